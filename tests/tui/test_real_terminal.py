@@ -88,6 +88,7 @@ def test_a_session_from_its_start_to_ctrl_d(place: Place) -> None:
         assert "  pasted 39" in terminal.everything
         terminal.types("stream\r")
         terminal.until("line 8 of it")
+        terminal.until("scripted:script.json writes")
         terminal.types("\x03")
         terminal.until("■ stopped: the model's answer")
         assert "line 1 of it" in terminal.everything

@@ -47,7 +47,7 @@ def question_lines(question: Question) -> list[str]:
     lines: list[str] = []
     for name, value in question.tool_input.items():
         text = value if isinstance(value, str) else as_json(value)
-        first, *rest = spelled_out(text).split("\n")
+        first, *rest = spelled_out(text if name == "command" else text.expandtabs(_TAB)).split("\n")
         lines += [f"{one_line(str(name), 60)}: {first}", *(f"  {line}" for line in rest)]
     return _bounded(lines)
 

@@ -48,8 +48,10 @@ class Activity:
 
     def __init__(self) -> None:
         self.calls: dict[str, Call] = {}
-        #: The model was asked, and since when; it is not answering yet.
+        #: The model was asked, and since when; it has not answered all of it yet.
         self.asked: tuple[str, float] | None = None
+        #: Text of the answer has arrived.
+        self.writes = False
         #: Hooks for which the text is held back.
         self.held = ""
         #: The agent's last sign of life.
@@ -95,8 +97,10 @@ class Activity:
             yield Text(f"  … {len(waited) - _MOST_HOOKS} more hooks", "dim")
         if self.asked is not None and not waited and not calls and not asks:
             model, since = self.asked
-            held = f"its answer is held back for {one_line(self.held, 80)}" if self.held else ""
-            yield _running(f"{one_line(model, 60)} is at work", now - since, held)
+            held = f"its answer is held back for {one_line(self.held, 80)}" if self.held else "Esc stops it"
+            yield _running(
+                f"{one_line(model, 60)} {'writes' if self.writes else 'is at work'}", now - since, held
+            )
         if now - self.alive >= SILENT:
             yield _silent(now - self.alive, waited)
         for number, text in enumerate(queue[:_MOST_QUEUED], 1):

@@ -121,12 +121,13 @@ class Conversation:
         elif nested:
             return  # a sub-agent's words come when they are complete
         elif shown.kind == "delta":
-            self.activity.asked = None
+            self.activity.writes = True
             self.stream.add(shown.text)
         elif shown.kind == "held":
             self.activity.held = shown.text
         else:
-            self.activity.asked, self.activity.held = (shown.text, time.monotonic()), ""
+            self.activity.asked = (shown.text, time.monotonic())
+            self.activity.held, self.activity.writes = "", False
 
     def _news(self, shown: Shown) -> None:
         if self._stopped and shown.kind == "warning" and shown.text == "interrupted":

@@ -24,11 +24,8 @@ class Scrollback:
 
         Kinds have a blank line between, and so have blocks of text; what a command says comes right after it.
         """
-        if (
-            self._last_kind not in ("", "command")
-            and kind != "prompt"
-            and (kind == "text" or kind != self._last_kind)
-        ):
+        follows = not self._last_kind or kind == "prompt" or (self._last_kind, kind) == ("command", "note")
+        if not follows and (kind == "text" or kind != self._last_kind):
             self._waiting.append("\n")
         self._last_kind = kind
         lines = self._painter.lines(what, self._output.get_size().columns)
