@@ -73,7 +73,7 @@ def test_what_is_not_trusted_is_counted_at_the_start_and_below(project: Project)
             await one.until("it did not run: untrusted")
             one.types("q\x1b[B\r")
             await one.until("not needed to deny and to ask")
-            assert "no PreToolUse has happened yet" in one.text
+            await one.until("no PreToolUse has happened yet")
             one.types("qq")
 
     asyncio.run(main())
