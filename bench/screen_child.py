@@ -43,9 +43,11 @@ class Ticking(Screen):
     """Notes when its loop had time."""
 
     ticks: list[float]
+    #: The time that this thread has worked, at each tick.
+    worked: list[float]
 
     async def run(self, start: Callable[[], None]) -> None:
-        Ticking.ticks = []
+        Ticking.ticks, Ticking.worked = [], []
         ticking = asyncio.ensure_future(self._tick())
         try:
             await super().run(start)
@@ -55,6 +57,7 @@ class Ticking(Screen):
     async def _tick(self) -> None:
         while True:
             Ticking.ticks.append(time.perf_counter())
+            Ticking.worked.append(time.thread_time())
             await asyncio.sleep(_TICK)
 
 
@@ -175,7 +178,8 @@ def stall(seconds: float) -> dict[str, Any]:
     run.Screen = Ticking
     with _ticks_alone() as alone:
         run.run_screen(_play(Streaming(), ["go", "/exit"], add))
-    return {**_gaps(Ticking.ticks), "alone": _gaps(alone)}
+    work = max(later - earlier for earlier, later in itertools.pairwise(Ticking.worked))
+    return {**_gaps(Ticking.ticks), "work": work, "alone": _gaps(alone)}
 
 
 def _gaps(ticks: Sequence[float]) -> dict[str, Any]:

@@ -52,17 +52,19 @@ def stall(
         if say is not None:
             alone = one["alone"]
             say(
-                f"longest {one['longest'] * 1000:.0f} ms, p99 {one['p99'] * 1000:.1f} ms; "
+                f"longest {one['longest'] * 1000:.0f} ms, p99 {one['p99'] * 1000:.1f} ms, "
+                f"most work between two ticks {one['work'] * 1000:.0f} ms; "
                 f"a process that did nothing but tick: {alone['longest'] * 1000:.0f} and {alone['p99'] * 1000:.1f} ms"
             )
     longest = statistics.median(one["longest"] for one in seen) * 1000
+    work = statistics.median(one["work"] for one in seen) * 1000
     machine = statistics.median(one["alone"]["longest"] for one in seen) * 1000
     p99 = statistics.median(one["p99"] for one in seen) * 1000
     what = f"{seconds:g} s hooks at every waiting event, a blocking and a computing hook of {blocks:g} s, 2,000 pieces"
     return [
         Finding(
             f"screen: longest gap between two ticks, {what} (median of {runs})",
-            f"{longest:.0f} ms (a process that only ticks, beside it: {machine:.0f} ms)",
+            f"{longest:.0f} ms (at most {work:.0f} ms of it work; a process that only ticks: {machine:.0f} ms)",
             f"<= {_LONGEST_MS:.0f} ms",
             longest <= _LONGEST_MS,
         ),

@@ -1,6 +1,7 @@
 """The agent's side of the screen: hands everything to the screen's thread, and waits for answers without blocking."""
 
 import asyncio
+import gc
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -75,6 +76,9 @@ class ScreenFront:
     # -- the conversation -------------------------------------------------------------------------------
 
     def opened(self, ready: BuiltAgent) -> None:
+        if self._channel.ready is None:
+            # Modules and tables stay: to look through all of them for garbage would hold the screen up.
+            gc.freeze()
         self._channel.ready = ready
         engine = self._channel.engine
         self._channel.post(Opened(ready, untrusted(engine) if engine is not None else 0))

@@ -130,6 +130,7 @@ class Screen:
             self._live.draining = True
             self.scrollback.put(as_markdown(block), "text")
             if time.perf_counter() - began > _SLICE:
+                await asyncio.sleep(0)  # to print is about as much work as to lay out
                 self.scrollback.flush()
                 await asyncio.sleep(0)
                 began = time.perf_counter()
