@@ -431,3 +431,12 @@ def test_every_agent_of_a_docker_file_asks(where: Place) -> None:
         ["mine", agents["root"]["hooks"]["pre_tool_use"][1]["hooks"][0]["command"]],
         [agents["other"]["hooks"]["pre_tool_use"][0]["hooks"][0]["command"]],
     ]
+
+
+def test_what_is_installed_is_found_without_a_name(where: Place) -> None:
+    install(where, "claude-code", "reasonix", "--project")
+    where.write("~/.claude/settings.json", "{")  # of no concern here
+    assert "nothing of Hookline is installed for you" in command(where, "uninstall", "--yes").stdout
+    assert uninstall(where, "--project").stdout.count("removed: ") == 2
+    again = command(where, "uninstall", "--project")
+    assert (again.status, again.stdout) == (0, "nothing of Hookline is installed in this project\n")

@@ -44,9 +44,13 @@ def run(args: argparse.Namespace) -> ExitStatus:
 def _is_installed(dialect: Dialect, site: Site, records: Records) -> bool:
     """Whether its files have something of ours, or cannot be read and might."""
     try:
+        names = installer_of(dialect).files(site)
+    except InstallError:  # there is nothing to be in
+        return False
+    try:
         files = look(dialect, site)
     except InstallError:
-        return any(records.read(file) is not None for file in installer_of(dialect).files(site))
+        return any(records.read(file) is not None for file in names)
     if any(records.read(file) is not None for file in files):
         return True
     return any(_NAME in (each.content or b"") for each in files.values()) and problem_of(dialect, site)
