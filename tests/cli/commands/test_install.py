@@ -440,3 +440,17 @@ def test_what_is_installed_is_found_without_a_name(where: Place) -> None:
     assert uninstall(where, "--project").stdout.count("removed: ") == 2
     again = command(where, "uninstall", "--project")
     assert (again.status, again.stdout) == (0, "nothing of Hookline is installed in this project\n")
+
+
+def test_codex_keys_have_the_path_that_codex_has(where: Place) -> None:
+    """It follows links in CODEX_HOME, and in no other path."""
+    (where.home / "real").mkdir()
+    (where.home / "link").symlink_to("real")
+    env = {"CODEX_HOME": str(where.home / "link")}
+    assert command(where, "install", "codex", "--yes", env=env).status == 0
+    assert (
+        f'[hooks.state."{where.home}/real/hooks.json:stop:0:0"]'
+        in (where.home / "real/config.toml").read_text()
+    )
+    found = json.loads(command(where, "list", "--dialect", "codex", "--json", env=env).stdout)["hooks"]
+    assert len(found) == 8

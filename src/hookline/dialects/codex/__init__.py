@@ -71,7 +71,8 @@ class Codex(Dialect):
 
     def _places(self, projects: Sequence[str], env: Mapping[str, str]) -> Sequence[Place]:
         home, own = env.get("HOME", ""), env.get("CODEX_HOME", "")
-        users = [own] if os.path.isabs(own) else []
+        # Codex follows links of this variable, and of no other path: its trusted hashes have the path in their keys.
+        users = [os.path.realpath(own)] if os.path.isabs(own) else []
         inside = any(
             f"{os.path.realpath(own)}/".startswith(f"{os.path.realpath(each)}/") for each in projects
         )

@@ -119,5 +119,6 @@ def _key(file: str, path: Path) -> str:
 def _in_home(env: Mapping[str, str], name: str) -> str | None:
     own, home = env.get("CODEX_HOME", ""), env.get("HOME", "")
     if os.path.isabs(own):
-        return os.path.join(own, name)
+        # Codex itself follows links there, and keys its hashes by the path it gets.
+        return os.path.join(os.path.realpath(own), name)
     return os.path.join(home, ".codex", name) if os.path.isabs(home) else None
