@@ -40,7 +40,6 @@ AGENTS: Mapping[str, str] = {
 ALLOWED = (
     ("dialects/registry.py", r".*", "the registry has one entry per dialect"),
     ("cli/*", r"^ +hookline \S.*", "an example in a help text"),
-    ("cli/commands/init/*", r"hookline hook --print-config \S+", "an example of what to do next"),
     ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),
     ("testing/conformance/suite/*", r"\.claude/\S*|_CLAUDE", "a case runs the hook of another agent's file"),
     ("adapters/claude_agent_sdk.py", r".*", "an adapter is named after its product"),

@@ -364,6 +364,15 @@ def test_the_file_before_is_kept(where: Place) -> None:
     assert file.read_text() != '{"a": 1}'
 
 
+def test_keys_beside_our_entries_are_not_shown(where: Place) -> None:
+    where.write("~/.claude/settings.json", '{"env": {"X_TOKEN": "hunter2hunter2"}}')
+    for words in ((), ("--json",)):
+        shown = command(where, "install", "claude-code", *words).stdout
+        assert ("X_TOKEN" in shown, "hunter2" in shown) == (True, False)
+    install(where, "claude-code")
+    assert "hunter2hunter2" in (where.home / ".claude/settings.json").read_text()
+
+
 # Codex: an entry runs only with the hash of its position
 
 

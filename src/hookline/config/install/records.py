@@ -23,6 +23,7 @@ from hookline.dialects.installer import InstallError
 FOLDER = (".local", "state", "hookline", "installed")
 _PENDING = "pending.json"
 _BACKUPS = "backups"
+_MOST_BACKUPS = 100
 
 
 class Record(Struct, frozen=True, kw_only=True):
@@ -146,7 +147,15 @@ class Records:
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
         name = os.path.join(_BACKUPS, f"{now}-{time.time_ns() % 1_000_000:06}-{os.path.basename(each.file)}")
         self._put(name, each.before or b"")
+        self._forget_old_backups()
         return os.path.join(self.folder, name)
+
+    def _forget_old_backups(self) -> None:
+        folder = os.path.join(self.folder, _BACKUPS)
+        # Their names begin with the time.
+        for name in sorted(os.listdir(folder))[:-_MOST_BACKUPS]:
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
 
     def _put(self, name: str, content: bytes) -> None:
         file = os.path.join(self.folder, name)

@@ -73,7 +73,7 @@ def test_the_hooks_load(hooks):
 _NEXT_STEPS = """\
   hookline fire PreToolUse Bash command='git push --force'  ask it yourself
   hookline doctor                                           are all your hooks alive?
-  hookline hook --print-config claude-code                  let your agent ask it too"""
+  hookline install                                          let your agents ask it too"""
 _RUN_TESTS = f"""\
   python -m pytest {_TEST_FILE}                      run the tests; pytest and hookline in one environment"""
 

@@ -1,5 +1,6 @@
 """What `hookline install` and `hookline uninstall` print."""
 
+import os
 from collections.abc import Iterator
 from difflib import unified_diff
 
@@ -10,6 +11,7 @@ from hookline.cli.text import json_lines, paragraph, pieces, with_tilde, with_ti
 from hookline.config.install.plan import Plan, Step
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import InstallScope, Site
+from hookline.journal.redaction import Redactor
 from hookline.model.safe_text import one_line, spelled_out
 
 _LONGEST = 500
@@ -27,7 +29,7 @@ class FileDocument(Struct, frozen=True):
     #: Whether it is made, and whether it is removed as a whole.
     made: bool
     removed: bool
-    #: A unified difference.
+    #: A unified difference, without secrets that are recognised.
     diff: str
 
 
@@ -68,13 +70,14 @@ class InstallDocument(Struct, frozen=True):
 def agent_document(dialect: Dialect, site: Site, plan: Plan | None, problem: str) -> AgentDocument:
     if plan is None:
         return AgentDocument(dialect.name, dialect.title, site.scope, "nothing", problem=problem)
+    redact = Redactor(os.environ).redact  # around our lines there may be those with keys
     files = tuple(
         FileDocument(
             file=each.file,
             link_to=each.real if plan.before[each.file].is_linked else None,
             made=each.before is None,
             removed=each.after is None,
-            diff=_difference(each.file, plan.before[each.file].text, plan.after.get(each.file)),
+            diff=redact(_difference(each.file, plan.before[each.file].text, plan.after.get(each.file))),
         )
         for each in plan.writes
     )
