@@ -9,6 +9,7 @@ import pytest
 from bench.shell_sandbox import Sandbox, why_not
 from hookline.matching.shell.environment import CONVENTION, HARMLESS, kind_of_variable, look_at_variable
 from hookline.matching.shell.found import Foreign, Inner, Line
+from hookline.matching.shell.holes import HOLE
 from hookline.matching.shell.kinds import KINDS
 from hookline.matching.shell.programs import Row, all_rows, row_of
 from hookline.matching.shell.runs import program_of
@@ -99,9 +100,12 @@ def test_variables_that_are_code() -> None:
     assert list(look_at_variable("GIT_PAGER", "rm y")) == [Line("rm y")]
     assert list(look_at_variable("GIT_PAGER", "cat")) == []
     assert list(look_at_variable("BASH_FUNC_ls%%", "() { rm y; }")) == [Line("() { rm y; }")]
-    assert list(look_at_variable("LESSOPEN", "|rm %s")) == [Line("rm %s")]
+    assert list(look_at_variable("LESSOPEN", "|rm %s")) == [Line(f"rm {HOLE}")]
     assert list(look_at_variable("CC", "rm -f")) == [Inner(("rm", "-f"))]
-    assert list(look_at_variable("GIT_CONFIG_PARAMETERS", "'alias.x=!rm y'")) == [Line("rm y")]
+    assert list(look_at_variable("GIT_CONFIG_PARAMETERS", "'alias.x=!rm y'")) == [
+        Line("rm y"),
+        Line('rm y "$@"'),
+    ]
     assert Foreign("BEGIN { system(1) }") in look_at_variable("PERL5DB", "BEGIN { system(1) }")
     assert list(look_at_variable("FOO", "rm y")) == []
 

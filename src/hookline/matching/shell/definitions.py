@@ -182,6 +182,12 @@ class Definitions:
             for word in (*filtered[1:], "x")
         )
 
+    def _loaded_by(self, program: str, file: str) -> str:
+        """`MAKEFILES=o make`."""
+        name = posixpath.basename(file)
+        loaded = program == "make" and any(posixpath.basename(each) == name for each in self._loaded)
+        return "makefile" if loaded else ""
+
     def _texts(self, file: str) -> Iterator[str | None]:
         """What this file may hold. The directory does not count: the line may have changed to it."""
         name = posixpath.basename(file)
@@ -204,7 +210,7 @@ class Definitions:
             for text in (text for file in named for text in self._scripts[file]):
                 yield _RUNS_ITS_OWN if text is None else Foreign(text)
         for file, text in ((file, text) for file, texts in self._scripts.items() for text in texts):
-            kind = _read_by(program, file, words)
+            kind = _read_by(program, file, words) or self._loaded_by(program, file)
             if kind and text is not None:
                 yield from KINDS[kind].found(text)
             elif kind and (program != "git" or _OF_GIT.search(file) or _given(file, words)):

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 
 from hookline.matching.shell.found import Doubt, Found, Inner
+from hookline.matching.shell.holes import HOLE
 from hookline.matching.shell.kinds import KINDS
 
 #: By the kind of their value, the variables that some program runs, loads or takes options from. `*` is any text.
@@ -232,9 +233,9 @@ def look_at_variable(name: str, value: str) -> Iterator[Found]:
             yield from KINDS["file"].found(value)
     elif kind == "piped line":
         # `|line %s`, `||-line %s`; without the bar it is run just as well.
-        yield from KINDS["usual line"].found(value.lstrip("|-"))
+        yield from KINDS["usual line"].found(value.lstrip("|-").replace("%s", HOLE))
     elif kind == "git settings":
-        for at, setting in enumerate(re.finditer(r"'((?:[^']|'\\'')*)'", value)):
+        for at, setting in enumerate(re.finditer(r"'((?:[^']|'\\'')*)'", value.replace("'='", "="))):
             if at == _MOST_SETTINGS:
                 yield Doubt("it sets too much in git to judge it all")
                 return

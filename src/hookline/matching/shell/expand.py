@@ -219,8 +219,8 @@ class Expander:
         self._depth -= 1
         if absent and (name not in self.assured or self._variables.may_fail):
             found.append((_Piece("", mode),))
-            if name in CONVENTION:
-                found.append((_Piece(HOLE, mode, "environment"),))
+        if name in CONVENTION and name not in self.assured:
+            found.append((_Piece(HOLE, mode, "environment"),))
         return _unique(found) if len(found) <= MOST_ALTERNATIVES else [(_Piece(HOLE, mode, "unknown"),)]
 
     def _value(

@@ -58,6 +58,7 @@ _MOST_CALLS = 40
 
 #: Text that becomes code when it is evaluated as arithmetic or as a prompt.
 _HIDDEN_CODE = re.compile(r"\$\(|`|\[\$")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED_CODE = re.compile(r"\\[^A-Za-z0-9\n]")
 #: Ends the here-document as which such text is read.
 _END = "_END_OF_TEXT_"
@@ -578,9 +579,9 @@ class Walk:
         """Quoted text that holds substitutions, in a line that evaluates text."""
         if not self._evaluates or not self._hidden:
             return False
-        texts = [
-            text for text in dict.fromkeys(one.rstrip("\n") for one in self._hidden) if text not in self._told
-        ]
+        # `read` takes backslashes out.
+        every = chain(self._hidden, (_ESCAPED.sub(r"\1", one) for one in self._hidden if "\\" in one))
+        texts = [text for text in dict.fromkeys(one.rstrip("\n") for one in every) if text not in self._told]
         self._hidden = {}
         self._told.update(texts)
         for text in texts:

@@ -24,13 +24,15 @@ def makefile(text: str) -> Iterator[Found]:
     if HOLE in text:
         yield Doubt("a makefile is put together at run time")
     yield from _shell_calls(text)
+    # In a recipe the shell joins the lines, elsewhere make does, with a blank.
     lines = text.replace("\\\n", " ").splitlines()
+    recipes = lines if "\\\n" not in text else [*lines, *re.sub(r"\\\n\t?", "", text).splitlines()]
     if len(lines) > _MOST_LINES:
         yield Doubt(f"a makefile has more than {_MOST_LINES} lines")
         return
     assigned = (re.match(r"\s*(?:export\s+|override\s+)?(\w+)\s*[:?+]*=\s*(.*)", line) for line in lines)
     variables = "".join(f"{one[1]}={_quoted(_expanded(one[2]))}\n" for one in assigned if one)
-    for line in lines:
+    for line in recipes:
         recipe = re.match(r"[^\t#][^;#]*:[^;]*;\s*(.*)|\t\s*(.*)|[^#]*!=\s*(.*)", line)
         if recipe:
             code = next((group for group in recipe.groups() if group is not None), "")

@@ -12,6 +12,8 @@ _TO_THE_END = "erRwW#v"
 _BETWEEN = "\n; \t{}"
 _LABELS = "btT:"
 _TEXTS = "aic"
+#: `\\x72`, `\\o162`, `\\d114`, `\\cR`.
+_NUMBERED = re.compile(r"\\[xodc]")
 _PLAIN = "=dDgGhHnNpPqQxzlLF"
 
 
@@ -30,6 +32,8 @@ def found(script: str) -> Iterator[Found]:
         return
     for act in _acts(script):
         if act.what == "runs":
+            if _NUMBERED.search(act.text):
+                yield Doubt("sed runs a line that holds characters by their number")
             # Most take backslashes out of it.
             yield from map(
                 Line, dict.fromkeys((act.text, re.sub(r"\\(.)", r"\1", act.text, flags=re.DOTALL)))

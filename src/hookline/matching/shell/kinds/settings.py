@@ -81,9 +81,16 @@ def git_kept_beyond(setting: str) -> bool:
     return re.fullmatch(_GIT_HARMLESS, setting.partition("=")[0].casefold()) is None
 
 
+#: After these no word can follow.
+_ENDS = (";", "&", "|", "}", ")", "fi", "done", "esac", '"$@"', "$@", "#")
+
+
 def _alias(value: str) -> Iterator[Found]:
     if value.startswith("!"):
         yield from commands.line(value[1:])
+        if not value.rstrip().endswith(_ENDS):
+            # What the alias is given comes after it.
+            yield from commands.line(f'{value[1:]} "$@"')
     elif value.startswith(HOLE):
         yield Doubt("what an alias of git runs, only the shell knows")
     else:
@@ -141,7 +148,8 @@ def ssh(setting: str) -> Iterator[Found]:
         yield Doubt("which setting of ssh is changed, only the shell knows")
     elif name in _SSH_LINES and value.casefold() != "none":
         # `%h` and the like are put in by ssh.
-        yield from commands.line(re.sub(r"^exec\s+", "", value.removeprefix("exec=")))
+        line = re.sub(r"^exec\s+", "", value.removeprefix("exec="))
+        yield from commands.line(re.sub(r"%[A-Za-z]", HOLE, line))
 
 
 def ssh_beyond(setting: str) -> bool:
