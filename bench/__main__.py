@@ -19,7 +19,7 @@ HEAVY = (
     "pydantic_ai",
     "mcp",
     "re2",
-    "hookline.matching.shell.walk",
+    "hookline.matching.shell.walk.lines",
     "anyio",
 )
 

@@ -73,7 +73,7 @@ def test_an_engine_loads_no_package_that_no_hook_needs_yet() -> None:
         "pydantic",
         "textual",
         "re2",
-        "hookline.matching.shell.walk",
+        "hookline.matching.shell.walk.lines",
         "anyio",
         "mcp",
     }

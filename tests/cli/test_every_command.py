@@ -35,7 +35,7 @@ HEAVY = (
     "httpx2",
     "yaml",
     "re2",
-    "hookline.matching.shell.walk",
+    "hookline.matching.shell.walk.lines",
     "pydantic",
     "rich",
     "mcp",

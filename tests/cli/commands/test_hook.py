@@ -333,7 +333,7 @@ def test_nothing_heavy_is_loaded_that_no_hook_needs(project: Path) -> None:
         "import sys, hookline.cli.main as main\n"
         "status = main.run(['hook', '--dialect', 'claude-code', 'PreToolUse'])\n"
         "heavy = {'yaml', 're2', 'httpx2', 'httpx', 'rich', 'pydantic', 'mcp', 'anyio', 'json'}\n"
-        "heavy |= {'hookline.matching.shell.walk', 'hookline.dialects.gencode'}\n"
+        "heavy |= {'hookline.matching.shell.walk.lines', 'hookline.dialects.gencode'}\n"
         "heavy |= {'hookline.dialects.claude_code.settings'}\n"
         "open('loaded', 'w').write(' '.join(sorted(heavy & set(sys.modules))))\n"
     )

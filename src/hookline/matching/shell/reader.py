@@ -84,7 +84,7 @@ class ShellReader(Struct, eq=False):
         known = readings.pop(line, None)
         if known is None:
             # Imported with the first shell line that a rule is about: most runs need none.
-            from hookline.matching.shell.walk import read_line  # noqa: PLC0415 see above
+            from hookline.matching.shell.walk.lines import read_line  # noqa: PLC0415 see above
 
             known = read_line(line)
             if len(readings) >= self.remembered:

@@ -23,7 +23,7 @@ from hookline.matching.shell.grammar.syntax import (
     Word,
 )
 from hookline.matching.shell.holes import HOLE
-from hookline.matching.shell.variables import Elements, Variables, first_text, plain
+from hookline.matching.shell.walk.variables import Elements, Variables, first_text, plain
 
 #: How many values of variables are followed in one word.
 MOST_ALTERNATIVES = 8

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable
 from itertools import dropwhile
 
-from hookline.matching.shell.expand import Expander
 from hookline.matching.shell.found import Stdin
 from hookline.matching.shell.grammar.syntax import Node, Redirect, Simple
 from hookline.matching.shell.holes import HOLE
 from hookline.matching.shell.kinds.commands import is_stdin
-from hookline.matching.shell.variables import plain
+from hookline.matching.shell.walk.expand import Expander
+from hookline.matching.shell.walk.variables import plain
 
 #: Redirections that feed a command, and those that take what it prints.
 INPUT = frozenset(("<", "<<", "<<<", "<>", "<&"))

@@ -6,15 +6,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, product
 from typing import NamedTuple
 
-from hookline.matching.shell.definitions import HERE_IN_ALIAS, Definitions
-from hookline.matching.shell.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, Draft, Stages
 from hookline.matching.shell.environment import (
     CONVENTION,
     kind_of_variable,
     look_at_variable,
     prints_settings,
 )
-from hookline.matching.shell.expand import Expander, Field, Fields
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS, has_bash_syntax, unreadable
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError, UnclearError
@@ -39,8 +36,11 @@ from hookline.matching.shell.permitted import may_be_set, takes_data, unsettled
 from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import is_program_pattern, look_through, program_of
-from hookline.matching.shell.streams import INPUT, OUTPUT, printed, redirected
-from hookline.matching.shell.variables import (
+from hookline.matching.shell.walk.definitions import HERE_IN_ALIAS, Definitions
+from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, Draft, Stages
+from hookline.matching.shell.walk.expand import Expander, Field, Fields
+from hookline.matching.shell.walk.streams import INPUT, OUTPUT, printed, redirected
+from hookline.matching.shell.walk.variables import (
     DECLARING,
     Variables,
     first_text,
