@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hookline.matching.shell.environment import HARMLESS
 from hookline.matching.shell.files import option_values
 from hookline.matching.shell.holes import HOLE, Words, base_name
-from hookline.matching.shell.walk.expand import Field
+from hookline.matching.shell.walk.fields import Field
 
 #: Whatever they are given, they only print, wait, or make and copy the files that they are given.
 _ANY_WORDS = frozenset(

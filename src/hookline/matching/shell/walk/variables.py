@@ -256,6 +256,20 @@ def plain(word: Word) -> str | None:
     return "".join(texts) if len(texts) == len(word) else None
 
 
+def is_positional(name: str) -> bool:
+    """`$1`, `$@`, `$*`."""
+    return name in {"@", "*"} or (name.isdigit() and name != "0")
+
+
+def has_names(words: Iterable[Iterable[Part]]) -> bool:
+    """Whether arithmetic refers to variables, whose text is evaluated in its turn."""
+    for word in words:
+        for part in word:
+            if isinstance(part, Parameter) or (isinstance(part, Text) and _NAME.search(part.text)):
+                return True
+    return False
+
+
 # Walking over everything that was parsed
 
 

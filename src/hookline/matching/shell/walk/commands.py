@@ -1,0 +1,132 @@
+"""The commands of a line, and everything that they run: what is found in one waits to be walked over in its turn."""
+
+import re
+from collections import deque
+from itertools import chain, pairwise
+
+from hookline.matching.shell.environment import kind_of_variable, look_at_variable
+from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
+from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS
+from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.permitted import may_be_set
+from hookline.matching.shell.runs import look_through
+from hookline.matching.shell.walk.context import Context
+from hookline.matching.shell.walk.definitions import HERE_IN_ALIAS, Definitions
+from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Draft, Stages
+from hookline.matching.shell.walk.evaluated import EVALUATING, EvaluatedText
+from hookline.matching.shell.walk.expand import Expander
+from hookline.matching.shell.walk.variables import DECLARING, Variables
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
+
+class CommandWalk:
+    """One reading in the making."""
+
+    def __init__(self) -> None:
+        self._draft = Draft()
+        self._waiting: deque[tuple[Line | Inner, Context]] = deque()
+        self._variables = Variables()
+        self._expander = Expander(self._variables, None, set())
+        self._definitions = Definitions()
+        self._evaluated = EvaluatedText()
+        #: The line is being read as a shell other than bash would read it.
+        self._posix = False
+        #: `exec < file`: what was inherited is no longer.
+        self._fed_anew = False
+
+    def _command(self, words: Words, context: Context, outer: Words) -> None:
+        if not words:
+            return
+        self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
+        if self._draft.full():
+            return
+        self._emit(words, context.stages, outer)
+        if " " in words[0]:
+            self._draft.literal = False
+        program = base_name(words[0])
+        if program in EVALUATING:
+            self._evaluated.happens()
+        if sum(map(len, words)) > LONGEST_ARGUMENTS:
+            self._draft.doubt(f"the arguments of {program} are longer than {LONGEST_ARGUMENTS} characters")
+            return
+        if program in DECLARING:
+            self._declared(words, context)
+        if program in {"set", "shift"}:
+            self._expander.forget_arguments()
+            if program == "set" and _sets_arguments(words):
+                self._definitions.sets_arguments()
+        if self._fed_anew and context.stdin.kind != "unknown":
+            context = context._replace(stdin=Stdin("unknown"))
+        self._look_through(words, context)
+
+    def _look_through(self, words: Words, context: Context) -> None:
+        known = set(words)
+        for found in chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin)):
+            if self._draft.full():
+                return
+            if (
+                isinstance(found, Inner)
+                and not known.issuperset(found.words)
+                and any(HOLE in word for word in set(found.words) - known)
+            ):
+                # The input of xargs, the files that find comes upon.
+                self._found(found, context._replace(made_up=True))
+            else:
+                self._found(found, context)
+
+    def _emit(self, words: Words, stages: Stages, outer: Words) -> None:
+        anew = not self._posix or self._definitions.calls(words[0])
+        if anew or not any(_same(words, one.words) for one in self._draft.commands):
+            self._draft.command(words, stages, outer)
+
+    def _found(self, found: Found, context: Context) -> None:
+        if isinstance(found, Doubt):
+            self._draft.doubt(found.reason)
+        elif isinstance(found, Line) and HOLE in found.code and context.made_up:
+            self._draft.doubt("a line of shell is put together at run time")
+        elif isinstance(found, Foreign):
+            self._draft.foreign(found.text)
+        else:
+            self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
+            context = context._replace(certain=False)
+            if isinstance(found, Line):
+                # The arguments of a function are not those of the code that it runs.
+                stdin = Stdin("unknown") if found.fed else context.stdin
+                context = context._replace(depth=context.depth + 1, function="", stdin=stdin)
+            self._waiting.append((found, context))
+
+    def _declared(self, words: Words, context: Context) -> None:
+        """`export 'NAME=value'`: words that are assignments, however they are quoted."""
+        for name, equals, value in (word.partition("=") for word in words[1:]):
+            if equals and _IDENTIFIER.fullmatch(name.rstrip("+")):
+                self._draft.literal = self._draft.literal and may_be_set(name.rstrip("+"), prefix=False)
+                self._set(name.rstrip("+"), value, context)
+
+    def _set(self, name: str, value: str, context: Context) -> None:
+        if name in {"BASH_CMDS", "BASH_ALIASES"}:
+            self._found(Line(value), context)
+            if "<<" in value:
+                self._found(HERE_IN_ALIAS, context)
+        if kind_of_variable(name) is not None:
+            self._definitions.loads(value)
+        for found in look_at_variable(name, value):
+            # Nobody says when it runs, or that it gets anything to read.
+            self._found(found, context._replace(stdin=Stdin("text")))
+
+
+def _same(words: Words, known: Words) -> bool:
+    """Whether a command is but for braces and `$'…'`, which only bash knows, one that bash runs."""
+    return words == known or (
+        words[0] == known[0]
+        and any("{" in word or "$" in word for word in words)
+        and all(word in known or "{" in word or "$" in word for word in words)
+    )
+
+
+def _sets_arguments(words: Words) -> bool:
+    """`set -- a b` and `set a b`, but not `set -o pipefail`."""
+    return "--" in words or any(
+        word[:1] not in {"-", "+"} and not (before[:1] in {"-", "+"} and before.endswith("o"))
+        for before, word in pairwise(words)
+    )

@@ -1,0 +1,160 @@
+"""Words that the shell makes of what is expanded: split at blanks, patterns and braces left to it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from hookline.matching.shell.grammar.syntax import Text, Word
+from hookline.matching.shell.holes import HOLE
+
+#: Where a hole comes from. Names of files are `glob`; the environment outside the line is `environment`; `unknown`
+#: is all that the line itself may have made up.
+Origin = Literal["", "glob", "environment", "unknown"]
+
+_ORDER: tuple[Origin, ...] = ("", "glob", "environment", "unknown")
+#: Unquoted, these make a word into other words.
+_ACTIVE = re.compile(r"[*?\[{~]")
+_GLOB = re.compile(r"[*?]|\[[^\[\]]*\]")
+_BRACES = re.compile(r"\{[^{}]*+\{|\{(?:[^{},.]|\.(?!\.))*+(?:,|\.\.)")
+_NUMBERS = re.compile(r"[\w./:=-]*\{\d+\.\.\d+(?:\.\.\d+)?\}[\w./:-]*")
+#: A longer word is not looked into: a name of a file has no such length, and a pattern of it would cost too much.
+_LONGEST_PATTERN = 2048
+_TILDE = re.compile(r"~[^/]+")
+BLANK = re.compile(r"[ \t\n]+")
+
+
+class Field(NamedTuple):
+    """One word of a command."""
+
+    text: str
+    origin: Origin = ""
+    #: What fills the hole may hold blanks, and so be several words.
+    splits: bool = False
+
+
+class Piece(NamedTuple):
+    text: str
+    #: `source` is unquoted text of the line, `value` what an unquoted expansion gives, `break` begins a new word.
+    mode: Literal["quoted", "source", "value", "break"]
+    origin: Origin = ""
+
+
+Fields = tuple[Field, ...]
+Pieces = tuple[Piece, ...]
+
+
+def is_active(word: Word) -> bool:
+    """Whether it may become other words than it looks like."""
+    return any(isinstance(part, Text) and not part.quoted and _ACTIVE.search(part.text) for part in word)
+
+
+def worst(origins: Iterable[Origin]) -> Origin:
+    return _ORDER[max(map(_ORDER.index, origins), default=0)]
+
+
+def fields_of_text(part: Text, braces: bool) -> Fields:
+    if HOLE in part.text:
+        # A line inside a line: the outer one has left a hole in its code.
+        return fields_of((Piece(part.text, "quoted" if part.quoted else "value", "environment"),), braces)
+    if part.quoted or _ACTIVE.search(part.text) is None:
+        return (Field(part.text),)
+    return fields_of((Piece(part.text, "source"),), braces)
+
+
+def fields_of(pieces: Pieces, braces: bool, separators: re.Pattern[str] | None = BLANK) -> Fields:
+    """Splits what expansions gave at blanks, and marks what is a pattern."""
+    source = "".join(piece.text for piece in pieces if piece.mode == "source")
+    if "[" in source and len(pieces) > 1 and _GLOB.search(source):
+        pieces = tuple(_patterns_with_quotes(pieces))
+    if braces and "{" in source:
+        if len(source) > _LONGEST_PATTERN:
+            return (Field(HOLE, "unknown", splits=True),)
+        if _NUMBERS.fullmatch(source):
+            return (Field(HOLE, "glob"),)
+        if _BRACES.search(source):
+            return _alternatives(source) if len(pieces) == 1 else (Field(HOLE, "unknown", splits=True),)
+    return _Splitter(separators).split(pieces)
+
+
+def _patterns_with_quotes(pieces: Pieces) -> Iterator[Piece]:
+    """`r['m']`: what is between brackets, quotes and all, is one sign of a pattern."""
+    opened = False
+    for piece in pieces:
+        if not opened:
+            before, bracket, _ = (
+                piece.text.rpartition("[") if piece.mode == "source" else (piece.text, "", "")
+            )
+            opened = bool(bracket) and "]" not in piece.text[len(before) :]
+            yield piece._replace(text=before) if opened else piece
+            if opened:
+                yield Piece(HOLE, "quoted", "glob")
+        elif piece.mode == "source" and "]" in piece.text:
+            opened = False
+            yield piece._replace(text=piece.text.partition("]")[2])
+
+
+def _alternatives(source: str) -> Fields:
+    """`a{b,c}d`. With more than one pair of braces it is left to the shell."""
+    before, _, rest = source.partition("{")
+    inside, closed, after = rest.partition("}")
+    if not closed or "," not in inside or "{" in rest or "}" in after:
+        return (Field(HOLE, "unknown", splits=True),)
+    words = (before + each + after for each in inside.split(","))
+    return tuple(
+        field for word in words if word for field in _Splitter(BLANK).split((Piece(word, "source"),))
+    )
+
+
+class _Splitter:
+    def __init__(self, separators: re.Pattern[str] | None) -> None:
+        self._separators = separators
+        self._found: list[Field] = []
+        self._text: list[str] = []
+        self._origins: list[Origin] = []
+        self._begun = False
+        self._splits = False
+
+    def split(self, pieces: Pieces) -> Fields:
+        for piece in pieces:
+            if piece.mode == "break":
+                self._end()
+            elif piece.mode == "value":
+                self._value(piece)
+            elif piece.mode == "source":
+                self._add(*_without_patterns(piece.text, first=not self._begun))
+            else:
+                self._add(piece.text, piece.origin)
+        self._end()
+        return tuple(self._found)
+
+    def _value(self, piece: Piece) -> None:
+        if self._separators is None and piece.text:
+            piece = Piece(HOLE, "value", "unknown")
+        parts = (self._separators or BLANK).split(piece.text)
+        for at, text in enumerate(parts):
+            if at:
+                self._end()
+            if text:
+                known, origin = _without_patterns(text, first=False)
+                self._add(known, worst((piece.origin if HOLE in text else "", origin)))
+                self._splits = self._splits or HOLE in text
+
+    def _add(self, text: str, origin: Origin = "") -> None:
+        self._begun = True
+        self._text.append(text)
+        self._origins.append(origin)
+
+    def _end(self) -> None:
+        if self._begun:
+            self._found.append(Field("".join(self._text), worst(self._origins), self._splits))
+        self._text, self._origins, self._begun, self._splits = [], [], False, False
+
+
+def _without_patterns(text: str, first: bool) -> tuple[str, Origin]:
+    """With holes in place of patterns for names of files."""
+    if len(text) > _LONGEST_PATTERN and _ACTIVE.search(text):
+        return HOLE, "unknown"
+    known = _GLOB.sub(HOLE, text)
+    if first and known[:1] == "~":
+        known = _TILDE.sub(HOLE, known, count=1) if _TILDE.match(known) else known
+    return known, "glob" if known != text else ""
