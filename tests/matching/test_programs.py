@@ -11,7 +11,7 @@ from hookline.matching.shell.environment import CONVENTION, HARMLESS, kind_of_va
 from hookline.matching.shell.found import Foreign, Inner, Line
 from hookline.matching.shell.holes import HOLE
 from hookline.matching.shell.kinds import KINDS
-from hookline.matching.shell.programs import Row, all_rows, row_of
+from hookline.matching.shell.programs import Program, all_rows, row_of
 from hookline.matching.shell.runs import program_of
 from tests.every import every
 from tests.matching.rules_on_calls import fires
@@ -21,7 +21,7 @@ EXAMPLES = [line for row in all_rows() for line in (*row.examples, *row.untried)
 EVERY = 12
 
 
-def names(row: Row) -> list[str]:
+def names(row: Program) -> list[str]:
     return [name.strip() for name in row.names.split(",")]
 
 

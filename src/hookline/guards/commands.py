@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from hookline.guards.policy import SEVERAL, Row
+from hookline.guards.policy import SEVERAL, GuardedCommand
 from hookline.guards.tables.options import HAVE_SUB_COMMANDS, PLAIN, SPECS
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.options import Options, OptionSpec, read_options
@@ -32,7 +32,7 @@ class Seen(NamedTuple):
 
 
 class Hit(NamedTuple):
-    row: Row
+    row: GuardedCommand
     #: The words that show it.
     words: Words
     #: What about it only the shell knows.
@@ -48,7 +48,7 @@ def program_names(word: str) -> tuple[str, ...]:
     return (name, plain) if plain and plain != name else (name,)
 
 
-def rows_for(words: Words, index: Mapping[str, tuple[Row, ...]]) -> Sequence[Row]:
+def rows_for(words: Words, index: Mapping[str, tuple[GuardedCommand, ...]]) -> Sequence[GuardedCommand]:
     if not words:
         return ()
     names = program_names(words[0])
@@ -56,7 +56,7 @@ def rows_for(words: Words, index: Mapping[str, tuple[Row, ...]]) -> Sequence[Row
     return found + [row for row in index.get(SEVERAL, ()) if _program_fits(row, names)]
 
 
-def _program_fits(row: Row, names: Sequence[str]) -> bool:
+def _program_fits(row: GuardedCommand, names: Sequence[str]) -> bool:
     wanted = row.run.split(" ", 1)[0].split("|")
     return any(fnmatchcase(name, one) for one in wanted for name in names)
 
@@ -73,7 +73,7 @@ def spellings(words: Words) -> Iterator[Words]:
         yield words[1:]
 
 
-def hits(words: Words, rows: Sequence[Row], texts: Sequence[str] = ()) -> Iterator[Hit]:
+def hits(words: Words, rows: Sequence[GuardedCommand], texts: Sequence[str] = ()) -> Iterator[Hit]:
     """The rows that a command fits. `texts` are what feeds it."""
     if not rows or _asks_for_help(words):
         return
@@ -92,7 +92,7 @@ def _asks_for_help(words: Words) -> bool:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _readings(words: Words, rows: tuple[Row, ...]) -> Iterator[Seen]:
+def _readings(words: Words, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
     """The command; and for git what its aliases on the line stand for."""
     names = program_names(words[0])
     program = next((name for name in names if name in SPECS), names[-1])
@@ -103,7 +103,7 @@ def _readings(words: Words, rows: tuple[Row, ...]) -> Iterator[Seen]:
         yield Seen(program, options.operands, options, words)
 
 
-def _with_sub(program: str, words: Words, top: Options, rows: tuple[Row, ...]) -> Iterator[Seen]:
+def _with_sub(program: str, words: Words, top: Options, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
     """A program whose own options come before its sub-command, which has others."""
     if not top.operands:
         yield Seen(program, (), top, words)
@@ -128,7 +128,7 @@ def _ungrouped(program: str, operands: Words) -> Words:
     return operands[1:] or operands if grouped else operands
 
 
-def _sub(program: str, operands: Words, top: Options, words: Words, rows: tuple[Row, ...]) -> Seen:
+def _sub(program: str, operands: Words, top: Options, words: Words, rows: tuple[GuardedCommand, ...]) -> Seen:
     sub, rest = operands[0], operands[1:]
     inner = read_options(rest, _spec(f"{program} {sub}", rows))
     options = Options(
@@ -140,7 +140,7 @@ def _sub(program: str, operands: Words, top: Options, words: Words, rows: tuple[
 
 
 @lru_cache(maxsize=512)
-def _spec(program: str, rows: tuple[Row, ...]) -> OptionSpec:
+def _spec(program: str, rows: tuple[GuardedCommand, ...]) -> OptionSpec:
     """The options of a program, with those that the rows ask for."""
     spec = SPECS.get(program, PLAIN)
     known = {word.rstrip(":") for word in spec.text.split()}
@@ -173,7 +173,7 @@ def _alias_words(text: str) -> Words:
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
-def _fits(row: Row, seen: Seen, texts: Sequence[str]) -> str | None:
+def _fits(row: GuardedCommand, seen: Seen, texts: Sequence[str]) -> str | None:
     """None: it does not. Else what about that only the shell knows, and nothing if it is sure."""
     behind, doubt = _below(row, seen.operands)
     if behind is None or (row.unless and seen.options.has(*row.unless.split())):
@@ -188,7 +188,7 @@ def _fits(row: Row, seen: Seen, texts: Sequence[str]) -> str | None:
     return doubt if _is_left(row, seen, behind, texts) else None
 
 
-def _fed(row: Row, seen: Seen, texts: Sequence[str], *, is_option: bool) -> str | None:
+def _fed(row: GuardedCommand, seen: Seen, texts: Sequence[str], *, is_option: bool) -> str | None:
     """Whether what another command prints may be a word that the row asks for: `git push $(echo -f)`."""
     if not texts or not any(HOLE in word for word in seen.words):
         return None
@@ -202,7 +202,7 @@ def _fed(row: Row, seen: Seen, texts: Sequence[str], *, is_option: bool) -> str 
     return "another command puts its words together" if found else None
 
 
-def _is_left(row: Row, seen: Seen, behind: Words, texts: Sequence[str]) -> bool:
+def _is_left(row: GuardedCommand, seen: Seen, behind: Words, texts: Sequence[str]) -> bool:
     """What else a row asks for."""
     if row.spare and behind and all(_regex(row.spare).search(word) for word in behind):
         return False
@@ -217,7 +217,7 @@ def _arguments(seen: Seen) -> Iterator[str]:
     yield " ".join(seen.words[1:])
 
 
-def _below(row: Row, operands: Words) -> tuple[Words | None, str]:
+def _below(row: GuardedCommand, operands: Words) -> tuple[Words | None, str]:
     """The operands behind the sub-command of a row; None where it is another one."""
     wanted = row.run.split()[1:]
     if not wanted:
@@ -243,7 +243,7 @@ def _starts(wanted: Sequence[str], operands: Words) -> tuple[Words | None, str]:
     return operands[len(wanted) :], doubt
 
 
-def _given(row: Row, options: Options, behind: Words) -> str | None:  # noqa: ARG001 as the other
+def _given(row: GuardedCommand, options: Options, behind: Words) -> str | None:  # noqa: ARG001 as the other
     names = row.given.split()
     if row.value:
         values = [value for value in options.values(*names) if _regex(row.value).search(value)]
@@ -257,7 +257,7 @@ def _given(row: Row, options: Options, behind: Words) -> str | None:  # noqa: AR
     return None
 
 
-def _operand(row: Row, options: Options, behind: Words) -> str | None:
+def _operand(row: GuardedCommand, options: Options, behind: Words) -> str | None:
     expression = _regex(row.operand)
     words = behind
     if row.which == "first":

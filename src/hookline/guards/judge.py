@@ -16,7 +16,7 @@ from hookline.guards.paths import (
     secret_in,
     written_by_tool,
 )
-from hookline.guards.policy import Flow, Policy, Row, by_program
+from hookline.guards.policy import Flow, GuardedCommand, Policy, by_program
 from hookline.guards.settings import Settings
 from hookline.matching.patterns import Glob, glob
 from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading
@@ -171,7 +171,7 @@ class Judge:
             yield from self._kept(sources, index, reading)
 
     def _kept(
-        self, sources: frozenset[str], index: Mapping[str, tuple[Row, ...]], reading: ShellReading
+        self, sources: frozenset[str], index: Mapping[str, tuple[GuardedCommand, ...]], reading: ShellReading
     ) -> Iterator[Finding]:
         """What is fetched into a file and run by the same line."""
         files: set[str] = set()
@@ -191,7 +191,7 @@ class Judge:
                     os.path.normpath(each) for each in (*files_of(words).writes, *reading.writes) if each
                 }
 
-    def _in_force(self, row: Row) -> bool:
+    def _in_force(self, row: GuardedCommand) -> bool:
         return not row.part or row.part in self.settings.parts
 
     def _is_allowed(self, command: ShellCommand) -> bool:
@@ -263,7 +263,7 @@ def _sources(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _sinks(rows: tuple[Row, ...]) -> Mapping[str, tuple[Row, ...]]:
+def _sinks(rows: tuple[GuardedCommand, ...]) -> Mapping[str, tuple[GuardedCommand, ...]]:
     return by_program(rows)
 
 

@@ -12,7 +12,7 @@ SEVERAL = "/"
 NO_PARTS: Mapping[str, str] = MappingProxyType({})
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class GuardedCommand(Struct, frozen=True, kw_only=True):
     """Commands that a guard is about. Everything that a row asks for must be so."""
 
     #: Names of programs, then words of the sub-command, each with its alternatives: `docker|podman volume rm|prune`.
@@ -46,7 +46,7 @@ class Flow(Struct, frozen=True, kw_only=True):
 
     #: Names of programs.
     source: str
-    into: tuple[Row, ...]
+    into: tuple[GuardedCommand, ...]
     #: A file that the line reads is as good as the output of a program.
     files: bool = False
     #: So is a file that one of those programs writes and that the line then runs.
@@ -70,7 +70,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     title: str
     #: What to do instead: for the model and the user.
     instead: str
-    rows: tuple[Row, ...] = ()
+    rows: tuple[GuardedCommand, ...] = ()
     flows: tuple[Flow, ...] = ()
     #: Found in the path of a file that a line or a tool writes; and what that does.
     written: str = ""
@@ -97,13 +97,13 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     cannot: tuple[str, ...] = ()
 
     @cached_property
-    def by_program(self) -> Mapping[str, tuple[Row, ...]]:
+    def by_program(self) -> Mapping[str, tuple[GuardedCommand, ...]]:
         return by_program(self.rows)
 
 
-def by_program(rows: tuple[Row, ...]) -> Mapping[str, tuple[Row, ...]]:
+def by_program(rows: tuple[GuardedCommand, ...]) -> Mapping[str, tuple[GuardedCommand, ...]]:
     """Rows by each program they are about; under `SEVERAL` those for programs of names that begin alike."""
-    found: dict[str, tuple[Row, ...]] = {}
+    found: dict[str, tuple[GuardedCommand, ...]] = {}
     for row in rows:
         for program in row.run.split(" ", 1)[0].split("|"):
             key = SEVERAL if "*" in program else program

@@ -1,6 +1,6 @@
 """The guard over what is deleted in clouds, clusters and volumes."""
 
-from hookline.guards.policy import Policy, Row
+from hookline.guards.policy import GuardedCommand, Policy
 
 _DELETES = "deletes something that runs or is stored in a cloud"
 _PODS = r"^(?:po|pods?|jobs?|events?|ev)(?:/|$)"
@@ -11,36 +11,36 @@ CLOUD_DELETE = Policy(
     title="Deleting what runs or is stored in a cloud, a cluster or a volume",
     instead="Show the user what would be deleted (plan, list, --dry-run).",
     rows=(
-        Row(
+        GuardedCommand(
             run="terraform|tf|tofu|terragrunt destroy",
             does=_DELETES,
             example="terraform destroy -auto-approve",
         ),
-        Row(
+        GuardedCommand(
             run="terraform|tf|tofu|terragrunt apply",
             does=_DELETES,
             given="-destroy --destroy",
             example="terraform apply -destroy",
         ),
-        Row(
+        GuardedCommand(
             run="terraform|tf|tofu|terragrunt run-all|run|state|workspace destroy|rm|delete",
             does=_DELETES,
             example="terraform state rm aws_instance.web",
         ),
-        Row(
+        GuardedCommand(
             run="pulumi destroy|down|stack",
             does=_DELETES,
             text=r"\bdestroy\b|\bdown\b|\bstack rm\b",
             example="pulumi destroy --yes",
         ),
-        Row(run="cdk|cdktf|sst destroy|remove", does=_DELETES, example="cdk destroy --all"),
-        Row(run="serverless|sls remove", does=_DELETES, example="serverless remove --stage prod"),
-        Row(
+        GuardedCommand(run="cdk|cdktf|sst destroy|remove", does=_DELETES, example="cdk destroy --all"),
+        GuardedCommand(run="serverless|sls remove", does=_DELETES, example="serverless remove --stage prod"),
+        GuardedCommand(
             run="sam|copilot|eb|eksctl|kops|ecs-cli ** delete|terminate",
             does=_DELETES,
             example="eksctl delete cluster --name prod",
         ),
-        Row(
+        GuardedCommand(
             run=(
                 "aws * "
                 "delete-*|terminate-*|deregister-*|purge-*|destroy-*|remove-*|batch-delete-*|cancel-*|release-*|schedule-key-deletion|empty-*"
@@ -49,15 +49,17 @@ CLOUD_DELETE = Policy(
             unless="--dry-run --generate-cli-skeleton",
             example="aws ec2 terminate-instances --instance-ids i-1",
         ),
-        Row(run="aws s3 rb|rm", does=_DELETES, unless="--dryrun", example="aws s3 rb s3://bucket --force"),
-        Row(
+        GuardedCommand(
+            run="aws s3 rb|rm", does=_DELETES, unless="--dryrun", example="aws s3 rb s3://bucket --force"
+        ),
+        GuardedCommand(
             run="aws s3 sync",
             does=_DELETES,
             given="--delete",
             unless="--dryrun",
             example="aws s3 sync . s3://bucket --delete",
         ),
-        Row(
+        GuardedCommand(
             run=(
                 "gcloud|az|ibmcloud|oci|doctl|hcloud|scw|openstack|linode-cli|aliyun|tccli ** "
                 "delete|purge|terminate|rm|destroy|delete-*"
@@ -65,14 +67,14 @@ CLOUD_DELETE = Policy(
             does=_DELETES,
             example="gcloud compute instances delete web --quiet",
         ),
-        Row(run="gsutil rm|rb", does=_DELETES, example="gsutil -m rm -r gs://bucket"),
-        Row(
+        GuardedCommand(run="gsutil rm|rb", does=_DELETES, example="gsutil -m rm -r gs://bucket"),
+        GuardedCommand(
             run="s3cmd|mc|rclone rb|rm|del|delete|purge|deletefile",
             does=_DELETES,
             unless="-n --dry-run",
             example="rclone purge remote:backups",
         ),
-        Row(
+        GuardedCommand(
             run="kubectl|oc|k delete|del",
             does="deletes something in a cluster",
             operand=f"^(?!{_PODS[1:]})",
@@ -80,14 +82,14 @@ CLOUD_DELETE = Policy(
             unless="--dry-run",
             example="kubectl delete ns prod",
         ),
-        Row(
+        GuardedCommand(
             run="kubectl|oc|k delete|del",
             does="deletes something in a cluster",
             given="--all -A --all-namespaces -f --filename -k --kustomize -l --selector",
             unless="--dry-run",
             example="kubectl delete -f k8s/",
         ),
-        Row(
+        GuardedCommand(
             run="kubectl|oc|k delete|del",
             does="deletes pods or jobs of a cluster",
             operand=_PODS,
@@ -96,63 +98,63 @@ CLOUD_DELETE = Policy(
             unless="--dry-run",
             example="kubectl delete pod web-1",
         ),
-        Row(
+        GuardedCommand(
             run="kubectl|oc|k drain|replace",
             does="removes what runs on a node, or replaces it",
             given="--force --delete-emptydir-data",
             example="kubectl drain node-1 --force",
         ),
-        Row(
+        GuardedCommand(
             run="helm|helmfile uninstall|delete|del|un|destroy",
             does="deletes an installation in a cluster",
             unless="--dry-run",
             example="helm uninstall web",
         ),
-        Row(
+        GuardedCommand(
             run="argocd|flux ** delete|rm|uninstall",
             does="deletes an installation in a cluster",
             example="argocd app delete web",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl volume rm|prune|remove",
             does=_VOLUMES,
             example="docker volume rm db-data",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl system prune|reset",
             does="deletes containers, images and volumes that are not in use",
             example="docker system prune -af --volumes",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl compose down|rm",
             does=_VOLUMES,
             given="-v --volumes",
             example="docker compose down -v",
         ),
-        Row(
+        GuardedCommand(
             run="docker-compose|podman-compose down|rm",
             does=_VOLUMES,
             given="-v --volumes",
             example="docker-compose down --volumes",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl rm",
             does=_VOLUMES,
             given="-v --volumes",
             example="docker rm -fv db",
         ),
-        Row(
+        GuardedCommand(
             run="docker stack|service rm|remove|down",
             does="deletes something in a cluster",
             example="docker stack rm web",
         ),
-        Row(
+        GuardedCommand(
             run="npm|pnpm|yarn unpublish",
             does="removes a package from its registry",
             unless="--dry-run",
             example="npm unpublish app --force",
         ),
-        Row(
+        GuardedCommand(
             run="curl|http|xh",
             does=_DELETES,
             given="-X --request",
@@ -163,25 +165,25 @@ CLOUD_DELETE = Policy(
             ),
             example="curl -X DELETE https://api.digitalocean.com/v2/droplets/1",
         ),
-        Row(
+        GuardedCommand(
             run="gh|glab repo|release|secret|variable|run|cache|codespace|workflow delete|archive",
             does="deletes something on a code host",
             example="gh repo delete owner/app --yes",
         ),
-        Row(
+        GuardedCommand(
             run="gh|glab api",
             does="deletes something on a code host",
             given="-X --method",
             value="^DELETE$",
             example="gh api -X DELETE repos/owner/app",
         ),
-        Row(
+        GuardedCommand(
             run="heroku apps:destroy|destroy|addons:destroy|apps:delete",
             does=_DELETES,
             example="heroku apps:destroy -a web",
         ),
-        Row(run="fly|flyctl ** destroy|delete|rm", does=_DELETES, example="fly apps destroy web"),
-        Row(
+        GuardedCommand(run="fly|flyctl ** destroy|delete|rm", does=_DELETES, example="fly apps destroy web"),
+        GuardedCommand(
             run=(
                 "vercel|netlify|railway|wrangler|render|surge|now ** "
                 "remove|rm|delete|sites:delete|teardown|down|destroy"
@@ -189,21 +191,23 @@ CLOUD_DELETE = Policy(
             does=_DELETES,
             example="vercel remove web --yes",
         ),
-        Row(
+        GuardedCommand(
             run="firebase firestore:delete|database:remove|functions:delete|hosting:disable|apps:delete",
             does=_DELETES,
             example="firebase firestore:delete --all-collections",
         ),
-        Row(run="cf delete|delete-*|purge-*", does=_DELETES, example="cf delete web -f"),
-        Row(
+        GuardedCommand(run="cf delete|delete-*|purge-*", does=_DELETES, example="cf delete web -f"),
+        GuardedCommand(
             run="nomad|consul|etcdctl|vault ** delete|del|purge|destroy|secrets",
             does=_DELETES,
             text=r"\b(?:delete|del|purge|destroy|disable)\b",
             example="etcdctl del --prefix /app",
         ),
-        Row(run="nomad job stop", does=_DELETES, given="-purge", example="nomad job stop -purge web"),
-        Row(run="nomad stop", does=_DELETES, given="-purge", example="nomad stop -purge web"),
-        Row(
+        GuardedCommand(
+            run="nomad job stop", does=_DELETES, given="-purge", example="nomad job stop -purge web"
+        ),
+        GuardedCommand(run="nomad stop", does=_DELETES, given="-purge", example="nomad stop -purge web"),
+        GuardedCommand(
             run="minikube|kind|k3d|vagrant|multipass|colima|lima|limactl delete|destroy|purge",
             does="deletes a machine or a cluster on this computer",
             part="local",

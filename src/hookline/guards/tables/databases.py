@@ -1,6 +1,6 @@
 """The guard over what is deleted in databases."""
 
-from hookline.guards.policy import Flow, Policy, Row
+from hookline.guards.policy import Flow, GuardedCommand, Policy
 
 _DROPS = "deletes data in a database"
 _SQL = (
@@ -22,29 +22,31 @@ DATABASE_DROP = Policy(
     title="Deleting tables, databases and all rows of a table",
     instead="Write a migration, work on a copy, or ask the user.",
     rows=(
-        Row(run=_CLIENTS, does=_DROPS, text=_SQL, example="psql -c 'DROP TABLE users'"),
-        Row(
+        GuardedCommand(run=_CLIENTS, does=_DROPS, text=_SQL, example="psql -c 'DROP TABLE users'"),
+        GuardedCommand(
             run="redis-cli|valkey-cli|keydb-cli",
             does=_DROPS,
             text=r"(?<![\w-])(?:flushall|flushdb)(?![\w-])",
             example="redis-cli -h db FLUSHALL",
         ),
-        Row(
+        GuardedCommand(
             run="prisma db execute",
             does=_DROPS,
             text=_SQL,
             example="echo 'DROP TABLE a' | prisma db execute --stdin",
         ),
-        Row(run="wp db drop|reset|clean", does=_RESETS, example="wp db reset --yes"),
-        Row(run="drush sql-drop|sql:drop", does=_RESETS, example="drush sql-drop -y"),
-        Row(
+        GuardedCommand(run="wp db drop|reset|clean", does=_RESETS, example="wp db reset --yes"),
+        GuardedCommand(run="drush sql-drop|sql:drop", does=_RESETS, example="drush sql-drop -y"),
+        GuardedCommand(
             run="turso|pscale|neonctl|neon db|database|branch|branches|databases|projects destroy|delete",
             does=_DROPS,
             example="turso db destroy app",
         ),
-        Row(run="dropdb|dropuser", does=_DROPS, example="dropdb --if-exists app"),
-        Row(run="mysqladmin|mariadb-admin drop", does=_DROPS, example="mysqladmin -u root drop app"),
-        Row(
+        GuardedCommand(run="dropdb|dropuser", does=_DROPS, example="dropdb --if-exists app"),
+        GuardedCommand(
+            run="mysqladmin|mariadb-admin drop", does=_DROPS, example="mysqladmin -u root drop app"
+        ),
+        GuardedCommand(
             run=(
                 "rails|rake|bin/rails "
                 "db:drop*|db:reset*|db:purge*|db:migrate:reset*|db:schema:load|db:setup|db:truncate_all"
@@ -52,44 +54,46 @@ DATABASE_DROP = Policy(
             does=_RESETS,
             example="bin/rails db:drop",
         ),
-        Row(run="prisma migrate reset", does=_RESETS, example="npx prisma migrate reset --force"),
-        Row(
+        GuardedCommand(run="prisma migrate reset", does=_RESETS, example="npx prisma migrate reset --force"),
+        GuardedCommand(
             run="prisma db push",
             does=_DROPS,
             given="--force-reset --accept-data-loss",
             example="prisma db push --force-reset",
         ),
-        Row(
+        GuardedCommand(
             run="manage.py|django-admin|python|pypy ** flush|reset_db|sqlflush|reset_schema",
             does=_RESETS,
             text=r"manage\.py|django|flush|reset_",
             example="python manage.py flush --noinput",
         ),
-        Row(
+        GuardedCommand(
             run="manage.py|django-admin|python|pypy ** migrate",
             does=_DROPS,
             operand="^zero$",
             which="last",
             example="python manage.py migrate app zero",
         ),
-        Row(
+        GuardedCommand(
             run="manage.py|django-admin|python|pypy ** shell|shell_plus",
             does=_DROPS,
             text=r"\.all\(\)\.delete\(\)",
             example="python manage.py shell -c 'User.objects.all().delete()'",
         ),
-        Row(run="manage.py|django-admin flush|reset_db", does=_RESETS, example="./manage.py flush"),
-        Row(
+        GuardedCommand(
+            run="manage.py|django-admin flush|reset_db", does=_RESETS, example="./manage.py flush"
+        ),
+        GuardedCommand(
             run="php|artisan|sail ** migrate:fresh|migrate:reset|migrate:refresh|db:wipe",
             does=_RESETS,
             example="php artisan migrate:fresh --seed",
         ),
-        Row(
+        GuardedCommand(
             run="artisan migrate:fresh|migrate:reset|migrate:refresh|db:wipe",
             does=_RESETS,
             example="./artisan db:wipe",
         ),
-        Row(
+        GuardedCommand(
             run=(
                 "sequelize|sequelize-cli|typeorm|typeorm-ts-node-commonjs|mikro-orm|doctrine "
                 "db:drop|db:migrate:undo:all|schema:drop|orm:schema-tool:drop"
@@ -97,48 +101,50 @@ DATABASE_DROP = Policy(
             does=_RESETS,
             example="npx sequelize db:drop",
         ),
-        Row(
+        GuardedCommand(
             run="knex migrate:rollback", does=_DROPS, given="--all", example="npx knex migrate:rollback --all"
         ),
-        Row(
+        GuardedCommand(
             run="alembic|flask ** downgrade", does=_DROPS, operand="^base$", example="alembic downgrade base"
         ),
-        Row(
+        GuardedCommand(
             run="php|console|symfony ** doctrine:schema:drop|doctrine:database:drop",
             does=_RESETS,
             example="php bin/console doctrine:schema:drop --force",
         ),
-        Row(run="dotnet ef database drop", does=_RESETS, example="dotnet ef database drop --force"),
-        Row(
+        GuardedCommand(
+            run="dotnet ef database drop", does=_RESETS, example="dotnet ef database drop --force"
+        ),
+        GuardedCommand(
             run="rails|bin/rails runner|r|console|c",
             does=_DROPS,
             text=r"\b(?:delete|destroy)_all\b",
             example="rails runner 'User.delete_all'",
         ),
-        Row(run="pg_dropcluster", does=_DROPS, example="pg_dropcluster 15 main"),
-        Row(run="migrate drop", does=_RESETS, example="migrate -path x -database y drop -f"),
-        Row(run="influx delete", does=_DROPS, example="influx delete --bucket x"),
-        Row(run="influx bucket|org delete", does=_DROPS, example="influx bucket delete -n x"),
-        Row(run="flyway clean", does=_RESETS, example="flyway clean"),
-        Row(run="liquibase drop-all|dropAll", does=_RESETS, example="liquibase drop-all"),
-        Row(run="mix ecto.drop|ecto.reset", does=_RESETS, example="mix ecto.reset"),
-        Row(run="supabase db reset", does=_RESETS, example="supabase db reset"),
-        Row(
+        GuardedCommand(run="pg_dropcluster", does=_DROPS, example="pg_dropcluster 15 main"),
+        GuardedCommand(run="migrate drop", does=_RESETS, example="migrate -path x -database y drop -f"),
+        GuardedCommand(run="influx delete", does=_DROPS, example="influx delete --bucket x"),
+        GuardedCommand(run="influx bucket|org delete", does=_DROPS, example="influx bucket delete -n x"),
+        GuardedCommand(run="flyway clean", does=_RESETS, example="flyway clean"),
+        GuardedCommand(run="liquibase drop-all|dropAll", does=_RESETS, example="liquibase drop-all"),
+        GuardedCommand(run="mix ecto.drop|ecto.reset", does=_RESETS, example="mix ecto.reset"),
+        GuardedCommand(run="supabase db reset", does=_RESETS, example="supabase db reset"),
+        GuardedCommand(
             run="dbmate|goose|sqlx|diesel drop|reset|down-to|database",
             does=_RESETS,
             text=r"\b(?:drop|reset|down-to)\b",
             example="sqlx database drop -y",
         ),
-        Row(run="heroku pg:reset", does=_RESETS, example="heroku pg:reset DATABASE_URL"),
-        Row(run="bq rm", does=_DROPS, example="bq rm -r -f dataset"),
-        Row(
+        GuardedCommand(run="heroku pg:reset", does=_RESETS, example="heroku pg:reset DATABASE_URL"),
+        GuardedCommand(run="bq rm", does=_DROPS, example="bq rm -r -f dataset"),
+        GuardedCommand(
             run="pg_restore",
             does="drops what is there before it restores",
             given="-c --clean",
             example="pg_restore --clean -d app dump",
         ),
-        Row(run="wrangler d1 delete", does=_DROPS, example="wrangler d1 delete app"),
-        Row(
+        GuardedCommand(run="wrangler d1 delete", does=_DROPS, example="wrangler d1 delete app"),
+        GuardedCommand(
             run="curl",
             does=_DROPS,
             given="-X --request",
@@ -151,7 +157,7 @@ DATABASE_DROP = Policy(
         Flow(
             source="redis-cli|valkey-cli|keydb-cli",
             into=(
-                Row(
+                GuardedCommand(
                     run="redis-cli|valkey-cli|keydb-cli del|unlink",
                     does=_DROPS,
                     operand="\0",

@@ -1,6 +1,6 @@
 """Guards over what is deleted on this machine: folders with all they hold, and disks."""
 
-from hookline.guards.policy import Policy, Row
+from hookline.guards.policy import GuardedCommand, Policy
 
 _FOLDERS = "deletes a folder and everything in it"
 _FINDS = "deletes everything it finds, in all folders below"
@@ -10,53 +10,55 @@ DELETE_RECURSIVE = Policy(
     title="Deleting folders and everything in them",
     instead="Delete single files, move the folder aside, or ask the user.",
     rows=(
-        Row(run="rm|grm|srm", does=_FOLDERS, given="-r -R --recursive", example="rm -fr build"),
-        Row(
+        GuardedCommand(run="rm|grm|srm", does=_FOLDERS, given="-r -R --recursive", example="rm -fr build"),
+        GuardedCommand(
             run="find|gfind|bfs",
             does=_FINDS,
             text=r"(?:^|\s)-(?:delete\b|(?:exec|ok)(?:dir)?\s+(?:\S*/)?(?:g?rm|srm|unlink|shred|rmdir)\b)",
             example="find . -name '*.tmp' -delete",
         ),
-        Row(
+        GuardedCommand(
             run="fd|fdfind",
             does=_FINDS,
             text=r"(?:^|\s)(?:-[xX]|--exec|--exec-batch)[\s=](?:\S*/)?(?:rm|unlink|shred)\b",
             example="fd -e tmp -X rm",
         ),
-        Row(
+        GuardedCommand(
             run="git clean",
             does="deletes files that git does not track",
             given="-f --force",
             unless="-n --dry-run",
             example="git clean -xdf",
         ),
-        Row(
+        GuardedCommand(
             run="rsync",
             does="deletes what is in the target folder and not in the source",
             given="--delete --delete-before --delete-during --delete-delay --delete-after --delete-excluded --del",
             unless="-n --dry-run",
             example="rsync -a --delete empty/ target/",
         ),
-        Row(
+        GuardedCommand(
             run="git worktree remove",
             does="deletes a folder, and the changes in it that are not committed",
             given="-f --force",
             example="git worktree remove --force ../topic",
         ),
-        Row(
+        GuardedCommand(
             run="tar|gtar|bsdtar",
             does="deletes what it has packed",
             given="--remove-files",
             example="tar -czf old.tgz --remove-files logs",
         ),
-        Row(run="rimraf|del-cli", does=_FOLDERS, example="rimraf dist"),
-        Row(
+        GuardedCommand(run="rimraf|del-cli", does=_FOLDERS, example="rimraf dist"),
+        GuardedCommand(
             run="unlink|rmdir|rm",
             does=_FOLDERS,
             given="--no-preserve-root",
             example="rm --no-preserve-root /",
         ),
-        Row(run="btrfs subvolume|sub delete|del", does=_FOLDERS, example="btrfs subvolume delete /data"),
+        GuardedCommand(
+            run="btrfs subvolume|sub delete|del", does=_FOLDERS, example="btrfs subvolume delete /data"
+        ),
     ),
     folders=True,
     code=(
@@ -98,93 +100,95 @@ DISK = Policy(
     title="Formatting, partitioning and overwriting disks",
     instead="Leave disks to the user.",
     rows=(
-        Row(
+        GuardedCommand(
             run="mkfs|mkfs.*|mke2fs|newfs|newfs_*|mkswap|mkdosfs|mkntfs",
             does=_ERASES,
             spare=r"\.(?:img|image|raw|iso|bin)$",
             example="mkfs.ext4 /dev/sdb1",
         ),
-        Row(
+        GuardedCommand(
             run="dd|gdd|dcfldd",
             does=_ERASES,
             operand=f"^of={_DEVICE}",
             example="dd if=image.iso of=/dev/sda bs=4M",
         ),
-        Row(
+        GuardedCommand(
             run="fdisk|cfdisk|sfdisk|gdisk|sgdisk|cgdisk",
             does="changes the partitions of a disk",
             unless="-l --list -d --dump -p --print --info -i --list-details -x -J --json --verify -V -F -h",
             example="fdisk /dev/sda",
         ),
-        Row(
+        GuardedCommand(
             run="parted",
             does="changes the partitions of a disk",
             unless="-l --list -v --version",
             operand=r"^(?:mk\w+|rm|resizepart|rescue|set|name|toggle)$",
             example="parted -s /dev/sda mklabel gpt",
         ),
-        Row(
+        GuardedCommand(
             run="wipefs",
             does=_ERASES,
             given="-a --all -o --offset",
             unless="-n --no-act",
             example="wipefs -af /dev/sda",
         ),
-        Row(run="blkdiscard", does=_ERASES, example="blkdiscard /dev/nvme0n1"),
-        Row(
+        GuardedCommand(run="blkdiscard", does=_ERASES, example="blkdiscard /dev/nvme0n1"),
+        GuardedCommand(
             run="shred|wipe|srm|scrub",
             does="overwrites files or disks so that nothing is left",
             example="shred -n 3 -z /dev/sda",
         ),
-        Row(
+        GuardedCommand(
             run="hdparm",
             does=_ERASES,
             given="--security-erase --security-erase-enhanced --trim-sector-ranges "
             "--make-bad-sector --write-sector --fwdownload --dco-restore",
             example="hdparm --security-erase NULL /dev/sda",
         ),
-        Row(
+        GuardedCommand(
             run="nvme format|sanitize|delete-ns|write-zeroes",
             does=_ERASES,
             example="nvme format /dev/nvme0n1",
         ),
-        Row(
+        GuardedCommand(
             run="cryptsetup luksformat|luksFormat|erase|luksErase|reencrypt|luksKillSlot",
             does="makes what is on a disk unreadable",
             example="cryptsetup luksFormat /dev/sdb",
         ),
-        Row(
+        GuardedCommand(
             run="pvremove|vgremove|lvremove|lvreduce|pvcreate|vgreduce",
             does="removes disk volumes",
             example="lvremove -f vg0/data",
         ),
-        Row(
+        GuardedCommand(
             run="zpool|zfs destroy|labelclear|rollback",
             does="destroys disk volumes",
             example="zpool destroy tank",
         ),
-        Row(run="zpool create", does=_ERASES, example="zpool create tank /dev/sdb"),
-        Row(
+        GuardedCommand(run="zpool create", does=_ERASES, example="zpool create tank /dev/sdb"),
+        GuardedCommand(
             run="mdadm",
             does="changes the disks of an array",
             given="--zero-superblock --create --stop -C -S",
             example="mdadm --zero-superblock /dev/sdb",
         ),
-        Row(
+        GuardedCommand(
             run="diskutil erase*|partitionDisk|reformat|secureErase|zeroDisk|randomDisk|resetFusion|split*",
             does=_ERASES,
             example="diskutil eraseDisk JHFS+ Blank disk2",
         ),
-        Row(run="badblocks", does=_ERASES, given="-w", example="badblocks -wsv /dev/sdb"),
-        Row(run="diskutil apfs delete*|erase*", does=_ERASES, example="diskutil apfs deleteContainer disk2"),
-        Row(
+        GuardedCommand(run="badblocks", does=_ERASES, given="-w", example="badblocks -wsv /dev/sdb"),
+        GuardedCommand(
+            run="diskutil apfs delete*|erase*", does=_ERASES, example="diskutil apfs deleteContainer disk2"
+        ),
+        GuardedCommand(
             run="tee|gtee|cp|gcp|mv|truncate|ddrescue|install|dc3dd|qemu-img",
             does=_ERASES,
             operand=f"^{_DEVICE}",
             which="last",
             example="cp image.iso /dev/sdb",
         ),
-        Row(
+        GuardedCommand(
             run="asr restore",
             does=_ERASES,
             given="--erase -erase",

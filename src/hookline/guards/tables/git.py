@@ -1,6 +1,6 @@
 """Guards over what git does to history: on the remote, and here."""
 
-from hookline.guards.policy import Policy, Row
+from hookline.guards.policy import GuardedCommand, Policy
 
 _DRY = "-n --dry-run"
 _OVERWRITES = "overwrites the branch on the remote"
@@ -11,14 +11,14 @@ FORCE_PUSH = Policy(
     title="Pushes that overwrite what is on the remote",
     instead="Push to a branch of your own, or ask the user.",
     rows=(
-        Row(
+        GuardedCommand(
             run="git push",
             does=_OVERWRITES,
             given="-f --force",
             unless=_DRY,
             example="git push -uf origin main",
         ),
-        Row(
+        GuardedCommand(
             run="git push",
             does=_OVERWRITES,
             given="--force-with-lease",
@@ -26,21 +26,21 @@ FORCE_PUSH = Policy(
             part="lease",
             example="git push --force-with-lease origin topic",
         ),
-        Row(
+        GuardedCommand(
             run="git push",
             does=_OVERWRITES,
             operand=r"^\+",
             unless=_DRY,
             example="git push origin +main:main",
         ),
-        Row(
+        GuardedCommand(
             run="git push",
             does="makes the remote a copy of this repository, and all branches that are not here are lost",
             given="--mirror",
             unless=_DRY,
             example="git push --mirror backup",
         ),
-        Row(
+        GuardedCommand(
             run="git push",
             does=_REMOVES,
             given="-d --delete --prune",
@@ -48,7 +48,7 @@ FORCE_PUSH = Policy(
             part="delete",
             example="git push origin --delete topic",
         ),
-        Row(
+        GuardedCommand(
             run="git push",
             does=_REMOVES,
             operand="^:.",
@@ -56,26 +56,28 @@ FORCE_PUSH = Policy(
             part="delete",
             example="git push origin :topic",
         ),
-        Row(
+        GuardedCommand(
             run="git send-pack|http-push",
             does=_OVERWRITES,
             given="-f --force --mirror",
             example="git send-pack --force origin main",
         ),
-        Row(
+        GuardedCommand(
             run="git config|remote",
             does="makes every push to that remote overwrite it",
             operand=r"^\+refs/.*:(?!refs/remotes/)|^remote\..*\.mirror$",
             part="config",
             example="git config remote.origin.push '+refs/heads/*:refs/heads/*'",
         ),
-        Row(
+        GuardedCommand(
             run="git subtree push",
             does=_OVERWRITES,
             operand=r"^\+",
             example="git subtree push --prefix docs origin +gh-pages",
         ),
-        Row(run="gh repo sync", does=_OVERWRITES, given="--force", example="gh repo sync owner/fork --force"),
+        GuardedCommand(
+            run="gh repo sync", does=_OVERWRITES, given="--force", example="gh repo sync owner/fork --force"
+        ),
     ),
     started=r"\bpush\b[^\n]{0,200}?['\"\s](?:--force|-\w*f\w*|\+[\w/]+:)['\"\s)\],;]?",
     code_does="looks like a push that overwrites the remote",
@@ -111,30 +113,30 @@ HISTORY_REWRITE = Policy(
     title="Commands that rewrite or drop commits",
     instead="Add a new commit (git revert, git commit), or ask the user.",
     rows=(
-        Row(
+        GuardedCommand(
             run="git filter-branch|filter-repo",
             does="rewrites every commit of the history",
             example="git filter-branch --tree-filter 'true' HEAD",
         ),
-        Row(
+        GuardedCommand(
             run="git-filter-repo|bfg",
             does="rewrites every commit of the history",
             example="bfg --delete-files secrets.txt",
         ),
-        Row(
+        GuardedCommand(
             run="java",
             does="rewrites every commit of the history",
             text=r"\bbfg[\w.-]*\.jar\b",
             example="java -jar bfg.jar --strip-blobs-bigger-than 1M",
         ),
-        Row(
+        GuardedCommand(
             run="rm",
             does="deletes a repository with all its commits",
             given="-r -R --recursive",
             operand=r"(?:^|/)\.git/?$",
             example="rm -rf .git",
         ),
-        Row(
+        GuardedCommand(
             run="git commit",
             does="replaces the last commit",
             given="--amend",
@@ -142,108 +144,112 @@ HISTORY_REWRITE = Policy(
             part="amend",
             example="git commit --amend --no-edit",
         ),
-        Row(
+        GuardedCommand(
             run="git rebase",
             does=_REWRITES,
             unless="--continue --abort --skip --quit --edit-todo --show-current-patch",
             part="rebase",
             example="git rebase -i HEAD~3",
         ),
-        Row(
+        GuardedCommand(
             run="git reset",
             does=_LEAVES,
             given="--hard --soft --mixed --merge --keep",
             operand=r"^(?!(?:HEAD|@)$)",
             example="git reset --hard HEAD~2",
         ),
-        Row(
+        GuardedCommand(
             run="git reset",
             does=_LEAVES,
             operand=r"^(?:HEAD|@|[\w./-]+)(?:[~^]|@\{)|^[\da-f]{7,40}$|^(?:origin|upstream)/",
             which="only",
             example="git reset HEAD~1",
         ),
-        Row(
+        GuardedCommand(
             run="git branch",
             does="deletes or moves a branch whose commits may be nowhere else",
             given="-D -f --force",
             example="git branch -D topic",
         ),
-        Row(
+        GuardedCommand(
             run="git update-ref",
             does="moves or deletes a branch without any check",
             example="git update-ref -d refs/heads/main",
         ),
-        Row(
+        GuardedCommand(
             run="git reflog expire|delete",
             does="removes the log by which lost commits can be found",
             unless=_DRY,
             example="git reflog expire --expire=now --all",
         ),
-        Row(
+        GuardedCommand(
             run="git gc|prune",
             does="deletes commits that are on no branch",
             given="--prune",
             value="now|all|^0",
             example="git gc --prune=now --aggressive",
         ),
-        Row(run="git prune", does="deletes commits that are on no branch", unless=_DRY, example="git prune"),
-        Row(
+        GuardedCommand(
+            run="git prune", does="deletes commits that are on no branch", unless=_DRY, example="git prune"
+        ),
+        GuardedCommand(
             run="git replace",
             does="makes git show another commit in place of one",
             given="-f --force -e --edit -g --graft",
             example="git replace --graft HEAD",
         ),
-        Row(run="git fast-import", does=_REWRITES, given="--force", example="git fast-import --force"),
-        Row(
+        GuardedCommand(
+            run="git fast-import", does=_REWRITES, given="--force", example="git fast-import --force"
+        ),
+        GuardedCommand(
             run="git checkout|switch",
             does="moves a branch to another commit",
             given="-B -C --force-create",
             part="branches",
             example="git switch -C main origin/main",
         ),
-        Row(
+        GuardedCommand(
             run="git branch",
             does="puts one branch in the place of another",
             given="-M -C",
             part="branches",
             example="git branch -M topic main",
         ),
-        Row(
+        GuardedCommand(
             run="git fetch",
             does="moves a branch to another commit",
             operand=r"^\+[^:]+:(?!refs/(?!heads/))",
             part="branches",
             example="git fetch origin +main:main",
         ),
-        Row(
+        GuardedCommand(
             run="git tag",
             does="deletes or moves a tag",
             given="-d -f --delete --force",
             part="tags",
             example="git tag -f v1.0",
         ),
-        Row(
+        GuardedCommand(
             run="git pull",
             does="rewrites the commits that are not pushed yet",
             given="-r --rebase",
             part="pull",
             example="git pull --rebase origin main",
         ),
-        Row(
+        GuardedCommand(
             run="git stash drop|clear",
             does="deletes changes that were put aside",
             part="discard",
             example="git stash clear",
         ),
-        Row(
+        GuardedCommand(
             run="git reset",
             does="throws away changes that are not committed",
             given="--hard --merge",
             part="discard",
             example="git reset --hard",
         ),
-        Row(
+        GuardedCommand(
             run="git restore|checkout",
             does="throws away changes that are not committed",
             operand=r"^(?:\.|:/|\*)$",

@@ -1,6 +1,6 @@
 """Guards over places: nothing is written outside the project, and nothing that guards the agent."""
 
-from hookline.guards.policy import Flow, Policy, Row
+from hookline.guards.policy import Flow, GuardedCommand, Policy
 
 WRITE_OUTSIDE_PROJECT = Policy(
     name="write-outside-project",
@@ -45,25 +45,25 @@ SELF_PROTECTION = Policy(
     instead="Tell the user which change you propose.",
     protects=True,
     rows=(
-        Row(
+        GuardedCommand(
             run="pip|pipx|uv|conda|brew|poetry ** uninstall|remove",
             does="removes Hookline, and with it all guards",
             operand="^hookline$",
             example="pip uninstall -y hookline",
         ),
-        Row(
+        GuardedCommand(
             run="pkill|killall",
             does="ends Hookline, and with it all guards",
             operand="hookline",
             example="pkill -f hookline",
         ),
-        Row(
+        GuardedCommand(
             run="kill",
             does="ends Hookline, and with it all guards",
             text="hookline",
             example="kill $(pgrep hookline)",
         ),
-        Row(
+        GuardedCommand(
             run=_CHANGES_PROGRAMS,
             does=_TAKES_AWAY,
             operand="/bin/hookline$",
@@ -74,7 +74,7 @@ SELF_PROTECTION = Policy(
         Flow(
             source="which|command|type",
             into=(
-                Row(
+                GuardedCommand(
                     run=_CHANGES_PROGRAMS,
                     does=_TAKES_AWAY,
                     operand="^hookline$",

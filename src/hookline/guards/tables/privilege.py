@@ -1,6 +1,6 @@
 """The guard over more rights than the agent was given."""
 
-from hookline.guards.policy import Policy, Row
+from hookline.guards.policy import GuardedCommand, Policy
 
 _AS_ROOT = "runs with the rights of another user"
 _ACCOUNTS = "changes who may do what on this machine"
@@ -15,120 +15,124 @@ PRIVILEGE = Policy(
     title="Getting more rights: sudo, setuid, accounts, privileged containers",
     instead="Do it without those rights, or tell the user which command to run.",
     rows=(
-        Row(
+        GuardedCommand(
             run="sudo|doas|pkexec|run0|sudoedit|gsudo|please|dzdo|pfexec",
             does=_AS_ROOT,
             example="sudo apt-get install jq",
         ),
-        Row(run="su|runuser|setpriv|gosu|su-exec|machinectl shell", does=_AS_ROOT, example="su -c 'id' root"),
-        Row(
+        GuardedCommand(
+            run="su|runuser|setpriv|gosu|su-exec|machinectl shell", does=_AS_ROOT, example="su -c 'id' root"
+        ),
+        GuardedCommand(
             run="su|runuser|setpriv|gosu|su-exec",
             does=_AS_ROOT,
             unless="--version --help -h -V",
             example="su - postgres",
         ),
-        Row(
+        GuardedCommand(
             run="chmod|gchmod",
             does="makes a program run with the rights of its owner",
             operand=r"^(?:[ugoa]*[uao][ugoa]*)?[+=][rwxXt]*s|^0?[4-7][0-7]{3}$",
             example="chmod u+s /usr/bin/vim",
         ),
-        Row(
+        GuardedCommand(
             run="install|ginstall",
             does="makes a program run with the rights of its owner",
             given="-m --mode",
             value=r"^0?[4-7][0-7]{3}$|s",
             example="install -m 4755 tool /usr/local/bin",
         ),
-        Row(
+        GuardedCommand(
             run="setcap",
             does="gives a program administrator rights",
             example="setcap cap_net_admin+ep tool",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl run|create|exec",
             does=_ROOT_IN_CONTAINER,
             given="--privileged",
             example="docker run --privileged -it ubuntu bash",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl run|create",
             does="gives a container the files of the whole machine",
             given="-v --volume --mount",
             value=_MOUNTS,
             example="docker run -v /:/host ubuntu chroot /host",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl run|create",
             does=_ROOT_IN_CONTAINER,
             given="--cap-add",
             value=_CAPABILITIES,
             example="docker run --cap-add=SYS_ADMIN ubuntu",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl run|create",
             does=_ROOT_IN_CONTAINER,
             given="--pid --userns --ipc --uts",
             value="^host$",
             example="docker run --pid=host ubuntu",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl run|create",
             does=_ROOT_IN_CONTAINER,
             given="--security-opt",
             value="unconfined|disable",
             example="docker run --security-opt seccomp=unconfined ubuntu",
         ),
-        Row(
+        GuardedCommand(
             run="docker|podman|nerdctl run|create",
             does="gives a container a disk of this machine",
             given="--device",
             value=r"^/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|dm-|mapper/|disk/|mem$|kmem$)",
             example="docker run --device /dev/sda ubuntu",
         ),
-        Row(
+        GuardedCommand(
             run="kubectl|oc debug",
             does="opens a shell with all rights on a machine of the cluster",
             operand="^nodes?/",
             example="kubectl debug node/web-1 -it --image=ubuntu",
         ),
-        Row(
+        GuardedCommand(
             run="kubectl|oc run",
             does=_ROOT_IN_CONTAINER,
             given="--privileged",
             example="kubectl run x --privileged",
         ),
-        Row(run="sg|newgrp|runas", does=_AS_ROOT, example="sg docker 'docker ps'"),
-        Row(run="nsenter|chroot|systemd-run|capsh", does=_AS_ROOT, example="nsenter -t 1 -m sh"),
-        Row(
+        GuardedCommand(run="sg|newgrp|runas", does=_AS_ROOT, example="sg docker 'docker ps'"),
+        GuardedCommand(run="nsenter|chroot|systemd-run|capsh", does=_AS_ROOT, example="nsenter -t 1 -m sh"),
+        GuardedCommand(
             run="usermod|useradd|adduser|userdel|deluser|groupadd|groupmod|gpasswd|passwd|chpasswd|chage|vipw|newusers",
             does=_ACCOUNTS,
             example="usermod -aG docker ada",
         ),
-        Row(run="visudo|dscl|dseditgroup|sysadminctl", does=_ACCOUNTS, example="visudo -f /etc/sudoers.d/me"),
-        Row(
+        GuardedCommand(
+            run="visudo|dscl|dseditgroup|sysadminctl", does=_ACCOUNTS, example="visudo -f /etc/sudoers.d/me"
+        ),
+        GuardedCommand(
             run="osascript",
             does=_AS_ROOT,
             text="administrator privileges",
             example="osascript -e 'do shell script \"id\" with administrator privileges'",
         ),
-        Row(
+        GuardedCommand(
             run="kubectl|oc create|adm clusterrolebinding|policy",
             does=_GRANTS,
             text=r"cluster-?admin",
             example="kubectl create clusterrolebinding me --clusterrole=cluster-admin --user=me",
         ),
-        Row(
+        GuardedCommand(
             run="aws iam attach-*-policy|put-*-policy|create-access-key|add-user-to-group|update-assume-role-policy",
             does=_GRANTS,
             example="aws iam attach-user-policy --user-name me --policy-arn $ADMIN",
         ),
-        Row(
+        GuardedCommand(
             run="gcloud ** add-iam-policy-binding|set-iam-policy",
             does=_GRANTS,
             example="gcloud projects add-iam-policy-binding app --member=user:me --role=roles/owner",
         ),
-        Row(
+        GuardedCommand(
             run="az role assignment create",
             does=_GRANTS,
             example="az role assignment create --role Owner --assignee me",

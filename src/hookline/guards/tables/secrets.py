@@ -1,6 +1,6 @@
 """The guard over secrets: files that hold keys, tokens and passwords, and programs that show them."""
 
-from hookline.guards.policy import Policy, Row, Secret
+from hookline.guards.policy import GuardedCommand, Policy, Secret
 
 _SHOWS = "shows a password, a key or a token"
 
@@ -114,14 +114,16 @@ SECRETS_READ = Policy(
         ),
     ),
     rows=(
-        Row(
+        GuardedCommand(
             run="security find-generic-password|find-internet-password|dump-keychain|export|find-key",
             does=_SHOWS,
             example="security find-generic-password -w -s github",
         ),
-        Row(run="secret-tool lookup|search", does=_SHOWS, example="secret-tool lookup service github"),
-        Row(run="pass|gopass show", does=_SHOWS, example="pass show mail"),
-        Row(
+        GuardedCommand(
+            run="secret-tool lookup|search", does=_SHOWS, example="secret-tool lookup service github"
+        ),
+        GuardedCommand(run="pass|gopass show", does=_SHOWS, example="pass show mail"),
+        GuardedCommand(
             run="pass|gopass",
             does=_SHOWS,
             operand=(
@@ -131,70 +133,74 @@ SECRETS_READ = Policy(
             which="first",
             example="pass mail/work",
         ),
-        Row(run="op read|item|document", does=_SHOWS, example="op read op://vault/item/password"),
-        Row(run="bw|rbw get|list|export", does=_SHOWS, example="bw get password github"),
-        Row(run="keyring get", does=_SHOWS, example="keyring get github me"),
-        Row(run="keyctl print|pipe|read", does=_SHOWS, example="keyctl print 123"),
-        Row(
+        GuardedCommand(run="op read|item|document", does=_SHOWS, example="op read op://vault/item/password"),
+        GuardedCommand(run="bw|rbw get|list|export", does=_SHOWS, example="bw get password github"),
+        GuardedCommand(run="keyring get", does=_SHOWS, example="keyring get github me"),
+        GuardedCommand(run="keyctl print|pipe|read", does=_SHOWS, example="keyctl print 123"),
+        GuardedCommand(
             run="rails|bin/rails credentials:show|encrypted:show",
             does=_SHOWS,
             example="bin/rails credentials:show",
         ),
-        Row(
+        GuardedCommand(
             run="curl|wget|http|xh",
             does="asks the machine's cloud for its keys",
             operand=r"^(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|100\.100\.100\.200)\b",
             example="curl http://169.254.169.254/latest/meta-data/iam/security-credentials/",
         ),
-        Row(
+        GuardedCommand(
             run="printenv",
             does=_SHOWS,
             operand=r"(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIALS?)(?:_ID)?$",
             example="printenv GITHUB_TOKEN",
         ),
-        Row(run="lpass show|export", does=_SHOWS, example="lpass show github"),
-        Row(
+        GuardedCommand(run="lpass show|export", does=_SHOWS, example="lpass show github"),
+        GuardedCommand(
             run="vault kv|read",
             does=_SHOWS,
             operand="^(?!put|list|metadata|delete)",
             example="vault kv get secret/app",
         ),
-        Row(run="gh auth token", does=_SHOWS, example="gh auth token"),
-        Row(
+        GuardedCommand(run="gh auth token", does=_SHOWS, example="gh auth token"),
+        GuardedCommand(
             run="gh auth status", does=_SHOWS, given="-t --show-token", example="gh auth status --show-token"
         ),
-        Row(
+        GuardedCommand(
             run="gcloud auth print-*|application-default",
             does=_SHOWS,
             text="print-",
             example="gcloud auth print-access-token",
         ),
-        Row(
+        GuardedCommand(
             run="gcloud secrets versions access",
             does=_SHOWS,
             example="gcloud secrets versions access latest --secret=x",
         ),
-        Row(run="az account get-access-token", does=_SHOWS, example="az account get-access-token"),
-        Row(run="az keyvault secret show", does=_SHOWS, example="az keyvault secret show --name x"),
-        Row(
+        GuardedCommand(run="az account get-access-token", does=_SHOWS, example="az account get-access-token"),
+        GuardedCommand(
+            run="az keyvault secret show", does=_SHOWS, example="az keyvault secret show --name x"
+        ),
+        GuardedCommand(
             run="aws secretsmanager get-secret-value",
             does=_SHOWS,
             example="aws secretsmanager get-secret-value --secret-id x",
         ),
-        Row(
+        GuardedCommand(
             run="aws ssm get-parameter*",
             does=_SHOWS,
             given="--with-decryption",
             example="aws ssm get-parameter --name x --with-decryption",
         ),
-        Row(
+        GuardedCommand(
             run="aws configure get|export-credentials",
             does=_SHOWS,
             text="key|token|export",
             example="aws configure get aws_secret_access_key",
         ),
-        Row(run="aws sts get-session-token|assume-role*", does=_SHOWS, example="aws sts get-session-token"),
-        Row(
+        GuardedCommand(
+            run="aws sts get-session-token|assume-role*", does=_SHOWS, example="aws sts get-session-token"
+        ),
+        GuardedCommand(
             run="kubectl|oc|k get",
             does=_SHOWS,
             operand="^secrets?(?:/|$)",
@@ -202,23 +208,27 @@ SECRETS_READ = Policy(
             value="json|yaml|template",
             example="kubectl get secret db -o yaml",
         ),
-        Row(run="kubectl|oc|k config view", does=_SHOWS, given="--raw", example="kubectl config view --raw"),
-        Row(run="heroku config|config:get", does=_SHOWS, example="heroku config -a web"),
-        Row(
+        GuardedCommand(
+            run="kubectl|oc|k config view", does=_SHOWS, given="--raw", example="kubectl config view --raw"
+        ),
+        GuardedCommand(run="heroku config|config:get", does=_SHOWS, example="heroku config -a web"),
+        GuardedCommand(
             run="gpg|gpg2",
             does=_SHOWS,
             given="--export-secret-keys --export-secret-subkeys",
             example="gpg --export-secret-keys -a me",
         ),
-        Row(run="git credential|credential-* fill|get", does=_SHOWS, example="git credential fill"),
-        Row(
+        GuardedCommand(
+            run="git credential|credential-* fill|get", does=_SHOWS, example="git credential fill"
+        ),
+        GuardedCommand(
             run="sops|ansible-vault|chamber|doppler|infisical decrypt|view|export|secrets|exec",
             does=_SHOWS,
             text=r"decrypt|view|export|secrets",
             example="sops decrypt secrets.enc.yaml",
         ),
-        Row(run="sops", does=_SHOWS, given="-d --decrypt", example="sops -d secrets.enc.yaml"),
-        Row(
+        GuardedCommand(run="sops", does=_SHOWS, given="-d --decrypt", example="sops -d secrets.enc.yaml"),
+        GuardedCommand(
             run="printenv|env|export|declare|set|typeset|compgen",
             does="shows all variables of the environment",
             part="environment",

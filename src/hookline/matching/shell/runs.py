@@ -19,7 +19,7 @@ from hookline.matching.shell.kinds.kind import Kind
 from hookline.matching.shell.options import Option, Options, OptionSpec, read_options
 from hookline.matching.shell.places import HERE, Beyond
 from hookline.matching.shell.programs import has_rows_below, row_of
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 __all__ = [
     "Doubt",
@@ -110,7 +110,7 @@ def after_options(words: Words) -> Words:
 class _Call:
     """One command, as the row of its program tells what is what."""
 
-    def __init__(self, row: Row, key: str, words: Words, at: int, stdin: Stdin) -> None:
+    def __init__(self, row: Program, key: str, words: Words, at: int, stdin: Stdin) -> None:
         self._row = row
         self._key = key
         self._words = words

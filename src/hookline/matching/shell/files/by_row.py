@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from hookline.matching.shell.files.rows import Row
+from hookline.matching.shell.files.rows import FileUse
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.options import Options, OptionSpec, Style, read_options
 
@@ -66,7 +66,7 @@ def _plan(options: str, style: Style) -> _Plan:
 class Call(NamedTuple):
     """A command whose words were read by its row."""
 
-    row: Row
+    row: FileUse
     #: All words after the program, or after the sub-command.
     rest: Words
     given: Options
@@ -74,7 +74,7 @@ class Call(NamedTuple):
     found: Files
 
 
-def by_row(row: Row, rest: Words) -> Call:
+def by_row(row: FileUse, rest: Words) -> Call:
     plan = _plan(row.options, row.style)
     given = read_options(rest, plan.spec)
     return Call(row, rest, given, _Found(row, plan, given).files())
@@ -83,7 +83,7 @@ def by_row(row: Row, rest: Words) -> Call:
 class _Found:
     """Gathers the files of one command."""
 
-    def __init__(self, row: Row, plan: _Plan, given: Options) -> None:
+    def __init__(self, row: FileUse, plan: _Plan, given: Options) -> None:
         self._row = row
         self._plan = plan
         self._given = given

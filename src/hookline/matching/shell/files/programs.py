@@ -15,7 +15,7 @@ from hookline.matching.shell.files.by_row import (
     paths_in,
     plain,
 )
-from hookline.matching.shell.files.rows import Row, rows
+from hookline.matching.shell.files.rows import FileUse, rows
 from hookline.matching.shell.files.scripts import Script, awk_script, sed_script
 from hookline.matching.shell.holes import HOLE, Words, base_name, without_version
 
@@ -88,7 +88,7 @@ def _key(word: str) -> str:
     return name if name in rows() else without_version(name)
 
 
-def _row_of(words: Words) -> tuple[str, Row | None, Words, Files]:
+def _row_of(words: Words) -> tuple[str, FileUse | None, Words, Files]:
     """The key of a command's row, the row, the words that it is about, and the files of options before them."""
     table, key = rows(), _key(words[0])
     row, rest, around = table.get(key), words[1:], NOTHING

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
-__all__ = ["Row", "all_rows", "has_rows_below", "row_of"]
+__all__ = ["Program", "all_rows", "has_rows_below", "row_of"]
 
 _TOPICS = (
     "builds",
@@ -26,12 +26,12 @@ _TOPICS = (
 
 
 @cache
-def all_rows() -> tuple[Row, ...]:
+def all_rows() -> tuple[Program, ...]:
     return tuple(row for topic in _TOPICS for row in import_module(f"{__name__}.{topic}").ROWS)
 
 
 @cache
-def _index() -> Mapping[str, Row]:
+def _index() -> Mapping[str, Program]:
     return {name.strip(): row for row in all_rows() for name in row.names.split(",")}
 
 
@@ -40,7 +40,7 @@ def _prefixes() -> frozenset[str]:
     return frozenset(name.rpartition(" ")[0] for name in _index() if " " in name)
 
 
-def row_of(key: str) -> Row | None:
+def row_of(key: str) -> Program | None:
     """The row of a program, or of a sub-command: `git bisect run`."""
     return _index().get(key)
 

@@ -1,7 +1,7 @@
 """Programs that build: make, cmake, compilers and the tools of single languages."""
 
 from hookline.matching.shell.holes import Words
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _MAKE = (
     "-b -m -B -d -e -i -k -n -p -q -r -R -s -S -t -v -w -o: -W: -j:: -l:: -O:: "
@@ -95,7 +95,7 @@ _GO_VALUES = {
 
 
 ROWS = (
-    Row(
+    Program(
         "make, gmake, bmake, remake",
         "runs the recipes of a makefile",
         _MAKE,
@@ -121,7 +121,7 @@ ROWS = (
             "printf 'x:;echo a' > Makefile; make .SHELLFLAGS='-c \"rm y\"'",
         ),
     ),
-    Row(
+    Program(
         "cmake, ccmake",
         "configures and builds a project",
         "-S: -B: -G: -T: -A: -D: -U: -C: -L:: -N -W: -j:: --build: --install: --open: --preset: "
@@ -132,8 +132,8 @@ ROWS = (
         style="posix",
         examples=("cmake -E env rm y", "cmake -E env A=1 rm y", "cmake -E time rm y"),
     ),
-    Row("ctest, cpack", "runs tests", "", {"file": "-S: -SP:"}, loose=("--test-command",)),
-    Row(
+    Program("ctest, cpack", "runs tests", "", {"file": "-S: -SP:"}, loose=("--test-command",)),
+    Program(
         "ninja, samu, ninja-build",
         "runs the recipes of a build file",
         "-C: -k: -j: -l: -n -v -t: -d: -w:",
@@ -141,7 +141,7 @@ ROWS = (
         plain="file",
         examples=(),
     ),
-    Row(
+    Program(
         "just",
         "runs the recipes of a justfile",
         "-f: -d: --justfile: --working-directory: --set: --dotenv-path:",
@@ -149,7 +149,7 @@ ROWS = (
         loose=("-c", "--command"),
         plain="",
     ),
-    Row(
+    Program(
         "task, rake, mage, invoke, inv, nox, tox, doit, scons, waf, bazel, bazelisk, buck, buck2, "
         "pants, gradle, gradlew, mvn, mvnw, sbt, ant, "
         "lein, mill, xcodebuild, swift",
@@ -157,7 +157,7 @@ ROWS = (
         "-f: -e: -C:",
         {"beyond": "--run_under: --shell_executable: -I: --init-script:"},
     ),
-    Row(
+    Program(
         "gcc, g++, cc, c++, clang, clang++, cpp, gfortran, tcc, icc, x86_64-linux-gnu-gcc, "
         "x86_64-linux-gnu-g++",
         "compiles",
@@ -178,7 +178,7 @@ ROWS = (
             "echo 'int main;' > a.c; gcc -wrapper rm,y -c a.c",
         ),
     ),
-    Row(
+    Program(
         "ld, ld.bfd, ld.gold, lld, gold",
         "links",
         _COMPILER,
@@ -186,7 +186,7 @@ ROWS = (
         style="words",
         quiet="--help --version -v -V",
     ),
-    Row(
+    Program(
         "cargo",
         "builds a project of Rust",
         "--color: -v -q --verbose --quiet --locked --offline --frozen -j: -V --list --explain:",
@@ -198,16 +198,18 @@ ROWS = (
         quiet="--help --version -V -h --list",
         examples=(),
     ),
-    Row("cargo *", "builds and runs a project of Rust", f"{_CARGO} -Z:", _CARGO_VALUES),
-    Row("cargo test, cargo t, cargo bench", "runs tests", f"{_CARGO} -Z:", _CARGO_VALUES, others="test flag"),
-    Row(
+    Program("cargo *", "builds and runs a project of Rust", f"{_CARGO} -Z:", _CARGO_VALUES),
+    Program(
+        "cargo test, cargo t, cargo bench", "runs tests", f"{_CARGO} -Z:", _CARGO_VALUES, others="test flag"
+    ),
+    Program(
         "cargo new, cargo init, cargo vendor",
         "makes a directory",
         f"{_CARGO} --name: --vcs: --edition: -s: --sync: --lib",
         _CARGO_VALUES,
         others="output",
     ),
-    Row(
+    Program(
         "rustc, rustdoc",
         "compiles",
         "-L: -l: -o: -A: -W: -D: -F: --cfg: --crate-type: --crate-name: --edition: --emit: --target: "
@@ -216,8 +218,8 @@ ROWS = (
         others="",
         examples=(),
     ),
-    Row("rustup, rustup run", "runs a tool of Rust", loose=("run",)),
-    Row(
+    Program("rustup, rustup run", "runs a tool of Rust", loose=("run",)),
+    Program(
         "go",
         "builds a project of Go",
         "",
@@ -227,8 +229,8 @@ ROWS = (
         here=True,
         examples=(),
     ),
-    Row("go *", "builds and tests a project of Go", _GO, _GO_VALUES, style="words", ordered=_one_dash),
-    Row(
+    Program("go *", "builds and tests a project of Go", _GO, _GO_VALUES, style="words", ordered=_one_dash),
+    Program(
         "go run",
         "runs a program of the project",
         _GO,
@@ -237,8 +239,8 @@ ROWS = (
         ordered=_one_dash,
         first="go package",
     ),
-    Row("go mod, go work", "works with the modules of a project", style="posix"),
-    Row(
+    Program("go mod, go work", "works with the modules of a project", style="posix"),
+    Program(
         "go mod *, go work *",
         "works with the modules of a project",
         "-v -json -x -e -compat: -go: -reuse:",
@@ -246,7 +248,7 @@ ROWS = (
         style="words",
         ordered=_one_dash,
     ),
-    Row(
+    Program(
         "go tool",
         "runs a tool of Go",
         "-n -func: -html: -mode:",
@@ -254,7 +256,7 @@ ROWS = (
         style="words",
         ordered=_one_dash,
     ),
-    Row(
+    Program(
         "go env",
         "shows settings of Go",
         "-json -changed",
@@ -262,12 +264,12 @@ ROWS = (
         style="words",
         ordered=_one_dash,
     ),
-    Row(
+    Program(
         "cargo rustc, cargo install, cargo fix",
         "builds a project of Rust with options of the compiler",
         always=True,
     ),
-    Row(
+    Program(
         "javac, java, kotlin, kotlinc, scalac, jshell",
         "compiles or runs a program of Java",
         "-cp: -classpath: -jar: -d: -m: -p: --module-path: --class-path:",
@@ -276,17 +278,17 @@ ROWS = (
         others="java option",
         examples=(),
     ),
-    Row("dotnet", "builds a project of dotnet", style="posix"),
-    Row(
+    Program("dotnet", "builds a project of dotnet", style="posix"),
+    Program(
         "configure, autoreconf, automake, libtool, pkg-config",
         "configures a project",
         others="make variable",
         examples=(),
     ),
-    Row(
+    Program(
         "gdb-add-index, objcopy, strip, nm, ar, readelf, objdump", "looks at programs", others="", examples=()
     ),
-    Row(
+    Program(
         "meson, meson test, meson devenv, meson compile",
         "builds a project",
         "-C:",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hookline.matching.shell.found import Found, Inner, Line, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.options import OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 
 def _vim_ordered(rest: Words) -> Words:
@@ -53,7 +53,7 @@ _VIM = (
 )
 
 ROWS = (
-    Row(
+    Program(
         "vim, vi, nvim, ex, view, gvim, vimdiff, gview, rvim, rview, evim, eview, vimtutor, "
         "vim.basic, vim.tiny, elvis, nvi",
         "edits files",
@@ -74,7 +74,7 @@ ROWS = (
             "vim -es -u NONE -S <(echo '!rm y') -c 'q!'",
         ),
     ),
-    Row(
+    Program(
         "ed, red",
         "edits a file",
         "-G -l -r -s -p: -E -v --quiet --silent --prompt: --restricted",
@@ -88,7 +88,7 @@ ROWS = (
             "ed '!rm y' < /dev/null",
         ),
     ),
-    Row(
+    Program(
         "emacs, emacsclient, xemacs, zile, mg, jed, jove",
         "edits files",
         "-q -Q -nw -batch --batch --no-init-file --quick --no-window-system -a: -t -c -n",
@@ -99,14 +99,14 @@ ROWS = (
         style="words",
         examples=("emacs --batch --eval '(shell-command \"rm y\")'",),
     ),
-    Row(
+    Program(
         "nano, pico, micro, joe, kak, hx, helix, code, codium, cursor, subl, gedit, kate",
         "edits files",
         "",
         {"usual line": "-s: --speller:", "code": "-e:"},
         examples=(),
     ),
-    Row(
+    Program(
         "gdb, gdb-multiarch, rust-gdb, cgdb, gdbserver, gdbtui",
         "looks into running programs",
         _GDB_OPTIONS,
@@ -129,7 +129,7 @@ ROWS = (
             "gdb -q -batch -ex 'pipe info sharedlibrary | rm y'",
         ),
     ),
-    Row(
+    Program(
         "lldb",
         "looks into running programs",
         "-b -Q -x -p: -n: -f: -c: -a: -w",
@@ -137,7 +137,7 @@ ROWS = (
         loose=("--",),
         stdin="lldb",
     ),
-    Row(
+    Program(
         "strace",
         "watches what a command does",
         loose=(),
@@ -150,12 +150,12 @@ ROWS = (
             "strace --outp='|rm y' true",
         ),
     ),
-    Row(
+    Program(
         "ltrace, ptrace, truss, dtruss, sysdig, bpftrace, perf, valgrind, rr, uftrace, heaptrack",
         "watches what a command does",
         loose=(),
     ),
-    Row(
+    Program(
         "sqlite, litecli, duckdb, sqlcipher",
         "works with a database",
         "-batch -bail -header -noheader -csv -json -line -list -column -table -box -html -quote "
@@ -174,7 +174,7 @@ ROWS = (
             "sqlite3 :memory: '.once |rm y' 'select 1'",
         ),
     ),
-    Row(
+    Program(
         "psql, pgcli, usql",
         "works with a database",
         "-a -A -b -e -E -H -l -L: -n -q -s -S -t -w -W -x -X -z -0 -1 -d: -F: -h: -p: -P: -R: "
@@ -187,7 +187,7 @@ ROWS = (
         plain="file",
         examples=(),
     ),
-    Row(
+    Program(
         "mysql, mariadb, mycli",
         "works with a database",
         "-u: -p:: -h: -P: -D: -N -B -s -t -v -A -q -r -H -X -E -f -S: --user: --password:: --host: "
@@ -202,7 +202,7 @@ ROWS = (
         stdin_operands=1,
         examples=(),
     ),
-    Row(
+    Program(
         "mongo, mongosh, sqlplus, sqlcmd",
         "works with a database",
         "-h: -p: -n: -a: -u: -U: -P: -S: -d:",
@@ -212,7 +212,7 @@ ROWS = (
         others="",
         examples=(),
     ),
-    Row(
+    Program(
         "mutt, neomutt, mail, mailx, pine, alpine",
         "sends mails",
         "-s: -c: -b: -a: -i: -n -x -r:",
@@ -220,7 +220,7 @@ ROWS = (
         stdin="",
         examples=(),
     ),
-    Row(
+    Program(
         "irssi, weechat, lynx, w3m, links, elinks",
         "shows pages",
         "-dump -source -nolist",

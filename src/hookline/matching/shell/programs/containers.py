@@ -1,6 +1,6 @@
 """Containers and clusters: commands that run inside them."""
 
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _DOCKER = "-D -l: -v --debug --log-level: --tls --tlscacert: --tlscert: --tlskey: --tlsverify --root: "
 "--runroot: --remote"
@@ -41,7 +41,7 @@ _KUBECTL_VALUES = {
 }
 
 ROWS = (
-    Row(
+    Program(
         "docker, podman, nerdctl, finch",
         "works with containers",
         _DOCKER,
@@ -49,22 +49,22 @@ ROWS = (
         style="posix",
         examples=(),
     ),
-    Row("docker image, podman image", "works with images", style="posix"),
-    Row(
+    Program("docker image, podman image", "works with images", style="posix"),
+    Program(
         "docker save, docker export, docker image save, docker container export, podman save, podman "
         "export, podman image save",
         "writes an image to a file",
         "--platform: -q --format: -m",
         {"output": "-o: --output:"},
     ),
-    Row(
+    Program(
         "docker cp, docker container cp, podman cp, podman container cp, docker compose cp, nerdctl cp",
         "copies files from and to a container",
         "-a -L -q --archive --follow-link --quiet --index:",
         others="copied",
     ),
-    Row("docker context, docker plugin, docker trust", "changes what docker runs", always=True),
-    Row(
+    Program("docker context, docker plugin, docker trust", "changes what docker runs", always=True),
+    Program(
         "docker container, docker compose, docker buildx, docker builder, podman container, podman "
         "compose, nerdctl compose",
         "works with containers",
@@ -74,14 +74,14 @@ ROWS = (
         style="posix",
         examples=(),
     ),
-    Row(
+    Program(
         "docker-compose, podman-compose",
         "works with containers",
         "-p: --project-name: --profile: --ansi: --verbose --no-ansi",
         {"place": "-f: --file: --env-file: --project-directory:", "beyond": "-H: --host: -c: --context:"},
         style="posix",
     ),
-    Row(
+    Program(
         "docker run, docker exec, docker create, podman run, podman exec, podman create, nerdctl "
         "run, nerdctl exec, docker container run, "
         "docker container exec, docker container create, podman container run, podman container "
@@ -102,22 +102,22 @@ ROWS = (
         command=1,
         examples=(),
     ),
-    Row(
+    Program(
         "docker build, docker buildx build, podman build, buildah, buildah bud",
         "builds an image",
         "-t: -f: --tag: --file: --build-arg: --target: --platform:",
         {"written": "-o: --output:", "output": "--iidfile: --metadata-file:"},
         stdin="",
     ),
-    Row("buildah run, buildah config", "runs a command in a container", loose=()),
-    Row(
+    Program("buildah run, buildah config", "runs a command in a container", loose=()),
+    Program(
         "kubectl, oc, k3s kubectl, minikube kubectl, microk8s kubectl, k",
         "works with a cluster",
         _KUBECTL,
         _KUBECTL_VALUES,
         style="posix",
     ),
-    Row(
+    Program(
         "kubectl *, oc *, k *",
         "works with a cluster",
         f"{_KUBECTL} -f: -k: -o: -l: -c: -p: --output: --selector: --filename: --container: --timeout: "
@@ -125,21 +125,21 @@ ROWS = (
         "--replicas: --type: --patch: --from-literal: --dry-run:: --for:",
         _KUBECTL_VALUES,
     ),
-    Row(
+    Program(
         "kubectl kustomize, oc kustomize",
         "builds objects",
         _KUBECTL,
         {**_KUBECTL_VALUES, "output": _KUBECTL_VALUES["output"] + " -o: --output:"},
     ),
-    Row(
+    Program(
         "kubectl cp, oc cp, k cp, oc rsync",
         "copies files from and to a pod",
         f"{_KUBECTL} -c: --container: --no-preserve --retries:",
         _KUBECTL_VALUES,
         others="copied",
     ),
-    Row("k3s, minikube, microk8s", "works with a cluster", style="posix", loose=("ssh",)),
-    Row(
+    Program("k3s, minikube, microk8s", "works with a cluster", style="posix", loose=("ssh",)),
+    Program(
         "kubectl exec, oc exec, oc rsh, k exec, kubectl debug, oc debug, kubectl run, oc run, k run",
         "runs a command in a cluster",
         f"{_KUBECTL} -i -t -q -c: -f: -l: --stdin --tty --container: --image: --restart: --rm --attach "
@@ -151,31 +151,33 @@ ROWS = (
         command=1,
         examples=(),
     ),
-    Row("kubectl edit, oc edit, k edit", "changes an object by an editor", always=True),
-    Row("kubectl config, oc config, kubectl plugin, kubectl krew", "changes what kubectl runs", always=True),
-    Row(
+    Program("kubectl edit, oc edit, k edit", "changes an object by an editor", always=True),
+    Program(
+        "kubectl config, oc config, kubectl plugin, kubectl krew", "changes what kubectl runs", always=True
+    ),
+    Program(
         "helm",
         "works with packages of a cluster",
         "-n: --namespace: --kube-context: --kubeconfig:",
         {"program": "--post-renderer:"},
         examples=(),
     ),
-    Row("helm plugin", "runs programs", always=True),
-    Row(
+    Program("helm plugin", "runs programs", always=True),
+    Program(
         "helm install, helm upgrade, helm template",
         "works with packages of a cluster",
         "-n: -f: --values: --set: --namespace: --version:",
         {"program": "--post-renderer:"},
         examples=(),
     ),
-    Row(
+    Program(
         "crictl, ctr, ctr task, ctr tasks, runc, crun, apptainer, singularity, udocker, enroot, "
         "toolbox, distrobox, distrobox-enter",
         "works with containers",
         style="posix",
         loose=("exec", "run", "enter", "shell", "start", "--"),
     ),
-    Row(
+    Program(
         "systemd-run",
         "runs a command as a service",
         "-r -d -G -P -q -t -S -u: -p: -M: -H: -E: --scope --user --system --wait --pipe --pty "
@@ -188,17 +190,17 @@ ROWS = (
         command=0,
         examples=(),
     ),
-    Row(
+    Program(
         "systemctl",
         "works with services",
         "-H: -M: -t: -p: -n: -o: --user --now --no-pager --system",
         style="posix",
     ),
-    Row("systemctl edit, systemctl link, systemctl set-environment", "changes services", always=True),
-    Row(
+    Program("systemctl edit, systemctl link, systemctl set-environment", "changes services", always=True),
+    Program(
         "terraform, tofu, terragrunt, pulumi, packer", "works with infrastructure", style="posix", examples=()
     ),
-    Row(
+    Program(
         "kubectl get, kubectl describe, kubectl logs, kubectl top, kubectl explain, oc get, oc "
         "describe, oc logs, k get, k describe, k logs",
         "shows what is in a cluster",

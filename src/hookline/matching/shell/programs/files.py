@@ -6,7 +6,7 @@ from hookline.matching.shell.found import Doubt, Found, Inner, Line, Stdin
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.kinds.commands import split
 from hookline.matching.shell.options import Options, OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _XARGS = OptionSpec(
     "-0 -o -p -r -t -x -e:: -i:: -l:: -a: -d: -E: -I: -J: -L: -n: -P: -R: -s: -S: --null "
@@ -176,7 +176,7 @@ _TAR = (
 )
 
 ROWS = (
-    Row(
+    Program(
         "find, gfind",
         "lists files",
         "-H -L -P -D: -O: -name: -iname: -path: -ipath: -wholename: -iwholename: -regex: "
@@ -203,7 +203,7 @@ ROWS = (
             "find . -maxdepth 0 -exec true ';' -exec rm y ';'",
         ),
     ),
-    Row(
+    Program(
         "fd, fdfind",
         "lists files",
         "-H -I -u -s -i -F -a -l -L -p -0 -1 -q -g --hidden --no-ignore --unrestricted "
@@ -219,7 +219,7 @@ ROWS = (
         {"exec": "-x -X --exec --exec-batch"},
         examples=("fd . -x rm", "fd . --exec-b rm"),
     ),
-    Row(
+    Program(
         "xargs, gxargs",
         "runs a command with names from its input",
         reader=_xargs,
@@ -238,7 +238,7 @@ ROWS = (
             "printf 'rm\\0y' | xargs -0 env",
         ),
     ),
-    Row(
+    Program(
         "parallel, sem, parset, env_parallel, rush",
         "runs a command with each of several names",
         reader=_parallel,
@@ -249,7 +249,7 @@ ROWS = (
             "sem rm y",
         ),
     ),
-    Row(
+    Program(
         "tar, gtar, bsdtar, star",
         "packs and unpacks archives",
         _TAR,
@@ -277,7 +277,7 @@ ROWS = (
         ),
         untried=("tar -cf x:a.tar --rsh-command=$(command -v rm) f",),
     ),
-    Row(
+    Program(
         "cpio",
         "packs and unpacks archives",
         "-i -o -p -t -v -d -m -u -a -0 -L -A -B -c -k -l -n -r -s -S -b -f -V --extract --create "
@@ -287,7 +287,7 @@ ROWS = (
         "-I: -O: -M: -R: --owner: --block-size:",
         {"program": "--rsh-command: --rmt-command:"},
     ),
-    Row(
+    Program(
         "zip",
         "packs an archive",
         "-r -q -v -9 -0 -1 -j -u -m -d -x: -i: -e -y -X -D -f -g -l -o -z -@ -n: -t: -P: -s: "
@@ -298,14 +298,14 @@ ROWS = (
         ordered=_zip,
         examples=("touch f; zip a.zip f -T -TT 'rm y #'", "touch f; zip -T --unzip-command 'rm y #' a.zip f"),
     ),
-    Row(
+    Program(
         "unzip",
         "unpacks an archive",
         "-l -t -v -p -z -Z -q -o -n -j -a -b -C -L -X -M -u -f -c -K -V -x: -P: -I: -O:",
         {"output": "-d:"},
     ),
-    Row("7z, 7za, 7zr, unrar, gzip, bzip2, xz, zstd", "packs and unpacks archives"),
-    Row(
+    Program("7z, 7za, 7zr, unrar, gzip, bzip2, xz, zstd", "packs and unpacks archives"),
+    Program(
         "rsync",
         "copies files",
         "",
@@ -324,7 +324,7 @@ ROWS = (
             "rsync -e 'sh -c' --rsync-path='rm y' a h:b",
         ),
     ),
-    Row(
+    Program(
         "split, gsplit",
         "cuts a file into pieces",
         "-a: -b: -C: -d -e -l: -n: -t: -u -x --suffix-length: --bytes: --line-bytes: "
@@ -334,7 +334,7 @@ ROWS = (
         {"line": "--filter:"},
         examples=("echo x | split --filter='rm y' -", "echo x | split --fil='rm y'"),
     ),
-    Row(
+    Program(
         "install, ginstall",
         "copies files and sets their mode",
         "-b -c -C -d -D -p -s -T -v -Z -g: -m: -o: -S: -t: --backup:: --compare --directory --group: --mode: "
@@ -343,25 +343,27 @@ ROWS = (
         {"program": "--strip-program:"},
         examples=("install -s --strip-program=rm f o", "install --strip-prog rm -s f o"),
     ),
-    Row("logrotate", "turns logs round", "-d -v -f -m: -s: -l:", {"line": "-m: --mail:"}, first="settings"),
-    Row(
+    Program(
+        "logrotate", "turns logs round", "-d -v -f -m: -s: -l:", {"line": "-m: --mail:"}, first="settings"
+    ),
+    Program(
         "ranger, nnn, lf, mc, vifm, broot, fzf, sk, peco",
         "shows files at a terminal",
         "",
         {"line": "-c: --cmd: --preview: --bind: --command: -p:"},
     ),
-    Row(
+    Program(
         "entr, watchexec, nodemon, inotify-hookable, chokidar, watchman-make, reflex, air, "
         "cargo-watch, when-changed, fswatch-run",
         "runs a command when files change",
         loose=(),
     ),
-    Row(
+    Program(
         "rename, prename, file-rename, perl-rename",
         "renames files by Perl code",
         "-v -n -f -0 -d -u -i",
         {"perl": "-e: -E:"},
         first="perl",
     ),
-    Row("mmv, vidir, qmv", "renames files", "", {"usual line": "-e: --editor:"}),
+    Program("mmv, vidir, qmv", "renames files", "", {"usual line": "-e: --editor:"}),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.options import OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _CONFIG = OptionSpec(
     "-l -z -e -f: -t: --global --system --local --worktree --file: --blob: --get --get-all "
@@ -87,7 +87,7 @@ _UNMERGED = (
 )
 
 ROWS = (
-    Row(
+    Program(
         "git",
         "keeps versions of files, by its own sub-commands and hooks",
         "-p -P -v -h --paginate --no-pager --namespace: --bare "
@@ -119,7 +119,7 @@ ROWS = (
             "git init -q; git -c alias.x='grep -Orm' x || true; git -c alias.z='!rm y' z",
         ),
     ),
-    Row(
+    Program(
         "git grep",
         "searches the files of a project",
         "-a -i -I -w -v -h -H -E -G -F -P -n -l -L -z -o -c -p -W -q -r -e: -f: -A: -B: -C: -m: "
@@ -132,7 +132,7 @@ ROWS = (
             "git init -q; echo x > f; git add f; git grep -lO'rm y #' x",
         ),
     ),
-    Row(
+    Program(
         "git bisect, git submodule, git remote, git stash, git worktree, git notes, git lfs, git flow",
         "keeps versions of files",
         "-q -v -p -u -a -k -S -m: -f --quiet --verbose --cached --patch --keep-index --include-untracked "
@@ -140,14 +140,14 @@ ROWS = (
         "--message: --ref:",
         others="git url",
     ),
-    Row(
+    Program(
         "git bisect run",
         "looks for the change that broke a command",
         style="posix",
         command=0,
         examples=(f"{_HISTORY}; git bisect start HEAD HEAD~2; git bisect run rm y",),
     ),
-    Row(
+    Program(
         "git submodule foreach",
         "runs a line in every submodule",
         "-q --quiet --recursive",
@@ -156,16 +156,16 @@ ROWS = (
         joined=True,
         examples=(),
     ),
-    Row(
+    Program(
         "git submodule add, git submodule update",
         "fetches projects inside a project",
         "-b: -f -q --name: --reference: --depth: --init --recursive --remote",
         others="git url",
     ),
-    Row(
+    Program(
         "git for-each-repo", "runs git in every project", "--config: --keep-going", style="posix", always=True
     ),
-    Row(
+    Program(
         "git rebase",
         "puts commits onto others",
         "-i -q -v -n -f -r:: -k -m -p -s: -X: -S:: -C: --onto: --strategy: --strategy-option: "
@@ -178,7 +178,7 @@ ROWS = (
             f"{_HISTORY}; git rebase --ex='rm y' HEAD~1",
         ),
     ),
-    Row(
+    Program(
         "git filter-branch",
         "rewrites all commits by lines of shell",
         "-f --force -d: --original: --prune-empty --remap-to-ancestor --subdirectory-filter: --state-branch:",
@@ -191,7 +191,7 @@ ROWS = (
             f"{_HISTORY}; export FILTER_BRANCH_SQUELCH_WARNING=1; git filter-branch -f --msg-filter 'rm y; cat'",
         ),
     ),
-    Row(
+    Program(
         "git filter-repo",
         "rewrites all commits",
         "",
@@ -201,7 +201,7 @@ ROWS = (
             "--email-callback: --file-info-callback:"
         },
     ),
-    Row(
+    Program(
         "git difftool, git mergetool",
         "shows differences by another program",
         "-d -g -y -t: -O: --dir-diff --gui --prompt --no-prompt --tool: --symlinks --trust-exit-code",
@@ -212,7 +212,7 @@ ROWS = (
             "git init -q; echo a > a; git add a; echo b > a; git difftool -y --extcmd='rm y' a",
         ),
     ),
-    Row(
+    Program(
         "git fetch, git pull, git ls-remote, git fetch-pack",
         "fetches from another repository",
         f"{_REMOTE} {_CLONE} --rebase:: --ff-only --heads --symref --sort: --format: --prefix: --remote:",
@@ -223,7 +223,7 @@ ROWS = (
             "git init -q; git fetch --upload-pack 'rm y' .",
         ),
     ),
-    Row(
+    Program(
         "git clone",
         "fetches a repository",
         f"{_REMOTE.replace('-u ', '')} {_CLONE}",
@@ -240,7 +240,7 @@ ROWS = (
             "git clone -q -c core.sshCommand='rm y' ssh://h/x b",
         ),
     ),
-    Row(
+    Program(
         "git push, git send-pack",
         "sends to another repository",
         "-u -f -v -q -n -d -o: -4 -6 --all --tags --force --force-with-lease:: --set-upstream "
@@ -251,13 +251,13 @@ ROWS = (
         others="git url",
         examples=("git init -q; git commit -q --allow-empty -m 1; git push --receive-pack='rm y' . HEAD:x",),
     ),
-    Row(
+    Program(
         "git remote add, git remote set-url",
         "names another repository",
         "-f -t: -m: --tags --no-tags --mirror:: --push --add --delete",
         others="git url",
     ),
-    Row(
+    Program(
         "git config",
         "reads settings, and writes those that run nothing",
         _CONFIG.text.replace("-e ", "")
@@ -275,34 +275,34 @@ ROWS = (
             "git init -q; git config --local --add alias.x '!rm y' && git x",
         ),
     ),
-    Row(
+    Program(
         "git init, git init-db",
         "makes a repository",
         "-q -b: --bare --initial-branch: --object-format: --shared::",
         {"settings": "--template: --separate-git-dir:"},
         others="output",
     ),
-    Row(
+    Program(
         "git log, git show, git diff, git shortlog, git stash show, git "
         "range-diff, git whatchanged, git blame, git diff-files, git diff-index, git diff-tree, git rev-list",
         "shows changes",
         _LOG,
         {"written": "--output:", "beyond": "--ext-diff"},
     ),
-    Row(
+    Program(
         "git format-patch",
         "writes commits as mails",
         _LOG,
         {"written": "--output:", "output": "-o: --output-directory:", "beyond": "--ext-diff"},
     ),
-    Row(
+    Program(
         "git worktree add",
         "makes another directory to work in",
         "-f -q -d -b: -B: --force --detach --checkout --no-checkout --lock --reason: --orphan --quiet --track "
         "--guess-remote",
         first="output",
     ),
-    Row(
+    Program(
         "git checkout-index, git mailsplit, git bugreport, git diagnose, git read-tree, git index-pack, git repack, "
         "git apply",
         "writes files",
@@ -313,39 +313,41 @@ ROWS = (
             "beyond": "--unsafe-paths",
         },
     ),
-    Row(
+    Program(
         "git commit-graph, git multi-pack-index, git pack-objects",
         "keeps objects",
         "-q --stdout --revs --all --progress --no-progress",
         {"output": "--object-dir:"},
     ),
-    Row(
+    Program(
         "git mailinfo, git merge-file, git worktree move",
         "writes the files it names",
         "-p -q -f -L: --stdout --force",
         others="output",
     ),
-    Row(
+    Program(
         "git interpret-trailers",
         "adds lines to a message",
         "--trailer: --parse --only-trailers",
         {"beyond": "--in-place"},
     ),
-    Row(
+    Program(
         "git merge-index",
         "runs a program for each file that cannot be merged",
         "-o -q",
         first="program",
         examples=(f"{_UNMERGED}; git merge-index rm -a",),
     ),
-    Row("git commit, git merge, git tag, git cherry-pick, git revert, git am", "records changes", _COMMIT),
-    Row(
+    Program(
+        "git commit, git merge, git tag, git cherry-pick, git revert, git am", "records changes", _COMMIT
+    ),
+    Program(
         "git help",
         "shows a page of the manual",
         "-a -g -c -i -m --all --guides --config --info --man",
         {"beyond": "-w --web"},
     ),
-    Row(
+    Program(
         "git send-email",
         "sends mails",
         "",
@@ -353,7 +355,7 @@ ROWS = (
         always=True,
         examples=(),
     ),
-    Row(
+    Program(
         "git imap-send, git instaweb, git web--browse, git daemon, git hook, git p4, git svn, "
         "git cvsserver, git cvsimport, "
         "git credential, git credential-store, git credential-cache, git receive-pack, git "
@@ -365,17 +367,17 @@ ROWS = (
         {"line": "--access-hook: --shell-path:"},
         always=True,
     ),
-    Row("git upload-pack", "serves a repository", always=True),
-    Row(
+    Program("git upload-pack", "serves a repository", always=True),
+    Program(
         "git remote-ext, git remote-fd",
         "talks to a program",
         always=True,
         others="line",
         examples=("echo 'connect git-upload-pack' | git remote-ext x 'rm y'",),
     ),
-    Row("gh, hub", "works with a forge", "-R: --repo: --hostname:", style="posix"),
-    Row("gh repo, gh gist, gh run, gh release", "works with a forge", "-R: --repo:", style="posix"),
-    Row(
+    Program("gh, hub", "works with a forge", "-R: --repo: --hostname:", style="posix"),
+    Program("gh repo, gh gist, gh run, gh release", "works with a forge", "-R: --repo:", style="posix"),
+    Program(
         "gh repo clone, gh repo fork, gh gist clone",
         "fetches a repository by git, with options of git behind `--`",
         "-u: --upstream-remote-name: --clone --remote --remote-name: --org: --fork-name: --default-branch-only",
@@ -383,14 +385,14 @@ ROWS = (
         reader=_gh_clone,
         untried=("gh repo clone a/b -- -u 'rm y'",),
     ),
-    Row(
+    Program(
         "gh run download, gh release download",
         "fetches files",
         "-n: -p: -A: -R: --name: --pattern: --archive: --repo: --clobber --skip-existing",
         {"output": "-D: --dir: -O: --output:"},
     ),
-    Row("gh pr, gh issue", "works with a forge", "-R: --repo:", style="posix"),
-    Row(
+    Program("gh pr, gh issue", "works with a forge", "-R: --repo:", style="posix"),
+    Program(
         "gh pr create, gh pr view, gh pr list, gh issue create, gh issue view, gh issue list, gh pr edit, gh pr diff, "
         "gh pr comment, gh pr review, gh issue comment, gh pr checks",
         "looks at and makes requests",
@@ -399,25 +401,25 @@ ROWS = (
         "--template: --repo: --draft --fill --fill-first --fill-verbose --comments --watch --name-only --patch",
         {"beyond": "-w --web -e --editor"},
     ),
-    Row(
+    Program(
         "gh alias, gh extension, gh config, gh codespace, hub alias",
         "changes what gh runs",
         others="line",
         always=True,
     ),
-    Row(
+    Program(
         "git archive",
         "packs files",
         "-l -v -0 -1 -9 --format: --prefix: --remote: --list --verbose --add-file: --worktree-attributes",
         {"written": "-o: --output:", "line": "--exec:"},
         others="git url",
     ),
-    Row(
+    Program(
         "git fast-export, git fast-import",
         "writes out all commits",
         "--all --import-marks: --import-marks-if-exists: --date-format: --force --quiet",
         {"written": "--export-marks: --export-pack-edges:", "beyond": "--allow-unsafe-features"},
     ),
-    Row("git bundle", "packs commits", style="posix"),
-    Row("git bundle create", "packs commits into a file", always=True),
+    Program("git bundle", "packs commits", style="posix"),
+    Program("git bundle create", "packs commits into a file", always=True),
 )

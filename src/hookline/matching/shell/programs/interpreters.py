@@ -8,7 +8,7 @@ from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.kinds.commands import is_stdin
 from hookline.matching.shell.options import OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _PYTHON = OptionSpec(
     "-b -B -d -E -i -I -O -P -q -s -S -u -v -x -R -t -3 -h -? -V -Q: -W: -X: -c: -m: "
@@ -129,7 +129,7 @@ def _tcl(rest: Words, stdin: Stdin) -> Iterator[Found]:
 
 
 ROWS = (
-    Row(
+    Program(
         "python, pypy, python3-dbg, micropython, graalpy, jython",
         "runs a program of Python",
         _PYTHON.text,
@@ -153,14 +153,14 @@ ROWS = (
             'python3 -c \'__import__("o"+"s").system("rm y")\'',
         ),
     ),
-    Row("python manage.py", "runs a command of the project", style="posix"),
-    Row(
+    Program("python manage.py", "runs a command of the project", style="posix"),
+    Program(
         "python manage.py *",
         "runs a command of the project",
         "-v: -k: --verbosity: --tag: --exclude-tag: --parallel:: --keepdb --noinput --failfast --no-color",
         {"beyond": "--settings: --pythonpath: --testrunner:"},
     ),
-    Row(
+    Program(
         "ipython, bpython, ptpython",
         "runs a program of Python",
         "-i -m: --no-banner --pylab:: --profile: --matplotlib::",
@@ -169,7 +169,7 @@ ROWS = (
         stdin="python",
         stays="-i",
     ),
-    Row(
+    Program(
         "perl",
         "runs a program of Perl",
         "-a -c -f -n -p -s -S -t -T -u -U -w -W -X -v -0 -1 -2 -3 -4 -5 -6 -7 -l -C:: -D:: -F:: "
@@ -199,7 +199,7 @@ ROWS = (
             "perl '-w -e' 'system(\"rm y\")'",
         ),
     ),
-    Row(
+    Program(
         "prove",
         "runs the tests of a project",
         "-v -l -b -c -d -f -o -p -q -Q -r -s -t -T -u -U -w -W -I: -j: --verbose --lib --blib --color --count "
@@ -212,7 +212,7 @@ ROWS = (
         },
         examples=("prove -e rm y", "prove -ve 'rm -f' y", "prove --ex=rm f"),
     ),
-    Row(
+    Program(
         "node, nodejs",
         "runs a program of JavaScript",
         "-c -i -h -v --check --interactive --inspect:: --inspect-brk:: --max-old-space-size: "
@@ -253,7 +253,7 @@ ROWS = (
             'node --eval \'process.binding("spawn_sync"); require("child_process").spawnSync("rm",["y"])\'',
         ),
     ),
-    Row(
+    Program(
         "bun",
         "runs a program of JavaScript",
         "-i --watch --hot --smol --cwd: -c: --config: -d: --define: --silent",
@@ -263,11 +263,11 @@ ROWS = (
         stdin="",
         examples=(),
     ),
-    Row("bun run, bun exec, bun x", "runs a command", loose=()),
-    Row("deno", "runs a program of JavaScript", style="posix"),
-    Row("deno eval", "runs JavaScript", "-p --print --ext:", others="javascript"),
-    Row("deno run", "runs a program of JavaScript", stdin="javascript"),
-    Row(
+    Program("bun run, bun exec, bun x", "runs a command", loose=()),
+    Program("deno", "runs a program of JavaScript", style="posix"),
+    Program("deno eval", "runs JavaScript", "-p --print --ext:", others="javascript"),
+    Program("deno run", "runs a program of JavaScript", stdin="javascript"),
+    Program(
         "ruby, jruby, irb, truffleruby, mruby",
         "runs a program of Ruby",
         "-a -c -l -n -p -s -S -U -v -w -C: -E: -F: -I: -K: -T:: -W:: -x:: -0:: -i:: -d "
@@ -284,7 +284,7 @@ ROWS = (
             "ruby -e '`rm y`'",
         ),
     ),
-    Row(
+    Program(
         "php",
         "runs a program of PHP",
         "-a -C -h -i -l -m -n -q -s -v -w -d: -c: -t: -S: -z: --define: --php-ini:",
@@ -304,7 +304,7 @@ ROWS = (
             "php --run 'exec(\"rm y\");'",
         ),
     ),
-    Row(
+    Program(
         "lua, luajit, texlua",
         "runs a program of Lua",
         "-i -v -E -W -l:",
@@ -316,14 +316,14 @@ ROWS = (
         plain="lua",
         examples=("lua -e 'os.execute(\"rm y\")'", "echo 'os.execute(\"rm y\")' | lua -"),
     ),
-    Row(
+    Program(
         "tclsh, wish, jimsh",
         "runs a program of Tcl",
         reader=_tcl,
         plain="code",
         examples=("echo 'exec rm y' | tclsh", "tclsh <<< 'exec rm y'", "tclsh -x a <<< 'exec rm y'"),
     ),
-    Row(
+    Program(
         "expect, expectk",
         "runs a program of Tcl",
         "-d -i -b -n -N",
@@ -334,7 +334,7 @@ ROWS = (
         plain="code",
         examples=("expect -c 'spawn rm y; expect eof'",),
     ),
-    Row(
+    Program(
         "rscript",
         "runs a program of R",
         "--vanilla --verbose --default-packages:",
@@ -343,7 +343,7 @@ ROWS = (
         first="script",
         untried=("Rscript -e 'system(\"rm y\")'",),
     ),
-    Row(
+    Program(
         "r",
         "runs a program of R",
         "--vanilla --slave --no-save --quiet -q -s --no-restore --args --no-echo",
@@ -352,7 +352,7 @@ ROWS = (
         plain="code",
         untried=("echo 'system(\"rm y\")' | R --slave",),
     ),
-    Row(
+    Program(
         "julia",
         "runs a program of Julia",
         "-i -q -L: -p: -t: -O: -g: --project:: --startup-file:",
@@ -363,7 +363,7 @@ ROWS = (
         stays="-i",
         plain="code",
     ),
-    Row(
+    Program(
         "groovy, scala, elixir, runghc, runhaskell, stack, clojure, clj, bb, clisp, ecl, "
         "racket, gosh, chibi-scheme, ocaml, "
         "octave, matlab, sage, io, crystal, nim, "
@@ -378,7 +378,7 @@ ROWS = (
         plain="code",
         examples=("guile -c '(system \"rm y\")'",),
     ),
-    Row(
+    Program(
         "ghci, sbcl, csi, utop, swipl, gprolog, maxima, gap, gp, scilab, iex",
         "runs a program, and then what it reads",
         "",
@@ -389,15 +389,15 @@ ROWS = (
         stdin_operands=99,
         plain="code",
     ),
-    Row(
+    Program(
         "erl",
         "runs a program of Erlang",
         "-noshell -noinput -s: -run: -sname: -name:",
         {"code": "-eval:"},
         style="words",
     ),
-    Row("ghc", "compiles", "-o: -O", {"code": "-e:", "program": "-pgmF: -pgmP:"}, style="words"),
-    Row(
+    Program("ghc", "compiles", "-o: -O", {"code": "-e:", "program": "-pgmF: -pgmP:"}, style="words"),
+    Program(
         "osascript, jsc, qjs, d8, mujs, duk, rhino",
         "runs a script",
         "-l: -s: -i",
@@ -407,6 +407,6 @@ ROWS = (
         stdin="code",
         plain="code",
     ),
-    Row("launchctl", "starts services", loose=("submit", "bsexec", "asuser")),
-    Row("bc", "computes", "-h -i -l -w -s -q -v --mathlib --quiet"),
+    Program("launchctl", "starts services", loose=("submit", "bsexec", "asuser")),
+    Program("bc", "computes", "-h -i -l -w -s -q -v --mathlib --quiet"),
 )

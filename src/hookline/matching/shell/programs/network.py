@@ -6,7 +6,7 @@ from hookline.matching.shell.found import Found, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.options import OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _SSH = (
     "-4 -6 -A -a -C -f -G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y -B: -b: -c: "
@@ -46,7 +46,7 @@ def _curl_ordered(rest: Words) -> Words:
 
 
 ROWS = (
-    Row(
+    Program(
         "ssh, autossh, dbclient, slogin",
         "runs a line on another machine",
         _SSH,
@@ -69,7 +69,7 @@ ROWS = (
             "ssh h -o ProxyCommand='rm y'",
         ),
     ),
-    Row(
+    Program(
         "mosh, et, sshpass, ssh-agent, ssh-add, assh, tsh",
         "runs a command",
         "-p: -f: -d: -e -a: -t:",
@@ -77,7 +77,7 @@ ROWS = (
         loose=(),
         examples=("ssh-agent rm y", "ssh-agent sh -c 'rm y'"),
     ),
-    Row(
+    Program(
         "scp, sftp",
         "copies files to and from other machines",
         _COPY,
@@ -90,13 +90,13 @@ ROWS = (
             "sftp -D 'rm y' h",
         ),
     ),
-    Row(
+    Program(
         "ssh-keygen, ssh-keyscan, ssh-copy-id",
         "works with keys",
         "-t: -b: -f: -N: -C: -p -q -y -l -R: -F: -H -i:",
         {"file": "-D: -w:", "ssh setting": "-o:"},
     ),
-    Row(
+    Program(
         "socat, filan, procan",
         "connects two streams",
         "-d -D -h -v -x -V -u -U -s -g -t: -T: -b: -L: -W: -4 -6 -l: -r: -R:",
@@ -108,7 +108,7 @@ ROWS = (
             "socat 'SYSTEM:rm y!!-' -",
         ),
     ),
-    Row(
+    Program(
         "nc, ncat, netcat, nc.openbsd, nc.traditional",
         "connects to a port",
         "-4 -6 -l -k -n -u -v -w: -p: -s: -z -i: -q: -x: -X: -N -C -d -D -U -t -r -g: -G: -m: -h "
@@ -116,7 +116,7 @@ ROWS = (
         {"line": "-e: -c: --exec: --sh-exec:", "lua": "--lua-exec:"},
         examples=("timeout 1 nc -l -p 9 -e rm", "ncat -lc 'rm y' 9 & ncat 127.0.0.1 9 < /dev/null"),
     ),
-    Row(
+    Program(
         "tcpdump, dumpcap, tshark",
         "records packets",
         "-A -b -d -D -e -f -H -I -K -l -L -n -N -O -p -q -S -t -u -U -v -x -X -B: -c: -C: -E: "
@@ -125,7 +125,7 @@ ROWS = (
         plain="written",
         examples=(),
     ),
-    Row(
+    Program(
         "nmap",
         "looks for open ports",
         "-p: -o: -i: -T: -s: -P: -O -A -v -n -F -oN: -oX: -oG: -oA: -iL: --top-ports: --script-args:",
@@ -133,7 +133,7 @@ ROWS = (
         quiet="--help --version -V -h",
         stdin="",
     ),
-    Row(
+    Program(
         "curl",
         "fetches or sends over the network",
         "-a -f -F: -g -G -i -I -j -J -k -l -L -m: -M -n -N -O -p -P: -q -Q: -r: -R -s -S -t: -T: "
@@ -157,7 +157,7 @@ ROWS = (
         ordered=_curl_ordered,
         examples=(),
     ),
-    Row(
+    Program(
         "wget, wget2",
         "fetches over the network",
         "-q -v -c -N -r -k -m -p -np -nc -nd -nv -nH -S -t: -T: -w: -O: -P: -o: -a: -i: -U: -Q: "
@@ -167,7 +167,7 @@ ROWS = (
         {"program": "--use-askpass:", "settings": "--config: -e: --execute:"},
         examples=("wget --use-askpass=rm http://u@127.0.0.1/",),
     ),
-    Row(
+    Program(
         "ftp, lftp, telnet, tnftp",
         "talks to another machine",
         "-n -i -v -p -d -u: -p:",
@@ -175,9 +175,9 @@ ROWS = (
         stdin="ed",
         examples=("ftp -n <<< '!rm y'", "lftp -c '!rm y'", "telnet <<< '!rm y'"),
     ),
-    Row("openssl", "works with keys and certificates", style="posix"),
-    Row("openssl engine", "loads an engine", always=True),
-    Row(
+    Program("openssl", "works with keys and certificates", style="posix"),
+    Program("openssl engine", "loads an engine", always=True),
+    Program(
         "gpg, gpg2, gpgsm",
         "signs and encrypts",
         "-a -b -d -e -k -K -q -s -v -o: -r: -u: --output: --recipient: --homedir: --batch --yes",
@@ -187,8 +187,8 @@ ROWS = (
             "settings": "--options: --load-extension:",
         },
     ),
-    Row("ip", "sets up the network", style="posix", loose=("exec",), examples=()),
-    Row(
+    Program("ip", "sets up the network", style="posix", loose=("exec",), examples=()),
+    Program(
         "iptables, nft, ufw, firewall-cmd, ifconfig, dhclient, wg-quick, openvpn",
         "sets up the network",
         "",
@@ -196,34 +196,34 @@ ROWS = (
         style="words",
         examples=(),
     ),
-    Row(
+    Program(
         "ansible",
         "runs modules on other machines",
         "-i: -m: -u: -b -K -k -e: -f: -l:",
         {"line": "-a: --args:"},
         examples=("ansible localhost -m shell -a 'rm y'",),
     ),
-    Row(
+    Program(
         "ansible-playbook, ansible-console, ansible-pull, fab, pyinfra, salt, salt-call, salt-ssh, "
         "pdsh, pssh, parallel-ssh, clush, dsh, mussh, dancer",
         "runs commands on other machines",
         loose=(),
     ),
-    Row(
+    Program(
         "gcloud, az, aws, doctl",
         "works with a cloud",
         "--project: --account: --profile: --region: --output: --configuration:",
         {"line": "--command: --ssh-flag:"},
         others="",
     ),
-    Row(
+    Program(
         "aws-vault, doppler, op, infisical, chamber, teller, envconsul, sops, vault",
         "runs a command with secrets",
         style="posix",
         loose=("exec", "run", "exec-env", "exec-file"),
         examples=(),
     ),
-    Row(
+    Program(
         "tailscale, fly, flyctl, vagrant, heroku, foreman, honcho, multipass, lxc, incus, limactl, "
         "lima, colima, eb",
         "works with other machines",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import Words
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _NPM = (
     "-a -d -f -g -l -n -p -q -s -v -y -S -B -D -E -O -P -H -h -r -L: -m: -w: -F: -c: --_auth: --access: "
@@ -108,7 +108,7 @@ _PIP_VALUES = {
 }
 
 ROWS = (
-    Row(
+    Program(
         "uv",
         "works with a project of Python",
         "--color: -q -v -n --quiet --verbose --offline --no-progress --no-cache --no-config --native-tls "
@@ -118,18 +118,18 @@ ROWS = (
         loose=("x",),
         here=True,
     ),
-    Row("pipx", "runs programs of packages", style="posix"),
-    Row("pipx runpip, pipx environment", "works with packages", always=True),
-    Row(
+    Program("pipx", "runs programs of packages", style="posix"),
+    Program("pipx runpip, pipx environment", "works with packages", always=True),
+    Program(
         "poetry, pipenv, pdm, rye, hatch, pixi",
         "works with a project of Python",
         "-C: -P: -p: -e: -q -v -n --directory: --project:",
         style="posix",
     ),
-    Row("hatch run, pixi run", "runs a program of the project", loose=()),
-    Row("conda, mamba, micromamba", "works with environments", style="posix"),
-    Row("conda run, mamba run, micromamba run", "runs a command in an environment", loose=()),
-    Row(
+    Program("hatch run, pixi run", "runs a program of the project", loose=()),
+    Program("conda, mamba, micromamba", "works with environments", style="posix"),
+    Program("conda run, mamba run, micromamba run", "runs a command in an environment", loose=()),
+    Program(
         "npm, pnpm, yarn",
         "works with a project of JavaScript, and runs its scripts",
         _NPM,
@@ -140,7 +140,7 @@ ROWS = (
         quiet="--version --usage -v",
         examples=(),
     ),
-    Row(
+    Program(
         "npm *, pnpm *, yarn *",
         "runs scripts of the project, and shows its packages",
         _NPM,
@@ -151,7 +151,7 @@ ROWS = (
             'echo \'{"scripts":{"x":"y"}}\' > package.json; npm run x -script-shell=rm',
         ),
     ),
-    Row(
+    Program(
         "npm init, npm create, npm innit, npm ini, npm inn, npm inni, npm cre, npm crea, npm creat, pnpm create, "
         "yarn create, bun create",
         "makes a project; with a name it runs the program of a package",
@@ -160,25 +160,25 @@ ROWS = (
         ordered=_npm_ordered,
         others="beyond",
     ),
-    Row(
+    Program(
         "npm config, pnpm config, yarn config, npm conf, npm confi, npm c",
         "shows settings of npm",
         _NPM,
         style="posix",
     ),
-    Row(
+    Program(
         "npm config edit, npm config fix, npm config delete, npm config rm",
         "changes settings of npm",
         always=True,
     ),
-    Row(
+    Program(
         "corepack, volta, fnm, nvm, n",
         "runs tools of JavaScript",
         style="posix",
         loose=("run", "exec", "npx", "use"),
     ),
-    Row("bundle", "works with a project of Ruby", style="posix"),
-    Row(
+    Program("bundle", "works with a project of Ruby", style="posix"),
+    Program(
         "rbenv, pyenv, asdf, mise, direnv, nodenv, goenv, jenv, rvm, chruby-exec, sdk, aqua, devbox, "
         "devenv, flox",
         "runs tools in a version",
@@ -186,36 +186,36 @@ ROWS = (
         loose=("exec", "x", "do", "run", "shell"),
         examples=(),
     ),
-    Row(
+    Program(
         "nix",
         "works with packages of Nix",
         style="posix",
         loose=("develop", "run", "shell", "-c", "--command"),
     ),
-    Row(
+    Program(
         "nix-shell, nix-build, guix, nix-env",
         "works with packages of Nix",
         "-p: -A: --pure",
         {"line": "--run: --command:"},
     ),
-    Row("pip", "installs packages of Python", _PIP, _PIP_VALUES, style="posix"),
-    Row(
+    Program("pip", "installs packages of Python", _PIP, _PIP_VALUES, style="posix"),
+    Program(
         "pip *",
         "installs packages of Python",
         f"{_PIP} -U -I --pre --user --upgrade",
         _PIP_VALUES,
         near="file",
     ),
-    Row("pip config", "shows settings of pip", f"{_PIP} --global --user --site", style="posix"),
-    Row("pip config set, pip config edit, pip config unset", "changes settings of pip", always=True),
-    Row(
+    Program("pip config", "shows settings of pip", f"{_PIP} --global --user --site", style="posix"),
+    Program("pip config set, pip config edit, pip config unset", "changes settings of pip", always=True),
+    Program(
         "composer, gem, cabal, opam, luarocks, cpan, cpanm, mix, rebar, lerna, nx, turbo, moon",
         "works with packages",
         style="posix",
         loose=("exec",),
         examples=(),
     ),
-    Row(
+    Program(
         "apt, apt-get, apt-cache, aptitude",
         "installs packages of the system",
         "-y -q -s -d -f -m -u -t: -a: -V -b --yes --quiet --no-install-recommends --target-release:",
@@ -225,21 +225,21 @@ ROWS = (
             "apt-get --opt=APT::Update::Pre-Invoke::='rm y' -o Dir::State=. update",
         ),
     ),
-    Row(
+    Program(
         "dpkg, dpkg-deb, rpm",
         "installs packages of the system",
         "-i -r -P -l -L -s -S -c -x -e -b -q -a -f -p: --install --remove --list --listfiles",
         {"line": "--pre-invoke: --post-invoke: --pipe: -E: --eval: --define:", "file": "--admindir: --root:"},
         examples=(),
     ),
-    Row(
+    Program(
         "yum, dnf, zypper, pacman, apk, brew, port, snap, flatpak, emerge, xbps-install",
         "installs packages of the system",
         style="posix",
         loose=("sh", "exec", "run", "ruby", "shell"),
         examples=(),
     ),
-    Row(
+    Program(
         "snap run, flatpak run",
         "runs a program",
         "",
@@ -247,21 +247,21 @@ ROWS = (
         style="posix",
         command=0,
     ),
-    Row(
+    Program(
         "debuild, dpkg-buildpackage, rpmbuild, sbuild, makepkg",
         "builds packages",
         "",
         {"line": "--check-command: -r: --sign-command: --eval: -E:"},
     ),
-    Row("cargo-binstall, wasm-pack, cargo-nextest, cross", "builds a project of Rust"),
-    Row(
+    Program("cargo-binstall, wasm-pack, cargo-nextest, cross", "builds a project of Rust"),
+    Program(
         "pre-commit, husky, lint-staged, lefthook",
         "runs the checks of a project",
         "-c: --config:",
         {},
         examples=(),
     ),
-    Row(
+    Program(
         "hyperfine",
         "measures commands",
         "-N -i -w: -r: -m: -M: -u: -n: -L: -P: -D: --warmup: --runs: --min-runs: --max-runs: "
@@ -270,8 +270,8 @@ ROWS = (
         others="line",
         examples=("hyperfine 'rm y'", "hyperfine -N rm", "hyperfine --prepare 'rm y' true"),
     ),
-    Row("coverage", "measures what tests run", style="posix"),
-    Row(
+    Program("coverage", "measures what tests run", style="posix"),
+    Program(
         "pytest, py.test",
         "runs tests",
         "-q -v -x -s -l -k: -m: -n: -r: -d -f --lf --ff --nf --sw --tb: --maxfail: --durations: "
@@ -296,7 +296,7 @@ ROWS = (
         others="place",
         examples=(),
     ),
-    Row(
+    Program(
         "npx, npm exec, npm x, npm exe",
         "runs the program of a package",
         "-y -q -s -p: -w: --yes --no --no-install --quiet --silent --package: --workspace: "
@@ -313,7 +313,7 @@ ROWS = (
         runner=True,
         examples=("npx -c 'rm y'", "npx --call='rm y'", "npx --offline -- rm y", "npm exec -c 'rm y'"),
     ),
-    Row(
+    Program(
         "bunx, pnpx, pnpm dlx, yarn dlx, yarn exec, npm explore, npm expl, npm explo, npm explor",
         "runs the program of a package",
         "-y -q --bun --silent --package: -p: -s",
@@ -322,7 +322,7 @@ ROWS = (
         command=0,
         runner=True,
     ),
-    Row(
+    Program(
         "pnpm exec",
         "runs a program of the project",
         "-r -w --recursive --parallel",
@@ -331,7 +331,7 @@ ROWS = (
         command=0,
         runner=True,
     ),
-    Row(
+    Program(
         "bundle exec",
         "runs a program of the project",
         "--keep-file-descriptors --gemfile:",
@@ -339,7 +339,7 @@ ROWS = (
         command=0,
         runner=True,
     ),
-    Row(
+    Program(
         "poetry run, pipenv run, pdm run, rye run",
         "runs a program of the project",
         "-q -v -n -p: --venv: -s --no-venv",
@@ -347,7 +347,7 @@ ROWS = (
         command=0,
         runner=True,
     ),
-    Row(
+    Program(
         "uv run, uvx, uv tool run, uv x",
         "runs a program of the project or of a package",
         _UV,
@@ -356,8 +356,8 @@ ROWS = (
         runner=True,
         stdin="",
     ),
-    Row("uv tool", "works with tools of Python", style="posix"),
-    Row(
+    Program("uv tool", "works with tools of Python", style="posix"),
+    Program(
         "uv sync, uv lock, uv add, uv remove, uv pip, uv build, uv venv, uv python, uv export, uv "
         "tree, uv init, uv publish",
         "works with a project of Python",
@@ -371,7 +371,7 @@ ROWS = (
         },
         near="file",
     ),
-    Row(
+    Program(
         "pipx run",
         "runs the program of a package",
         "-q -v --spec: --no-cache --python: --pip-args: --index-url:",
@@ -379,12 +379,12 @@ ROWS = (
         command=0,
         runner=True,
     ),
-    Row(
+    Program(
         "npm config set, npm conf set, npm confi set, npm c set, npm set, pnpm config set, yarn config set",
         "changes settings of npm",
         always=True,
         reader=_npm_setting,
         examples=("npm config set script-shell /bin/rm; npm exec -c true",),
     ),
-    Row("npm edit, npm edi", "changes a package by an editor", always=True),
+    Program("npm edit, npm edi", "changes a package by an editor", always=True),
 )

@@ -6,7 +6,7 @@ from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.kinds import from_stdin
 from hookline.matching.shell.options import OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _SUDO = (
     "-A -b -B -E -H -h -K -k -l -N -n -P -S -v -C: -D: -g: -p: -R: -r: -T: -t: -U: -u: "
@@ -59,7 +59,7 @@ def _capsh(rest: Words, _stdin: Stdin) -> Iterator[Found]:
 
 
 ROWS = (
-    Row(
+    Program(
         "sudo",
         "runs a command as another user",
         _SUDO,
@@ -78,7 +78,7 @@ ROWS = (
             "sudo --user=root rm y",
         ),
     ),
-    Row(
+    Program(
         "doas",
         "runs a command as another user",
         "-L -n -s -a: -C: -u:",
@@ -86,7 +86,7 @@ ROWS = (
         command=0,
         assigns=True,
     ),
-    Row(
+    Program(
         "su",
         "runs a shell as another user",
         _SU,
@@ -99,7 +99,7 @@ ROWS = (
             "su root -- -c 'rm y'",
         ),
     ),
-    Row(
+    Program(
         "runuser",
         "runs a command as another user",
         f"{_SU} -u: --user:",
@@ -107,14 +107,14 @@ ROWS = (
         loose=(),
         untried=("runuser -c 'rm y'", "runuser -u root -- rm y", "runuser root -c 'rm y'"),
     ),
-    Row(
+    Program(
         "pkexec",
         "runs a command as another user",
         "--user: --disable-internal-agent --keep-cwd -u:",
         style="posix",
         command=0,
     ),
-    Row(
+    Program(
         "chroot, gchroot",
         "runs a command in another root directory",
         "-u: -g: -G: --skip-chdir --userspec: --groups:",
@@ -124,7 +124,7 @@ ROWS = (
         stdin_operands=1,
         examples=("unshare -r chroot / rm y", "echo rm y | unshare -r chroot /"),
     ),
-    Row(
+    Program(
         "unshare",
         "runs a command in namespaces of its own",
         _NAMESPACES,
@@ -138,7 +138,7 @@ ROWS = (
             "echo rm y | unshare -r",
         ),
     ),
-    Row(
+    Program(
         "nsenter",
         "runs a command in other namespaces",
         f"{_NAMESPACES} -a -t: -F -e -W: -Z --all --target: --no-fork --env --wdns: "
@@ -149,7 +149,7 @@ ROWS = (
         stdin="line",
         untried=("unshare -r nsenter -t $$ -U --preserve-credentials rm y",),
     ),
-    Row(
+    Program(
         "setpriv",
         "runs a command with other rights",
         "-d --dump --nnp --no-new-privs --ambient-caps: --inh-caps: --bounding-set: --ruid: "
@@ -161,22 +161,22 @@ ROWS = (
         command=0,
         examples=("setpriv --nnp rm y", "setpriv --no-new rm y"),
     ),
-    Row(
+    Program(
         "capsh",
         "shows rights, or runs a shell with other ones",
         reader=_capsh,
         examples=("capsh -- -c 'rm y'", "capsh --print -- -c 'rm y'", "capsh --shell=/bin/rm -- y"),
     ),
-    Row("machinectl, machinectl shell", "runs a command in a container", loose=("shell",)),
-    Row(
+    Program("machinectl, machinectl shell", "runs a command in a container", loose=("shell",)),
+    Program(
         "schroot, dchroot, pbuilder, mock, arch-chroot, systemd-nspawn, lxc-attach, lxc-execute, fakechroot",
         "runs a command in another root directory",
         loose=(),
         stdin="line",
         stdin_operands=1,
     ),
-    Row("run0", "runs a command as another user", loose=(), stdin="line"),
-    Row(
+    Program("run0", "runs a command as another user", loose=(), stdin="line"),
+    Program(
         "minijail, minijail0, jailkit, jk_chrootlaunch, sandbox-exec",
         "runs a command with less rights",
         loose=(),

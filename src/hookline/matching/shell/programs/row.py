@@ -9,7 +9,7 @@ from hookline.matching.shell.holes import Words
 from hookline.matching.shell.options import OptionSpec, Style
 
 
-class Row(Struct, frozen=True, eq=False):
+class Program(Struct, frozen=True, eq=False):
     """One program, or one sub-command of a program (`git bisect run`).
 
     Kinds are the names in `hookline.matching.shell.kinds`: `line`, `program`, `python`, `sed`, `written`, …

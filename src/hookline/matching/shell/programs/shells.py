@@ -7,7 +7,7 @@ from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
 from hookline.matching.shell.options import Options, OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _LETTERS = " ".join(f"-{letter}" for letter in "abefghiklmnprstuvxyBCDEHIPTVqX")
 _BASH = OptionSpec(
@@ -199,7 +199,7 @@ def _powershell(rest: Words) -> Words:
 
 
 ROWS = (
-    Row(
+    Program(
         "sh, bash, dash, zsh, ksh, mksh, ash, rbash, yash, posh, lksh, oksh, rksh, loksh, brush, "
         "osh, bosh, hush",
         "runs a script",
@@ -227,15 +227,15 @@ ROWS = (
             "bash <(echo 'rm y')",
         ),
     ),
-    Row(
+    Program(
         "/proc/pid/exe",
         "runs the program that a process is, mostly the shell itself",
         reader=_running,
         examples=("/proc/self/exe -c 'rm y'", "env /proc/self/exe rm y"),
     ),
-    Row("fish, elvish, nu, xonsh, oil, ion", "runs a script", reader=_fish),
-    Row("csh, tcsh", "runs a script", reader=_shell),
-    Row(
+    Program("fish, elvish, nu, xonsh, oil, ion", "runs a script", reader=_fish),
+    Program("csh, tcsh", "runs a script", reader=_shell),
+    Program(
         "pwsh, powershell",
         "runs a script",
         "-noexit -nologo -noninteractive -noprofile -nop -noni -executionpolicy: -exec: -ep: -ex: "
@@ -253,8 +253,8 @@ ROWS = (
         first="unread",
         others="unread",
     ),
-    Row("cmd", "runs a line of cmd", ordered=_as_one, others="unread"),
-    Row(
+    Program("cmd", "runs a line of cmd", ordered=_as_one, others="unread"),
+    Program(
         "eval",
         "runs its operands as a line",
         style="posix",
@@ -262,33 +262,35 @@ ROWS = (
         joined=True,
         examples=("eval 'rm y'", "eval -- rm y", "eval rm y"),
     ),
-    Row(
+    Program(
         "., source",
         "reads a script into the shell",
         reader=_source,
         examples=(". /dev/stdin <<< 'rm y'", "source <(echo 'rm y')", "echo 'rm y' | . /dev//stdin"),
     ),
-    Row("trap", "runs a line at a signal", reader=_trap, examples=("trap 'rm y' EXIT", "trap -- 'rm y' 0")),
-    Row(
+    Program(
+        "trap", "runs a line at a signal", reader=_trap, examples=("trap 'rm y' EXIT", "trap -- 'rm y' 0")
+    ),
+    Program(
         "alias",
         "gives a line a name",
         reader=_alias,
         examples=("shopt -s expand_aliases; alias l='rm y'\nl",),
     ),
-    Row(
+    Program(
         "command",
         "runs a command that is no function",
         reader=_command,
         examples=("command rm y", "command -p -- rm y"),
     ),
-    Row(
+    Program(
         "builtin",
         "runs a builtin",
         style="posix",
         command=0,
         examples=("builtin eval 'rm y'", "builtin command rm y"),
     ),
-    Row(
+    Program(
         "exec",
         "runs a command in the shell's place",
         "-c -l -a:",
@@ -296,8 +298,8 @@ ROWS = (
         command=0,
         examples=("exec rm y", "exec -a x rm y", "exec -cla x rm y"),
     ),
-    Row("coproc", "runs a command beside the shell", loose=()),
-    Row(
+    Program("coproc", "runs a command beside the shell", loose=()),
+    Program(
         "hash",
         "remembers where programs are",
         "-l -r -d -t",
@@ -305,16 +307,16 @@ ROWS = (
         style="posix",
         examples=("hash -p $(command -v rm) ls; ls y",),
     ),
-    Row("enable", "switches builtins on and off", "-a -d -n -p -s", {"renamed": "-f:"}, style="posix"),
-    Row("fc", "shows or runs lines of the history", reader=_fc),
-    Row("bind", "sets what keys do", reader=_bind),
-    Row(
+    Program("enable", "switches builtins on and off", "-a -d -n -p -s", {"renamed": "-f:"}, style="posix"),
+    Program("fc", "shows or runs lines of the history", reader=_fc),
+    Program("bind", "sets what keys do", reader=_bind),
+    Program(
         "complete, compgen, compopt",
         "sets how words are completed",
         reader=_complete,
         examples=("compgen -C 'rm y' x", "compgen -W '$(rm y)'"),
     ),
-    Row(
+    Program(
         "mapfile, readarray",
         "reads lines into an array",
         "-t -d: -n: -O: -s: -u: -c:",
@@ -322,18 +324,20 @@ ROWS = (
         reader=_subscripts,
         examples=("mapfile -c1 -C 'rm y' a <<< x", "mapfile -tc 1 -C 'rm y' a <<< x"),
     ),
-    Row(
+    Program(
         "let, printf, read, unset, declare, typeset, local, export, readonly, wait, getopts, integer, float",
         "sets variables",
         reader=_subscripts,
         examples=("let 'x[$(rm y)]=1'", "read 'x[$(rm y)]' <<< 1"),
     ),
-    Row(
+    Program(
         "test, [, [[",
         "tests a condition",
         reader=_test,
         examples=("test -v 'x[$(rm y)]'", "[ -v 'x[`rm y`0]' ]"),
     ),
-    Row("emulate", "runs a line as another shell does", "-L -R -l -o: +o:", {"line": "-c:"}, style="posix"),
-    Row("sched, zsh/sched, precmd, autoload", "runs a line of zsh later", others="line"),
+    Program(
+        "emulate", "runs a line as another shell does", "-L -R -l -o: +o:", {"line": "-c:"}, style="posix"
+    ),
+    Program("sched, zsh/sched, precmd, autoload", "runs a line of zsh later", others="line"),
 )

@@ -6,7 +6,7 @@ from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.kinds import KINDS
 from hookline.matching.shell.options import OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _FLOCK = OptionSpec(
     "-s -x -e -u -n -o -F -w: -E: --shared --exclusive --unlock --nonblock --nb --close "
@@ -53,7 +53,7 @@ def _watch(rest: Words, _stdin: Stdin) -> Iterator[Found]:
 
 
 ROWS = (
-    Row(
+    Program(
         "script, scriptlive",
         "records what happens at a terminal",
         _SCRIPT,
@@ -70,7 +70,7 @@ ROWS = (
             "echo 'rm y' | script -q /dev/null",
         ),
     ),
-    Row(
+    Program(
         "flock",
         "runs a command while it holds a lock",
         reader=_flock,
@@ -82,7 +82,7 @@ ROWS = (
             "flock --nonb f rm y",
         ),
     ),
-    Row(
+    Program(
         "watch, gwatch, viddy, hwatch",
         "runs a line again and again",
         _WATCH,
@@ -96,7 +96,7 @@ ROWS = (
             "timeout 1 watch --int=9 -t rm y",
         ),
     ),
-    Row(
+    Program(
         "tmux",
         "runs commands at terminals",
         "-2 -C -D -l -N -u -v -L: -S: -T:",
@@ -104,13 +104,13 @@ ROWS = (
         loose=(),
         examples=("tmux new -d 'rm y'; sleep 0.2", "tmux -f <(echo \"run 'rm y'\") new -d; sleep 0.3"),
     ),
-    Row(
+    Program(
         "screen, dtach, abduco, zellij, byobu, tmate, dvtm, mprocs, overmind, pm2, supervisorctl",
         "runs commands at terminals",
         loose=(),
         examples=("screen -dm rm y; sleep 0.2",),
     ),
-    Row(
+    Program(
         "xterm, gnome-terminal, konsole, alacritty, kitty, foot, urxvt, rxvt, st, wezterm, "
         "terminator, xfce4-terminal, lxterminal, cool-retro-term",
         "opens a terminal",
@@ -118,7 +118,7 @@ ROWS = (
         loose=("-e", "-x", "--", "start", "--command", "--execute"),
         examples=(),
     ),
-    Row(
+    Program(
         "at",
         "runs a line later",
         "-m -M -v -V -b -q: -f: -t:",
@@ -128,8 +128,8 @@ ROWS = (
         stdin_operands=9,
         examples=("echo 'rm y' | at now",),
     ),
-    Row("batch", "runs a line later", stdin="line", stdin_operands=9, examples=()),
-    Row(
+    Program("batch", "runs a line later", stdin="line", stdin_operands=9, examples=()),
+    Program(
         "crontab",
         "sets what runs at which time",
         "-u: -i -s -n -T",
@@ -139,7 +139,7 @@ ROWS = (
         first="file",
         examples=(),
     ),
-    Row(
+    Program(
         "anacron, fcrontab, run-parts, systemd-timer",
         "runs commands at their time",
         "-a: -u: --regex: --arg: --umask:",
@@ -147,16 +147,16 @@ ROWS = (
         first="settings",
         examples=(),
     ),
-    Row(
+    Program(
         "xdg-open, open, start, gio, kde-open, exo-open, sensible-browser, www-browser",
         "opens a file by its program",
         "-a: -b: -e -t -W -n -g",
         {"beyond": "--args:"},
         examples=(),
     ),
-    Row("xdotool, wmctrl, ydotool", "presses keys", style="posix", loose=("exec", "type"), examples=()),
-    Row("dialog, zenity, whiptail", "asks at a terminal"),
-    Row(
+    Program("xdotool, wmctrl, ydotool", "presses keys", style="posix", loose=("exec", "type"), examples=()),
+    Program("dialog, zenity, whiptail", "asks at a terminal"),
+    Program(
         "asciinema, ttyrec, termtosvg, vhs",
         "records what happens at a terminal",
         "-t: -i: -q -y",
@@ -164,19 +164,19 @@ ROWS = (
         style="gnu",
         examples=(),
     ),
-    Row(
+    Program(
         "ttyd, gotty, shellinabox, websocketd, inetd, xinetd, tcpserver, tcpsvd, udpsvd, ucspi-tcp",
         "offers a command to others",
         loose=(),
         examples=(),
     ),
-    Row("fuser, killall, pkill, pgrep, lsof", "looks for processes"),
-    Row("dbus-send, gdbus, busctl", "sends messages to services"),
-    Row("logger, wall, notify-send", "tells a message"),
-    Row(
+    Program("fuser, killall, pkill, pgrep, lsof", "looks for processes"),
+    Program("dbus-send, gdbus, busctl", "sends messages to services"),
+    Program("logger, wall, notify-send", "tells a message"),
+    Program(
         "qemu-user, qemu-x86_64, qemu-aarch64, qemu-arm, qemu-i386, box64, wine, wine64, mono, darling",
         "runs a program of another machine",
         loose=(),
     ),
-    Row("initctl, service, sv, svc, runsv, rc-service", "works with services"),
+    Program("initctl, service, sv, svc, runsv, rc-service", "works with services"),
 )

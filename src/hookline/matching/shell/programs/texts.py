@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hookline.matching.shell.found import Found, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.kinds import from_stdin
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _GREP = (
     "-E -F -G -P -i -v -w -x -c -l -L -q -s -b -H -h -n -o -r -R -Z -z -a -I -U -T -y -e: -f: "
@@ -55,7 +55,7 @@ def _less(rest: Words, stdin: Stdin) -> Iterator[Found]:
 
 
 ROWS = (
-    Row(
+    Program(
         "sed, gsed, ssed",
         "changes text as it goes by, or with -i in the file it is given",
         "-n -E -r -s -u -z -i:: -I:: -l: -b --quiet --silent --debug --follow-symlinks "
@@ -78,7 +78,7 @@ ROWS = (
             "echo y | sed '$!d;e rm y'",
         ),
     ),
-    Row(
+    Program(
         "awk, gawk, mawk, nawk, original-awk, bwk, goawk",
         "computes with the fields of lines",
         _AWK,
@@ -105,7 +105,7 @@ ROWS = (
             "awk -F: -- 'BEGIN{while((\"rm y\"|getline x)>0);}'",
         ),
     ),
-    Row(
+    Program(
         "sort, gsort",
         "sorts lines",
         _SORT,
@@ -116,17 +116,17 @@ ROWS = (
             "seq 9999 | sort -nS 1k --compress-prog=rm -u",
         ),
     ),
-    Row(
+    Program(
         "shuf, gshuf, paste, join, comm, nl, tac, rev, fold, fmt, column, expand, cut, tr, wc, head, tail",
         "reads text",
     ),
-    Row(
+    Program(
         "grep, egrep, fgrep, zgrep, ggrep, pcregrep, ugrep",
         "searches text",
         _GREP,
         {"line": "--pager: --filter:"},
     ),
-    Row(
+    Program(
         "rg",
         "searches text",
         "-i -s -S -v -w -x -c -l -q -n -N -H -I -o -F -P -U -u -a -z -L -p -0 -. -e: -f: -g: -t: "
@@ -140,21 +140,21 @@ ROWS = (
         {"program": "--pre: --hostname-bin:"},
         examples=("echo x > f; rg --pre rm x f",),
     ),
-    Row(
+    Program(
         "ag, ack, pt, sift",
         "searches text",
         "",
         {"usual line": "--pager:"},
         examples=("echo x > f; ack --pager='rm y' x f",),
     ),
-    Row(
+    Program(
         "bat, batcat, delta, difft",
         "shows files",
         "-p -n -A -l: --language: --style: --theme: --color: --plain --paging:",
         {"usual line": "--pager:"},
         examples=(),
     ),
-    Row(
+    Program(
         "less",
         "shows a file page by page",
         "-i -I -n -N -R -r -S -F -X -E -e -M -m -q -Q -s -u -U -w -W -g -G -c -C -a -A -d -f -J "
@@ -169,8 +169,8 @@ ROWS = (
         reader=_less,
         examples=("echo '!rm y' | script -qc 'less f' /dev/null",),
     ),
-    Row("more, most, pg", "shows a file page by page", others="less", reader=_less),
-    Row(
+    Program("more, most, pg", "shows a file page by page", others="less", reader=_less),
+    Program(
         "man, apropos, whatis",
         "shows a page of the manual",
         "-a -k -f -w -W -K -i -I -c -t -Z -D -u -7 -d -L: -m: -S: -s: -e: -r: -E: -p: "
@@ -188,15 +188,15 @@ ROWS = (
         },
         untried=("echo x > f; man -P 'rm y' -l f", "echo x > f; man -l --pag='rm y' f"),
     ),
-    Row("info, pinfo", "shows a page of the manual"),
-    Row(
+    Program("info, pinfo", "shows a page of the manual"),
+    Program(
         "tree",
         "lists files",
         "-a -d -f -i -l -x -p -s -h -D -F -C -J -X -L: -P: -I: -H: -T: --filelimit: --charset: --timefmt: --gitignore",
         # With -R it writes a page into every directory.
         {"beyond": "-R", "written": "-o:"},
     ),
-    Row(
+    Program(
         "diff, gdiff, sdiff, diff3, colordiff",
         "compares files",
         "-u -c -e -n -q -s -r -N -a -b -B -i -w -y -d -p -t -T -l -U: -C: -x: -X: -I: -F: -W: "
@@ -205,8 +205,8 @@ ROWS = (
         "--new-file --text",
         {"program": "--diff-program:", "written": "-o: --output:"},
     ),
-    Row("enscript, a2ps, lp, lpr, pr", "prints files", "", {"beyond": "-p: --output: -o:"}),
-    Row(
+    Program("enscript, a2ps, lp, lpr, pr", "prints files", "", {"beyond": "-p: --output: -o:"}),
+    Program(
         "m4, gm4",
         "expands macros",
         "-D: -U: -I: -B: -L: -P -s -E -Q -F: -R: -G -H: -N: -S: -T: -d:: -l: -t: -e -g -i -W: "
@@ -216,7 +216,7 @@ ROWS = (
         plain="file",
         examples=("echo 'syscmd(rm y)' | m4", "echo 'esyscmd(`rm y')' | m4 -"),
     ),
-    Row(
+    Program(
         "dc, gdc",
         "computes",
         "-x -i -V -h -s: --extended-register --interactive",
@@ -226,7 +226,7 @@ ROWS = (
         plain="file",
         examples=("dc -e '!rm y'", "echo '!rm y' | dc", "dc -e'!rm y'"),
     ),
-    Row(
+    Program(
         "gnuplot",
         "draws figures",
         "-p -d -c: --persist --default-settings --slow",
@@ -236,8 +236,8 @@ ROWS = (
         plain="file",
         examples=("gnuplot -e 'system(\"rm y\")'", "gnuplot -e '!rm y'"),
     ),
-    Row("jq, gojq, jaq, yq, xq, tomlq, dasel, fx", "reads data"),
-    Row(
+    Program("jq, gojq, jaq, yq, xq, tomlq, dasel, fx", "reads data"),
+    Program(
         "ul, troff, groff, nroff, latex, pdflatex, xelatex, lualatex, tex, pdftex, latexmk",
         "sets text",
         "-interaction: -output-directory: -jobname: -halt-on-error -file-line-error -synctex: -C "
@@ -249,7 +249,7 @@ ROWS = (
         style="words",
         examples=("pdflatex -shell-escape '\\immediate\\write18{rm y}\\end'",),
     ),
-    Row(
+    Program(
         "pandoc",
         "turns documents into others",
         "-f: -t: -s -N --from: --to: --standalone --toc",
@@ -261,13 +261,13 @@ ROWS = (
         plain="written",
         examples=(),
     ),
-    Row(
+    Program(
         "patch, gpatch",
         "changes files by what diff printed",
         "-p: -i: -d: -R -N -s -u -c -n -t -f -b -l -E -Z -T -F: -B: -D: -V: -Y: -z: -g:",
         {"written": "-o: --output: -r: --reject-file:", "beyond": "-e --ed"},
     ),
-    Row(
+    Program(
         "uniq, guniq",
         "shows lines that follow each other once",
         "-c -d -u -i -z -D -f: -s: -w: --all-repeated:: --group:: --count --repeated "
@@ -276,14 +276,14 @@ ROWS = (
         first="names",
         others="written",
     ),
-    Row(
+    Program(
         "xxd",
         "shows bytes",
         "-a -b -C -d -e -E -h -i -p -r -u -v -c: -g: -l: -n: -o: -R: -s:",
         first="names",
         others="written",
     ),
-    Row(
+    Program(
         "date, gdate",
         "shows the time",
         "-u -R -I:: -d: -f: -r: -j -v: --date: --file: --reference: --rfc-email --utc --iso-8601:: "

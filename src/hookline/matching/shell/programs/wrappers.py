@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.options import OptionSpec, read_options
-from hookline.matching.shell.programs.row import Row
+from hookline.matching.shell.programs.row import Program
 
 _DIGITS = "-0 -1 -2 -3 -4 -5 -6 -7 -8 -9"
 
@@ -80,7 +80,7 @@ def _plain_part(part: str, quote: str) -> str:
 
 
 ROWS = (
-    Row(
+    Program(
         "env, genv",
         "shows or changes the environment of a command",
         _ENV,
@@ -99,14 +99,14 @@ ROWS = (
             "env --chdir=. -S 'A=1 rm' y",
         ),
     ),
-    Row(
+    Program(
         "nohup, gnohup",
         "runs a command that goes on after a hang-up",
         style="posix",
         command=0,
         examples=("nohup rm y",),
     ),
-    Row(
+    Program(
         "setsid",
         "runs a command in a session of its own",
         "-c -f -w --ctty --fork --wait",
@@ -114,7 +114,7 @@ ROWS = (
         command=0,
         examples=("setsid -w rm y",),
     ),
-    Row(
+    Program(
         "timeout, gtimeout",
         "runs a command for at most some time",
         "-v -f -p -k: -s: --preserve-status --foreground --verbose --kill-after: --signal:",
@@ -122,7 +122,7 @@ ROWS = (
         command=1,
         examples=("timeout 5 rm y", "timeout -k 1 -s TERM 5s rm y", "timeout --sig=TERM 5 rm y"),
     ),
-    Row(
+    Program(
         "nice, gnice",
         "runs a command with another priority",
         f"-n: --adjustment: {_DIGITS}",
@@ -130,7 +130,7 @@ ROWS = (
         command=0,
         examples=("nice rm y", "nice -n 5 rm y", "nice -5 rm y", "nice --adj=5 rm y"),
     ),
-    Row(
+    Program(
         "ionice",
         "runs a command with another priority of input and output",
         "-t -c: -n: -p: -P: -u: --ignore --class: --classdata: --pid: --uid: --pgid:",
@@ -138,7 +138,7 @@ ROWS = (
         command=0,
         examples=("ionice -c3 rm y", "ionice -c 2 -n 7 rm y"),
     ),
-    Row(
+    Program(
         "time, gtime",
         "measures the time of a command",
         "-p -v -a -q -l -h -f: --portability --verbose --append --quiet --format:",
@@ -148,8 +148,8 @@ ROWS = (
         assigns=True,
         examples=("time rm y", "time -p rm y"),
     ),
-    Row("!", "turns the status of a command round", style="posix", command=0, assigns=True),
-    Row(
+    Program("!", "turns the status of a command round", style="posix", command=0, assigns=True),
+    Program(
         "stdbuf, gstdbuf",
         "runs a command with other buffers",
         "-i: -o: -e: --input: --output: --error:",
@@ -157,7 +157,7 @@ ROWS = (
         command=0,
         examples=("stdbuf -oL rm y", "stdbuf --out=L -e 0 rm y"),
     ),
-    Row(
+    Program(
         "chrt",
         "runs a command by another scheduler",
         "-a -b -d -e -f -i -m -o -r -R -v -D: -P: -T: --all-tasks --batch --deadline --fifo "
@@ -167,7 +167,7 @@ ROWS = (
         command=1,
         examples=("chrt -o 0 rm y", "chrt --idle 0 rm y"),
     ),
-    Row(
+    Program(
         "taskset",
         "runs a command on some of the processors",
         "-a -c --all-tasks --cpu-list",
@@ -176,7 +176,7 @@ ROWS = (
         command=1,
         examples=("taskset 1 rm y", "taskset -c 0 rm y"),
     ),
-    Row(
+    Program(
         "prlimit",
         "runs a command with other limits",
         "-o: --output: --noheadings --raw --verbose -v:: -c:: -d:: -e:: -f:: -i:: -l:: -m:: -n:: "
@@ -189,7 +189,7 @@ ROWS = (
         command=0,
         examples=("prlimit --core=0 rm y", "prlimit -n100 rm y"),
     ),
-    Row(
+    Program(
         "setarch, linux32, linux64, i386, i486, i586, i686, x86_64, uname26, ppc, ppc32, ppc64, "
         "arm, armv7l, aarch64, "
         "s390, s390x, sparc, sparc64, mips, mips32, mips64",
@@ -210,7 +210,7 @@ ROWS = (
             "x86_64 rm y",
         ),
     ),
-    Row(
+    Program(
         "ld.so",
         "loads and runs a program",
         "--list --verify --inhibit-cache --library-path: --glibc-hwcaps-prepend: "
@@ -224,7 +224,7 @@ ROWS = (
             "/lib64/ld-linux-x86-64.so.2 --argv0 x /usr/bin/env rm y",
         ),
     ),
-    Row(
+    Program(
         "busybox, toybox",
         "runs one of its own programs",
         style="posix",
@@ -232,11 +232,11 @@ ROWS = (
         quiet="--help --list --list-full --install",
         examples=("busybox rm y", "busybox sh -c 'rm y'"),
     ),
-    Row(
+    Program(
         "coreutils", "runs one of its own programs", "--coreutils-prog:: --coreutils-prog-shebang::", loose=()
     ),
-    Row("faketime", "runs a command at another time", "-m -f -p:", style="posix", command=1),
-    Row(
+    Program("faketime", "runs a command at another time", "-m -f -p:", style="posix", command=1),
+    Program(
         "start-stop-daemon",
         "starts and ends services",
         "-S -K -T -o -q -v -t -b -C -m -c: -g: -r: -d: -P: -I: -k: -n: -N: -p: -s: -u: -R: -O: "
@@ -252,19 +252,19 @@ ROWS = (
             "start-stop-daemon --start x --exec=/bin/rm",
         ),
     ),
-    Row("-, noglob, nocorrect", "runs a command of zsh in another way", style="posix", command=0),
-    Row("repeat", "runs a command several times", style="posix", command=1),
-    Row("chronic", "shows the output of a command only if it fails", "-v -e", style="posix", command=0),
-    Row("unbuffer", "runs a command at a terminal", "-p", style="posix", command=0),
-    Row("catchsegv", "runs a command and tells where it crashed", style="posix", command=0),
-    Row(
+    Program("-, noglob, nocorrect", "runs a command of zsh in another way", style="posix", command=0),
+    Program("repeat", "runs a command several times", style="posix", command=1),
+    Program("chronic", "shows the output of a command only if it fails", "-v -e", style="posix", command=0),
+    Program("unbuffer", "runs a command at a terminal", "-p", style="posix", command=0),
+    Program("catchsegv", "runs a command and tells where it crashed", style="posix", command=0),
+    Program(
         "caffeinate",
         "keeps the machine awake while a command runs",
         "-d -i -m -s -u -t: -w:",
         style="posix",
         command=0,
     ),
-    Row(
+    Program(
         "numactl",
         "runs a command on some of the memory",
         "-a -l -i: -N: -C: -m: -p: -P: --all --localalloc --interleave: --cpunodebind: "
@@ -274,7 +274,7 @@ ROWS = (
         style="posix",
         command=0,
     ),
-    Row(
+    Program(
         "rlwrap, xvfb-run, cgexec, chpst, softlimit, "
         "setuidgid, envdir, envuidgid, "
         "proxychains, torsocks, tsocks, daemonize, daemon, s6-setuidgid, gosu, su-exec, tini, "
@@ -291,7 +291,7 @@ ROWS = (
         loose=(),
         examples=("choom -n 0 -- rm y",),
     ),
-    Row(
+    Program(
         "fakeroot, newgrp, proot, firejail",
         "runs a command, or a shell",
         loose=(),
@@ -300,7 +300,7 @@ ROWS = (
         examples=("echo rm y | newgrp",),
         untried=("fakeroot rm y", "echo rm y | fakeroot"),
     ),
-    Row(
+    Program(
         "dbus-run-session",
         "runs a command with a message bus of its own",
         "--config-file:",

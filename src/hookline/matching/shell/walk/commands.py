@@ -10,9 +10,8 @@ from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.permitted import may_be_set
 from hookline.matching.shell.runs import look_through
-from hookline.matching.shell.walk.context import Context
 from hookline.matching.shell.walk.definitions import HERE_IN_ALIAS, Definitions
-from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Draft, Stages
+from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Context, Draft, Stages
 from hookline.matching.shell.walk.evaluated import EVALUATING, EvaluatedText
 from hookline.matching.shell.walk.expand import Expander
 from hookline.matching.shell.walk.variables import DECLARING, Variables

@@ -1,7 +1,9 @@
-"""A reading in the making: the commands found so far, what could not be told, and what it has cost."""
+"""A reading in the making: the commands found so far and where they are, what could not be told, what it has cost."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from hookline.matching.shell.found import Stdin
 from hookline.matching.shell.grammar.word_parser import MOST_STEPS
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.reader import ShellCommand, ShellReading
@@ -19,6 +21,23 @@ _MOST_FLOWS = 4000
 
 #: The parts of pipelines and substitutions that a command belongs to, from the outermost one.
 Stages = tuple[int, ...]
+
+
+class Context(NamedTuple):
+    """Where a command is."""
+
+    depth: int = 0
+    #: The parts of pipelines and substitutions it belongs to.
+    stages: Stages = ()
+    stdin: Stdin = Stdin()
+    #: It is run for sure, once, by the shell of the line itself.
+    certain: bool = True
+    #: A redirection around it is its standard input.
+    fed: bool = False
+    #: The function whose body it is in.
+    function: str = ""
+    #: Words of the command hold what the line itself may have made up: code put together from them is not known.
+    made_up: bool = False
 
 
 class Draft:

@@ -19,8 +19,7 @@ from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import program_of
-from hookline.matching.shell.walk.context import Context
-from hookline.matching.shell.walk.draft import COST_OF_A_PART, MANY_PARTS
+from hookline.matching.shell.walk.draft import COST_OF_A_PART, MANY_PARTS, Context
 from hookline.matching.shell.walk.evaluated import EVALUATING
 from hookline.matching.shell.walk.expand import Expander
 from hookline.matching.shell.walk.simple import SimpleWalk

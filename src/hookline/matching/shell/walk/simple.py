@@ -23,7 +23,7 @@ from hookline.matching.shell.permitted import may_be_set, takes_data, unsettled
 from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.runs import is_program_pattern, program_of
 from hookline.matching.shell.walk.commands import CommandWalk
-from hookline.matching.shell.walk.context import Context
+from hookline.matching.shell.walk.draft import Context
 from hookline.matching.shell.walk.evaluated import INTEGERS
 from hookline.matching.shell.walk.fields import Field, Fields
 from hookline.matching.shell.walk.streams import INPUT, OUTPUT, printed, redirected
