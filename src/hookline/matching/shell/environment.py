@@ -19,9 +19,9 @@ _VARIABLES: Mapping[str, str] = MappingProxyType(
     {
         # Shells replace variables and substitutions in these, then read the file or print the text.
         "expanded": "BASH_ENV ENV PS0 PS1 PS2 PS4 PROMPT RPROMPT",
-        "line": "PROMPT_COMMAND BASH_FUNC_* GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND "
-        "LESSCLOSE LESSEDIT "
-        "RSYNC_CONNECT_PROG MANROFFOPT CONFIG_SHELL",
+        "completed line": "GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF",
+        "completed program": "GIT_SSH",
+        "line": "PROMPT_COMMAND BASH_FUNC_* LESSCLOSE LESSEDIT RSYNC_CONNECT_PROG MANROFFOPT CONFIG_SHELL",
         "piped line": "LESSOPEN",
         "usual line": "GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER PAGER MANPAGER EDITOR VISUAL SUDO_EDITOR "
         "FCEDIT HGEDITOR "
@@ -34,9 +34,9 @@ _VARIABLES: Mapping[str, str] = MappingProxyType(
         "usual words": "CC CXX CPP LD AR AS FC RANLIB STRIP RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER "
         "RUSTDOC "
         "CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CARGO_TARGET_*_RUNNER "
-        "CARGO_TARGET_*_LINKER "
-        "RSYNC_RSH CVS_RSH SVN_SSH",
-        "program": "SHELL GIT_SSH GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS TAPE_RSH XDG_OPEN "
+        "CARGO_TARGET_*_LINKER",
+        "remote shell": "RSYNC_RSH CVS_RSH SVN_SSH",
+        "program": "SHELL GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS TAPE_RSH XDG_OPEN "
         "npm_config_script_shell "
         "NPM_CONFIG_SCRIPT_SHELL npm_config_git npm_config_shell npm_config_editor GOROOT_EXEC "
         "PSQL_SHELL PYTHONEXECUTABLE",

@@ -5,6 +5,7 @@ command by the row of its program.
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -216,6 +217,9 @@ class _Call:
                 yield from from_stdin(self._row.stdin, self._stdin, named=True)
             elif option.value is not None or kind == "document":
                 yield from KINDS[kind].found(option.value or "")
+                if self._row.appended and kind in {"line", "usual line"}:
+                    words = map(shlex.quote, self._options.operands)
+                    yield from KINDS[kind].found(" ".join((option.value or "", *words)))
 
     def _executed(self, at: int) -> Iterator[Found]:
         """`-exec rm {} ;`: a command among the arguments, in which {} is what was found."""

@@ -32,11 +32,13 @@ def _doubtful(reason: str, _text: str) -> Iterator[Found]:
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
         "line": Kind(commands.line, title="a shell"),
+        "completed line": Kind(commands.completed_line, title="a shell"),
         "usual line": Kind(commands.usual_line, _not_usual, "a shell"),
         "expanded": Kind(commands.expanded, title="a shell"),
         "words": Kind(commands.words),
         "usual words": Kind(commands.usual_words, _not_usual),
         "program": Kind(commands.program, _not_usual),
+        "completed program": Kind(commands.completed_program, _not_usual),
         "remote shell": Kind(others.rsync_options, _not_usual),
         # A file that is a program, a file that is written, one with settings, a directory of programs.
         "file": Kind(commands.file),

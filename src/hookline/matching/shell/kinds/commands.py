@@ -36,6 +36,11 @@ def line(code: str) -> Iterator[Found]:
     yield Line(code)
 
 
+def completed_line(code: str) -> Iterator[Found]:
+    """A line that is run with words behind it, such as the name of a machine: `env` runs what it is given."""
+    yield Line(f"{code} {HOLE}")
+
+
 def usual_line(code: str) -> Iterator[Found]:
     if not is_usual(code):
         yield from line(code)
@@ -69,6 +74,12 @@ def usual_words(text: str) -> Iterator[Found]:
 def program(text: str) -> Iterator[Found]:
     if not is_usual(text):
         yield Inner((text,))
+
+
+def completed_program(text: str) -> Iterator[Found]:
+    """A program that is run with words that are not known here."""
+    if not is_usual(text):
+        yield Inner((text, HOLE))
 
 
 def is_stdin(file: str) -> bool:

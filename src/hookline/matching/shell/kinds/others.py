@@ -47,7 +47,7 @@ def socat_beyond(address: str) -> bool:
 def rsync_options(text: str) -> Iterator[Found]:
     """The remote shell: words of a command, to which the host is added."""
     if "-o" in text or not commands.is_usual(text.partition(" -")[0]):
-        yield from commands.words(text)
+        yield Inner((*commands.split(text), HOLE))
 
 
 def is_path(text: str) -> bool:

@@ -107,6 +107,8 @@ def _git_program(key: str, value: str) -> Iterator[Found]:
             value if "/" in value or " " in value or HOLE in value else f"git-credential-{value}"
         )
         yield from commands.usual_line(value)
+    elif key in {"core.sshcommand", "core.gitproxy", "diff.external"} and not commands.is_usual(value):
+        yield from commands.completed_line(value)
     else:
         yield from commands.usual_line(value)
 
@@ -115,6 +117,8 @@ def git_value(value: str) -> Iterator[Found]:
     """The value of a setting whose name is not known."""
     if value.casefold() not in _BOOLEAN and HOLE not in value:
         yield Line(value.removeprefix("!"))
+        # It may be core.sshCommand.
+        yield from commands.completed_line(value.removeprefix("!"))
 
 
 def git_url(url: str) -> Iterator[Found]:

@@ -126,6 +126,7 @@ ROWS = (
         "--max-depth: --threads: --cached "
         "--no-index --untracked --and --or --not --color:: --break --heading --column --name-only",
         {"usual line": "-O:: --open-files-in-pager::"},
+        appended=True,
         examples=(
             "git init -q; echo x > f; git add f; git grep -Orm x",
             "git init -q; echo x > f; git add f; git grep --open-files='rm y #' x",
@@ -217,10 +218,12 @@ ROWS = (
         "fetches from another repository",
         f"{_REMOTE} {_CLONE} --rebase:: --ff-only --heads --symref --sort: --format: --prefix: --remote:",
         {"line": "--upload-pack: --exec:", "written": "--output:"},
+        appended=True,
         others="git url",
         examples=(
             "git init -q a; git ls-remote --upload='rm y' ./a",
             "git init -q; git fetch --upload-pack 'rm y' .",
+            "git init -q; git ls-remote --upload-pack=make SHELL=rm",
         ),
     ),
     Program(
@@ -232,6 +235,7 @@ ROWS = (
             "line": "-u: --upload-pack:",
             "settings": "--template: --separate-git-dir:",
         },
+        appended=True,
         first="git url",
         others="output",
         examples=(
@@ -248,6 +252,7 @@ ROWS = (
         "--porcelain --no-verify --atomic --push-option: --repo: --signed:: "
         "--recurse-submodules: --follow-tags",
         {"line": "--receive-pack: --exec:"},
+        appended=True,
         others="git url",
         examples=("git init -q; git commit -q --allow-empty -m 1; git push --receive-pack='rm y' . HEAD:x",),
     ),
@@ -411,7 +416,7 @@ ROWS = (
         "git archive",
         "packs files",
         "-l -v -0 -1 -9 --format: --prefix: --remote: --list --verbose --add-file: --worktree-attributes",
-        {"written": "-o: --output:", "line": "--exec:"},
+        {"written": "-o: --output:", "completed line": "--exec:"},
         others="git url",
     ),
     Program(

@@ -24,6 +24,8 @@ class Program(Struct, frozen=True, eq=False):
     options: str = ""
     #: By kind, the options whose value is of that kind: `{"program": "--compress-program:", "written": "-o:"}`.
     values: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: The lines that options hold are run with the operands behind them: `git fetch --upload-pack=LINE REPOSITORY`.
+    appended: bool = False
     style: Style = "gnu"
     #: With one of these options it runs nothing.
     quiet: str = "--help --version"

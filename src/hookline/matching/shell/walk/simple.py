@@ -132,9 +132,7 @@ class SimpleWalk(CommandWalk, ABC):
         every[0] = [one for fields in every[0] for one in self._first(fields, node.words[0])]
         for chosen in dict.fromkeys(product(*every)):
             fields = tuple(field for word in chosen for field in word)
-            if not fields or (
-                not chosen[0] and HOLE in fields[0].text and not is_program_pattern(fields[0].text)
-            ):
+            if not fields or (not chosen[0] and len(every[0]) > 1 and _is_far_fetched(fields[0])):
                 # The first word may be empty; that the next one is then the command is far-fetched when it is no name.
                 continue
             if context.function and HOLE in fields[0].text and _is_argument(node.words[0]):
@@ -224,6 +222,10 @@ def _known_name(field: Field) -> bool:
     if not slash or HOLE in name or not name:
         return False
     return not field.splits or field.origin in {"glob", "environment"} or directory.startswith("/")
+
+
+def _is_far_fetched(field: Field) -> bool:
+    return HOLE in field.text and field.origin == "environment" and not is_program_pattern(field.text)
 
 
 def _is_argument(word: Word) -> bool:
