@@ -174,24 +174,25 @@ class Parser(RedirectParser):
             return self._simple()
         if word not in {"[[", "{"}:
             self.at += len(word)
-        read = {
-            "!": self._prefixed,
-            "time": self._prefixed,
-            "{": self._group,
-            "if": self._if,
-            "while": self._while,
-            "until": self._while,
-            "for": self._for,
-            "select": self._for,
-            "case": self._case,
-            "function": self._function,
-            "[[": self._test,
-            "coproc": self._coproc,
-        }[word]
+        # It is looked at more than once on the way here.
+        self.step(2)
         self.deeper(1)
-        node = read()
+        node = self._compound(word)
         self.deeper(-1)
         return node
+
+    def _compound(self, word: str) -> Node:
+        """What the reserved word begins."""
+        if word in {"!", "time"}:
+            return self._prefixed()
+        if word in {"while", "until"}:
+            return self._while()
+        if word in {"for", "select"}:
+            return self._for()
+        others = {"{": self._group, "if": self._if, "case": self._case, "[[": self._test}
+        if word in others:
+            return others[word]()
+        return self._function() if word == "function" else self._coproc()
 
     def _prefixed(self) -> Node:
         """`! command`, `time -p command`: both may stand alone."""
