@@ -59,8 +59,8 @@ gnuplot = _lines_of(
 )
 sqlite = _lines_of(
     "SQLite",
-    r"^\s*\.(?:sh\w*|sy\w*)\s+(.+)$|^\s*\.(?:on\w*|o\w*|r\w*|im\w*)\s[^\n]*?\|\s*([^\"'\n]+)",
-    r"^\s*\.(?:load|excel|www|archive|ar)\b|\bedit\(|load_extension",
+    r"^\s*\.\s*[\"']?(?:sh\w*|sy\w*)[\"']?\s+(.+)$|^\s*\.(?:on\w*|o\w*|r\w*|im\w*)\s[^\n]*?\|\s*([^\"'\n]+)",
+    r"^\s*\.(?:load|excel|www|archive|ar)\b|^\s*\.[^\n]*\\|\bedit\(|load_extension",
 )
 psql = _lines_of(
     "psql",

@@ -67,6 +67,7 @@ _PRINTS_PATH = frozenset(
 
 
 _BREAK = Piece("", "break")
+_NOTHING: Fields = (Field(""),)
 
 
 class Expander:
@@ -99,7 +100,11 @@ class Expander:
         if any(piece.mode == "value" and piece.text for pieces in alternatives for piece in pieces):
             # Should code that is read later change it, the words would be others.
             self._variables.used.add("IFS")
-        return list(dict.fromkeys(fields_of(pieces, self._braces, separators) for pieces in alternatives))
+        found = dict.fromkeys(fields_of(pieces, self._braces, separators) for pieces in alternatives)
+        if _NOTHING in found and any(map(_is_all, word)):
+            # `"$@"` without arguments is no word at all.
+            found[()] = None
+        return list(found)
 
     def _separators(self) -> re.Pattern[str] | None:
         """What unquoted values are split at; None where only the shell knows."""
@@ -285,6 +290,11 @@ class Expander:
         """`cd "$(dirname "$0")"`."""
         moves = isinstance(node, Simple) and bool(node.words) and plain(node.words[0]) == "cd"
         return moves and not self.replaced("cd")
+
+
+def _is_all(part: Part) -> bool:
+    """`$@` and `${x[@]}`."""
+    return isinstance(part, Parameter) and (part.name == "@" or plain(part.subscript or ()) == "@")
 
 
 def _keeps_output(redirect: Redirect) -> bool:

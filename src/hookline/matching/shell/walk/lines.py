@@ -22,7 +22,7 @@ from hookline.matching.shell.runs import program_of
 from hookline.matching.shell.walk.draft import COST_OF_A_PART, MANY_PARTS, Context
 from hookline.matching.shell.walk.evaluated import EVALUATING
 from hookline.matching.shell.walk.expand import Expander
-from hookline.matching.shell.walk.simple import SimpleWalk
+from hookline.matching.shell.walk.simple import SimpleWalk, is_argument
 from hookline.matching.shell.walk.streams import INPUT, printed, redirected
 from hookline.matching.shell.walk.variables import (
     has_names,
@@ -256,7 +256,7 @@ class Walk(SimpleWalk):
     def _follow(self, words: Words) -> None:
         """`f() { timeout "$@"; }; f 5 rm y`: what a function does with these arguments."""
         for node, context in self._bodies.get(words[0], ()):
-            if len(words) == 1 or (id(node), words) in self._followed:
+            if (id(node), words) in self._followed:
                 continue
             self._followed.add((id(node), words))
             if len(self._followed) > _MOST_CALLS:
@@ -274,10 +274,12 @@ class Walk(SimpleWalk):
 
 
 def _passes_arguments(function: Block) -> bool:
-    """Whether a program in it that may run others is given arguments of the function."""
+    """Whether a program in it that may run others is given arguments of the function, or is one of them."""
     for node in (node for body in function.bodies for node in nodes_of(body)):
         if not isinstance(node, Simple) or not node.words:
             continue
+        if is_argument(node.words[0]) and node.words[1:]:
+            return True
         name = plain(node.words[0])
         if name is None or name in EVALUATING or row_of(program_of(name)) is None:
             continue

@@ -135,7 +135,7 @@ class SimpleWalk(CommandWalk, ABC):
             if not fields or (not chosen[0] and len(every[0]) > 1 and _is_far_fetched(fields[0])):
                 # The first word may be empty; that the next one is then the command is far-fetched when it is no name.
                 continue
-            if context.function and HOLE in fields[0].text and _is_argument(node.words[0]):
+            if context.function and HOLE in fields[0].text and is_argument(node.words[0]):
                 self._definitions.runs_arguments(context.function)
                 if self._variables.may_change("IFS"):
                     self._draft.doubt(f"what {context.function} is given is split into other words")
@@ -228,7 +228,8 @@ def _is_far_fetched(field: Field) -> bool:
     return HOLE in field.text and field.origin == "environment" and not is_program_pattern(field.text)
 
 
-def _is_argument(word: Word) -> bool:
+def is_argument(word: Word) -> bool:
+    """Whether it is nothing but arguments of a function: `"$@"`, `$1`."""
     named = [part for part in word if part != Text("", quoted=True)]
     return len(named) == 1 and isinstance(named[0], Parameter) and is_positional(named[0].name)
 
