@@ -6,18 +6,22 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 from rich.console import RenderableType
 
 from hookline.agent.front import Choice
 from hookline.agent.ports import Shown
-from hookline.tui.hook_stats import HookStats
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
     from hookline.agent.hooks import Fired
     from hookline.config.engine import Engine
     from hookline.engine.engine import RunningHook
+    from hookline.model.hook import Hook
+    from hookline.model.run import Run
+
+#: Runs of a hook whose time is remembered.
+_REMEMBERED = 99
 
 
 class Asked(Struct, frozen=True, eq=False, kw_only=True):
@@ -85,6 +89,42 @@ class PromptQueue(deque[str]):
     def popleft(self) -> str:
         self.taken = super().popleft()
         return self.taken
+
+
+class HookRecord(Struct, eq=False):
+    """What one hook did so far: how often it ran, how long it took, what it said last."""
+
+    runs: int = 0
+    passed_without_answer: int = 0
+    times: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    last: "Run | None" = None
+
+    @property
+    def median_ms(self) -> float | None:
+        times = sorted(self.times)
+        return times[len(times) // 2] if times else None
+
+
+class HookStats:
+    """Written on the agent's thread, read on the screen's."""
+
+    def __init__(self) -> None:
+        self._records: dict[tuple[str, str, str], HookRecord] = {}
+        #: Grows with every hook that ended.
+        self.count = 0
+
+    def ran(self, run: "Run") -> None:
+        """Subscribe this to the journal."""
+        record = self._records.setdefault((run.event, run.hook, run.source), HookRecord())
+        if run.status not in ("skipped", "untrusted"):
+            record.runs += 1
+            record.times.append(run.duration_ms)
+        record.passed_without_answer += run.passed_without_answer
+        record.last = run
+        self.count += 1
+
+    def of(self, hook: "Hook") -> HookRecord:
+        return self._records.get((hook.event.name, hook.name, str(hook.where))) or HookRecord()
 
 
 class Channel:
