@@ -15,7 +15,7 @@ from tests.tui.real_terminal import RealTerminal
 from tests.vouching import vouch_for
 from tests.waiting import wait_until, waits_for
 
-_LINE = [sys.executable, "-m", "hookline.app", "agent", "--model", "scripted:script.json"]
+LINE = [sys.executable, "-m", "hookline.app", "agent", "--model", "scripted:script.json"]
 _READ = {"name": "Read", "input": {"file_path": "script.json"}}
 
 
@@ -35,7 +35,7 @@ class Place:
         (self.project / ".hookline/hooks.json").write_text(json.dumps({"hooks": entries}))
 
     @contextmanager
-    def terminal(self, line: list[str] = _LINE) -> Generator[RealTerminal]:
+    def terminal(self, line: list[str] = LINE) -> Generator[RealTerminal]:
         terminal = RealTerminal(line, self.project, clean_env(self.home))
         try:
             yield terminal
@@ -109,7 +109,7 @@ def test_a_session_from_its_start_to_ctrl_d(place: Place) -> None:
 
 def test_lines_typed_before_the_screen_is_there_are_prompts_in_order(place: Place) -> None:
     place.write([{"text": "One."}, {"text": "Two."}, {"text": "Three."}], SessionEnd="cat > ended.json")
-    with place.terminal([*_LINE, "zeroth"]) as terminal:
+    with place.terminal([*LINE, "zeroth"]) as terminal:
         terminal.types("first\rsecond\rhalf a li")
         terminal.until("Three.")
         terminal.until("> half a li")
@@ -176,7 +176,7 @@ def test_a_closed_terminal_ends_the_session_and_everything_in_it(place: Place) -
 def test_it_is_suspended_and_comes_back(place: Place) -> None:
     place.write([{"text": "Still here."}])
     with place.terminal(["/bin/bash", "--norc", "--noediting", "-i"]) as terminal:
-        terminal.types(f"PS1='shell: '; {' '.join(_LINE)}\r")
+        terminal.types(f"PS1='shell: '; {' '.join(LINE)}\r")
         terminal.until("Enter sends")
         terminal.types("\x1a")
         terminal.until("Stopped")

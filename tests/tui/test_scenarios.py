@@ -61,7 +61,7 @@ ROWS: Sequence[tuple[str, Sequence[str], Sequence[tuple[str, str]], Sequence[str
         ["TODO one", "TurnEnd gate blocked.", "TODO two", "TurnEnd gate blocked.", "TODO three", "3 times in a row"],
     ),
     (
-        "seed002_prompt_audit", (), [("mail the customer\r", "! PreModelCall blocked 3 times in a row")],
+        "seed002_prompt_audit", (), [("mail the customer\r", "3 times in a row: the turn ends")],
         ["> mail the customer", "! the request was held back: the prompt names a customer"],
     ),
     (

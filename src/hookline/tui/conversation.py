@@ -52,6 +52,8 @@ class Conversation:
         self.stopping = ""
         self._stopped = False
         self._early: list[Shown] = []
+        #: The last notice or warning.
+        self._said = ""
 
     def now(self, item: Item) -> None:
         for _ in self.handle(item):
@@ -140,6 +142,9 @@ class Conversation:
         self._put_news(shown)
 
     def _put_news(self, shown: Shown) -> None:
+        said, self._said = self._said, shown.text
+        if said.startswith(f"{shown.text}: "):
+            return  # the turn's last word, which a hook's limit had more to say about
         card = cards.note_card(shown)
         if card is not None:
             self._put(card, "note")
