@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -463,3 +464,16 @@ def test_codex_keys_have_the_path_that_codex_has(where: Place) -> None:
     )
     found = json.loads(command(where, "list", "--dialect", "codex", "--json", env=env).stdout)["hooks"]
     assert len(found) == 8
+
+
+def test_a_program_in_a_cache_is_named(where: Place) -> None:
+    program = where.write(
+        "~/.cache/uv/x/bin/hookline", f"#!{sys.executable}\nfrom hookline.app import main\nmain()\n"
+    )
+    ran = subprocess.run(
+        [program, "install", "claude-code"], cwd=where.project, env=clean_env(where.home), capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (1, "")
+    assert "is in a cache, which may be emptied: install Hookline first" in " ".join(ran.stdout.split())
+    assert f'"{program} hook --dialect' in "".join(ran.stdout.split("\n"))

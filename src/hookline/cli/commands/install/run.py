@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.cli.commands.hook.payload import event_named
 from hookline.cli.commands.hook.run import hook_calls, pinned_program
@@ -29,6 +30,9 @@ from hookline.model.errors import HooklineError
 from hookline.model.safe_text import one_line
 
 _LONGEST = 500
+#: Where programs are that are run without being installed, as `uvx hookline` does.
+_CACHES = frozenset((".cache", "Caches"))
+_KEEP = "install Hookline first (uv tool install, pipx install), and run this again"
 
 
 class Planned(Struct, frozen=True):
@@ -56,8 +60,11 @@ def run(args: argparse.Namespace) -> ExitStatus:
 
 def _plan(dialect: Dialect, site: Site, events: Sequence[str], records: Records) -> Plan:
     names = [name for each in events for name in _own_names(dialect, each)]
-    calls = hook_calls(dialect, names, pinned_program())
-    return plan_install(dialect, site, calls, own_entries(dialect), records)
+    program = pinned_program()
+    plan = plan_install(dialect, site, hook_calls(dialect, names, program), own_entries(dialect), records)
+    if plan.writes and not _CACHES.isdisjoint(program.split("/")):
+        return replace(plan, notes=(*plan.notes, f"{program} is in a cache, which may be emptied: {_KEEP}"))
+    return plan
 
 
 def _own_names(dialect: Dialect, name: str) -> Sequence[str]:
@@ -161,8 +168,6 @@ def _agrees(pending: Sequence[Planned], command: str) -> bool:
 
 
 def _carried_out(each: Planned, document: AgentDocument, records: Records) -> AgentDocument:
-    from msgspec.structs import replace
-
     if each.plan is None or not each.plan.writes:
         return document
     try:
@@ -174,8 +179,6 @@ def _carried_out(each: Planned, document: AgentDocument, records: Records) -> Ag
 
 
 def _trusted(each: Planned, document: AgentDocument) -> AgentDocument:
-    from msgspec.structs import replace
-
     if each.plan is None or document.problem:
         return document
     return replace(document, problem=trust_own_entries(each.plan))
