@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tools.clients import claude_code_cases, convert_cases, guard_cases
+from tools.clients import claude_code_cases, convert_cases, guard_cases, install_cases
 from tools.clients.case import Case
 from tools.clients.client import CLIENTS, Client
 from tools.clients.model_server import Model
@@ -24,9 +24,7 @@ from tools.clients.scene import Scene
 ROOT = Path(__file__).resolve().parents[2]
 #: Kept between runs, because the clients are large. Not under version control; `make clean` removes it.
 SCRATCH = ROOT / ".clients"
-#: Seconds one case may take.
-_LONGEST = 180
-_GROUPS = (claude_code_cases, guard_cases, convert_cases)
+_GROUPS = (claude_code_cases, guard_cases, install_cases, convert_cases)
 
 
 class ClientError(Exception):
@@ -117,15 +115,12 @@ def play(program: Path, case: Case) -> Seen:
             guarded=case.guarded,
             vouched=case.vouched,
         )
+        scene.program = str(program)
         with Model(case.script(scene), case.client.protocol) as model:
-            words = [str(program), *case.client.words(case.prompt, case.mode, model.url)]
             try:
-                ran = subprocess.run(
-                    words, cwd=scene.project, env=scene.environment(model.url), stdin=subprocess.DEVNULL,
-                    capture_output=True, text=True, timeout=_LONGEST, check=False,
-                )  # fmt: skip
+                ran = scene.run(*case.client.words(case.prompt, case.mode, model.url), model=model.url)
             except subprocess.TimeoutExpired:
-                return Seen("timeout", f"the client did not end within {_LONGEST} s")
+                return Seen("timeout", "the client did not end in time")
         return _verdict(case, scene, model, ran)
 
 

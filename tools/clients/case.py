@@ -8,7 +8,7 @@ from msgspec import Struct
 from tools.clients.client import CLAUDE_CODE, Client
 from tools.clients.model_server import Model
 from tools.clients.protocols.protocol import Call
-from tools.clients.scene import Scene, Vouched
+from tools.clients.scene import Hooked, Scene, Vouched
 
 #: "ran" and "denied" are about the last call; "told" is about what the model has read.
 Verdict = Literal["denied", "ran", "told"]
@@ -31,7 +31,7 @@ class Case(Struct, frozen=True, kw_only=True):
     mode: str = "default"
     #: What the user says; it names the script.
     prompt: str = MAIN
-    hooked: bool = True
+    hooked: Hooked = "printed"
     #: Whether the project has a native guard.
     guarded: bool = True
     vouched: Vouched = "settings"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from tools.clients.case import MAIN, Case, Verdict
 from tools.clients.model_server import Model
 from tools.clients.protocols.protocol import Call, call
-from tools.clients.scene import REASON, Scene
+from tools.clients.scene import REASON, Hooked, Scene
 
 SUB = "SUB-SCRIPT"
 _READ = "Read|FileRead"
@@ -29,7 +29,7 @@ def cases() -> Iterator[Case]:
 
 def _places() -> Iterator[Case]:
     def place(
-        name: str, *lines: str, made: str = "", expected: Verdict = "denied", hooked: bool = True
+        name: str, *lines: str, made: str = "", expected: Verdict = "denied", hooked: Hooked = "printed"
     ) -> Case:
         """Lines that the model runs before the forbidden one; a directory that is there, with a file in it."""
 
@@ -40,7 +40,7 @@ def _places() -> Iterator[Case]:
 
         return Case(name=name, expected=expected, hooked=hooked, ran=_marked, script=script)
 
-    yield place("without Hookline", "cd sub", made="sub/file", expected="ran", hooked=False)
+    yield place("without Hookline", "cd sub", made="sub/file", expected="ran", hooked="")
     yield place("in the project")
     yield place("cd sub, outside git", "cd sub", made="sub/file")
     yield place("cd deeper, outside git", "cd a/b/c", made="a/b/c/file")

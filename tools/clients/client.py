@@ -39,6 +39,12 @@ class Client(Struct, frozen=True, kw_only=True):
     trust: Callable[[str, Mapping[str, Any]], Mapping[str, str]] = lambda _file, _entries: {}
     shell: Callable[[str], Call]
     write: Callable[[str, str], Call]
+    #: A command of its own that changes the user's files, in a project with a file MARKET.
+    edit: Sequence[str]
+    #: The user's file with a hook of the user's own before each tool call, as somebody might have written it.
+    own: str
+    #: Further files of the user that it keeps settings in, below the home directory.
+    others: Sequence[str] = ()
 
 
 def _claude_words(prompt: str, mode: str, _url: str) -> Sequence[str]:
@@ -74,6 +80,7 @@ def _codex_trust(file: str, entries: Mapping[str, Any]) -> Mapping[str, str]:
     return {".codex/config.toml": "".join(states)}
 
 
+_OWN_HOOK = '[{{"hooks": [{{"type": "command", "command": "touch {mark}"}}]}}]'
 CLAUDE_CODE = Client(
     name="claude-code", package="@anthropic-ai/claude-code", program="claude", protocol=Messages(),
     words=_claude_words,
@@ -84,12 +91,16 @@ CLAUDE_CODE = Client(
     settings=".claude/settings.json", project_settings=".claude/settings.json",
     shell=lambda line: call("Bash", command=line, description="a step"),
     write=lambda file, text: call("Write", file_path=file, content=text),
+    edit=("plugin", "marketplace", "add", "./market"),
+    own=f'{{{{\n    "cleanupPeriodDays": 30,\n\n    "hooks": {{{{"PreToolUse": {_OWN_HOOK}}}}}\n}}}}',
 )  # fmt: skip
 CODEX = Client(
     name="codex", package="@openai/codex", program="codex", protocol=Responses(),
     words=_codex_words, environment=lambda _url: {"SCRIPTED_KEY": _KEY},
     settings=".codex/hooks.json", project_settings=".codex/hooks.json", trust=_codex_trust,
-    shell=lambda line: call("exec_command", cmd=line), write=_patch,
+    shell=lambda line: call("exec_command", cmd=line), write=_patch, edit=("mcp", "add", "one", "--", "true"),
+    own=f'{{{{"description": "mine", "hooks": {{{{ "PreToolUse": {_OWN_HOOK} }}}}}}}}\n',
+    others=(".codex/config.toml",),
 )  # fmt: skip
 GEMINI_CLI = Client(
     name="gemini-cli", package="@google/gemini-cli", program="gemini", protocol=GenerateContent(),
@@ -103,5 +114,8 @@ GEMINI_CLI = Client(
     before_tool="BeforeTool", prompted="BeforeAgent", second=1000,
     shell=lambda line: call("run_shell_command", command=line),
     write=lambda file, text: call("write_file", file_path=file, content=text),
+    edit=("mcp", "add", "-s", "user", "one", "true"),
+    own='{{\n  // mine\n  "security": {{"auth": {{"selectedType": "gemini-api-key"}}}},\n'
+    f'   "hooks": {{{{"BeforeTool": {_OWN_HOOK}}}}}\n}}}}\n',
 )  # fmt: skip
 CLIENTS = (CLAUDE_CODE, CODEX, GEMINI_CLI)

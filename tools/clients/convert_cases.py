@@ -151,7 +151,7 @@ def _case(client: Client, act: Act) -> Case:
 
     return Case(
         name=f"convert, {client.name}: {act.name}", expected=act.expected, client=client, script=script,
-        verdict=verdict, hooked=False, guarded=False, prompt=act.prompt,
+        verdict=verdict, hooked="", guarded=False, prompt=act.prompt,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from tools.clients.case import MAIN, Case, Scripts
 from tools.clients.client import CLIENTS, Client
 from tools.clients.model_server import Model
-from tools.clients.scene import REASON, Scene
+from tools.clients.scene import REASON, Hooked, Scene
 
 _CONTEXT = "the deploy key is in the vault"
 
@@ -24,6 +24,7 @@ def _of(client: Client) -> Iterator[Case]:
         verdict: Callable[[Scene, Model], str] | None = None,
         *,
         forbidden: bool = True,
+        hooked: Hooked = "installed",
     ) -> Case:
         """What the model does is the same in all of them: it makes a file."""
 
@@ -37,11 +38,20 @@ def _of(client: Client) -> Iterator[Case]:
 
         title = f"{client.name}: {name}"
         return Case(
-            name=title, expected=expected, client=client, script=script, ran=ran, verdict=verdict or _judged
+            name=title,
+            expected=expected,
+            client=client,
+            script=script,
+            ran=ran,
+            verdict=verdict or _judged,
+            hooked=hooked,
         )
 
     yield case("a harmless call", "ran", forbidden=False)
     yield case("a guard denies", "denied", verdict=_denied_with(REASON))
+    yield case(
+        "a guard denies, with printed entries", "denied", verdict=_denied_with(REASON), hooked="printed"
+    )
     yield case("a guard rewrites", "rewritten", _rewrites, _was_rewritten)
     yield case("a hook adds context to the prompt", "told", _adds("UserPromptSubmit"), _was_told)
     yield case("a hook adds context to a result", "told", _adds("PostToolUse"), _was_told, forbidden=False)
@@ -69,7 +79,7 @@ def _loses(instead: str, event: str) -> Callable[[Scene], None]:
     """Hookline is an entry at one event alone, and what is run is not Hookline."""
 
     def prepare(scene: Scene) -> None:
-        scene.connect(event)
+        scene.install(event)
         scene.lose_hookline(instead)
 
     return prepare

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,8 @@ command = "{guard}"
 [[hooks.SessionStart]]
 hooks = [{{ command = "touch {started}" }}]
 """
+#: Seconds that a session may take.
+_LONGEST = 180
 #: Where `hookline` is installed.
 _BIN = str(Path(sys.executable).parent)
 
@@ -34,18 +37,24 @@ _BIN = str(Path(sys.executable).parent)
 Vouched = Literal["settings", "trust", "nobody"]
 
 
+#: How Hookline becomes a hook of the client: by the entries that it prints, by `hookline install`, or not at all.
+Hooked = Literal["printed", "installed", ""]
+
+
 class Scene:
     def __init__(
         self,
         place: Path,
         client: Client = CLAUDE_CODE,
         *,
-        hooked: bool = True,
+        hooked: Hooked = "printed",
         guarded: bool = True,
         vouched: Vouched = "settings",
     ) -> None:
         place = Path(os.path.realpath(place))
         self.client = client
+        #: The client's own program, once it is known.
+        self.program = ""
         self.home, self.project, self.marks = place / "home", place / "project", place / "marks"
         for directory in (self.home, self.project, self.marks):
             directory.mkdir(parents=True)
@@ -65,14 +74,25 @@ class Scene:
         self.write("README.md", "A project.\n")
         for name, text in client.beforehand.items():
             self.write(str(self.home / name), text)
-        if hooked:
+        if hooked == "printed":
             self.connect()
+        elif hooked:
+            self.install()
         self._written = self._files()
 
     @property
     def settings(self) -> Path:
         """The user's own file of the client."""
         return self.home / self.client.settings
+
+    def install(self, *events: str) -> None:
+        """By `hookline install`, of a Hookline that can be lost: it is in a folder of its own."""
+        self.programs = str(self.marks.parent / "programs")
+        Path(self.programs).mkdir(exist_ok=True)
+        shutil.copy(Path(_BIN, "hookline"), self.programs)
+        only = ("--events", ",".join(events)) if events else ()
+        self.hookline("uninstall", self.client.name, "--yes")
+        self.hookline("install", self.client.name, "--yes", *only)
 
     def connect(self, *events: str) -> None:
         """What Hookline prints is in the client's own file, and the client may run it."""
@@ -100,7 +120,8 @@ class Scene:
     def lose_hookline(self, instead: str = "") -> None:
         """The client does not find Hookline, or a program in its place."""
         self.programs = str(self.marks.parent / "programs")
-        Path(self.programs).mkdir()
+        Path(self.programs).mkdir(exist_ok=True)
+        Path(self.programs, "hookline").unlink(missing_ok=True)
         if instead:
             program = self.write(f"{self.programs}/hookline", f"#!/bin/sh\n{instead}\n")
             program.chmod(0o755)
@@ -143,6 +164,13 @@ class Scene:
             "TMPDIR": str(self.marks.parent),
             **self.client.environment(model),
         }
+
+    def run(self, *words: str, model: str = "") -> "subprocess.CompletedProcess[str]":
+        """The client, as the user starts it in the project."""
+        return subprocess.run(
+            [self.program, *words], cwd=self.project, env=self.environment(model), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=_LONGEST, check=False,
+        )  # fmt: skip
 
     def hookline(self, *words: str) -> str:
         """What a command prints that is run by the user. Its status says only whether something is untrusted."""
