@@ -23,13 +23,12 @@ from hookline import Engine
 from hookline.adapters.claude_agent_sdk import with_hooks
 from hookline.events import PRE_TOOL_USE, SESSION_START
 from hookline.model.errors import EngineClosedError
-from hookline.testing.conformance import Case, cases, run_case
+from hookline.testing.conformance import Case, run_case
 from tests.adapters.claude_agent_sdk.harness import ClaudeAgentSdkHarness
+from tests.adapters.every_adapter import ROOT, conformance
 
-ROOT = Path(__file__).parents[3]
 
-
-@pytest.mark.parametrize("case", cases(), ids=str)
+@conformance
 def test_conformance(case: Case) -> None:
     run_case(ClaudeAgentSdkHarness(), case).check()
 

@@ -1,10 +1,7 @@
 """Google's ADK under the conformance suite, and what is its own: confirmations, workflows, streams, errors."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,42 +14,21 @@ from google.genai import types
 from hookline import Engine, deny, rewrite
 from hookline.adapters.google_adk import HooklinePlugin
 from hookline.events import POST_MODEL_CALL, STOP, STOP_FAILURE
-from hookline.testing.conformance import Case, Response, Script, ToolUse, cases, run_case
+from hookline.testing.conformance import Case, Response, Script, run_case
+from tests.adapters.every_adapter import ACT, check_example, conformance, watched
 from tests.adapters.google_adk.harness import GoogleAdkHarness, ScriptedModel
 
 # ADK warns of its own features.
 pytestmark = pytest.mark.filterwarnings("ignore")
-ROOT = Path(__file__).parents[3]
-ACT = Response(calls=(ToolUse("act", {}, "c1"),))
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@conformance
 def test_conformance(case: Case) -> None:
     run_case(GoogleAdkHarness(), case).check()
 
 
 def test_the_example_runs() -> None:
-    ran = subprocess.run(
-        [sys.executable, ROOT / "examples/adapters/use_google_adk.py"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
-
-
-def watched(engine: Engine) -> list[str]:
-    fired: list[str] = []
-    for event in engine.events.values():
-        engine.add(event, _logger(fired, event.name))
-    return fired
-
-
-def _logger(fired: list[str], name: str) -> Any:
-    def log(_payload: Any) -> None:
-        fired.append(name)
-
-    return log
+    check_example("google_adk")
 
 
 def made(*responses: Response, name: str = "main", tools: Any = ()) -> LlmAgent:

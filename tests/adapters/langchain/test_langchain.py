@@ -1,13 +1,8 @@
 """LangChain under the conformance suite, and what is its own: interrupts, commands, threads, both kinds of entry."""
 
 import asyncio
-import subprocess
-import sys
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, cast
 
-import pytest
 from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariableType]
 from langchain.tools import InjectedToolCallId, tool
 from langchain_core.messages import HumanMessage, ToolMessage
@@ -18,27 +13,20 @@ from langgraph.types import Command, interrupt
 from hookline import Blocking, Engine, Outcome, context, deny, rewrite
 from hookline.adapters.langchain import ENDED, HooklineMiddleware
 from hookline.events import POST_TOOL_USE, POST_TOOL_USE_FAILURE, PRE_TOOL_USE, STOP, USER_PROMPT_SUBMIT
-from hookline.testing.conformance import Case, Response, Script, ToolUse, cases, run_case
+from hookline.testing.conformance import Case, Response, Script, ToolUse, run_case
+from tests.adapters.every_adapter import ACT, check_example, conformance, of_calls, watched
 from tests.adapters.langchain.harness import LangChainHarness, ScriptedModel
 
-ROOT = Path(__file__).parents[3]
-CALL = Response(calls=(ToolUse("act", {}, "c1"),))
 CONFIG: Any = {"configurable": {"thread_id": "t1"}}
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@conformance
 def test_conformance(case: Case) -> None:
     run_case(LangChainHarness(), case).check()
 
 
 def test_the_example_runs() -> None:
-    ran = subprocess.run(
-        [sys.executable, ROOT / "examples/adapters/use_langchain.py"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
+    check_example("langchain")
 
 
 def made(hooks: Any, *responses: Response, tools: Any = (), **options: Any) -> Any:
@@ -54,21 +42,6 @@ def said(text: str) -> Any:
     return {"messages": [{"role": "user", "content": text}]}
 
 
-def watched(engine: Engine) -> list[str]:
-    fired: list[str] = []
-    for event in engine.events.values():
-        engine.add(event, partial(_note, fired, event.name))
-    return fired
-
-
-def _note(fired: list[str], name: str, _payload: Any) -> None:
-    fired.append(name)
-
-
-def of_calls(fired: list[str]) -> list[str]:
-    return [name for name in fired if name in {"PreToolUse", "PostToolUse", "PostToolUseFailure"}]
-
-
 def test_an_interrupt_in_a_tool_pauses_the_graph_and_is_no_failure() -> None:
     @tool
     def act() -> str:
@@ -79,7 +52,7 @@ def test_an_interrupt_in_a_tool_pauses_the_graph_and_is_no_failure() -> None:
         async with Engine() as engine:
             fired = watched(engine)
             agent = made(
-                HooklineMiddleware(engine), CALL, Response("done"), tools=[act], checkpointer=InMemorySaver()
+                HooklineMiddleware(engine), ACT, Response("done"), tools=[act], checkpointer=InMemorySaver()
             )
             paused = await agent.ainvoke(said("go"), CONFIG)
             done = await agent.ainvoke(Command(resume="yes"), CONFIG)
@@ -102,7 +75,7 @@ def test_hooks_rewrite_the_message_inside_a_command() -> None:
     async def play() -> list[str]:
         async with Engine() as engine:
             engine.add(POST_TOOL_USE, lambda result: rewrite(result.tool_response.replace("SECRET", "***")))
-            agent = made(HooklineMiddleware(engine), CALL, Response("done"), tools=[act])
+            agent = made(HooklineMiddleware(engine), ACT, Response("done"), tools=[act])
             return [m.text for m in (await agent.ainvoke(said("go")))["messages"]]
 
     assert asyncio.run(play()) == ["go", "", "***", "more", "done"]
@@ -126,7 +99,7 @@ def test_an_error_that_the_tool_turned_into_text_is_a_failure() -> None:
 
             engine.add(POST_TOOL_USE_FAILURE, note)
             fired = watched(engine)
-            agent = made(HooklineMiddleware(engine), CALL, Response("done"), tools=[failing])
+            agent = made(HooklineMiddleware(engine), ACT, Response("done"), tools=[failing])
             return (await agent.ainvoke(said("go")))["messages"][2], fired
 
     message, fired = asyncio.run(play())
@@ -164,7 +137,7 @@ def test_sub_agents_of_synchronous_agents_have_their_parent() -> None:
             """Act."""
             return "acted"
 
-        helper = made(middleware, CALL, Response("helped"), tools=[act], name="helper")
+        helper = made(middleware, ACT, Response("helped"), tools=[act], name="helper")
 
         @tool
         def delegate(task: str) -> str:

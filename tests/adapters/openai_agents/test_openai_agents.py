@@ -1,7 +1,6 @@
 """The OpenAI Agents SDK under the conformance suite, and what is its own: handoffs, memories, typed outputs."""
 
 import asyncio
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,27 +23,20 @@ from hookline.events import (
     USER_PROMPT_SUBMIT,
     EventSpec,
 )
-from hookline.testing.conformance import Case, Response, Script, ToolUse, cases, run_case
+from hookline.testing.conformance import Case, Response, Script, ToolUse, run_case
+from tests.adapters.every_adapter import ACT, check_example, conformance
 from tests.adapters.openai_agents.harness import OpenAIAgentsHarness, ScriptedModel
 
-ROOT = Path(__file__).parents[3]
 QUIET = RunConfig(tracing_disabled=True)
-ACT = Response(calls=(ToolUse("act", {}, "c1"),))
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@conformance
 def test_conformance(case: Case) -> None:
     run_case(OpenAIAgentsHarness(), case).check()
 
 
 def test_the_example_runs() -> None:
-    ran = subprocess.run(
-        [sys.executable, ROOT / "examples/adapters/use_openai_agents.py"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
+    check_example("openai_agents")
 
 
 @function_tool

@@ -1,11 +1,8 @@
 """Pydantic AI under the conformance suite, and what is its own: outputs, deferred tools, histories, `run_stream`."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,27 +31,20 @@ from hookline.events import (
     USER_PROMPT_SUBMIT,
     EventSpec,
 )
-from hookline.testing.conformance import Case, cases, run_case
+from hookline.testing.conformance import Case, run_case
+from tests.adapters.every_adapter import check_example, conformance
 from tests.adapters.pydantic_ai.harness import PydanticAIHarness
-
-ROOT = Path(__file__).parents[3]
 
 Hook = tuple[EventSpec[Any], Outcome | Callable[[Any], Any]]
 
 
-@pytest.mark.parametrize("case", cases(), ids=str)
+@conformance
 def test_conformance(case: Case) -> None:
     run_case(PydanticAIHarness(), case).check()
 
 
 def test_the_example_runs() -> None:
-    ran = subprocess.run(
-        [sys.executable, ROOT / "examples/adapters/use_pydantic_ai.py"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
+    check_example("pydantic_ai")
 
 
 class Model:

@@ -1,10 +1,7 @@
 """Strands under the conformance suite, and what is its own: interrupts, structured output, agents as tools, streams."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,49 +12,23 @@ from strands.types.exceptions import ModelThrottledException
 from hookline import Engine, halt, rewrite
 from hookline.adapters.strands import HooklinePlugin
 from hookline.events import POST_MODEL_CALL, PRE_TOOL_USE, STOP_FAILURE
-from hookline.testing.conformance import Case, Response, Script, ToolUse, cases, run_case
+from hookline.testing.conformance import Case, Response, Script, ToolUse, run_case
+from tests.adapters.every_adapter import ACT, check_example, conformance, of_calls, watched
 from tests.adapters.strands.harness import ScriptedModel, StrandsHarness
 
-ROOT = Path(__file__).parents[3]
-ACT = Response(calls=(ToolUse("act", {}, "c1"),))
 
-
-@pytest.mark.parametrize("case", cases(), ids=str)
+@conformance
 def test_conformance(case: Case) -> None:
     run_case(StrandsHarness(), case).check()
 
 
 def test_the_example_runs() -> None:
-    ran = subprocess.run(
-        [sys.executable, ROOT / "examples/adapters/use_strands.py"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout == "deploy is for people: ask one\n(sandbox) ls\nDone.\n"
-
-
-def watched(engine: Engine) -> list[str]:
-    fired: list[str] = []
-    for event in engine.events.values():
-        engine.add(event, _logger(fired, event.name))
-    return fired
-
-
-def _logger(fired: list[str], name: str) -> Any:
-    def log(_payload: Any) -> None:
-        fired.append(name)
-
-    return log
+    check_example("strands")
 
 
 def made(engine: Engine, *responses: Response, **options: Any) -> Any:
     model = ScriptedModel(Script(responses))
     return Agent(model, plugins=[HooklinePlugin(engine)], callback_handler=None, **options)
-
-
-def of_calls(fired: list[str]) -> list[str]:
-    return [name for name in fired if name in {"PreToolUse", "PostToolUse", "PostToolUseFailure"}]
 
 
 @tool
