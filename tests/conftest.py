@@ -3,6 +3,7 @@
 HYPOTHESIS_EXPLORE=1 looks for new ones.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -20,6 +21,15 @@ settings.load_profile("explore" if os.environ.get("HYPOTHESIS_EXPLORE") else "st
 # A shell starts background jobs with SIGINT ignored, and processes that tests start would inherit it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What is loaded and collected stays: looking through it for garbage, again and again, would take a tenth of the time.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
