@@ -8,6 +8,7 @@ import pytest
 
 from hookline.documents.edit import EditError
 from hookline.documents.json_edit import appended, removed
+from tests.every import every
 
 GROUP = {"hooks": [{"type": "command", "command": "x"}]}
 
@@ -71,7 +72,7 @@ def _value(chance: random.Random, depth: int) -> Any:
     return [_value(chance, depth - 1) for _ in range(size)]
 
 
-@pytest.mark.parametrize("seed", range(300))
+@every("seed", range(300))
 def test_what_is_appended_and_removed_again_leaves_the_text_as_it_was(seed: int) -> None:
     chance = random.Random(seed)
     value = {"hooks": {"E": [_value(chance, 2) for _ in range(chance.randrange(3))]}, "z": _value(chance, 3)}
