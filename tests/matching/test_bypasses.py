@@ -71,7 +71,8 @@ def jumbled_line(chance: random.Random) -> str:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_what_a_real_shell_runs_is_never_missed(tmp_path: Path):
+@pytest.mark.parametrize("seed", range(6))
+def test_what_a_real_shell_runs_is_never_missed(seed: int, tmp_path: Path):
     """Only the lines that the guard would let pass are run, with a harmless program called rm."""
     programs, room, mark = tmp_path / "bin", tmp_path / "room", tmp_path / "mark"
     programs.mkdir()
@@ -95,10 +96,10 @@ def test_what_a_real_shell_runs_is_never_missed(tmp_path: Path):
         found = shutil.which(name)
         if found:
             os.symlink(found, programs / name)
-    chance = random.Random(20)
-    lines = {make(chance) for make in (made_up_line, jumbled_line) for _line in range(1500)}
+    chance = random.Random(seed)
+    lines = {make(chance) for make in (made_up_line, jumbled_line) for _line in range(250)}
     passed = sorted(line for line in lines if not fires("Bash(rm *)", command=line))
-    for line in passed[:150]:
+    for line in passed[:25]:
         subprocess.run(
             ["bash", "-c", line],
             cwd=room,

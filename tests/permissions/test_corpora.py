@@ -32,7 +32,7 @@ def test_everyday_lines_run_unasked() -> None:
     assert len(asked) <= len(NAMED) * 0.03, asked
 
 
-@every("job", list(plain_jobs()))
+@pytest.mark.parametrize("job", list(plain_jobs()), ids=lambda job: job.rules[0])
 def test_a_rule_allows_the_plain_job_and_nothing_that_is_smuggled_in(job: PlainJob) -> None:
     permissions = having(allow=job.rules)
     asked = [line for line in job.plain if decide(bash(line), permissions).verdict != "allow"]
