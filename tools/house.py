@@ -26,8 +26,8 @@ _MOST_LINES = 570  # which files programs read and write
 _MOST_IMPORTED_ONCE = 118
 _MOST_ING = 8
 _PATHS = {
-    "native": ("one native PreToolUse with a shell hook", 20),
-    "fire": ("hookline fire", 61),  # seven of them are the user's trust
+    "native": ("one native PreToolUse with a shell hook", 21),
+    "fire": ("hookline fire", 62),  # seven of them are the user's trust
     # Also servers and settings of the agent, which need trust; and guards are asked about calls of every agent, as they
     # are told them; the commands of hooks are read by the shell reader, which knows programs by kind.
     "doctor": ("hookline doctor", 109),

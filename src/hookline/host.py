@@ -13,8 +13,8 @@ and the options of hooks and sessions.
     engine = Engine(approve=ask_me)
 """
 
-from hookline.engine.host import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
-from hookline.engine.host_call import Approval, Approve, HostCall, Question, RunTool
+from hookline.engine.host.moments import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
+from hookline.engine.host.tool import Approval, Approve, HostCall, Question, RunTool
 from hookline.engine.make_hook import HookOptions
 from hookline.engine.tool_call import CallPorts, CallResult, Hooks, Refusal, Reply, run_tool_call
 from hookline.model.scene import SceneChanges, SceneOptions

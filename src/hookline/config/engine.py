@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hookline.config.call_writes import CallReaders
     from hookline.config.load import Loaded, Loader
     from hookline.config.trust.trust import Options, Trust
-    from hookline.engine.host_call import Approve
+    from hookline.engine.host.tool import Approve
     from hookline.tools.declare import Tool
 
 

@@ -10,8 +10,8 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from hookline.engine.engine import Engine
-from hookline.engine.host import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
-from hookline.engine.host_call import Approve, RunTool, ToolWords
+from hookline.engine.host.moments import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
+from hookline.engine.host.tool import Approve, RunTool, ToolWords
 from hookline.engine.session import Session
 from hookline.engine.tool_call import CallResult
 from hookline.model.errors import EngineClosedError

@@ -25,7 +25,7 @@ from hookline.model.scene import Scene, SceneOptions, scene_fields
 from hookline.model.wire import Call, Wire
 
 if TYPE_CHECKING:
-    from hookline.engine.host_call import Approve
+    from hookline.engine.host.tool import Approve
     from hookline.engine.make_hook import Action, HookDecorator, HookOptions
     from hookline.tools.declare import Tool
     from hookline.tools.table import ToolTable

@@ -20,7 +20,7 @@ from hookline.model.scene import Scene, SceneChanges, scene_fields
 if TYPE_CHECKING:
     from hookline.engine.engine import Engine
     from hookline.engine.explain import Verdict
-    from hookline.engine.host import (
+    from hookline.engine.host.moments import (
         AnswerResult,
         EndResult,
         HostState,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         PromptResult,
         Start,
     )
-    from hookline.engine.host_call import Approve, CheckArguments, HostCall, RunTool
+    from hookline.engine.host.tool import Approve, CheckArguments, HostCall, RunTool
     from hookline.engine.make_hook import Action, HookOptions
     from hookline.engine.told_calls import ToldCall
     from hookline.engine.tool_call import CallResult
@@ -83,13 +83,13 @@ class Session:
         """What the tools mean that are called in this session."""
         return self.tools if self.tools is not None else self.engine.tool_table
 
-    # The moments of a conversation, for hosts: see hookline.engine.host
+    # The moments of a conversation, for hosts: see hookline.engine.host.moments
 
     def start(self, source: str = "startup", model: str | None = None) -> "Coroutine[Any, Any, Start]":
         """The session begins: SessionStart. `prompt` does this by itself if you did not."""
-        from hookline.engine import host  # noqa: PLC0415 hosts that only dispatch do without
+        from hookline.engine.host import moments  # noqa: PLC0415 hosts that only dispatch do without
 
-        return host.start(self, source, model)
+        return moments.start(self, source, model)
 
     def prompt(self, text: str) -> "Coroutine[Any, Any, PromptResult]":
         """The user said something: UserPromptSubmit, TurnStart; for a sub-agent SubagentStart.
@@ -102,9 +102,9 @@ class Session:
             else:
                 send(*prompt.texts)
         """
-        from hookline.engine import host  # noqa: PLC0415 as above
+        from hookline.engine.host import moments  # noqa: PLC0415 as above
 
-        return host.prompt(self, text)
+        return moments.prompt(self, text)
 
     def model(
         self, messages: Sequence[Mapping[str, Any]], model: str | None = None
@@ -117,9 +117,9 @@ class Session:
             if request.blocked is None:
                 answer = await ask_model([*request.messages, *request.transient])
         """
-        from hookline.engine import host  # noqa: PLC0415 as above
+        from hookline.engine.host import moments  # noqa: PLC0415 as above
 
-        return host.model(self, messages, model)
+        return moments.model(self, messages, model)
 
     def answer(
         self,
@@ -128,9 +128,9 @@ class Session:
         usage: Mapping[str, Any] = MappingProxyType({}),
     ) -> "Coroutine[Any, Any, AnswerResult]":
         """The model answered: PostModelCall. Store and show `text` of the result."""
-        from hookline.engine import host  # noqa: PLC0415 as above
+        from hookline.engine.host import moments  # noqa: PLC0415 as above
 
-        return host.answer(self, text, tool_calls, usage)
+        return moments.answer(self, text, tool_calls, usage)
 
     def tool(
         self,
@@ -155,7 +155,7 @@ class Session:
             if done.stop:
                 return
         """
-        from hookline.engine import host_call  # noqa: PLC0415 as above
+        from hookline.engine.host import tool as host_tool  # noqa: PLC0415 as above
 
         call = ToolCall(
             tool_name=name,
@@ -164,8 +164,8 @@ class Session:
             tool_category=category,
             mcp_server=mcp_server,
         )
-        return host_call.tool(
-            self, call, host_call.ToolOptions(run=run, check=check, needs_approval=needs_approval)
+        return host_tool.tool(
+            self, call, host_tool.ToolOptions(run=run, check=check, needs_approval=needs_approval)
         )
 
     def open_tool(
@@ -186,7 +186,7 @@ class Session:
             call = await session.open_tool("run_shell", {"cmd": "ls"})
             done = call.refused or await call.returned(await run_shell(call.arguments))
         """
-        from hookline.engine import host_call  # noqa: PLC0415 as above
+        from hookline.engine.host import tool as host_tool  # noqa: PLC0415 as above
 
         call = ToolCall(
             tool_name=name,
@@ -195,10 +195,10 @@ class Session:
             tool_category=category,
             mcp_server=mcp_server,
         )
-        return host_call.open_tool(
+        return host_tool.open_tool(
             self,
             call,
-            host_call.ToolOptions(run=host_call.run_by_host, check=check, needs_approval=needs_approval),
+            host_tool.ToolOptions(run=host_tool.run_by_host, check=check, needs_approval=needs_approval),
         )
 
     def ask(
@@ -217,9 +217,9 @@ class Session:
             if asked.refused is not None:
                 tell_model(asked.refused.text)
         """
-        from hookline.engine import host_call  # noqa: PLC0415 as above
+        from hookline.engine.host import tool as host_tool  # noqa: PLC0415 as above
 
-        return host_call.ask(self, ToolCall(tool_name=name, tool_input=arguments, tool_use_id=id), reason)
+        return host_tool.ask(self, ToolCall(tool_name=name, tool_input=arguments, tool_use_id=id), reason)
 
     def end(self, answer: str) -> "Coroutine[Any, Any, EndResult]":
         """The turn is about to end: TurnEnd, Stop, TurnSettled; for a sub-agent SubagentStop.
@@ -230,21 +230,21 @@ class Session:
             if end.send_back:
                 messages.append({"role": "user", "content": end.send_back})  # and let the model go on
         """
-        from hookline.engine import host  # noqa: PLC0415 as above
+        from hookline.engine.host import moments  # noqa: PLC0415 as above
 
-        return host.end(self, answer)
+        return moments.end(self, answer)
 
     def failed(self, error: BaseException | str, kind: str = "unknown") -> "Coroutine[Any, Any, None]":
         """The model gave no answer: Error, StopFailure, TurnSettled. `kind` is one of `ERROR_TYPES`."""
-        from hookline.engine import host  # noqa: PLC0415 as above
+        from hookline.engine.host import moments  # noqa: PLC0415 as above
 
-        return host.failed(self, error, kind)
+        return moments.failed(self, error, kind)
 
     def close(self, reason: str = "other") -> "Coroutine[Any, Any, None]":
         """The session is over: SessionEnd, if it had begun; its own hooks are forgotten."""
-        from hookline.engine import host  # noqa: PLC0415 as above
+        from hookline.engine.host import moments  # noqa: PLC0415 as above
 
-        return host.close(self, reason)
+        return moments.close(self, reason)
 
     async def __aenter__(self) -> Self:
         return self
@@ -258,7 +258,7 @@ class Session:
     def host(self) -> "HostState":
         """What `prompt`, `model`, `tool` and `end` remember between two calls."""
         if self._host is None:
-            from hookline.engine.host import HostState  # noqa: PLC0415 as above
+            from hookline.engine.host.moments import HostState  # noqa: PLC0415 as above
 
             self._host = HostState()
         return self._host

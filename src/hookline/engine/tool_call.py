@@ -5,7 +5,7 @@
 
 `run_tool_call` is that order. What differs between hosts comes through `CallPorts`: which calls are valid, what rules
 decide, who is asked, how a tool is run. The terminal agent has its own ports; `Session.tool` has those of
-`hookline.engine.host`. It needs hooks only as two methods, so it works without an engine, too.
+`hookline.engine.host.moments`. It needs hooks only as two methods, so it works without an engine, too.
 """
 
 import time

@@ -2,7 +2,7 @@
 
 Each of them fires the events of its moment in the agent's order and returns one record that says what to do next, so
 that a host need not know what an outcome means. Text that hooks want in one request only is kept here until `model`
-asks for it. `Session.tool` is in `hookline.engine.host_call`.
+asks for it. `Session.tool` is in `hookline.engine.host.tool`.
 """
 
 import asyncio

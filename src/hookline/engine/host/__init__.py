@@ -1,0 +1,1 @@
+"""What hosts call at each moment of a conversation: methods of `Session`, spelled out."""
