@@ -193,6 +193,11 @@ class Installer:
         del texts, own, site
         return "trusted", f"{self.dialect.title} asks for no trust"
 
+    def shared_files(self, site: Site) -> Sequence[str]:
+        """Those of its files that hold something for other places, too."""
+        del site
+        return ()
+
     def further_files(self, site: Site) -> Sequence[str]:
         """Files that only `standing` reads."""
         del site

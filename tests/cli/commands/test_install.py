@@ -242,15 +242,19 @@ def test_entries_that_were_pasted_by_hand_are_taken_over(where: Place) -> None:
 
 
 def test_lines_that_the_user_wrote_are_left(where: Place) -> None:
+    ask = "hookline hook --dialect claude-code PreToolUse"
     mine = [
-        "hookline hook --dialect claude-code PreToolUse --strict",
-        "tee log | hookline hook --dialect claude-code",
-    ]
-    entries = [{"hooks": [{"type": "command", "command": each}]} for each in mine]
+        f"{ask} --strict", f"tee log | {ask}", f"if [ -d .git ]; then {ask} 2>>~/log; fi", f"[ -f x ] && {ask}",
+        f"FOO=1 {ask}", f"{ask} 2>>log", f"! {ask}", f"{ask} &", f"( {ask} )", f"{ask} <<<'{{}}'", f"{ask} # mine",
+        f"sh -c '[ -f x ] && {ask}'", f"python3 /my/wrapper.py {ask}", f"uvx {ask}", f"{ask}; ls", f"{ask} $(ls)",
+    ]  # fmt: skip
+    entries: list[Any] = [{"hooks": [{"type": "command", "command": each}]} for each in mine]
+    entries.append({"hooks": [{"type": "command", "command": ask, "if": "Bash(git *)"}]})
+    mine.append(ask)
     file = where.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": entries}}))
     before = file.read_bytes()
     install(where, "claude-code")
-    assert commands(where, "claude-code", "--user")[:2] == mine
+    assert commands(where, "claude-code", "--user")[: len(mine)] == mine
     uninstall(where, "claude-code")
     assert file.read_bytes() == before
 
@@ -405,6 +409,30 @@ def test_codex_hooks_of_the_user_keep_their_trust(where: Place) -> None:
     assert json.loads(file.read_text()) == {"hooks": {"PreToolUse": groups}}
     assert hashes(where) == {"pre_tool_use:0:0": "first", "pre_tool_use:1:0": "second"}
     assert config.read_text() == before + f'\n{key}1:0"]  # theirs\ntrusted_hash = "second"\nenabled = true\n'
+
+
+def test_codex_hashes_of_other_places_stay(where: Place) -> None:
+    where.write("~/.codex/config.toml", 'model = "x"\n')
+    install(where, "codex", "--events", "Stop")
+    install(where, "codex", "--project", "--events", "Stop")
+    uninstall(where, "codex")
+    assert len(hashes(where)) == 1
+    assert "nothing" not in command(where, "status", "codex", "--project").stdout
+    other = where.home / "other"
+    other.mkdir()
+    run_cli(["uninstall", "--project", "--yes"], other, where.home)
+    assert len(hashes(where)) == 1
+    uninstall(where, "codex", "--project")
+    assert (where.home / ".codex" / "config.toml").read_text() == 'model = "x"\n'
+
+
+def test_a_file_of_ours_with_a_comment_of_the_user_stays(where: Place) -> None:
+    install(where, "codex", "--events", "Stop")
+    config = where.home / ".codex" / "config.toml"
+    config.write_text(f"# my notes\n{config.read_text()}")
+    uninstall(where, "codex")
+    assert config.read_text().startswith("# my notes\n")
+    assert "hookline" not in config.read_text()
 
 
 def test_a_hash_that_is_gone_is_written_again(where: Place) -> None:

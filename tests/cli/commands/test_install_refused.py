@@ -293,3 +293,16 @@ def test_records_that_others_could_have_written_do_not_count(where: Place) -> No
 def test_without_a_home_nothing_is_done(where: Place) -> None:
     ran = command(where, "install", "claude-code", "--yes", env={"HOME": ""})
     assert (ran.status, "home directory" in ran.stderr) == (1, True)
+
+
+def test_ctrl_c_between_two_files_takes_the_first_back(where: Place) -> None:
+    file = where.write("~/.codex/hooks.json", '{"hooks":{}}')
+    config = where.write("~/.codex/config.toml", "# mine\n")
+    subprocess.run(
+        [sys.executable, "-c", _KILLED.replace("SIGKILL", "SIGINT"), "2", "install", "codex", "--yes"],
+        cwd=where.project, env=clean_env(where.home), capture_output=True, check=False,
+    )  # fmt: skip
+    assert (file.read_text(), config.read_text()) == ('{"hooks":{}}', "# mine\n")
+    install(where, "codex")
+    uninstall(where, "codex")
+    assert (file.read_text(), config.read_text()) == ('{"hooks":{}}', "# mine\n")

@@ -129,7 +129,8 @@ def plan_uninstall(dialect: Dialect, site: Site, is_own: IsOwn, records: Records
     )
     for file, snap in before.items():
         known = found[file]
-        after[file] = _restored(file, after.get(file), snap, known, untouched)
+        alone = untouched and file not in installer.shared_files(site)
+        after[file] = _restored(file, after.get(file), snap, known, alone)
         if after[file] != texts[file]:
             refuse_unwritable(snap)
             folders = known.folders if known is not None else ()
@@ -144,15 +145,16 @@ def _restored(
 ) -> str | None:
     """The file as it was, byte for byte, if nobody else has changed it; and gone if we made it and it says nothing.
 
-    `untouched`: none of the agent's files was changed. Otherwise, what one of them says must fit the others.
+    `untouched`: none of the agent's files was changed, and this one is of this place alone. Otherwise, what one of them
+    says must fit the others.
     """
     if known is None:
         return after
-    original = None if known.original is None else known.original.decode()
+    if known.original is None:
+        return None if untouched or "".join((after or "").split()) in ("", "{}") else after
+    original = known.original.decode()
     same = _meaning(file, original) == _meaning(file, after)
-    if untouched or (same and (original is None or known.written == digest(now.content))):
-        return original
-    return after
+    return original if untouched or (same and known.written == digest(now.content)) else after
 
 
 def _meaning(file: str, text: str | None) -> object:

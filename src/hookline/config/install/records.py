@@ -103,14 +103,14 @@ class Records:
         self._put(_PENDING, msgspec.json.encode(writes))
         try:
             self._perform(writes)
-        except InstallError:
+        except BaseException:  # also where the user ends it
             for each in writes:
                 now = snapshot(each.file)
                 if now.content == each.after != each.before:
                     replace(now, each.before)
-            raise
-        finally:
             os.unlink(os.path.join(self.folder, _PENDING))
+            raise
+        os.unlink(os.path.join(self.folder, _PENDING))
         return backups
 
     def _finish(self) -> None:

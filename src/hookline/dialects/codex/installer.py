@@ -31,6 +31,9 @@ class CodexInstaller(Installer):
             raise InstallError("you have no home directory: set HOME")
         return (*super().files(site), config)
 
+    def shared_files(self, site: Site) -> Sequence[str]:
+        return self.files(site)[1:]
+
     def trusted(self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site) -> Texts:
         _, config = self.files(site)
         text = texts.get(config) or ""

@@ -88,7 +88,7 @@ def _moved(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Entries that name a Hookline that is gone, or another one than this; one for each file."""
     said: set[tuple[str, str]] = set()
     for hook in entries(loaded):
-        words = plain_program(getattr(hook.spec, "command", ""), hook.dialect, context.shell)
+        words = plain_program(getattr(hook.spec, "command", ""), hook.dialect)
         if words is None or not os.path.isabs(words[0]) or (hook.where.file, words[0]) in said:
             continue
         said.add((hook.where.file, words[0]))

@@ -1,6 +1,7 @@
 """Whether a hook runs Hookline itself, and with which arguments."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,11 @@ _PYTHON = re.compile(r"(?:python|pypy)[\d.]*", re.IGNORECASE)
 #: Programs that start another one by its name.
 _RUNNERS = frozenset({"uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "mise", "pixi", "conda", "nix"})
 _QUOTES = re.compile(r"[\"'\\]")
+#: The end of an entry that blocks if Hookline cannot be run, as every release has written it.
+_CLOSED = re.compile(r" \|\| \{ \[ \$\? = 2 \] \|\| echo 'hookline could not be run[^']*' >&2; exit 2; \}\Z")
+#: A line for a shell of its own, quoted as `shlex.quote` does.
+_INNER = re.compile(r"""\Ash -c ('[^']*'(?:"'"'[^']*')*)\Z""")
+_EXPANDS = re.compile(r"^\s*!|[$`#*?\n]")
 #: For command lines that cannot be parsed with certainty.
 _LOOKS_LIKE_CALL = re.compile(r"\bhookline[\w./-]*[\s)]+(?:-\S+\s+)*hook(?![\w.-])")
 
@@ -58,30 +64,34 @@ def hookline_arguments(hook: Hook, shell: "ShellReader") -> tuple[tuple[str, ...
     return tuple(tuple(found) for line in lines if (found := _arguments(line)) is not None)
 
 
-def plain_program(command: str, dialect: str, shell: "ShellReader") -> tuple[str, ...] | None:
-    """How a line starts Hookline that does nothing but ask it about an event of this dialect; None for other lines.
+def plain_program(command: str, dialect: str) -> tuple[str, ...] | None:
+    """How an entry starts Hookline that was printed or installed for this dialect; None for any other line.
 
-    What a shell does there if Hookline cannot be run belongs to it. A line with options was written by the user.
+    What a shell does there if Hookline cannot be run belongs to it (`closed_in_shell`). A line that does anything more,
+    or has options, was written by the user.
     """
-    if _PROGRAM not in _QUOTES.sub("", command):
-        return None
-    reading = shell.read(command)
-    lines = [each.words for each in reading.commands if not _closes(each.words)]
-    arguments = _arguments(lines[0]) if len(lines) == 1 and reading.uncertain is None else None
+    words = _words(_CLOSED.sub("", _INNER.sub(lambda found: shlex.split(found[1])[0], command)))
+    arguments = _arguments(words) if words and _base(words[0]) == _PROGRAM else None
+    if arguments is None:
+        for place in (words[1:3], words[1:4]):
+            if place in (("-m", _PROGRAM), ("-P", "-m", _PROGRAM)) and _PYTHON.fullmatch(_base(words[0])):
+                arguments = words[len(place) + 1 :]
     if arguments is None or tuple(arguments[:3]) != ("hook", "--dialect", dialect):
         return None
     further = arguments[3:]
-    return lines[0][: -len(arguments)] if len(further) <= 1 and not "".join(further).startswith("-") else None
+    return words[: -len(arguments)] if len(further) <= 1 and not "".join(further).startswith("-") else None
 
 
-def _closes(words: Sequence[str]) -> bool:
-    """Whether a command is one of those around our own in an entry: see `closed_in_shell`."""
-    return (
-        words[:1] == ("[",)
-        or words == ("exit", "2")
-        or (words[:1] == ("echo",) and "".join(words[1:2]).startswith(f"{_PROGRAM} could not be run"))
-        or (words[:2] == ("sh", "-c") and len(words) == 3)
-    )
+def _words(line: str) -> tuple[str, ...]:
+    """The words of a line that is one command and nothing else; none for any other line."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.commenters, lexer.whitespace_split = "", True
+    try:
+        words = tuple(lexer)
+    except ValueError:
+        return ()
+    # What is quoted stays one word; an operator, or what a shell puts in its place, makes it another line than ours.
+    return () if any(word and not word.strip("();<>|&") for word in words) or _EXPANDS.search(line) else words
 
 
 def _is_hook_call(words: Sequence[str]) -> bool:

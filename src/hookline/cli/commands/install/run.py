@@ -25,7 +25,6 @@ from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallError, Site
 from hookline.dialects.registry import dialect_named, every_dialect
 from hookline.matching.nearest import nearest
-from hookline.matching.shell import ShellReader
 from hookline.model.errors import HooklineError
 from hookline.model.safe_text import one_line
 
@@ -101,10 +100,10 @@ def agents_named(names: Sequence[str]) -> list[Dialect]:
 
 def own_entries(dialect: Dialect) -> IsOwn:
     """Whether an entry is one that `hookline install` or `hookline hook --print-config` wrote."""
-    shell = ShellReader()
 
     def is_own(entry: Entry) -> bool:
-        return "args" not in entry.value and plain_program(entry.command, dialect.name, shell) is not None
+        own = plain_program(entry.command, dialect.name) is not None
+        return own and not {"args", "if"} & entry.value.keys()
 
     return is_own
 
@@ -189,13 +188,13 @@ def trust_own_entries(plan: Plan) -> str | None:
     from hookline.cli.commands.trust.run import look_around
     from hookline.config.trust.store import StoreError
 
-    shell, own = ShellReader(), tuple(shlex.split(pinned_program()))
+    own = tuple(shlex.split(pinned_program()))
     found = look_around(plan.site.project)
     mine = [
         entry
         for entry in found.pending
         if entry.item.where.file in plan.before
-        and any(plain_program(text.text, plan.dialect.name, shell) == own for text in entry.texts)
+        and any(plain_program(text.text, plan.dialect.name) == own for text in entry.texts)
     ]
     try:
         if mine:

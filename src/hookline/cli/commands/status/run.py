@@ -20,7 +20,6 @@ from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallScope, Site
 from hookline.journal.file import journal_path
 from hookline.journal.reader import scan_journal
-from hookline.matching.shell import ShellReader
 from hookline.model.errors import HooklineError
 from hookline.model.run import Run
 
@@ -74,8 +73,7 @@ def _site(dialect: Dialect, site: Site, review: Review) -> SiteStatus:
 
 
 def _program_problem(dialect: Dialect, own: Sequence[Entry]) -> str | None:
-    shell = ShellReader()
-    programs = dict.fromkeys(plain_program(entry.command, dialect.name, shell) for entry in own)
+    programs = dict.fromkeys(plain_program(entry.command, dialect.name) for entry in own)
     return next((wrong for words in programs if words and (wrong := moved_program(words)) is not None), None)
 
 
