@@ -176,8 +176,10 @@ def test_a_list_of_values_is_a_group_for_each_where_the_agent_compares_whole_tex
 
 
 def test_another_agents_names_back_into_claude_codes(convert: Convert) -> None:
+    found = convert.one("PreToolUse", "true", "claude-code", "apply_patch", "codex")
+    assert found["entries"] == [{"matcher": "Write|Edit|MultiEdit", "type": "command", "command": "true"}]
+    assert found["to"] == ["PreToolUse"]
     found = convert.one("BeforeTool", "true", "claude-code", "run_shell", "gemini-cli")
-    assert found["entries"] == [{"matcher": "Bash", "type": "command", "command": "true", "timeout": 60}]
     assert found["to"] == ["PreToolUse"]
 
 
@@ -367,6 +369,16 @@ def test_what_a_guard_of_files_reads_has_another_form_in_a_patch(convert: Conver
     found = convert.one("PreToolUse", line, "codex", "Edit|Write")
     assert found["why"][0] == "reads the arguments of Write, and apply_patch has others in Codex"
     assert convert.one("PreToolUse", line, "gemini-cli", "Edit|Write")["how"] == "direct"
+
+
+@pytest.mark.parametrize("target", ["claude-code", "codex"])
+def test_a_status_that_only_the_source_takes_for_a_denial(convert: Convert, target: str) -> None:
+    """Gemini CLI denies with 3, which is a failure elsewhere; where nothing can be denied, it is one there, too."""
+    line = "echo no >&2; exit 3"
+    found = convert.one("BeforeTool", line, target, "run_shell_command", "gemini-cli")
+    assert found["how"] == "wrapped", found
+    assert "exits with another status" in found["why"][0]
+    assert convert.one("SessionEnd", line, target, None, "gemini-cli")["how"] == "direct"
 
 
 # --- lines

@@ -62,8 +62,6 @@ class Side(Struct, frozen=True, eq=False):
 
     def counts(self, call: Call, raw: RawResult) -> tuple[Any, ...]:
         """What a result does."""
-        if isinstance(raw, Exited) and self.form.failed is not None and raw.code not in (0, 2):
-            raw = replace(raw, code=self.form.failed)  # by what the entry runs after the program
         decoded = self.hook.wire.decode(call, raw)
         said = judge(PreparedHook(self.hook, None), decoded, attended=False).outcome
         if self.hook.waiting != "wait":
@@ -204,7 +202,7 @@ def _other_answers(source: Side, target: Side, script: Script, parsed: Parsed) -
     calls = [_call(side, parsed) for side in (source, target)]
 
     def differs(raw: RawResult) -> bool:
-        return source.counts(calls[0], raw) != target.counts(calls[1], raw)
+        return source.counts(calls[0], raw) != target.counts(calls[1], _written_for(target.form, raw))
 
     title = target.dialect.title
     ends = [what for what, raw in _ENDS.items() if (script.prints or what != _PRINTS) and differs(raw)]
@@ -222,6 +220,13 @@ def _other_answers(source: Side, target: Side, script: Script, parsed: Parsed) -
             if differs(Exited(code, json.dumps(document).encode(), b"why\n" if code else b"")):
                 yield f"answers {_shown(document)}, which means something else in {title}"
                 break
+
+
+def _written_for(form: EntryForm, raw: RawResult) -> RawResult:
+    """What the target gets: the line that is written for it may end with another status than the program."""
+    if isinstance(raw, Exited) and form.failed is not None and raw.code not in (0, 2):
+        return replace(raw, code=form.failed)
+    return raw
 
 
 def _unread(script: Script, form: EntryForm, written: Sequence[Mapping[str, Any]]) -> str:
