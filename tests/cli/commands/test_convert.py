@@ -381,6 +381,14 @@ def test_a_status_that_only_the_source_takes_for_a_denial(convert: Convert, targ
     assert convert.one("SessionEnd", line, target, None, "gemini-cli")["how"] == "direct"
 
 
+def test_a_reason_on_stdout_alone_is_none_where_only_stderr_is_read(convert: Convert) -> None:
+    """Gemini CLI reads either; Codex lets the call pass."""
+    found = convert.one("BeforeTool", "echo no; exit 2", "codex", "run_shell_command", "gemini-cli")
+    assert "may exit with 2 and say why on stdout only, which means something else in Codex" in found["why"]
+    found = convert.one("BeforeTool", "echo no >&2; exit 2", "codex", "run_shell_command", "gemini-cli")
+    assert "stdout" not in " ".join(found["why"])
+
+
 # --- lines
 
 

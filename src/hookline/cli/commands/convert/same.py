@@ -42,7 +42,11 @@ _ENDS: Final[Mapping[str, RawResult]] = {
     "takes too long": Broke("timed_out", "no answer"),
 }
 _PRINTS: Final = "prints text"
-_SILENT: Final = Exited(2)
+#: How programs end with 2 that say nothing on stderr.
+_SILENT: Final[Mapping[str, RawResult]] = {
+    "say nothing": Exited(2),
+    "say why on stdout only": Exited(2, b"why\n"),
+}
 #: Letters of a name that nobody uses for anything else.
 _LONG: Final = 8
 #: Combinations of values that one answer in a program may stand for.
@@ -208,8 +212,9 @@ def _other_answers(source: Side, target: Side, script: Script, parsed: Parsed) -
     ends = [what for what, raw in _ENDS.items() if (script.prints or what != _PRINTS) and differs(raw)]
     if ends:
         yield f"may be one that {' or '.join(ends)}, which means something else in {title}"
-    if script.silent and differs(_SILENT):
-        yield f"may exit with 2 and say nothing, which means something else in {title}"
+    silent = [what for what, raw in _SILENT.items() if script.silent and differs(raw)]
+    if silent:
+        yield f"may exit with 2 and {' or '.join(silent)}, which means something else in {title}"
     written = answers_in(script.text, _outermost(source.form))
     unread = _unread(script, source.form, written)
     if unread:
