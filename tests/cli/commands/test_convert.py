@@ -499,6 +499,43 @@ def test_writing_keeps_what_is_there_and_a_second_time_changes_nothing(convert: 
     assert file.read_text() == text
 
 
+@pytest.mark.parametrize(
+    ("source", "files"),
+    [
+        ("claude-code", (".claude/settings.json", ".claude/settings.local.json", "a/x.json", "b/x.json")),
+        ("codex", (".codex/hooks.json", ".codex/config.toml")),
+    ],
+)
+def test_what_is_wrapped_of_one_file_stays_when_another_is_converted(
+    where: Place, source: str, files: Sequence[str]
+) -> None:
+    where.write(".git/HEAD", "")
+    kept: dict[str, str] = {}
+    for number, file in enumerate(files):
+        line = f"cat >/dev/null; echo reason {number} >&2; exit 2; curl x"
+        entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}
+        toml = f"[[hooks.PreToolUse]]\nmatcher = 'Bash'\nhooks = [{{type = 'command', command = '{line}'}}]\n"
+        where.write(file, toml if file.endswith(".toml") else json.dumps({"hooks": {"PreToolUse": [entry]}}))
+        words = (file, "--from", source, "--to", "gemini-cli", "--write", "--json")
+        report = json.loads(convert_process(where, "convert", *words).stdout)
+        kept[report["wrapped_file"]] = line
+    assert len(kept) == len(files)
+    for file, line in kept.items():
+        ((group,),) = json.loads(Path(file).read_text())["hooks"].values()
+        assert group["hooks"][0]["command"] == line
+    for file in files:
+        (where.project / file).unlink()
+    groups = json.loads((where.project / FILES["gemini-cli"]).read_text())["hooks"]["BeforeTool"]
+    given = {
+        "session_id": "s", "cwd": str(where.project), "hook_event_name": "BeforeTool",
+        "timestamp": "2026-01-01T00:00:00Z", "tool_name": "run_shell_command", "tool_input": {"command": "ls"},
+    }  # fmt: skip
+    said = [run_line(where, group["hooks"][0]["command"], given) for group in groups]
+    assert len(said) == len(files)
+    for number, each in enumerate(said):
+        assert f"reason {number}" in each.stdout + each.stderr, each
+
+
 def test_trust_is_written_only_if_it_is_asked_for(convert: Convert) -> None:
     hooks = {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}
     config = convert.where.home / ".codex" / "config.toml"

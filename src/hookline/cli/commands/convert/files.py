@@ -38,12 +38,15 @@ class Conversion(Struct, frozen=True):
 
 
 def convert_files(
-    planned: Sequence[Planned], source: Dialect, target: Dialect, site: Site, *, trust: bool
+    planned: Sequence[Planned], source: Dialect, original: str, target: Dialect, site: Site, *, trust: bool
 ) -> Conversion:
-    """The files as they are to be; nothing is written. Raises InstallError where a file cannot be changed."""
+    """The files as they are to be; nothing is written. Raises InstallError where a file cannot be changed.
+
+    `original` is the source's file.
+    """
     file = _target_file(target, site)
     folder = os.path.dirname(file)
-    wrapped_file = os.path.join(folder, _FOLDER, source.project_files[0])
+    wrapped_file = os.path.join(folder, _FOLDER, _kept_name(source, original, site))
     inside = site.project if site.scope == "project" else None
     before = {each: snapshot(each, inside) for each in (file, wrapped_file)}
     wrapped = [each for each in planned if each.how == "wrapped"]
@@ -88,6 +91,20 @@ def _target_file(target: Dialect, site: Site) -> str:
     if found is None:
         raise InstallError("you have no home directory: set HOME")
     return found
+
+
+def _kept_name(source: Dialect, original: str, site: Site) -> str:
+    """A name for each file of the source, by which it is known as one of the source's in JSON."""
+    if site.scope == "project":
+        own = next((each for each in source.project_files if original.endswith(f"/{each}")), None)
+        name = own or os.path.relpath(os.path.realpath(original), os.path.realpath(site.project))
+    else:
+        name = os.path.basename(original)
+        name = next((each for each in source.project_files if os.path.basename(each) == name), name)
+    if name in source.project_files and name.endswith(".json"):
+        return name
+    # A link may lead out of the project; what is kept stays in its folder.
+    return os.path.join(name.replace("../", ""), source.project_files[0])
 
 
 def _calls(wrapped: Sequence[Planned], target: Dialect, file: str) -> list[tuple[Path, Mapping[str, Any]]]:

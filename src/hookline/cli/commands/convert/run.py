@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
         engine.loader, source, target, document, site.project, in_project=site.scope == "project"
     )
     planned = planner.entries()
-    conversion = convert_files(planned, source, target, site, trust=args.trust)
+    conversion = convert_files(planned, source, file, target, site, trust=args.trust)
     written = tuple(write_files(conversion)) if args.write else ()
     report = _report(file, source, target, planned, conversion, written, trusted=args.trust and args.write)
     _show(report, conversion, args)
