@@ -204,7 +204,7 @@ ROWS = (
     FileUse("ag ack pt", "-<*", "-A: -B: -C: -G: -m: -p:< --ignore: --ignore-dir: --depth: --pager: --output: --match:",
         "--match -f -g", whole=True),
     FileUse("base64 base32 basenc gbase64", "<*", "-w: -i:< -o:> -b: --wrap: --input:< --output:> --break:"),
-    FileUse("xxd", "<$", "-c: -g: -l: -s: -o: -n: -R:"),
+    FileUse("xxd", "<$", "-c: -g: -l: -s: -o: -n: -R:", style="posix"),
     FileUse("uniq guniq", "<$", "-f: -s: -w: --skip-fields: --skip-chars: --check-chars: --group:: --all-repeated::"),
     FileUse("sort gsort", "<*", "-o:> -k: -t: -S: -T: --output:> --key: --field-separator: --buffer-size: --parallel: "
         "--temporary-directory: --batch-size: --compress-program: --files0-from:< --random-source:< --sort:"),

@@ -12,6 +12,8 @@ _PROGRAMS = (
     r"\.?(?:SHELL|SHELLFLAGS|MAKE\w*|[A-Z]*CC|[A-Z]*CXX|CPP|LD|AR|AS|FC|RM|CP|MV"
     r"|INSTALL|PYTHON\d?|NODE|NPM|\w*_CMD)"
 )
+#: Variables whose value is options, among them further variables.
+_OPTIONS = r"(?:GNU)?MAKEFLAGS|MFLAGS|MAKEOVERRIDES"
 _MOST_LINES = 1000
 _SHELL = r"\$[({]\s*shell\s+([^\0]*)"
 _VARIABLE = r"\$\$|\$\(([^()]*)\)|\$\{([^{}]*)\}|\$(.)"
@@ -86,6 +88,11 @@ def _balanced(text: str) -> str:
     return text
 
 
+def _options(name: str, value: str) -> Iterator[Found]:
+    if re.fullmatch(_OPTIONS, name) and not re.fullmatch(r"[-\sjksnBO\d]*", value):
+        yield Doubt("a variable of make holds options")
+
+
 def variable(word: str) -> Iterator[Found]:
     """`NAME=value` among the operands of make."""
     name, equals, value = word.partition("=")
@@ -94,6 +101,7 @@ def variable(word: str) -> Iterator[Found]:
     if name.endswith("!"):
         yield from commands.line(value)
     yield from _shell_calls(value)
+    yield from _options(name.rstrip(":+?!"), value)
     if re.fullmatch(_PROGRAMS, name.rstrip(":+?!")):
         split = commands.split(value)
         if name.startswith(".SHELLFLAGS"):

@@ -280,6 +280,7 @@ ROWS = (
         "xxd",
         "shows bytes",
         "-a -b -C -d -e -E -h -i -p -r -u -v -c: -g: -l: -n: -o: -R: -s:",
+        style="posix",  # after the input comes the output, whatever it looks like
         first="names",
         others="written",
     ),
