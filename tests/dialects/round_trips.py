@@ -8,7 +8,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline import Engine, Outcome
-from hookline.cli.commands.hook.answer import AgentCall
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
@@ -17,6 +16,7 @@ from hookline.events import EVENTS, EventSpec, May
 from hookline.extending import Call, CommandSpec, Decoded, Exited, Hook, HookReply, Policy, Scene
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
 from hookline.model.wire import Wire
+from hookline.resident.call.answer import AgentCall
 from hookline.schemas.examples import example_payload
 
 SCENE = Scene(

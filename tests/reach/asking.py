@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hookline import Engine, Outcome, Session
-from hookline.cli.commands.hook.payload import event_of, read_payload
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import Dialect, Run
+from hookline.resident.call.payload import event_of, read_payload
 from tests.cli.run_cli import Ran, run_cli
 from tests.dialects.codex.hooks import trust_in_codex
 from tests.reach.calls import FILES, Caller, MadeCall

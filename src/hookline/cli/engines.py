@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline.cli.output import note
 from hookline.cli.requests import Request, RequestError, read_request
-from hookline.config.engine import Engine, tracers
+from hookline.config.engine import Engine, strictly, tracers
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
@@ -23,7 +23,7 @@ from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import EventSpec, May
+from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
 
@@ -277,20 +277,6 @@ def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
         or hook.dialect != request.dialect
         or hook.policy.event_name == request.event_name
     ]
-
-
-def strictly(engine: Engine, hooks: Sequence[Hook]) -> Sequence[Hook]:
-    """What can block fails closed, and the `if` of another agent also holds where it does as Hookline reads it."""
-    return [_strict(engine, hook) if hook.event.may & May.BLOCK else hook for hook in hooks]
-
-
-def _strict(engine: Engine, hook: Hook) -> Hook:
-    condition = hook.condition
-    if condition is not None and hook.dialect != OWN_FORMAT:
-        from hookline.matching.tool_rules import widened
-
-        condition = widened(condition, lambda text: engine.home.match(hook.event, None, text)[1])
-    return replace(hook, on_failure="block", condition=condition)
 
 
 def session_of(engine: Engine, request: Request) -> Session:

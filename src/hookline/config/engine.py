@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from msgspec.structs import replace
+
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.engine import engine as core
 from hookline.engine.background import Background
@@ -12,7 +14,7 @@ from hookline.engine.run_hook import Admit, admit_all
 from hookline.handlers.registry import Handler, Handlers, standard_handlers
 from hookline.journal.journal import Journal, Trace, trace_wanted
 from hookline.journal.redaction import Redactor
-from hookline.model.events import EVENTS, EventSpec, event_table
+from hookline.model.events import EVENTS, EventSpec, May, event_table
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 
@@ -160,3 +162,17 @@ def memory_journal() -> Journal:
 
 def tracers() -> tuple[Callable[[Run], None], ...]:
     return (Trace(sys.stderr).record,) if trace_wanted(os.environ) else ()
+
+
+def strictly(engine: core.Engine, hooks: Sequence[Hook]) -> Sequence[Hook]:
+    """What can block fails closed, and the `if` of another agent also holds where it does as Hookline reads it."""
+    return [_strict(engine, hook) if hook.event.may & May.BLOCK else hook for hook in hooks]
+
+
+def _strict(engine: core.Engine, hook: Hook) -> Hook:
+    condition = hook.condition
+    if condition is not None and hook.dialect != OWN_FORMAT:
+        from hookline.matching.tool_rules import widened  # noqa: PLC0415 only for conditions of other agents
+
+        condition = widened(condition, lambda text: engine.home.match(hook.event, None, text)[1])
+    return replace(hook, on_failure="block", condition=condition)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hookline import Engine
-from hookline.cli.commands.hook.answer import AgentCall
 from hookline.extending import HookReply, Run
+from hookline.resident.call.answer import AgentCall
 
 DENIES = """
 [[hooks.PreToolUse]]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from hookline import Engine, Outcome, deny
-from hookline.cli.commands.hook.answer import AgentCall
-from hookline.cli.commands.hook.payload import CallError, read_payload
 from hookline.dialects.registry import standard_dialects
 from hookline.events import EVENTS
 from hookline.extending import HookReply
+from hookline.resident.call.answer import AgentCall
+from hookline.resident.call.payload import CallError, read_payload
 from tests.dialects.claude_code.driver import RECORDED
 from tests.every import every
 

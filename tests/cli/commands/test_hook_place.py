@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.commands.hook.place import moved_home
+from hookline.resident.call.place import moved_home
 from tests.cli.commands.agent_calls import DENIES, Caller, decision, gone, reason, repository
 
 GUARD_FILE = ".hookline/hooks.toml"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from hookline import Engine
-from hookline.cli.commands.hook.twin import TwinCall, now, twin_call
 from hookline.extending import HookReply
+from hookline.resident.call.twin import TwinCall, now, twin_call
 from tests.cli.commands.agent_calls import Caller
 from tests.cli.run_cli import clean_env, command_line
 from tests.warm_process import run_warm

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from hookline import Engine, Outcome
-from hookline.cli.commands.hook.answer import AgentCall
 from hookline.dialects.codex import dialect
 from hookline.dialects.codex.wire import NOT_ASKED, NOT_REWRITTEN
 from hookline.events import EVENTS
 from hookline.extending import HookReply, Run
 from hookline.model.outcome import Edit, Halt, Vote
+from hookline.resident.call.answer import AgentCall
 
 NEW = Edit({"command": "git status"}, field="tool_input")
 

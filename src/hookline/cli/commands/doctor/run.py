@@ -17,7 +17,6 @@ from hookline.checks.registry import CHECKS, Check, ranked
 from hookline.cli.commands.doctor.accept import accepted_findings, finding_id, split_accepted
 from hookline.cli.commands.doctor.calls import asking_agents, calls
 from hookline.cli.commands.doctor.report import Findings
-from hookline.cli.commands.hook.self_calls import hookline_arguments
 from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places, working_directory
 from hookline.cli.main import COMMANDS
 from hookline.cli.output import ExitStatus, Progress, show
@@ -32,6 +31,7 @@ from hookline.journal.redaction import Redactor
 from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.safe_text import printable
+from hookline.resident.call.self_calls import hookline_arguments
 
 if TYPE_CHECKING:
     from hookline.tools.table import ToolTable

@@ -53,8 +53,8 @@ def hook_calls(dialect: "Dialect", events: Sequence[str], program: str) -> "list
 
 
 def _call(dialect: "Dialect", name: str, program: str) -> "HookCall":
-    from hookline.cli.commands.hook.payload import event_named
     from hookline.dialects.install import HookCall
+    from hookline.resident.call.payload import event_named
 
     event = event_named(dialect, name)
     seconds = _SECONDS_AT_END if event.event.name == "SessionEnd" else _SECONDS

@@ -9,10 +9,6 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.answer import BLOCKED, AgentCall
-from hookline.cli.commands.hook.payload import CallError, read_input
-from hookline.cli.commands.hook.place import moved_home
-from hookline.cli.commands.hook.twin import process_started
 from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
 from hookline.cli.requests import RequestError
@@ -21,6 +17,10 @@ from hookline.journal.file import own_home
 from hookline.model.outcome import Outcome
 from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
+from hookline.resident.call.answer import BLOCKED, AgentCall
+from hookline.resident.call.payload import CallError, read_input
+from hookline.resident.call.place import moved_home
+from hookline.resident.call.twin import process_started
 
 #: Seconds that background hooks have after the answer.
 _DRAIN_SECONDS = 5.0

@@ -10,9 +10,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.payload import event_named
 from hookline.cli.commands.hook.run import hook_calls, pinned_program
-from hookline.cli.commands.hook.self_calls import plain_program
 from hookline.cli.commands.install.report import AgentDocument, InstallDocument, agent_document
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
@@ -27,6 +25,8 @@ from hookline.dialects.registry import dialect_named, every_dialect
 from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError
 from hookline.model.safe_text import one_line
+from hookline.resident.call.payload import event_named
+from hookline.resident.call.self_calls import plain_program
 
 _LONGEST = 500
 #: Where programs are that are run without being installed, as `uvx hookline` does.

@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping, Sequence
 
 from hookline.cli.commands.hook.run import moved_program
-from hookline.cli.commands.hook.self_calls import plain_program
 from hookline.cli.commands.install.run import agents_named, installable, own_entries
 from hookline.cli.commands.status.report import AgentStatus, SeenCall, SiteStatus, StatusDocument
 from hookline.cli.commands.trust.run import look_around
@@ -22,6 +21,7 @@ from hookline.journal.file import journal_path
 from hookline.journal.reader import scan_journal
 from hookline.model.errors import HooklineError
 from hookline.model.run import Run
+from hookline.resident.call.self_calls import plain_program
 
 _SCOPES: tuple[InstallScope, ...] = ("user", "project")
 

@@ -11,9 +11,9 @@ from hookline.model.outcome import Outcome, Vote
 from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
-    from hookline.cli.commands.hook.place import Place
     from hookline.config.protected import Hit, Protected
     from hookline.dialects.dialect import Dialect
+    from hookline.resident.call.place import Place
 
 #: Tools of these kinds change no file.
 _HARMLESS = frozenset(("read", "web", "agent"))

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.memory import CallMemory
-from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_payload
-from hookline.cli.commands.hook.place import Place, find_place
-from hookline.cli.commands.hook.protect import names_protected, protect
-from hookline.cli.commands.hook.self_calls import calls_hookline_hook
-from hookline.cli.commands.hook.twin import Given, TwinCall, now, twin_call
-from hookline.cli.engines import strictly
-from hookline.config.engine import Engine
+from hookline.config.engine import Engine, strictly
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
 from hookline.config.trust.trust import Options as TrustOptions
@@ -32,6 +25,12 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
+from hookline.resident.call.memory import CallMemory
+from hookline.resident.call.payload import CallError, event_named, event_of, read_payload
+from hookline.resident.call.place import Place, find_place
+from hookline.resident.call.protect import names_protected, protect
+from hookline.resident.call.self_calls import calls_hookline_hook
+from hookline.resident.call.twin import Given, TwinCall, now, twin_call
 
 if TYPE_CHECKING:
     from hookline.matching.shell import ShellReader

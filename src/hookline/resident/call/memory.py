@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.place import Place
 from hookline.config.sessions import SessionRecord, Sessions, guards_of, missing_guards
 from hookline.model.events import May
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Outcome, Vote
 from hookline.model.policy import Policy
 from hookline.model.wire import Parsed
+from hookline.resident.call.place import Place
 
 if TYPE_CHECKING:
     from hookline.config.trust.trust import Trust

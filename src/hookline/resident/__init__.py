@@ -1,0 +1,1 @@
+"""Calls of other agents: answered by one process each, or by the resident, a server of the user."""
