@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, str] = {
     "install": "make the agents on this machine ask Hookline",
     "uninstall": "take Hookline out of their files again",
     "status": "where Hookline is installed, trusted and seen at work",
+    "resident": "the server that makes calls of other agents fast",
     "trust": "see what a project would run, and trust it",
     "log": "what the hooks did, from the journal",
     "bench": "how long your hooks take",

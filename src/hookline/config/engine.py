@@ -38,6 +38,8 @@ class EngineOptions(TypedDict, total=False):
     approve: "Approve | None"
     background: Background | None
     drain_seconds: float
+    env: Mapping[str, str] | None
+    loader: "Loader | None"
 
 
 class Engine(core.Engine):
@@ -45,7 +47,8 @@ class Engine(core.Engine):
 
     `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds; `tools` says what
     your tools do, so that guards written for other agents hold: `tools={"run_shell": shell("cmd")}`; `approve` answers
-    when hooks ask about a call of `Session.tool` (without one an ask is a denial). ::
+    when hooks ask about a call of `Session.tool` (without one an ask is a denial); `env` is the environment of the
+    agent, if that is another process; `loader` reads configuration, if one is there already. ::
 
         async with Engine() as engine:
             engine.load(cwd)
@@ -65,17 +68,19 @@ class Engine(core.Engine):
         approve: "Approve | None" = None,
         background: Background | None = None,
         drain_seconds: float = 5.0,
+        env: Mapping[str, str] | None = None,
+        loader: "Loader | None" = None,
     ) -> None:
         events = event_table((*EVENTS.values(), *rows)) if rows else EVENTS
-        self._home = home_dialect(events)
-        self._loader: Loader | None = None
+        self._home = home_dialect(events) if loader is None else loader.home
+        self._loader = loader
         self._loaded = False
         self._admits_by_trust = admit is admit_all
         #: What the user has trusted; None while no directory has been loaded.
         self.trust: Trust | None = None
         super().__init__(
             hooks,
-            handlers=handlers if handlers is not None else standard_handlers(),
+            handlers=handlers if handlers is not None else standard_handlers(env=env),
             home=self._home,
             journal=journal if journal is not None else memory_journal(),
             events=events,
@@ -84,6 +89,7 @@ class Engine(core.Engine):
             approve=approve,
             background=background,
             drain_seconds=drain_seconds,
+            env=env,
         )
         if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
             self.handlers.protection.check = self._changes_guards
@@ -94,7 +100,7 @@ class Engine(core.Engine):
         if self._protected is None:
             from hookline.config.call_writes import CallReaders  # noqa: PLC0415 only for those who guard that
 
-            self._protected = CallReaders(os.environ)
+            self._protected = CallReaders(self.env)
         return self._protected.changes_guards(tool_name, arguments, cwd, self.hooks)
 
     @property
@@ -104,7 +110,7 @@ class Engine(core.Engine):
             # Only here: an engine whose hooks are made in code reads no files.
             from hookline.config.load import Loader  # noqa: PLC0415 see above
 
-            self._loader = Loader(self._home, self.handlers)
+            self._loader = Loader(self._home, self.handlers, None if self.env is os.environ else self.env)
         return self._loader
 
     def load(
@@ -141,10 +147,15 @@ class Engine(core.Engine):
         """From now on the user's trust decides which hooks of the project may run; not if the host has an `admit`."""
         from hookline.config.trust.trust import Trust  # noqa: PLC0415 as the loader
 
-        self.trust = Trust(cwd, os.environ, options)
+        trust = Trust(cwd, self.env, options)
+        self.use_trust(trust)
+        return trust
+
+    def use_trust(self, trust: "Trust") -> None:
+        """As `trust_in`, with what was found out before."""
+        self.trust = trust
         if self._admits_by_trust:
-            self.admit = self.trust.admit
-        return self.trust
+            self.admit = trust.admit
 
     def use(self, loaded: "Loaded") -> bool:
         """Put what was loaded in force; not if a file was unreadable and there are hooks of an earlier load to keep."""

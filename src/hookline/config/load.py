@@ -122,7 +122,7 @@ class Loader:
         handlers: Mapping[str, Handler],
         env: Mapping[str, str] | None = None,
     ) -> None:
-        self._home = home
+        self.home = home
         self._handlers = handlers
         self._listed = dict(standard_dialects())
         self._built: dict[str, Dialect] = {home.name: home}
@@ -139,13 +139,13 @@ class Loader:
         if listed is None:
             raise UnknownDialectError(name, self.names, nearest(name, self.names))
         if name not in self._built:
-            self._built[name] = listed.build()
+            self._built[name] = listed.build(env=self._env)
         return self._built[name]
 
     def add(self, dialect: Dialect) -> None:
         """Read a host's own dialect too. Its hooks run after those of other agents and before Hookline's own."""
-        own = self._listed.pop(self._home.name)
-        self._listed |= {dialect.name: Listed("", always=True), self._home.name: own}
+        own = self._listed.pop(self.home.name)
+        self._listed |= {dialect.name: Listed("", always=True), self.home.name: own}
         self._built[dialect.name] = dialect
 
     def directory(
@@ -166,7 +166,7 @@ class Loader:
                 continue
             if names is not None or self._may_be_used(name, cwd):
                 loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd, trust))
-        if names is not None and self._home.name not in names:
+        if names is not None and self.home.name not in names:
             loaded = replace(loaded, disabled=self._disabled(cwd, trust))
         return _managed_first(_switched_off(loaded, every_hook=names is None and without is None))
 
@@ -187,7 +187,7 @@ class Loader:
 
     def document(self, document: Document, scope: Scope = "flag", name: str | None = None) -> Loaded:
         """The hooks of a document that was read already, in Hookline's own format or that of a dialect."""
-        dialect = self._home if name is None else self.dialect(name)
+        dialect = self.home if name is None else self.dialect(name)
         reading = dialect.read([Layer(Place(document.file, scope), document)], self._tools())
         return Loaded(reading.hooks, reading.diagnostics)
 
@@ -318,12 +318,12 @@ class Loader:
 
     def _disabled(self, cwd: str, trust: "Trust | None") -> tuple[Disabled, ...]:
         """What the user's own files switch off, where they are not read for their hooks."""
-        places = [place for place in self._places(self._home, cwd, trust) if place.scope == "user"]
+        places = [place for place in self._places(self.home, cwd, trust) if place.scope == "user"]
         layers = [Layer(place, read_file(place.file)) for place in places if os.path.lexists(place.file)]
-        return self._home.read(layers, self._tools()).disabled
+        return self.home.read(layers, self._tools()).disabled
 
     def _tools(self) -> Tools:
-        return Tools(self._handlers, *self._home.tables())
+        return Tools(self._handlers, *self.home.tables())
 
     def _may_be_used(self, name: str, cwd: str) -> bool:
         """Whether anything of the agent is there: most people have one or two of them."""

@@ -1,5 +1,6 @@
 """The dialects there are. A new one is a folder and one line here."""
 
+import os
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,10 @@ class Listed(Struct, frozen=True):
     #: Folders in its folder where the agent keeps notes of its own: nothing there configures anything.
     notes: tuple[str, ...] = ()
 
-    def build(self, events: Mapping[str, EventSpec[Any]] = EVENTS) -> "Dialect":
-        found: Dialect = import_module(f"hookline.dialects.{self.package}").dialect(events)
+    def build(
+        self, events: Mapping[str, EventSpec[Any]] = EVENTS, env: Mapping[str, str] = os.environ
+    ) -> "Dialect":
+        found: Dialect = import_module(f"hookline.dialects.{self.package}").dialect(events, env)
         return found
 
 

@@ -65,7 +65,10 @@ class Engine:
         approve: "Approve | None" = None,
         background: Background | None = None,
         drain_seconds: float = 5.0,
+        env: Mapping[str, str] | None = None,
     ) -> None:
+        #: The environment of the agent: this process's, unless it works for another one.
+        self.env: Mapping[str, str] = os.environ if env is None else env
         #: Who answers when hooks ask about a call of `Session.tool`; None: an ask is a denial.
         self.approve = approve
         #: What the tools of the program mean that has the engine, where their names are not canonical ones.

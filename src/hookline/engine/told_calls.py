@@ -242,9 +242,8 @@ def preferred_acts(hook: "Hook", told_call: ToldCall, scene: "Scene") -> tuple[T
 def call_of(payload: Any, session: "Session") -> ReadCall:
     """The call of a payload, read by the tools of the agent that makes it."""
     scene = session.scene
-    place = Place(
-        scene.cwd, scene.project_dir or scene.cwd, os.environ.get("HOME") or os.path.expanduser("~")
-    )
+    home = session.engine.env.get("HOME") or os.path.expanduser("~")
+    place = Place(scene.cwd, scene.project_dir or scene.cwd, home)
     arguments = getattr(payload, _ARGUMENTS, None)
     if not arguments and isinstance(line := getattr(payload, "command", None), str):
         arguments = {"command": line}

@@ -160,7 +160,7 @@ class Files:
         return any(_inside(path, root) for root in self._roots())
 
     def _roots(self) -> tuple[str, ...]:
-        return _roots(self._place.root or self._place.cwd, self._place.home, os.environ.get("TMPDIR", ""))
+        return _roots(self._place.root or self._place.cwd, self._place.home, self._place.temporary)
 
     def whole(self, word: str, directory: str) -> str | None:
         """The absolute path of a word; None where only the shell knows how it begins."""

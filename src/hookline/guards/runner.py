@@ -29,8 +29,9 @@ class Verdict(NamedTuple):
 class GuardRunner:
     """All guards of one engine: they share what was read of a line."""
 
-    def __init__(self, protects: Protects | None = None) -> None:
+    def __init__(self, protects: Protects | None = None, env: Mapping[str, str] = os.environ) -> None:
         self._protects = protects
+        self._env = env
         self._reader = ShellReader()
         self._judges: dict[tuple[str, tuple[str, ...]], Judge] = {}
 
@@ -56,7 +57,8 @@ class GuardRunner:
             return None
         judge = self._judge(name, args)
         cwd = scene.cwd or os.getcwd()
-        place = Place(cwd, scene.project_dir or cwd, os.environ.get("HOME") or os.path.expanduser("~"))
+        home = self._env.get("HOME") or os.path.expanduser("~")
+        place = Place(cwd, scene.project_dir or cwd, home, self._env.get("TMPDIR", ""))
         acts = read_call(tools or CANONICAL, tool, _arguments(payload), place)
         found = judge.finding(acts, place, searched=_called(payload, tool) in _NOT_READ)
         if found is None:

@@ -75,13 +75,16 @@ def _placed(scene: Scene, spec: BuiltinSpec) -> Scene:
 
 
 def standard_builtins(
-    *, today: Callable[[], date] = date.today, home: str | None = None
+    *,
+    today: Callable[[], date] = date.today,
+    home: str | None = None,
+    env: Mapping[str, str] = os.environ,
 ) -> dict[str, Builtin]:
     """The builtins every engine has, by the names that configurations use. The reference shows their docstrings.
 
     The search for prompt files goes up to `home`.
     """
-    guards = Guards()
+    guards = Guards(env)
     return {
         "add_date": AddDate(today),
         "add_environment_info": add_environment_info,
@@ -124,7 +127,8 @@ def add_context(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome 
 class Guards:
     """The guards of one engine."""
 
-    def __init__(self) -> None:
+    def __init__(self, env: Mapping[str, str] = os.environ) -> None:
+        self._env = env
         #: Why a call changes what guards the agent: the engine knows it.
         self.protects: Protects | None = None
         self._runner: GuardRunner | None = None
@@ -134,7 +138,7 @@ class Guards:
         if self._runner is None:
             from hookline.guards.runner import GuardRunner  # noqa: PLC0415 - see above
 
-            self._runner = GuardRunner(self.protects)
+            self._runner = GuardRunner(self.protects, self._env)
         return self._runner
 
 

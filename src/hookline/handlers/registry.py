@@ -114,29 +114,36 @@ def standard_handlers(
     builtins: "Mapping[str, Builtin] | None" = None,
     http: "HttpRules | None" = None,
     processes: "Processes | None" = None,
+    env: Mapping[str, str] | None = None,
 ) -> Handlers:
-    """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what."""
+    """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what.
+
+    `env` is the environment that hooks start from; without one, that of this process.
+    """
 
     def own(given: Any, maker: str) -> Any:
         return given if given is not None else _made(maker)
 
+    def own_builtins() -> Any:
+        if builtins is not None:
+            return builtins
+        return _made("builtin.standard_builtins", **({} if env is None else {"env": env}))
+
     protection = Protection()
     return Handlers(
         {
-            "command": lambda: _made("command.CommandHandler", own(processes, "process.pool.Processes")),
-            "http": lambda: _made("http.handler.HttpHandler", http),
+            "command": lambda: _made("command.CommandHandler", own(processes, "process.pool.Processes"), env),
+            "http": lambda: _made("http.handler.HttpHandler", http, environ=env),
             "prompt": lambda: _made("prompt.PromptHandler", completer),
             "agent": lambda: _made("agent.AgentHandler", agent_runner),
             "mcp_tool": lambda: _made("mcp_tool.McpToolHandler", mcp),
             "function": lambda: _made("function.FunctionHandler"),
-            "builtin": lambda: _made(
-                "builtin.BuiltinHandler", own(builtins, "builtin.standard_builtins"), protection
-            ),
+            "builtin": lambda: _made("builtin.BuiltinHandler", own_builtins(), protection),
         },
         protection,
     )
 
 
-def _made(name: str, *arguments: Any) -> Any:
+def _made(name: str, *arguments: Any, **options: Any) -> Any:
     module, _, maker = name.rpartition(".")
-    return getattr(import_module(f"hookline.handlers.{module}"), maker)(*arguments)
+    return getattr(import_module(f"hookline.handlers.{module}"), maker)(*arguments, **options)

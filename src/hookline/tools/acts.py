@@ -23,6 +23,8 @@ class Place(Struct, frozen=True):
     cwd: str = ""
     root: str = ""
     home: str = ""
+    #: Where programs keep temporary files, if the environment says so.
+    temporary: str = ""
 
     def path(self, path: str, *, below_root: bool = False) -> str:
         """The path from the root. `..` stays: what is before it may be a link, which nothing here can follow."""

@@ -11,7 +11,7 @@ import pytest
 
 from hookline import Engine
 from hookline.extending import HookReply
-from hookline.resident.call.twin import TwinCall, now, twin_call
+from hookline.resident.call.twin import Asked, TwinCall, now, twin_call
 from tests.cli.commands.agent_calls import Caller
 from tests.cli.run_cli import clean_env, command_line
 from tests.warm_process import run_warm
@@ -45,7 +45,7 @@ def _as_first(caller: Caller, raw: bytes, **more: str) -> TwinCall:
     """This process, which has been asked about the call and has it for itself."""
     dialect = Engine().loader.dialect("claude-code")
     env = _env(caller, HOOKLINE_HOOK_DEPTH="1", **more)
-    call = twin_call(dialect, dialect.wire.parse(json.loads(raw)), raw, None, env, now())
+    call = twin_call(dialect, dialect.wire.parse(json.loads(raw)), Asked(raw, None, env, now()))
     assert call is not None
     assert asyncio.run(call.given()) is None
     return call
@@ -111,7 +111,7 @@ def test_another_call_does_not_wait(fields: dict[str, Any], more: dict[str, str]
 def test_calls_without_a_number_are_never_taken_for_the_same(fields: dict[str, str], caller: Caller) -> None:
     dialect, raw = Engine().loader.dialect("claude-code"), _payload(caller, **fields)
     parsed = dialect.wire.parse(json.loads(raw))
-    assert twin_call(dialect, parsed, raw, None, _env(caller), now()) is None
+    assert twin_call(dialect, parsed, Asked(raw, None, _env(caller), now())) is None
 
 
 def test_what_is_kept_cannot_be_read_without_the_payload(caller: Caller) -> None:
@@ -121,10 +121,9 @@ def test_what_is_kept_cannot_be_read_without_the_payload(caller: Caller) -> None
     first.share(HookReply(stdout="a secret"), None)
     (kept,) = caller.state.glob("*.calls")
     assert (kept.stat().st_mode & 0o777, b"secret" in kept.read_bytes()) == (0o600, False)
-    again = twin_call(
-        (claude := Engine().loader.dialect("claude-code")), claude.wire.parse(json.loads(raw)), raw, None,
-        _env(caller, HOOKLINE_HOOK_DEPTH="1"), began,
-    )  # fmt: skip
+    claude = Engine().loader.dialect("claude-code")
+    asked = Asked(raw, None, _env(caller, HOOKLINE_HOOK_DEPTH="1"), began)
+    again = twin_call(claude, claude.wire.parse(json.loads(raw)), asked)
     assert again is not None
     given = asyncio.run(again.given())
     assert given is not None

@@ -111,5 +111,8 @@ def _get(value: Any, key: str) -> Any:
     return cast("Mapping[str, Any]", value).get(key) if isinstance(value, Mapping) else None
 
 
-def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> CodeWhale:  # noqa: ARG001 its events are its own
+def dialect(
+    events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
+    env: Mapping[str, str] | None = None,  # noqa: ARG001 it reads nothing there
+) -> CodeWhale:
     return CodeWhale()

@@ -161,5 +161,8 @@ class Codex(Dialect):
         return replace(call, command=closed, seconds=seconds)
 
 
-def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> Codex:  # noqa: ARG001 its events are its own
+def dialect(
+    events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
+    env: Mapping[str, str] | None = None,  # noqa: ARG001 it reads nothing there
+) -> Codex:
     return Codex()

@@ -191,5 +191,8 @@ def _system(files: Mapping[str, Sequence[str]], env: Mapping[str, str]) -> list[
     return named + [Place(file, "managed") for usual in files.values() for file in usual]
 
 
-def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> GeminiCli:  # noqa: ARG001 its events are its own
+def dialect(
+    events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
+    env: Mapping[str, str] | None = None,  # noqa: ARG001 it reads nothing there
+) -> GeminiCli:
     return GeminiCli()

@@ -79,5 +79,8 @@ class GenCode(Dialect):
         return grouped_entries(calls)
 
 
-def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> GenCode:  # noqa: ARG001 its events are its own
+def dialect(
+    events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
+    env: Mapping[str, str] | None = None,  # noqa: ARG001 it reads nothing there
+) -> GenCode:
     return GenCode()

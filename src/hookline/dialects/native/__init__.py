@@ -191,5 +191,8 @@ def _nearest(directories: Sequence[str], name: str) -> str:
     return next(there, stems[0])
 
 
-def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> Native:
+def dialect(
+    events: Mapping[str, EventSpec[Any]] = EVENTS,
+    env: Mapping[str, str] | None = None,  # noqa: ARG001 it reads nothing there
+) -> Native:
     return Native(events)

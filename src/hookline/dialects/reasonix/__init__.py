@@ -115,7 +115,10 @@ class Reasonix(Dialect):
                 yield about(hook, "info", "not-in-releases", message, "payloadFormat")
 
 
-def dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> Reasonix:  # noqa: ARG001 its events are its own
+def dialect(
+    events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
+    env: Mapping[str, str] | None = None,  # noqa: ARG001 it reads nothing there
+) -> Reasonix:
     return Reasonix()
 
 

@@ -18,19 +18,20 @@ from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
 from hookline.model.errors import ConfigError, HooklineError
-from hookline.model.events import STOP, TURN_END, EventSpec, May, field_of
+from hookline.model.events import SESSION_END, STOP, TURN_END, EventSpec, May, field_of
 from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
+from hookline.resident.call.late import late_outcome
 from hookline.resident.call.memory import CallMemory
 from hookline.resident.call.payload import CallError, event_named, event_of, read_payload
 from hookline.resident.call.place import Place, find_place
 from hookline.resident.call.protect import names_protected, protect
 from hookline.resident.call.self_calls import calls_hookline_hook
-from hookline.resident.call.twin import Given, TwinCall, now, twin_call
+from hookline.resident.call.twin import Asked, Given, Twin, now, twin_call
 
 if TYPE_CHECKING:
     from hookline.matching.shell import ShellReader
@@ -45,6 +46,23 @@ DEPTH = "HOOKLINE_HOOK_DEPTH"
 _MESSAGES, _REWRITE = "messages", "rewrite"
 
 
+class Kept:
+    """What outlives a call. In a process of its own nothing does: everything is read anew."""
+
+    def hooks(
+        self, engine: Engine, cwd: str, caller: str, files: Sequence[str] | None, *, strict: bool
+    ) -> Loaded:
+        """The hooks that answer calls of this agent in this directory; the engine gets the trust they are under."""
+        return hooks_for(engine, cwd, caller, files, strict=strict)
+
+    def twin(self, dialect: Dialect, parsed: Parsed, asked: Asked) -> Twin | None:
+        """The same call, if it may be made twice at the same time."""
+        return twin_call(dialect, parsed, asked)
+
+    def join(self, session: Session) -> None:
+        """Go on with the session of earlier calls."""
+
+
 class AgentCall:
     """One call. What is known by the time something breaks decides how the failure is answered."""
 
@@ -57,6 +75,8 @@ class AgentCall:
         env: MutableMapping[str, str] = os.environ,
         *,
         strict: bool = False,
+        directory: str | None = None,
+        kept: Kept | None = None,
     ) -> None:
         self.engine = engine
         self.outcome: Outcome = GO_ON
@@ -67,9 +87,12 @@ class AgentCall:
         self._files = files
         self._strict = strict
         self._env = env
+        #: Where the agent has started this call, if that is not where this process is.
+        self._directory = directory
+        self._kept = kept or Kept()
         #: When the agent asked.
         self.started = now()
-        self._twin: TwinCall | None = None
+        self._twin: Twin | None = None
         self._dialect: Dialect | None = None
         self._event: DialectEvent | None = None
         self._session: Session | None = None
@@ -79,11 +102,33 @@ class AgentCall:
         self._untrusted: list[str] = []
         self._unheard: tuple[str, ...] = ()
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """For stderr, where that is not the reason for a block."""
+        return (*self.remarks, *self.engine.journal.problems)
+
+    @property
+    def session_id(self) -> str:
+        return self._session.id if self._session is not None else ""
+
+    @property
+    def ends_session(self) -> bool:
+        return self._event is not None and self._event.event is SESSION_END
+
+    def failed_answer(self, why: str) -> HookReply:
+        """The answer if the hooks could not be asked to the end."""
+        text = one_line(f"hookline hook --dialect {self._name}: {why}", 2000)
+        return _failed_answer(self._dialect, self._event, text)
+
     async def answer(self, raw: bytes | CallError) -> HookReply:
         """The answer to a payload, or to the reason why there is none. Raises nothing but cancellation."""
-        answer = await self._answer_or_refuse(raw)
-        if self._twin is not None:
-            self._twin.share(answer, self.outcome.permission)
+        try:
+            answer = await self._answer_or_refuse(raw)
+            if self._twin is not None:
+                self._twin.share(answer, self.outcome.permission)
+        finally:
+            if self._twin is not None:
+                self._twin.close()
         return answer
 
     async def _answer_or_refuse(self, raw: bytes | CallError) -> HookReply:
@@ -112,9 +157,8 @@ class AgentCall:
                 return HookReply()
             raise
         self._payload = parsed.payload
-        self._twin = twin_call(
-            dialect, parsed, raw, self._files, self._env, self.started, strict=self._strict
-        )
+        asked = Asked(raw, self._files, self._env, self.started, self._strict)
+        self._twin = self._kept.twin(dialect, parsed, asked)
         given = await self._twin.given() if self._twin is not None else None
         return await self._judged(dialect, event, parsed) if given is None else self._repeated(given)
 
@@ -132,6 +176,7 @@ class AgentCall:
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.place)
         found.memory.keep()
+        self.outcome += late_outcome(session.inbox, event)
         for moment in _moments(dialect, parsed.event):
             if session.has(moment) and not self.outcome.blocked:
                 self.outcome += await session.dispatch(moment, parsed.payload)
@@ -162,7 +207,7 @@ class AgentCall:
     def _find(self, dialect: Dialect, parsed: Parsed) -> "_Found":
         """The place of the call and its hooks, which are put in force; the session remembers both."""
         memory = CallMemory(self._name, parsed, self._files, self._env)
-        cwd = parsed.scene.cwd or _own_directory()
+        cwd = parsed.scene.cwd or self._directory or _own_directory()
         place = find_place(cwd, dialect.project_variables, memory.began_in, self._env)
         if place is None and self._files is None:
             raise CallError(
@@ -170,7 +215,7 @@ class AgentCall:
                 "go back to the project's directory"
             )
         place = place or Place(cwd, cwd, cwd, in_project=False)
-        loaded = hooks_for(self.engine, place.directory, self._name, self._files, strict=self._strict)
+        loaded = self._kept.hooks(self.engine, place.directory, self._name, self._files, strict=self._strict)
         self.engine.swap(strictly(self.engine, loaded.hooks) if self._strict else loaded.hooks)
         # Files that the entry names count as trusted.
         trust = self.engine.trust or Trust(place.directory, self._env, TrustOptions(vouched=True))
@@ -212,6 +257,8 @@ class AgentCall:
             project_dir=parsed.scene.project_dir or place.root,
             attended=bool(event.policy.may & May.PERMIT),
         )
+        if parsed.scene.session_id:
+            self._kept.join(session)
         return session
 
     def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any], event: DialectEvent) -> bool:
@@ -233,8 +280,8 @@ class AgentCall:
 
     def _refuse(self, why: str) -> HookReply:
         """The answer if no hook could be asked, or the outcome could not be expressed."""
+        answer = self.failed_answer(why)
         text = one_line(f"hookline hook --dialect {self._name}: {why}", 2000)
-        answer = _failed_answer(self._dialect, self._event, text)
         closed = self._event is None or self._event.guards
         self.outcome = Outcome(votes=(Vote("block", text),)) if closed else GO_ON
         self._record(

@@ -56,7 +56,9 @@ def find_place(
     return Place(here or project, project, project_root(project), remarks=tuple(remarks))
 
 
-def moved_home(variables: Sequence[str], env: Mapping[str, str], own_home: Callable[[], str]) -> str | None:
+def moved_home(
+    variables: Sequence[str], env: Mapping[str, str], own_home: Callable[[], str], cwd: str | None = None
+) -> str | None:
     """The home directory to use, if HOME leads into the project: the one in the user database.
 
     Settings of a project can set HOME for the hooks of its agent. It would then bring its own trust store, and the
@@ -64,7 +66,7 @@ def moved_home(variables: Sequence[str], env: Mapping[str, str], own_home: Calla
     """
     home = os.path.realpath(env.get("HOME", "") or os.sep)
     roots = [path for _, path in _told(variables, env)]
-    here = project_root(os.getcwd())
+    here = project_root(cwd or os.getcwd())
     roots += [here] if os.path.lexists(os.path.join(here, ".git")) else []
     roots = [root for root in roots if is_inside(home, root)]
     if not roots:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256, shake_256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -51,6 +51,33 @@ class Given(Struct, frozen=True):
             return GO_ON
         kind = "block" if self.permission == "deny" else self.permission
         return Outcome(votes=(Vote(kind, self.reply.stderr),))
+
+
+class Asked(Struct, frozen=True):
+    """What an agent asked, as it came."""
+
+    raw: bytes
+    files: Sequence[str] | None
+    env: Mapping[str, str]
+    #: When the process began that the agent has started.
+    started: float
+    strict: bool = False
+
+
+class Twin(Protocol):
+    """One call, as the first or second of two that are made about the same."""
+
+    async def given(self) -> Given | None:
+        """The answer to the other one, waited for; None: the hooks are to be asked here."""
+        ...
+
+    def share(self, reply: HookReply, permission: Permission | None) -> None:
+        """Leave the answer for the other one, before the agent has it."""
+        ...
+
+    def close(self) -> None:
+        """Let the other one go on."""
+        ...
 
 
 class TwinCall:
@@ -126,38 +153,37 @@ class TwinCall:
         return (int.from_bytes(text) ^ int.from_bytes(mask)).to_bytes(len(text))
 
 
-def twin_call(
-    dialect: "Dialect",
-    parsed: Parsed,
-    raw: bytes,
-    files: Sequence[str] | None,
-    env: Mapping[str, str],
-    started: float,
-    *,
-    strict: bool = False,
-) -> TwinCall | None:
-    """None where it is not certain that two such calls are the same one, or nothing can be remembered."""
-    session = parsed.scene.session_id
+def call_key(dialect: "Dialect", parsed: Parsed, asked: Asked) -> bytes | None:
+    """What two calls have in common that are the same one; None where that is not certain."""
     about_tool = parsed.event.subject == "tool_name"
-    if not session or (about_tool and not field_of(parsed.payload, "tool_use_id")):
+    if not parsed.scene.session_id or (about_tool and not field_of(parsed.payload, "tool_use_id")):
         return None
     apart = _OF_SHELLS.union(dialect.own_variables)
-    around = sorted(f"{name}={value}" for name, value in env.items() if name not in apart)
-    facts = (dialect.name, parsed.event.name, files, strict, os.getuid(), around, sha256(raw).hexdigest())
-    key = sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()
-    record = SessionRecord(dialect=dialect.name, session=session, files=tuple(files or ()))
-    descriptor = Sessions(env.get("HOME", "")).open_calls(record)
-    return None if descriptor is None else TwinCall(key, descriptor, started)
+    around = sorted(f"{name}={value}" for name, value in asked.env.items() if name not in apart)
+    digest = sha256(asked.raw).hexdigest()
+    facts = (dialect.name, parsed.event.name, asked.files, asked.strict, os.getuid(), around, digest)
+    return sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()
+
+
+def twin_call(dialect: "Dialect", parsed: Parsed, asked: Asked) -> TwinCall | None:
+    """None where it is not certain that two such calls are the same one, or nothing can be remembered."""
+    key = call_key(dialect, parsed, asked)
+    if key is None:
+        return None
+    session = parsed.scene.session_id
+    record = SessionRecord(dialect=dialect.name, session=session, files=tuple(asked.files or ()))
+    descriptor = Sessions(asked.env.get("HOME", "")).open_calls(record)
+    return None if descriptor is None else TwinCall(key, descriptor, asked.started)
 
 
 def now() -> float:
     return time.clock_gettime(_CLOCK)
 
 
-def process_started() -> float:
-    """When this process began, or a moment later; it runs only for as long as one call takes."""
+def process_started(pid: int | str = "self") -> float:
+    """When a process began, or a moment later; it runs only for as long as one call takes."""
     moment = now()
-    with suppress(OSError, ValueError, IndexError), open("/proc/self/stat", "rb") as stream:
+    with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", "rb") as stream:
         ticks = int(stream.read().rpartition(b")")[2].split()[19])
         began = (ticks + 1) / os.sysconf("SC_CLK_TCK")
         return began if moment - _OLDEST < began <= moment else moment

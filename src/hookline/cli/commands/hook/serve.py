@@ -7,8 +7,6 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
-from msgspec.structs import replace
-
 from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
 from hookline.cli.requests import RequestError
@@ -20,8 +18,11 @@ from hookline.model.wire import HookReply
 from hookline.resident.call.answer import BLOCKED, AgentCall
 from hookline.resident.call.payload import CallError, read_input
 from hookline.resident.call.place import moved_home
+from hookline.resident.call.reply import with_lines, without_stdout
 from hookline.resident.call.twin import process_started
 
+#: Set by a relay that found no resident: why, and the folder it looked in if that is not the usual one.
+RELAY = "HOOKLINE_RELAY"
 #: Seconds that background hooks have after the answer.
 _DRAIN_SECONDS = 5.0
 
@@ -36,6 +37,7 @@ def serve(
     if len(words) > 1:
         note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
         return BLOCKED
+    relay = os.environ.pop(RELAY, "")
     _leave_moved_home(dialect)
     engine = command_engine(caller=dialect)
     try:
@@ -49,6 +51,10 @@ def serve(
     raw = _input()
     signalled: list[int] = []
     status = asyncio.run(_serve(call, raw, signalled))
+    if relay and not signalled:
+        from hookline.resident.start import start_if_wanted
+
+        start_if_wanted(relay, os.environ)
     if signalled:
         # End by the same signal, so that the agent sees that it had its effect.
         signal.signal(signalled[0], signal.SIG_DFL)
@@ -83,7 +89,7 @@ async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) 
     _stop_on_signals(signalled)
     status = BLOCKED
     try:
-        answer = _with_lines(await call.answer(raw), (*call.remarks, *call.engine.journal.problems))
+        answer = with_lines(await call.answer(raw), call.problems)
         status = _write_answer(answer, call.outcome)
         _close_streams()
         await call.engine.drain(_DRAIN_SECONDS)
@@ -111,20 +117,10 @@ def _stop_on_signals(signalled: list[int]) -> None:
             loop.add_signal_handler(number, stop, number)
 
 
-def _with_lines(answer: HookReply, problems: Sequence[str]) -> HookReply:
-    """Problems that change no answer go to stderr, unless the agent reads stderr as the reason for a block."""
-    if answer.code != 0 or not problems:
-        return answer
-    lines = "\n".join(printable(f"hookline: {problem}") for problem in problems)
-    return replace(answer, stderr=f"{answer.stderr}\n{lines}".strip())
-
-
 def _write_answer(answer: HookReply, outcome: Outcome) -> int:
     """Returns the exit status. If what holds the agent back cannot be written, the status alone must block."""
-    holds_back = outcome.permission in ("deny", "ask", "defer") or outcome.edits or outcome.stop
-    if not _written(1, answer.stdout) and holds_back:
-        why = outcome.reason or outcome.stop_reason or "its answer cannot be written to stdout"
-        answer = HookReply(BLOCKED, "", answer.stderr or why)
+    if not _written(1, answer.stdout) and (why := without_stdout(answer, outcome)):
+        answer = HookReply(BLOCKED, "", why)
     stderr = answer.stderr
     _written(2, stderr if not stderr or stderr.endswith("\n") else f"{stderr}\n")
     return answer.code

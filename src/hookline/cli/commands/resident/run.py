@@ -1,0 +1,106 @@
+"""Start, ask or stop the resident, or be it."""
+
+import argparse
+import asyncio
+import os
+import re
+import time
+
+import msgspec
+
+from hookline import __version__
+from hookline.cli.commands.resident.report import as_text
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.requests import RequestError
+from hookline.resident.folder import FolderError, open_folder
+from hookline.resident.server import Resident, Settings, Status
+from hookline.resident.start import LogFile, ask, start
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+#: Seconds until a resident that was started must answer.
+_START_SECONDS = 15.0
+
+
+def run(args: argparse.Namespace) -> int:
+    actions = {"start": _start, "status": _status, "stop": _stop, "run": _run}
+    try:
+        return actions[args.action](args)
+    except FolderError as problem:
+        note(f"hookline resident: {problem}")
+        return ExitStatus.PROBLEM
+
+
+def running(folder: str | None) -> Status | None:
+    """None if there is none that answers."""
+    try:
+        reply = ask(folder, "status", version=__version__)
+    except (OSError, FolderError):
+        return None
+    return msgspec.json.decode(reply.stdout, type=Status) if reply.code == 0 else None
+
+
+def _status(args: argparse.Namespace) -> int:
+    found = running(args.folder)
+    if args.json:
+        show(msgspec.json.encode(found).decode(), as_json=True)
+    else:
+        show(as_text(found, LogFile(os.environ).path))
+    return ExitStatus.OK if found is not None else ExitStatus.PROBLEM
+
+
+def _start(args: argparse.Namespace) -> int:
+    if running(args.folder) is not None:
+        note("hookline resident: it is running already")
+        return _status(args)
+    open_folder(args.folder, create=True).close()
+    _seconds(args.idle)
+    http = () if args.http is None else ("--http", str(args.http))
+    pid = start(args.folder, ("--idle", args.idle, *http))
+    until = time.monotonic() + _START_SECONDS
+    while running(args.folder) is None:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended or time.monotonic() > until:
+            why = (
+                f"it ended with status {os.waitstatus_to_exitcode(status)}" if ended else "it does not answer"
+            )
+            note(f"hookline resident: {why}; see {LogFile(os.environ).path}")
+            return ExitStatus.PROBLEM
+        time.sleep(0.02)
+    return _status(args)
+
+
+def _stop(args: argparse.Namespace) -> int:
+    try:
+        ask(args.folder, "stop", version=__version__)
+    except (OSError, FolderError):
+        note("hookline resident: it is not running")
+        return ExitStatus.PROBLEM
+    return show("it takes no more calls, and ends when those that are under way are over")
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
+    if found is None:
+        raise RequestError(f"--idle {text!r} is no time: say 90s, 30m or 4h")
+    return int(found[1]) * float(_UNITS[found[2]])
+
+
+def _run(args: argparse.Namespace) -> int:
+    from hookline.resident.handlers import SharedProcesses
+
+    log = LogFile(os.environ)
+    settings = Settings(_seconds(args.idle), args.http)
+    folder = open_folder(args.folder, create=True)
+
+    async def be_resident() -> bool:
+        processes = SharedProcesses(containment="subreaper")
+        try:
+            return await Resident(folder, processes, log, settings).run()
+        finally:
+            await processes.close_all()
+
+    os.chdir(os.sep)
+    if asyncio.run(be_resident()):
+        return ExitStatus.OK
+    note("hookline resident: another one is at work")
+    return ExitStatus.PROBLEM

@@ -1,0 +1,201 @@
+"""What the resident keeps between calls: configuration that was read, sessions, and calls that are made twice."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from hookline.config.engine import Engine
+from hookline.config.load import Loaded, Loader
+from hookline.dialects.registry import home_dialect
+from hookline.engine.background import Inbox
+from hookline.engine.session import BlockCounts, Session
+from hookline.handlers.registry import Handler, standard_handlers
+from hookline.journal.file import JournalFile, journal_path
+from hookline.journal.journal import Journal
+from hookline.journal.redaction import Redactor
+from hookline.model.outcome import Permission
+from hookline.model.scene import Scene
+from hookline.model.wire import HookReply, Parsed
+from hookline.resident.call.answer import Kept, hooks_for
+from hookline.resident.call.twin import Asked, Given, call_key, now
+from hookline.resident.probes import Probes, recorded
+
+if TYPE_CHECKING:
+    from hookline.config.trust.trust import Trust
+    from hookline.dialects.dialect import Dialect
+
+#: Variables that differ from call to call and mean nothing to Hookline.
+_PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))
+_MOST_CALLERS, _MOST_PROJECTS, _MOST_SESSIONS, _MOST_ANSWERS = 16, 32, 1000, 64
+
+
+class Project(Struct, frozen=True, eq=False):
+    """The hooks for a directory, as long as nothing changes that they were read from."""
+
+    loaded: Loaded
+    trust: "Trust"
+    probes: Probes
+
+
+class Caller:
+    """What calls with the same environment share. Another environment may mean other files, secrets and limits."""
+
+    def __init__(self, dialect: str, env: Mapping[str, str]) -> None:
+        self._dialect = dialect
+        self._redactor = Redactor(env)
+        self._journal_path = journal_path(env)
+        #: Dialects are built once.
+        self._loader = Loader(home_dialect(), standard_handlers(env=env), env)
+        self._projects: OrderedDict[tuple[str, bool], Project] = OrderedDict()
+
+    def engine(self, env: Mapping[str, str], handlers: Mapping[str, Handler]) -> Engine:
+        """For one call, so that nothing of it can reach another: environment, admission, background work."""
+        journal = Journal(self._redactor, file=JournalFile(self._journal_path), caller=self._dialect)
+        return Engine(handlers=handlers, journal=journal, env=env, loader=self._loader)
+
+    def hooks(self, engine: Engine, cwd: str, caller: str, *, strict: bool) -> Loaded:
+        key = cwd, strict
+        known = self._projects.get(key)
+        if known is not None and known.probes.hold():
+            self._projects.move_to_end(key)
+            engine.use_trust(known.trust)
+            return known.loaded
+        with recorded() as probes:
+            loaded = hooks_for(engine, cwd, caller, None, strict=strict)
+        if probes.settled() and engine.trust is not None:
+            self._projects[key] = Project(loaded, engine.trust, probes)
+            _forget(self._projects, _MOST_PROJECTS)
+        else:
+            self._projects.pop(key, None)
+        return loaded
+
+
+class SessionState:
+    """What a session has beyond one call."""
+
+    def __init__(self) -> None:
+        self.inbox = Inbox()
+        self.counts = BlockCounts()
+        self.once_marks: set[object] = set()
+
+
+class Twins:
+    """Calls under way, and answers of a moment ago, by what is the same in two calls."""
+
+    def __init__(self) -> None:
+        self._calls: OrderedDict[bytes, asyncio.Future[Given | None]] = OrderedDict()
+
+    def call(self, key: bytes, started: float) -> "ResidentTwin":
+        return ResidentTwin(self, key, started)
+
+    def current(self, key: bytes) -> "asyncio.Future[Given | None] | None":
+        return self._calls.get(key)
+
+    def begin(self, key: bytes) -> "asyncio.Future[Given | None]":
+        future: asyncio.Future[Given | None] = asyncio.get_running_loop().create_future()
+        self._calls[key] = future
+        _forget(self._calls, _MOST_ANSWERS)
+        return future
+
+
+class ResidentTwin:
+    """One call that may be made twice at the same time, in this process."""
+
+    def __init__(self, twins: Twins, key: bytes, started: float) -> None:
+        self._twins = twins
+        self._key = key
+        self._started = started
+        self._own: asyncio.Future[Given | None] | None = None
+
+    async def given(self) -> Given | None:
+        """The answer of the other one, waited for; None: the hooks are to be asked for this one."""
+        other = self._twins.current(self._key)
+        if other is not None:
+            found = await asyncio.shield(other)
+            # An agent that asks a second time has had the first answer before it started this process.
+            if found is not None and self._started <= found.at <= now():
+                return found
+        self._own = self._twins.begin(self._key)
+        return None
+
+    def share(self, reply: HookReply, permission: Permission | None) -> None:
+        if self._own is not None and not self._own.done():
+            self._own.set_result(Given(reply, permission, now()))
+
+    def close(self) -> None:
+        """Let the other one go on."""
+        if self._own is not None and not self._own.done():
+            self._own.set_result(None)
+
+
+class Keep:
+    """Everything that is kept, for all callers."""
+
+    def __init__(self) -> None:
+        self._callers: OrderedDict[tuple[str, frozenset[tuple[str, str]]], Caller] = OrderedDict()
+        self._sessions: OrderedDict[tuple[str, str, str], SessionState] = OrderedDict()
+        self.twins = Twins()
+
+    def caller(self, dialect: str, env: Mapping[str, str], varying: Sequence[str] = ()) -> Caller:
+        """`varying` are the beginnings of names whose values are part of the payload."""
+        stable = {
+            name: value
+            for name, value in env.items()
+            if name not in _PASSING and not (varying and name.startswith(tuple(varying)))
+        }
+        key = dialect, frozenset(stable.items())
+        found = self._callers.get(key)
+        if found is None:
+            found = self._callers[key] = Caller(dialect, stable)
+            _forget(self._callers, _MOST_CALLERS)
+        else:
+            self._callers.move_to_end(key)
+        return found
+
+    def session(self, dialect: str, scene: Scene) -> SessionState:
+        """That of a sub-agent is its own."""
+        key = dialect, scene.session_id, scene.agent_id or ""
+        state = self._sessions.setdefault(key, SessionState())
+        self._sessions.move_to_end(key)
+        _forget(self._sessions, _MOST_SESSIONS)
+        return state
+
+    def end_session(self, dialect: str, session: str) -> None:
+        for key in [key for key in self._sessions if key[:2] == (dialect, session)]:
+            del self._sessions[key]
+
+    @property
+    def sessions(self) -> int:
+        return len(self._sessions)
+
+
+class KeptForCall(Kept):
+    """What one call gets of it."""
+
+    def __init__(self, keep: Keep, caller: Caller, dialect: str) -> None:
+        self._keep = keep
+        self._caller = caller
+        self._dialect = dialect
+
+    def hooks(
+        self, engine: Engine, cwd: str, caller: str, files: Sequence[str] | None, *, strict: bool
+    ) -> Loaded:
+        if files is not None:
+            return super().hooks(engine, cwd, caller, files, strict=strict)
+        return self._caller.hooks(engine, cwd, caller, strict=strict)
+
+    def twin(self, dialect: "Dialect", parsed: Parsed, asked: Asked) -> ResidentTwin | None:
+        key = call_key(dialect, parsed, asked)
+        return None if key is None else self._keep.twins.call(key, asked.started)
+
+    def join(self, session: Session) -> None:
+        state = self._keep.session(self._dialect, session.scene)
+        session.inbox, session.counts, session.once_marks = state.inbox, state.counts, state.once_marks
+
+
+def _forget(kept: "OrderedDict[Any, Any]", most: int) -> None:
+    while len(kept) > most:
+        kept.popitem(last=False)

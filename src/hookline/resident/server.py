@@ -1,0 +1,317 @@
+"""The resident: answers the calls that relays bring, and ends when it is idle, told to, or outdated."""
+
+import asyncio
+import fcntl
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from hookline import __version__
+from hookline.handlers.process.pool import Processes
+from hookline.model.safe_text import one_line
+from hookline.resident import protocol
+from hookline.resident.call.twin import process_started
+from hookline.resident.calls import ResidentCall, refusal
+from hookline.resident.folder import SOCKET, Folder, peer
+from hookline.resident.keep import Keep
+from hookline.resident.protocol import Reply, Request
+
+LOCK: Final = "lock"
+#: Calls at the same time; more are answered in the processes of their relays.
+_MOST_CALLS: Final = 256
+_BACKLOG: Final = 512
+#: Seconds between two looks at whether it is time to end.
+_LOOK_SECONDS: Final = 5.0
+
+Log = Callable[[str], None]
+
+
+class Settings(Struct, frozen=True):
+    """How long the resident stays without a call, and what it is asked to offer besides."""
+
+    idle_seconds: float = 1800.0
+    #: A port of the http endpoint on loopback; 0: any; None: there is none.
+    http_port: int | None = None
+
+
+class Status(Struct, frozen=True):
+    """What `hookline resident status` shows."""
+
+    pid: int
+    version: str
+    since: float
+    calls: int
+    refused: int
+    running: int
+    sessions: int
+    idle_seconds: float
+    http: str | None = None
+    draining: bool = False
+
+
+class Resident:
+    """One server of one user."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        processes: Processes,
+        log: Log,
+        settings: Settings = Settings(),  # noqa: B008 frozen
+    ) -> None:
+        self.keep = Keep()
+        self.processes = processes
+        self.settings = settings
+        self._folder = folder
+        self._log = log
+        self._since = time.time()
+        self._calls = 0
+        self._refused = 0
+        self._last_call = time.monotonic()
+        #: Calls that are not over, background work included.
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+        self._lock: int | None = None
+        self._own_code = _code_mark()
+        self._ended = asyncio.Event()
+        self.http_address: str | None = None
+
+    # -- its life
+
+    async def run(self) -> bool:
+        """Until it has ended; False if another one is at work."""
+        if not self._take_lock():
+            return False
+        await self._listen()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, self.drain, f"signal {signal.Signals(number).name}")
+        self._log(f"started, version {__version__}, pid {os.getpid()}, folder {self._folder.path}")
+        try:
+            await self._until_ended()
+        finally:
+            self.drain("it ends")
+            await self._close()
+            self._log("ended")
+        return True
+
+    async def _until_ended(self) -> None:
+        while not self._ended.is_set() or self._tasks:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), _LOOK_SECONDS)
+            if self._ended.is_set():
+                if self._tasks:
+                    await asyncio.wait(self._tasks)
+            elif not self._tasks and time.monotonic() - self._last_call > self.settings.idle_seconds:
+                self.drain(f"no call for {self.settings.idle_seconds:.0f} s")
+            elif _code_mark() != self._own_code:
+                self.drain("Hookline was installed anew")
+
+    def drain(self, why: str) -> None:
+        """Take no further calls, and end when those that are under way are over."""
+        if self._server is None:
+            return
+        self._log(f"takes no more calls: {why}")
+        server, self._server = self._server, None
+        server.close()
+        with suppress(OSError):
+            os.unlink(SOCKET, dir_fd=self._folder.descriptor)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        self._ended.set()
+
+    async def _close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=5)
+
+    def _take_lock(self) -> bool:
+        """Whether no other resident is at work in this folder. A process that ends loses it."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        lock = os.open(LOCK, flags, 0o600, dir_fd=self._folder.descriptor)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            return False
+        self._lock = lock
+        return True
+
+    async def _listen(self) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(SOCKET, dir_fd=self._folder.descriptor)  # of one that was killed
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listening.setblocking(False)
+        before = os.umask(0o077)
+        try:
+            listening.bind(self._folder.address)
+        finally:
+            os.umask(before)
+        listening.listen(_BACKLOG)
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_unix_server(lambda: Connection(self), sock=listening)
+
+    # -- calls
+
+    def request(self, connection: "Connection", request: Request, pid: int) -> None:
+        """A relay has sent all of its request."""
+        self._last_call = time.monotonic()
+        if request.words[:1] == ("resident",):
+            connection.finish(protocol.answer_frame(protocol.ANSWER, self._command(request.words[1:])))
+            return
+        why = self._why_not(request)
+        if why is not None:
+            self._refused += 1
+            connection.finish(protocol.frame(protocol.REFUSED, why.encode()))
+            return
+        self._calls += 1
+        task = asyncio.get_running_loop().create_task(self._answer(connection, request, pid))
+        connection.task = task
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _why_not(self, request: Request) -> str | None:
+        if self._server is None:
+            return "it takes no more calls"
+        if request.version != __version__:
+            if _parts(request.version) > _parts(__version__):
+                self.drain(f"a relay of version {request.version} has called")
+            return f"this resident has version {__version__}"
+        if _code_mark() != self._own_code:
+            self.drain("Hookline was installed anew")
+            return "Hookline was installed anew"
+        if len(self._tasks) >= _MOST_CALLS:
+            return f"{_MOST_CALLS} calls are under way"
+        return refusal(request)
+
+    async def _answer(self, connection: "Connection", request: Request, pid: int) -> None:
+        started = process_started(pid) if pid else process_started()
+        call = ResidentCall(self.keep, self.processes, request, connection.begin, started)
+        connection.call = call
+        try:
+            reply = await call.answer()
+        except BaseException:
+            await call.close(cancelled=True)
+            raise
+        connection.finish(protocol.answer_frame(protocol.ANSWER, reply))
+        await call.close()
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._last_call = time.monotonic()
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            self._log(one_line(f"a call broke: {type(problem).__name__}: {problem}", 500))
+
+    def _command(self, words: tuple[str, ...]) -> Reply:
+        """`hookline resident status` and `stop`."""
+        if words == ("stop",):
+            asyncio.get_running_loop().call_soon(self.drain, "hookline resident stop")
+        elif words != ("status",):
+            return Reply(2, b"", b"it knows status and stop")
+        return Reply(0, msgspec.json.encode(self.status))
+
+    @property
+    def status(self) -> Status:
+        return Status(
+            os.getpid(), __version__, self._since, self._calls, self._refused, len(self._tasks),
+            self.keep.sessions, self.settings.idle_seconds, self.http_address, self._server is None,
+        )  # fmt: skip
+
+    def log(self, line: str) -> None:
+        self._log(line)
+
+
+class Connection(asyncio.Protocol):
+    """One relay: its request, whether it agrees that hooks start, and that it is still there."""
+
+    def __init__(self, resident: Resident) -> None:
+        self._resident = resident
+        self._transport: Any = None
+        self._received = bytearray()
+        self._length: int | None = None
+        self._pid = 0
+        self._agreed: asyncio.Future[None] | None = None
+        self._asked = False
+        self.task: asyncio.Task[None] | None = None
+        self.call: ResidentCall | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+        self._pid, user = peer(transport.get_extra_info("socket"))
+        if user != os.getuid():
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        if self._asked:
+            if self._agreed is not None and not self._agreed.done() and data[:1] == protocol.GO:
+                self._agreed.set_result(None)
+            return
+        self._received += data
+        if self._length is None and len(self._received) >= protocol.HEADER.size:
+            magic, length = protocol.HEADER.unpack_from(self._received)
+            if magic != protocol.MAGIC or length > protocol.MOST_BYTES:
+                self._transport.abort()
+                return
+            self._length = length
+        if self._length is not None and len(self._received) >= protocol.HEADER.size + self._length:
+            self._take_request()
+
+    def _take_request(self) -> None:
+        self._asked = True
+        body = bytes(self._received[protocol.HEADER.size :])
+        self._received.clear()
+        try:
+            request = protocol.read_request(body)
+        except protocol.ProtocolError as problem:
+            self._resident.log(f"a request that cannot be read: {problem}")
+            self._transport.abort()
+            return
+        self._resident.request(self, request, self._pid)
+
+    async def begin(self) -> None:
+        """Hooks with effects are to start: the relay must agree, since it may be gone, or have waited too long."""
+        if self._agreed is None:
+            self._agreed = asyncio.get_running_loop().create_future()
+            if self.call is not None:
+                self._write(protocol.answer_frame(protocol.BEGINS, self.call.if_lost()))
+        await asyncio.shield(self._agreed)
+
+    def finish(self, last: bytes) -> None:
+        self.task = None
+        self._write(last)
+        self._transport.close()
+
+    def _write(self, data: bytes) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        if self.task is not None:
+            # The agent has ended the relay: nobody waits for these hooks any more.
+            self.task.cancel()
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    """Of a version such as 0.10.2, to be compared."""
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+
+
+def _code_mark() -> tuple[int, int] | None:
+    """Other code has come in place of what runs here, if this changes."""
+    import hookline
+
+    try:
+        found = os.stat(hookline.__file__)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
