@@ -77,6 +77,7 @@ class ResidentCall:
         asked = read_words(request.words)
         if asked is None:
             raise ValueError("not a call of an agent")
+        self.begin = begin
         self._keep = keep
         self._asked = asked
         self._input = request.input
@@ -86,21 +87,21 @@ class ResidentCall:
         env = dict(request.env)
         self.engine = caller.engine(env, call_handlers(processes, env, begin))
         kept = KeptForCall(keep, caller, asked.dialect)
-        self._call = AgentCall(
+        self.call = AgentCall(
             self.engine, asked.dialect, asked.event, None, env,
             strict=asked.strict, directory=request.directory, kept=kept,
         )  # fmt: skip
-        self._call.started = started
+        self.call.started = started
 
     async def answer(self) -> Reply:
         """Raises nothing but cancellation."""
-        call = self._call
+        call = self.call
         answer = with_lines(await call.answer(self._input), call.problems)
         return _reply(answer, without_stdout(answer, call.outcome))
 
     def if_lost(self) -> Reply:
         """What the relay is to answer if the resident ends while hooks run: they must not run twice."""
-        answer = self._call.failed_answer(
+        answer = self.call.failed_answer(
             "the resident ended while hooks were running, and hooks are not run twice; ask again"
         )
         return _reply(answer, answer.stderr or "the resident ended while hooks were running")
@@ -109,9 +110,9 @@ class ResidentCall:
         """Wait for hooks in the background, whose words go to the session; not if the agent gave up."""
         if not cancelled:
             await self.engine.drain()
-        if self._call.ends_session:
-            self._call.record_late()
-            self._keep.end_session(self._asked.dialect, self._call.session_id)
+        if self.call.ends_session:
+            self.call.record_late()
+            self._keep.end_session(self._asked.dialect, self.call.session_id)
         await self.engine.close(0)
 
 

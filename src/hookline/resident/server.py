@@ -6,9 +6,9 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -17,11 +17,14 @@ from hookline import __version__
 from hookline.handlers.process.pool import Processes
 from hookline.model.safe_text import one_line
 from hookline.resident import protocol
-from hookline.resident.call.twin import process_started
+from hookline.resident.call.twin import now, process_started
 from hookline.resident.calls import ResidentCall, refusal
 from hookline.resident.folder import SOCKET, Folder, peer
 from hookline.resident.keep import Keep
 from hookline.resident.protocol import Reply, Request
+
+if TYPE_CHECKING:
+    from hookline.resident.http import HttpEndpoint
 
 LOCK: Final = "lock"
 #: Calls at the same time; more are answered in the processes of their relays.
@@ -81,6 +84,7 @@ class Resident:
         self._lock: int | None = None
         self._own_code = _code_mark()
         self._ended = asyncio.Event()
+        self._http: HttpEndpoint | None = None
         self.http_address: str | None = None
 
     # -- its life
@@ -90,6 +94,7 @@ class Resident:
         if not self._take_lock():
             return False
         await self._listen()
+        await self._listen_http()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.drain, f"signal {signal.Signals(number).name}")
@@ -105,7 +110,7 @@ class Resident:
     async def _until_ended(self) -> None:
         while not self._ended.is_set() or self._tasks:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._ended.wait(), _LOOK_SECONDS)
+                await asyncio.wait_for(self._ended.wait(), min(_LOOK_SECONDS, self.settings.idle_seconds))
             if self._ended.is_set():
                 if self._tasks:
                     await asyncio.wait(self._tasks)
@@ -121,6 +126,8 @@ class Resident:
         self._log(f"takes no more calls: {why}")
         server, self._server = self._server, None
         server.close()
+        if self._http is not None:
+            self._http.close()
         with suppress(OSError):
             os.unlink(SOCKET, dir_fd=self._folder.descriptor)
         if self._lock is not None:
@@ -160,6 +167,33 @@ class Resident:
         loop = asyncio.get_running_loop()
         self._server = await loop.create_unix_server(lambda: Connection(self), sock=listening)
 
+    async def _listen_http(self) -> None:
+        if self.settings.http_port is None:
+            return
+        from hookline.resident.http import LOOPBACK, HttpEndpoint, read_token
+
+        try:
+            endpoint = HttpEndpoint(self._answer_http, read_token(os.environ))
+            await endpoint.listen(self.settings.http_port)
+        except OSError as problem:
+            self._log(f"there is no http endpoint: {problem}")
+            return
+        self._http = endpoint
+        self.http_address = f"http://{LOOPBACK}:{endpoint.port}/hook/"
+        self._log(f"listens on {self.http_address}")
+
+    async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> Reply | None:
+        """The environment of the agent is not known here: hooks get the resident's own."""
+        request = Request(__version__, os.sep, words, dict(os.environ), payload)
+        if self._why_not(request) is not None:
+            return None
+        self._calls += 1
+        self._last_call = time.monotonic()
+        call = ResidentCall(self.keep, self.processes, request, _agreed, now())
+        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._own(self._answer_to(call, answered.set_result))
+        return await answered
+
     # -- calls
 
     def request(self, connection: "Connection", request: Request, pid: int) -> None:
@@ -174,10 +208,9 @@ class Resident:
             connection.finish(protocol.frame(protocol.REFUSED, why.encode()))
             return
         self._calls += 1
-        task = asyncio.get_running_loop().create_task(self._answer(connection, request, pid))
-        connection.task = task
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
+        started = process_started(pid) if pid else now()
+        connection.call = ResidentCall(self.keep, self.processes, request, connection.begin, started)
+        connection.task = self._own(self._answer_to(connection.call, connection.answer))
 
     def _why_not(self, request: Request) -> str | None:
         if self._server is None:
@@ -193,17 +226,23 @@ class Resident:
             return f"{_MOST_CALLS} calls are under way"
         return refusal(request)
 
-    async def _answer(self, connection: "Connection", request: Request, pid: int) -> None:
-        started = process_started(pid) if pid else process_started()
-        call = ResidentCall(self.keep, self.processes, request, connection.begin, started)
-        connection.call = call
+    async def _answer_to(self, call: ResidentCall, tell: Callable[[Reply], None]) -> None:
         try:
             reply = await call.answer()
+            if len(call.engine.background):
+                # They have effects as well: once the relay has its answer, it can no longer be asked.
+                await call.begin()
         except BaseException:
             await call.close(cancelled=True)
             raise
-        connection.finish(protocol.answer_frame(protocol.ANSWER, reply))
+        tell(reply)
         await call.close()
+
+    def _own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -285,6 +324,9 @@ class Connection(asyncio.Protocol):
                 self._write(protocol.answer_frame(protocol.BEGINS, self.call.if_lost()))
         await asyncio.shield(self._agreed)
 
+    def answer(self, reply: Reply) -> None:
+        self.finish(protocol.answer_frame(protocol.ANSWER, reply))
+
     def finish(self, last: bytes) -> None:
         self.task = None
         self._write(last)
@@ -299,6 +341,10 @@ class Connection(asyncio.Protocol):
         if self.task is not None:
             # The agent has ended the relay: nobody waits for these hooks any more.
             self.task.cancel()
+
+
+async def _agreed() -> None:
+    """An http request has no second process that would make the call again."""
 
 
 def _parts(version: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Calls of `hookline hook` in this process, one engine each, for the user of a scratch home."""
+"""Calls of `hookline hook` for the user of a scratch home: as a process of its own answers them, or the resident."""
 
 import asyncio
 import json
@@ -11,6 +11,11 @@ import pytest
 from hookline import Engine
 from hookline.extending import HookReply, Run
 from hookline.resident.call.answer import AgentCall
+from hookline.resident.call.twin import now
+from hookline.resident.calls import ResidentCall, refusal
+from hookline.resident.handlers import SharedProcesses
+from hookline.resident.keep import Keep
+from hookline.resident.protocol import Request
 
 DENIES = """
 [[hooks.PreToolUse]]
@@ -23,9 +28,13 @@ args = ["no shell here"]
 
 
 class Caller:
-    """An agent that calls Hookline, in one session unless it says otherwise."""
+    """An agent that calls Hookline, in one session unless it says otherwise.
 
-    def __init__(self, top: Path, patch: pytest.MonkeyPatch) -> None:
+    With `resident`, one resident answers all its calls.
+    """
+
+    def __init__(self, top: Path, patch: pytest.MonkeyPatch, *, resident: bool = False) -> None:
+        self._keep = Keep() if resident else None
         self.home, self.project, self.elsewhere = top / "home", top / "home" / "project", top / "elsewhere"
         for folder in (self.project, self.elsewhere):
             folder.mkdir(parents=True)
@@ -75,6 +84,10 @@ class Caller:
     async def _answer(
         self, raw: bytes, dialect: str, event: str, files: list[str] | None, env: dict[str, str]
     ) -> HookReply:
+        words = ("hook", "--dialect", dialect, event)
+        request = Request("", os.getcwd(), words, env, raw)
+        if self._keep is not None and files is None and refusal(request) is None:
+            return await self._ask_resident(self._keep, request)
         engine = Engine()
         call = AgentCall(engine, dialect, event, files, env)
         try:
@@ -82,6 +95,20 @@ class Caller:
         finally:
             self.remarks, self.runs = call.remarks, engine.journal.recent()
             await engine.close()
+
+    async def _ask_resident(self, keep: Keep, request: Request) -> HookReply:
+        processes = SharedProcesses()
+        asked = ResidentCall(keep, processes, request, _agree, now())
+        try:
+            return await asked.call.answer(request.input)
+        finally:
+            self.remarks, self.runs = asked.call.remarks, asked.engine.journal.recent()
+            await asked.close()
+            await processes.close_all()
+
+
+async def _agree() -> None:
+    """The relay has no objection."""
 
 
 def decision(reply: HookReply) -> str | None:

@@ -11,9 +11,9 @@ from tests.cli.commands.agent_calls import DENIES, Caller, decision, gone, reaso
 GUARD_FILE = ".hookline/hooks.toml"
 
 
-@pytest.fixture
-def caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    return Caller(tmp_path, monkeypatch)
+@pytest.fixture(params=["process", "resident"])
+def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    return Caller(tmp_path, monkeypatch, resident=request.param == "resident")
 
 
 def below(folder: Path) -> Path:

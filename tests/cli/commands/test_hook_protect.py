@@ -21,9 +21,9 @@ command = '''echo '{{"hookSpecificOutput": {{"hookEventName": "{event}", "permis
 """
 
 
-@pytest.fixture
-def caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    made = Caller(tmp_path, monkeypatch)
+@pytest.fixture(params=["process", "resident"])
+def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    made = Caller(tmp_path, monkeypatch, resident=request.param == "resident")
     for name in ("REASONIX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.delenv(name, raising=False)
     repository(made.project)

@@ -10,9 +10,9 @@ from tests.cli.commands.agent_calls import Caller
 STOPS = {"claude-code": "Stop", "gen-code": "Stop", "native": "Stop", "docker-agent": "stop"}
 
 
-@pytest.fixture
-def caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    return Caller(tmp_path, monkeypatch)
+@pytest.fixture(params=["process", "resident"])
+def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    return Caller(tmp_path, monkeypatch, resident=request.param == "resident")
 
 
 def _hooks(caller: Caller, **commands: str) -> Path:

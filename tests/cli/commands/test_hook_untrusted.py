@@ -23,9 +23,9 @@ command = "touch ran"
 """
 
 
-@pytest.fixture
-def caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    made = Caller(tmp_path, monkeypatch)
+@pytest.fixture(params=["process", "resident"])
+def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    made = Caller(tmp_path, monkeypatch, resident=request.param == "resident")
     (made.home / ".config/hookline/settings.toml").unlink()
     return made
 

@@ -25,9 +25,9 @@ on_failure = "closed"
 """
 
 
-@pytest.fixture
-def caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    return Caller(tmp_path, monkeypatch)
+@pytest.fixture(params=["process", "resident"])
+def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    return Caller(tmp_path, monkeypatch, resident=request.param == "resident")
 
 
 def changed(old: str, new: str) -> Callable[[Path], object]:

@@ -1,0 +1,180 @@
+"""The resident's http endpoint on loopback, for agents whose hooks can be http requests.
+
+`POST /hook/DIALECT` or `/hook/DIALECT/EVENT` with the payload as body, answered with what the agent reads of a hook's
+stdout. Whoever asks must have the token; pages in a browser are kept out by Host, Origin and Sec-Fetch-Site.
+A guard is better off with the relay: an agent whose request fails goes on.
+"""
+
+import asyncio
+import hmac
+import os
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from hookline.journal.file import state_dir
+from hookline.resident.protocol import Reply
+
+LOOPBACK: Final = "127.0.0.1"
+_MOST_HEAD: Final = 1 << 15
+_MOST_BODY: Final = 64 << 20
+_STATUS: Final = {
+    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed", 411: "Length Required", 413: "Content Too Large", 421: "Misdirected Request",
+    431: "Request Header Fields Too Large", 503: "Service Unavailable",
+}  # fmt: skip
+_BLOCKED: Final = 2
+
+#: From the words behind `hookline` and a payload to the answer; None: not a call that is answered.
+Answer = Callable[[tuple[str, ...], bytes], Awaitable[Reply | None]]
+
+
+class HttpError(Exception):
+    """A request that is not answered by hooks."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class Head(Struct, frozen=True):
+    method: str
+    path: str
+    headers: dict[str, str]
+
+
+def token_file(env: Mapping[str, str]) -> str:
+    return os.path.join(state_dir(env), "resident-token")
+
+
+def read_token(env: Mapping[str, str]) -> str:
+    """The token of this user, made the first time. Raises OSError."""
+    file = token_file(env)
+    os.makedirs(os.path.dirname(file), 0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(file, flags, 0o600)
+        with os.fdopen(descriptor, "w") as stream:
+            stream.write(secrets.token_urlsafe(32))
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    with os.fdopen(descriptor) as stream:
+        found = os.fstat(descriptor)
+        if found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise PermissionError(f"{file} can be used by others: remove it")
+        return stream.read(200).strip()
+
+
+class HttpEndpoint:
+    """Listens on one port of 127.0.0.1."""
+
+    def __init__(self, answer: Answer, token: str) -> None:
+        self._answer = answer
+        self._token = token
+        self._server: asyncio.Server | None = None
+        self.port = 0
+
+    async def listen(self, port: int) -> None:
+        self._server = await asyncio.start_server(self._connected, LOOPBACK, port, limit=_MOST_HEAD)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def close(self) -> None:
+        """No further connections. Those that are open end with the resident."""
+        if self._server is not None:
+            self._server.close()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await self._exchange(reader, writer):
+                pass
+        except (OSError, EOFError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One request and its answer; whether the connection goes on."""
+        try:
+            head = read_head(await reader.readuntil(b"\r\n\r\n"))
+            self._check(head)
+            length = _length(head)
+            body = await reader.readexactly(length)
+            words = _words(head.path)
+        except HttpError as problem:
+            _write(writer, problem.status, msgspec.json.encode({"error": str(problem)}), last=True)
+            return False
+        reply = await self._answer(words, body)
+        if reply is None:
+            _write(writer, 503, b'{"error": "there is no such agent, or the resident takes no more calls"}')
+        else:
+            _write(writer, 200, _content(reply))
+        await writer.drain()
+        return True
+
+    def _check(self, head: Head) -> None:
+        headers = head.headers
+        if headers.get("host") not in (f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"):
+            raise HttpError(421, "this is not its host")
+        if "origin" in headers or "sec-fetch-site" in headers:
+            raise HttpError(403, "pages in a browser are not answered")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not hmac.compare_digest(
+            token.strip().encode(), self._token.encode()
+        ):
+            raise HttpError(401, "the header Authorization: Bearer TOKEN is missing or wrong")
+        if head.method != "POST":
+            raise HttpError(405, "only POST is answered")
+
+
+def read_head(raw: bytes) -> Head:
+    """The request line and the headers. Raises HttpError; a header that comes twice is refused."""
+    try:
+        first, *lines = raw.decode("ascii").split("\r\n")[:-2]
+        method, path, version = first.split(" ")
+    except ValueError:
+        raise HttpError(400, "this is not HTTP") from None
+    if version not in ("HTTP/1.1", "HTTP/1.0"):
+        raise HttpError(400, "only HTTP/1.1 is answered")
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        name = name.lower()
+        if not colon or not name or name != name.strip() or name in headers:
+            raise HttpError(400, "a header cannot be read, or comes twice")
+        headers[name] = value.strip()
+    return Head(method, path, headers)
+
+
+def _length(head: Head) -> int:
+    text = head.headers.get("content-length", "")
+    if "transfer-encoding" in head.headers or not (text.isascii() and text.isdecimal()):
+        raise HttpError(411, "the header Content-Length is needed")
+    if len(text) > 9 or int(text) > _MOST_BODY:
+        raise HttpError(413, f"a payload may have {_MOST_BODY:,} bytes")
+    return int(text)
+
+
+def _words(path: str) -> tuple[str, ...]:
+    """As the relay has them behind its own name."""
+    parts = path.split("?", maxsplit=1)[0].strip("/").split("/")
+    if len(parts) not in (2, 3) or parts[0] != "hook":
+        raise HttpError(404, "ask for /hook/DIALECT or /hook/DIALECT/EVENT")
+    return ("hook", "--dialect", *parts[1:])
+
+
+def _content(reply: Reply) -> bytes:
+    """What the agent reads as it reads stdout. A block that is an exit code becomes one in words."""
+    if reply.code == _BLOCKED:
+        reason = (reply.stderr or reply.otherwise).decode("utf-8", "replace").strip()
+        return msgspec.json.encode({"decision": "block", "reason": reason or "blocked by a hook"})
+    return reply.stdout
+
+
+def _write(writer: Any, status: int, body: bytes, *, last: bool = False) -> None:
+    lines = [f"HTTP/1.1 {status} {_STATUS[status]}", "Content-Type: application/json"]
+    lines += [f"Content-Length: {len(body)}", "Cache-Control: no-store", "X-Content-Type-Options: nosniff"]
+    lines += ["Connection: close"] if last else []
+    writer.write("\r\n".join([*lines, "", ""]).encode() + body)

@@ -1,0 +1,133 @@
+"""Calls that relays bring to the resident: what it remembers between them, and which it takes.
+
+One resident answers them all; each test has a project of its own.
+"""
+
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline import __version__
+from hookline.resident.folder import connect, open_folder
+from hookline.resident.protocol import BEGINS, read_frame
+from tests.resident.residents import RefusalError, SharedResident, command, decision, hook_file
+from tests.waiting import wait_until, waits_for
+
+DENIES = 'type = "builtin"\ncommand = "deny"\nargs = ["no shell here"]'
+
+
+def test_it_answers_and_says_how_often(resident: SharedResident) -> None:
+    resident.write(".hookline/hooks.toml", hook_file(DENIES))
+    assert decision(resident.call()) == "deny"
+    status = resident.status()
+    assert status is not None
+    assert (status.calls > 0, status.version, status.draining) == (True, __version__, False)
+
+
+def test_a_change_of_any_file_is_seen_by_the_next_call(resident: SharedResident) -> None:
+    assert decision(resident.call()) is None
+    time.sleep(0.1)  # until a change would show in times of files, so that what was read is kept
+    assert decision(resident.call()) is None
+    file = resident.write(".hookline/hooks.toml", hook_file(DENIES))
+    assert decision(resident.call()) == "deny"
+    time.sleep(0.1)
+    assert decision(resident.call()) == "deny"
+    before = file.stat()
+    text = file.read_text().replace("no shell here", "no shell HERE")
+    file.write_text(text)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert b"HERE" in resident.call(session_id="another").stdout
+    file.unlink()
+    assert decision(resident.call(session_id="a third")) is None
+
+
+def test_once_and_the_limit_of_blocks_hold_across_calls(resident: SharedResident, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    resident.write(
+        ".hookline/hooks.toml",
+        hook_file(command(f"echo x >> {seen}", "once = true"))
+        + hook_file(command("echo again >&2; exit 2"), event="Stop"),
+    )
+    for _ in range(3):
+        resident.call()
+    assert seen.read_text() == "x\n"
+    resident.call(session_id="another")
+    assert seen.read_text() == "x\nx\n"
+    blocks = [resident.call("Stop").stdout.startswith(b'{"decision":"block"') for _ in range(9)]
+    assert blocks == [True] * 8 + [False]
+
+
+def test_what_a_hook_in_the_background_says_comes_with_the_next_call(
+    resident: SharedResident, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    late = json.dumps(
+        {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "late news"}}
+    )
+    resident.write(
+        ".hookline/hooks.toml",
+        hook_file(command(f"{waits_for(go)}; echo '{late}'", "async = true"), event="PostToolUse"),
+    )
+    assert b"late news" not in resident.call("PostToolUse", tool_response={"stdout": ""}).stdout
+    go.touch()
+    wait_until(lambda: b"late news" in resident.call("UserPromptSubmit").stdout)
+    assert b"late news" not in resident.call("UserPromptSubmit").stdout
+
+
+def test_hooks_of_a_relay_that_is_gone_are_ended(resident: SharedResident, tmp_path: Path) -> None:
+    started, never = tmp_path / "started", tmp_path / "never"
+    resident.write(".hookline/hooks.toml", hook_file(command(f"touch {started}; {waits_for(never)}")))
+    folder = open_folder(str(resident.folder))
+    with connect(folder) as connection:
+        connection.sendall(resident.request())
+        assert _frame(connection) == BEGINS
+        connection.sendall(b"G")
+        wait_until(started.exists)
+    folder.close()
+    wait_until(lambda: (status := resident.status()) is not None and status.running == 0)
+
+
+def test_no_hook_starts_before_the_relay_has_agreed(resident: SharedResident, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    resident.write(".hookline/hooks.toml", hook_file(command(f"touch {started}")))
+    folder = open_folder(str(resident.folder))
+    with connect(folder) as connection:
+        connection.sendall(resident.request())
+        assert _frame(connection) == BEGINS
+    folder.close()
+    wait_until(lambda: (status := resident.status()) is not None and status.running == 0)
+    resident.call("SessionStart", source="startup")
+    assert not started.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"env": {"HOME": "/nowhere"}}, "HOME"),
+        ({"env": {"HOOKLINE_TRACE": "1"}}, "traced"),
+        ({"words": ("hook", "--print-config", "native")}, "no call"),
+        ({"words": ("fire", "PreToolUse")}, "no call"),
+        ({"words": ("hook", "--dialect", "nobody", "PreToolUse")}, "no call"),
+        ({"words": ("hook", "--dialect", "native", "--config", "x.toml")}, "no call"),
+    ],
+)
+def test_what_is_no_call_of_this_user_is_left_to_another_process(
+    options: dict[str, Any], why: str, resident: SharedResident
+) -> None:
+    with pytest.raises(RefusalError, match=why):
+        resident.call(**options)
+
+
+def _frame(connection: socket.socket) -> bytes:
+    received = b""
+    while (found := read_frame(received)) is None:
+        part = connection.recv(1 << 16)
+        if not part:
+            raise ConnectionResetError
+        received += part
+    return found[0]

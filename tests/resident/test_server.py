@@ -1,0 +1,125 @@
+"""The resident as a process: how it starts and ends, and what belongs to the user alone."""
+
+import signal
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from hookline.resident.folder import FolderError, connect, open_folder
+from hookline.resident.protocol import BEGINS, HEADER, MAGIC, read_frame
+from tests.resident.residents import RefusalError, Residents, command, decision, hook_file
+from tests.waiting import wait_until, waits_for
+
+DENIES = 'type = "builtin"\ncommand = "deny"\nargs = ["no shell here"]'
+
+
+def test_the_environment_of_a_call_goes_to_its_own_hooks_only(residents: Residents, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    file = residents.write("~/.config/hookline/hooks.toml", hook_file(command(f'echo "<$SECRET>" >> {told}')))
+    assert file.exists()
+    residents.start(env={"SECRET": "of the resident"})
+    residents.call(env={"SECRET": "one"})
+    residents.call()
+    residents.call(env={"SECRET": "two"})
+    assert told.read_text() == "<one>\n<>\n<two>\n"
+
+
+def test_a_newer_relay_makes_it_end_and_an_older_one_does_not(residents: Residents) -> None:
+    process = residents.start()
+    with pytest.raises(RefusalError, match="version"):
+        residents.call(version="0.0.9")
+    assert residents.status() is not None
+    with pytest.raises(RefusalError, match="version"):
+        residents.call(version="99.0")
+    assert process.wait(60) == 0
+    assert not (residents.folder / "relay").exists()
+
+
+def test_it_ends_when_it_is_idle_but_not_with_hooks_under_way(residents: Residents, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    residents.write(".hookline/hooks.toml", hook_file(command(waits_for(go), "async = true")))
+    process = residents.start("--idle", "1s")
+    residents.call()
+    time.sleep(2.5)
+    assert process.poll() is None
+    go.touch()
+    assert process.wait(60) == 0
+
+
+def test_a_second_one_ends_at_once_and_one_that_was_killed_is_replaced(residents: Residents) -> None:
+    first = residents.start()
+    again = residents.in_process(b"", "resident", "run", "--folder", str(residents.folder))
+    assert (again.code, b"another one" in again.stderr) == (1, True)
+    first.kill()
+    first.wait()
+    residents.start()
+    assert decision(residents.call()) is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_lets_it_finish_what_is_under_way(
+    number: signal.Signals, residents: Residents, tmp_path: Path
+) -> None:
+    started, go = tmp_path / "started", tmp_path / "go"
+    residents.write(".hookline/hooks.toml", hook_file(command(f"touch {started}; {waits_for(go)}; exit 2")))
+    process = residents.start()
+    folder = open_folder(str(residents.folder))
+    with connect(folder, 60) as connection:
+        connection.sendall(residents.request())
+        assert _frame(connection) == BEGINS
+        connection.sendall(b"G")
+        wait_until(started.exists)
+        process.send_signal(number)
+        wait_until(lambda: not (residents.folder / "relay").exists())
+        go.touch()
+        assert _frame(connection) == b"A"
+    folder.close()
+    assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770, 0o701])
+def test_a_folder_that_others_may_use_is_refused(mode: int, residents: Residents) -> None:
+    residents.folder.chmod(mode)
+    with pytest.raises(FolderError):
+        open_folder(str(residents.folder))
+    ran = residents.in_process(b"", "resident", "start", "--folder", str(residents.folder))
+    assert (ran.code, b"chmod 700" in ran.stderr) == (1, True)
+
+
+def test_a_link_in_place_of_the_folder_is_refused(residents: Residents, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(residents.folder)
+    with pytest.raises(FolderError):
+        open_folder(str(link))
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        HEADER.pack(MAGIC, 4_000_000_000),
+        HEADER.pack(MAGIC, 4) + b"\xff\xff\xff\xff",
+    ],
+)
+def test_bytes_that_are_no_request_are_not_answered(sent: bytes, residents: Residents) -> None:
+    residents.start()
+    folder = open_folder(str(residents.folder))
+    with connect(folder, 60) as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        with pytest.raises(ConnectionResetError):
+            _frame(connection)
+    folder.close()
+    assert residents.status() is not None
+
+
+def _frame(connection: socket.socket) -> bytes:
+    received = b""
+    while (found := read_frame(received)) is None:
+        part = connection.recv(1 << 16)
+        if not part:
+            raise ConnectionResetError
+        received += part
+    return found[0]
