@@ -1,0 +1,156 @@
+"""The same call by a process of its own, by both relays to the resident, and by http: the answers must be equal."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.request import Request as HttpRequest
+from urllib.request import urlopen
+
+from msgspec import Struct
+
+from hookline.testing.recordings import recorded
+from tests.resident.relay.programs import KINDS, Ran, relay_of
+from tests.resident.residents import Residents, command, hook_file
+from tests.warm_process import run_warm
+
+CLIENTS = ("claude-code", "codex", "gemini-cli", "reasonix")
+
+
+class Case(Struct, frozen=True):
+    """One call of an agent."""
+
+    name: str
+    dialect: str
+    event: str
+    payload: dict[str, Any]
+
+
+class Http(Struct, frozen=True):
+    """Where the resident listens, and its token."""
+
+    address: str
+    token: str
+
+
+def _says(event: str, **said: Any) -> str:
+    told = json.dumps({"hookSpecificOutput": {"hookEventName": event, **said}})
+    return command(f"echo '{told}'")
+
+
+#: Hooks that say something, by event; each is asked about every recorded payload of that event.
+_SPEAKING = {
+    "PreToolUse": (
+        'type = "builtin"\ncommand = "force-push"',
+        command("case $(cat) in *command*) echo no commands >&2; exit 2;; esac"),
+        _says("PreToolUse", permissionDecision="ask", permissionDecisionReason="sure?"),
+    ),
+    "UserPromptSubmit": (command("echo mind the gap"),),
+    "PostToolUse": (_says("PostToolUse", additionalContext="seen"),),
+    "SessionStart": (command("echo today is Monday"),),
+    "Stop": (command("""echo '{"decision":"block","reason":"run the tests"}'"""),),
+    "SubagentStop": (command("exit 1"),),
+    "PermissionRequest": (_says("PermissionRequest", decision={"behavior": "deny", "message": "never"}),),
+    "Notification": (command("cat > /dev/null"),),
+}
+
+
+def speaking_hooks() -> str:
+    return "".join(hook_file(*entries, event=event) for event, entries in _SPEAKING.items())
+
+
+#: What goes wrong in a hook, and what it leaves.
+FAILING: Sequence[tuple[str, str]] = (
+    *((f"exit {code}", f"exit {code}") for code in (1, 2, 3, 42, 126, 127, 128, 200, 255)),
+    *((f"stderr and {code}", f"echo why >&2; exit {code}") for code in (0, 1, 2, 3)),
+    *((f"stdout and {code}", f"echo words; exit {code}") for code in (0, 1, 2, 3)),
+    *((f"signal {name}", f"kill -{name} $$") for name in ("TERM", "KILL", "ABRT", "PIPE", "USR1")),
+    *(
+        (f"answer {text}", f"printf '%s' '{text}'")
+        for text in (
+            "deny", "[]", "{", '{"decision":', '{"decison":"deny"}', '[{"decision":"deny"}]', "null", "true", "1e999",
+            '{"decision":"deny","decision":"approve"}', '{"continue":false}', '{"continue":"no"}', "{}", '{"a":1} x',
+            '{"hookSpecificOutput":{"hookEventName":"Stop","permissionDecision":"deny"}}', "{'decision':'deny'}",
+        )
+    ),
+    ("no program", "no-such-program --at-all"),
+    ("a directory", "/tmp"),
+    ("not executable", "/etc/passwd"),
+    ("syntax error", "if then fi ("),
+    ("bytes that are no text", r"printf '\377\376{}'"),
+    ("a million brackets", "head -c 200000 /dev/zero | tr '\\0' '['"),
+    ("too much output", "head -c 3000000 /dev/zero"),
+    ("escapes", r"printf '\033[31mred\033[0m' >&2; exit 2"),
+    ("closes stdin", "exec <&-; exit 2"),
+    ("closes stdout", "exec >&-; exit 2"),
+    ("leaves a process", "sleep 60 & exit 2"),
+    ("takes too long", "sleep 60"),
+)  # fmt: skip
+
+
+class Difference(Struct, frozen=True):
+    about: str
+    way: str
+    in_process: Ran
+    seen: Any
+
+
+def differences(residents: Residents, case: Case, http: Http | None = None) -> Iterator[Difference]:
+    """By both relays, and the verdict by http."""
+    words = ("hook", "--dialect", case.dialect, case.event)
+    whole = run_warm(words, cwd=residents.project, env=residents.env, stdin=_numbered(case, 0))
+    in_process = Ran(whole.status, whole.stdout, whole.stderr)
+    for number, kind in enumerate(KINDS, 1):
+        relay = relay_of(kind, residents.folder)
+        seen = relay.run(*words, given=_numbered(case, number), env=residents.env, cwd=residents.project)
+        if seen != in_process:
+            yield Difference(case.name, kind, in_process, seen)
+    if http is not None:
+        request = HttpRequest(f"{http.address}{case.dialect}/{case.event}", _numbered(case, 9), method="POST")
+        request.add_header("Authorization", f"Bearer {http.token}")
+        with urlopen(request, timeout=60) as answered:
+            content = answered.read()
+        if verdict(in_process) != verdict(Ran(0, content, b"")):
+            yield Difference(case.name, "http", in_process, content)
+
+
+def verdict(ran: Ran) -> tuple[str, str | None]:
+    """What holds the agent back, and why."""
+    if ran.code == 2:
+        return "block", ran.stderr.decode().strip()
+    try:
+        told = json.loads(ran.stdout)
+    except ValueError:
+        return "", ran.stdout.decode()
+    specific = told.get("hookSpecificOutput") or {}
+    decision = told.get("decision") or specific.get("permissionDecision") or ""
+    return str(decision), told.get("reason") or specific.get("permissionDecisionReason")
+
+
+def recorded_cases(project: Path) -> list[Case]:
+    """All that was recorded of the real agents, as if it happened in this project."""
+    return [
+        Case(f"{dialect} {one.name}", dialect, one.event, one.placed(str(project)))
+        for dialect in CLIENTS
+        for one in recorded(dialect)
+    ]
+
+
+def failing_cases(residents: Residents, failing: Sequence[tuple[str, str]] = FAILING) -> Iterator[Case]:
+    """A call for each way to fail, while the one hook of the project fails so."""
+    for name, line in failing:
+        residents.write(".hookline/hooks.toml", hook_file(command(line, "timeout = 1")))
+        payload = {
+            "hook_event_name": "PreToolUse", "session_id": f"of {name}", "cwd": str(residents.project),
+            "tool_name": "Bash", "tool_input": {"command": "ls"},
+        }  # fmt: skip
+        yield Case(name, "claude-code", "PreToolUse", payload)
+
+
+def _numbered(case: Case, number: int) -> bytes:
+    """The same payload in a session of its own: what one call says once a session, the others say, too."""
+    told = dict(case.payload)
+    for key in ("session_id", "sessionId"):
+        if key in told:
+            told[key] = f"{told[key]}-{number}"
+    return json.dumps(told).encode()

@@ -1,0 +1,49 @@
+"""A sample of the calls whose answers must not depend on who gives them; `make soak` part resident has them all."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.resident.residents import Residents, SharedResident
+from tests.resident.same_answers import (
+    FAILING,
+    Http,
+    differences,
+    failing_cases,
+    recorded_cases,
+    speaking_hooks,
+)
+
+
+def test_recorded_payloads_are_answered_alike(resident: SharedResident) -> None:
+    resident.write(".hookline/hooks.toml", speaking_hooks())
+    sample = recorded_cases(resident.project)[::9]
+    assert len(sample) >= 10
+    assert not [each for case in sample for each in differences(resident, case)]
+
+
+def test_hooks_that_fail_are_answered_alike(resident: SharedResident) -> None:
+    cases = failing_cases(resident, FAILING[::6])
+    assert not [each for case in cases for each in differences(resident, case)]
+
+
+@pytest.fixture(scope="module")
+def with_http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Residents]:
+    made = Residents(tmp_path_factory.mktemp("http"))
+    made.start("--http", "0")
+    yield made
+    made.stop()
+
+
+def http_of(residents: Residents) -> Http:
+    status = residents.status()
+    assert status is not None
+    assert status.http is not None
+    return Http(status.http, (residents.home / ".local/state/hookline/resident-token").read_text())
+
+
+def test_by_http_the_verdict_is_the_same(with_http: Residents) -> None:
+    with_http.write(".hookline/hooks.toml", speaking_hooks())
+    http = http_of(with_http)
+    sample = [case for case in recorded_cases(with_http.project) if case.dialect == "claude-code"][::12]
+    assert not [each for case in sample for each in differences(with_http, case, http)]
