@@ -119,10 +119,10 @@ def verdict(ran: Ran) -> tuple[str, str | None]:
     if ran.code == 2:
         return "block", ran.stderr.decode().strip()
     try:
-        told = json.loads(ran.stdout)
+        told: dict[str, Any] = json.loads(ran.stdout)
     except ValueError:
         return "", ran.stdout.decode()
-    specific = told.get("hookSpecificOutput") or {}
+    specific: dict[str, Any] = told.get("hookSpecificOutput") or {}
     decision = told.get("decision") or specific.get("permissionDecision") or ""
     return str(decision), told.get("reason") or specific.get("permissionDecisionReason")
 
