@@ -1,12 +1,15 @@
-"""`make package`: builds the sdist and the wheel into dist/, installs each in a clean environment and tries it out.
+"""`make package`: builds the sdist and the wheels into dist/, installs each in a clean environment and tries it out.
 
-Ends with 1 and a line that says what is wrong. Everything but dist/ is made in a temporary folder and removed.
+There are two wheels: one with the compiled relay, for systems like this one, and one with the relay in Python, for all;
+without a C compiler only the second. The sdist is installed as on a machine without a compiler. Ends with 1 and a line
+that says what is wrong. Everything but dist/ is made in a temporary folder and removed.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
 import time
@@ -16,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import hookline
+from hookline.resident.relay.build import COMPILERS
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -25,6 +29,12 @@ matcher = "Bash"
 [[hooks.PreToolUse.hooks]]
 command = "echo 'not today' >&2; exit 2"
 """
+_IN_SDIST = (
+    "README.md", "LICENSE", "CHANGELOG.md", "hatch_build.py", "src/hookline/resident/relay/relay.c",
+)  # fmt: skip
+_CALL = ("hook", "--dialect", "claude-code", "PreToolUse")
+_DENIED = '"permissionDecision":"deny","permissionDecisionReason":"not today"'
+_PAYLOAD = '{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
 
 
 class PackageError(Exception):
@@ -34,34 +44,48 @@ class PackageError(Exception):
 def main() -> int:
     started = time.monotonic()
     try:
-        with tempfile.TemporaryDirectory(prefix="hookline-package-") as scratch:
-            wheel, sdist = build()
-            check_wheel(wheel)
+        with tempfile.TemporaryDirectory(prefix="hookline package ") as scratch:
+            # The name has a space: installers write programs in another way for such folders.
+            wheels, sdist = build()
             check_sdist(sdist)
-            for artefact in (wheel, sdist):
-                try_out(artefact, Path(scratch, artefact.suffix.strip(".")))
+            for wheel in wheels:
+                check_wheel(wheel)
+            for artefact in (*wheels, sdist):
+                try_out(artefact, Path(scratch, artefact.stem))
     except PackageError as problem:
         say(f"make package: {problem}")
         return 1
-    say(f"both work ({time.monotonic() - started:.0f} s); they are in {DIST.name}/")
+    say(f"all of them work ({time.monotonic() - started:.0f} s); they are in {DIST.name}/")
     return 0
 
 
-def build() -> tuple[Path, Path]:
-    """The wheel is built from the sdist, so it holds nothing that the sdist lacks."""
+def build() -> tuple[list[Path], Path]:
+    """The wheels are built from the sdist, so they hold nothing that the sdist lacks. The compiled one is the first."""
     say(f"building hookline {VERSION} ...")
     shutil.rmtree(DIST, ignore_errors=True)
-    run([sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT)])
-    wheel, sdist = DIST / f"hookline-{VERSION}-py3-none-any.whl", DIST / f"hookline-{VERSION}.tar.gz"
-    for artefact in (wheel, sdist):
+    builder = [sys.executable, "-m", "build", "--outdir", str(DIST)]
+    run([*builder, str(ROOT)])
+    sdist = DIST / f"hookline-{VERSION}.tar.gz"
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    names = ["any"]
+    if any(shutil.which(each) for each in COMPILERS):
+        names.insert(0, platform)
+        with tempfile.TemporaryDirectory(prefix="hookline-package-") as scratch:
+            run(["tar", "-xzf", str(sdist), "-C", scratch])
+            source = str(Path(scratch, f"hookline-{VERSION}"))
+            run([*builder, "--wheel", source], env=dict(os.environ) | {"HOOKLINE_PURE": "1"})
+    else:
+        say("  there is no C compiler: the wheel with the compiled relay is not built, and not tried")
+    wheels = [DIST / f"hookline-{VERSION}-py3-none-{name}.whl" for name in names]
+    for artefact in (*wheels, sdist):
         if not artefact.exists():
             raise PackageError(f"{artefact.name} was not built; dist/ has {sorted(os.listdir(DIST))}")
         say(f"  {artefact.name}  {artefact.stat().st_size / 1024:.0f} KiB")
-    return wheel, sdist
+    return wheels, sdist
 
 
 def check_wheel(wheel: Path) -> None:
-    """It holds the package as it is in src, the licence, and nothing else."""
+    """It holds the package as it is in src, the licence, the relay, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         packed = set(archive.namelist())
     source = {
@@ -69,9 +93,9 @@ def check_wheel(wheel: Path) -> None:
         for file in (ROOT / "src" / "hookline").rglob("*")
         if file.is_file() and file.suffix != ".pyc"
     }
-    about = f"hookline-{VERSION}.dist-info"
-    missing = (source | {"hookline/py.typed", f"{about}/licenses/LICENSE"}) - packed
-    foreign = {name for name in packed - source if not name.startswith(about)}
+    about, relay = f"hookline-{VERSION}.dist-info", f"hookline-{VERSION}.data/scripts/hookline-relay"
+    missing = (source | {"hookline/py.typed", f"{about}/licenses/LICENSE", relay}) - packed
+    foreign = {name for name in packed - source - {relay} if not name.startswith(about)}
     if missing or foreign:
         raise PackageError(f"{wheel.name} lacks {sorted(missing)} and should not have {sorted(foreign)}")
 
@@ -80,7 +104,7 @@ def check_sdist(sdist: Path) -> None:
     top = f"hookline-{VERSION}"
     with tarfile.open(sdist) as archive:
         packed = set(archive.getnames())
-    missing = [each for each in ("README.md", "LICENSE", "CHANGELOG.md") if f"{top}/{each}" not in packed]
+    missing = [each for each in _IN_SDIST if f"{top}/{each}" not in packed]
     if missing:
         raise PackageError(f"{sdist.name} lacks {', '.join(missing)}")
 
@@ -102,7 +126,8 @@ def try_out(artefact: Path, folder: Path) -> None:
             "-c",
             constraints,
             str(artefact),
-        ]
+        ],
+        env=without_compiler(folder),
     )
 
     project = folder / "project"
@@ -114,8 +139,8 @@ def try_out(artefact: Path, folder: Path) -> None:
     settings.write_text(f"trusted = ['{project}']\n")
     env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "LANG": "C.UTF-8"}
 
-    def expect(words: Sequence[str], shown: str, status: int = 0) -> None:
-        answer = run(words, status=status, cwd=project, env=env)
+    def expect(words: Sequence[str], shown: str, status: int = 0, given: str = "") -> None:
+        answer = run(words, status=status, cwd=project, env=env, given=given)
         if shown not in answer:
             raise PackageError(f"{' '.join(words)} should print {shown!r}, not {answer.strip()!r}")
 
@@ -125,17 +150,50 @@ def try_out(artefact: Path, folder: Path) -> None:
     expect([command, "doctor"], ".hookline/hooks.toml")
     expect([command, "fire", "PreToolUse", "Bash", "command=ls"], "not today", status=2)
     expect([command, "schema", "config"], '"$schema"')
+    program = binaries / "hookline-relay"
+    compiled = artefact.suffix == ".whl" and not artefact.stem.endswith("-any")
+    if compiled == program.read_bytes().startswith(b"#!"):
+        raise PackageError(f"the relay of {artefact.name} should{'' if compiled else ' not'} be compiled")
+    link = folder / "a link"  # as pipx and uv make them
+    link.symlink_to(program)
+    for each in (program, link):
+        # Nothing listens in this folder: the call is made in process.
+        expect([str(each), "--resident", str(folder), *_CALL], _DENIED, given=_PAYLOAD)
+    expect([command, "hook", "--print-config", "native"], "/hookline-relay' hook --dialect native")
     run([python, "-m", "pip", "uninstall", "-qq", "--yes", "--disable-pip-version-check", "hookline"])
     if left := [str(file) for file in (folder / "venv").rglob("*hookline*")]:
         raise PackageError(f"after pip uninstall there is still {', '.join(left)}")
 
 
+def without_compiler(folder: Path) -> dict[str, str]:
+    """An environment in which no compiler is found: PATH has links to everything else."""
+    programs = folder / "without compiler"
+    programs.mkdir(parents=True)
+    for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        for name in os.listdir(place) if os.path.isdir(place) else ():
+            if name not in COMPILERS and not os.path.lexists(programs / name):
+                (programs / name).symlink_to(os.path.join(place, name))
+    return dict(os.environ) | {"PATH": str(programs)}
+
+
 def run(
-    words: Sequence[str], *, status: int = 0, cwd: Path | None = None, env: dict[str, str] | None = None
+    words: Sequence[str],
+    *,
+    status: int = 0,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    given: str = "",
 ) -> str:
     """What it prints. Another exit status is an error that shows everything."""
     done = subprocess.run(
-        words, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        words,
+        cwd=cwd,
+        env=env,
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     if done.returncode != status:
         raise PackageError(f"{' '.join(words)}: exit status {done.returncode}, not {status}\n{done.stdout}")

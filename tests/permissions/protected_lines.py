@@ -170,6 +170,8 @@ yes | hookline trust
 python -m hookline trust
 hookline init
 python3 -P -m hookline trust
+hookline-relay trust --yes
+hookline-relay --resident /tmp/x install --yes
 hookline --color never trust
 H=hookline; $H trust
 echo '{"hook_event_name": "SessionStart"}' | hookline hook --dialect claude-code

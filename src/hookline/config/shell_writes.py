@@ -202,7 +202,7 @@ def _changes_hookline(words: Words) -> str | None:
         at = rest.index("hookline")
         rest = rest[at:] if rest[at - 1].endswith("m") else rest
     named = base_name(rest[0]).casefold()
-    if named != "hookline" and HOLE not in named:
+    if named not in {"hookline", "hookline-relay"} and HOLE not in named:
         return None
     if _HOOKLINE_SHOWS & {*rest} and not _HOOKLINE_YES & {*rest}:
         return None

@@ -24,6 +24,12 @@ def of(spec: Any, kind: str = "command") -> Hook:
     [
         "hookline hook --dialect claude-code",
         "hookline hook --dialect claude-code PreToolUse",
+        "hookline-relay hook --dialect claude-code PreToolUse",
+        "/opt/tools/bin/hookline-relay --resident /tmp/x hook --dialect claude-code",
+        "env A=1 hookline-relay --resident '/a b' hook",
+        "sh -c 'exec hookline-relay hook --dialect native || exit 2'",
+        "uvx --from hookline hookline-relay hook --dialect claude-code",
+        "$(command -v hookline-relay) --resident /x hook --dialect claude-code",
         "/opt/tools/bin/hookline hook --dialect gen-code",
         "  'hookline'   hook --dialect native",
         '"$HOME"/.venv/bin/hookline hook --dialect reasonix',
@@ -59,6 +65,9 @@ def test_a_line_that_runs_us_is_left_out(command: str) -> None:
         "hookline",
         "grep hookline hook.txt",
         "./hookline-guard hook",
+        "hookline-relay fire PreToolUse",
+        "hookline-relay --resident hook fire",
+        "hookline-relayed hook",
         "echo 'hookline hook was here'",
         "python -m hookline_extras hook",
         "python hooks/guard.py hookline.toml",
@@ -72,6 +81,7 @@ def test_other_lines_are_not(command: str) -> None:
 def test_programs_without_a_shell_are_known_too() -> None:
     assert calls_hookline_hook(of(CommandSpec("/x/hookline", args=("hook", "--dialect", "native"))), [])
     assert calls_hookline_hook(of(CommandSpec("python3", args=("-m", "hookline.app", "hook"))), [])
+    assert calls_hookline_hook(of(CommandSpec("/x/hookline-relay", args=("--resident", "/x", "hook"))), [])
     assert calls_hookline_hook(of(CommandSpec("uv", args=("run", "hookline", "hook"))), [])
     assert not calls_hookline_hook(of(CommandSpec("/x/hookline", args=("fire", "Stop"))), [])
     assert not calls_hookline_hook(of(None, kind="function"), [])

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from hookline.cli.commands.hook.run import pinned_program
+from hookline.cli.commands.hook.run import faster, pinned_program
 from tests.cli.run_cli import Place, Ran, clean_env, run_cli
 from tests.cli.terminal import Terminal
 
@@ -130,7 +130,7 @@ def test_what_was_not_there_is_gone_again(where: Place, agent: str, scope: str) 
     install(where, agent, scope)
     found = commands(where, agent, scope)
     assert found
-    assert all(f"hookline hook --dialect {agent} " in each for each in found)
+    assert all(f"{faster(pinned_program())} hook --dialect {agent} " in each for each in found)
     uninstall(where, agent, scope)
     assert snapshot(where) == before
 
@@ -183,7 +183,7 @@ def test_after_a_move_the_entries_are_updated(where: Place, agent: str) -> None:
     install(where, agent)
     fresh = snapshot(where)
     # As if another installation had written them.
-    moved = file.read_text().replace(pinned_program(), "/opt/old/hookline")
+    moved = file.read_text().replace(faster(pinned_program()), "/opt/old/hookline")
     file.write_text(moved)
     assert "updated" in install(where, agent).stdout
     assert "/opt/old" not in file.read_text()
@@ -241,15 +241,48 @@ def test_entries_that_were_pasted_by_hand_are_taken_over(where: Place) -> None:
     assert json.loads(file.read_text()) == {}
 
 
-def test_lines_that_the_user_wrote_are_left(where: Place) -> None:
-    ask = "hookline hook --dialect claude-code PreToolUse"
+@pytest.mark.parametrize("agent", AGENTS)
+def test_entries_with_and_without_the_relay_take_each_others_place(where: Place, agent: str) -> None:
+    plain = f"{pinned_program()} hook --dialect {agent} "
+    relay = f"{pinned_program()}-relay hook --dialect {agent} "
+    install(where, agent, "--no-relay")
+    before = commands(where, agent, "--user")
+    assert all(plain in each for each in before)
+    assert "updated" in install(where, agent).stdout
+    assert commands(where, agent, "--user") == [each.replace(plain, relay) for each in before]
+    assert "updated" in install(where, agent, "--no-relay").stdout
+    assert commands(where, agent, "--user") == before
+
+
+def test_without_a_relay_the_program_itself_is_written(tmp_path: Path) -> None:
+    """Installed by something that leaves it out; and a relay alone has nothing to fall back on."""
+    program = tmp_path / "a b" / "hookline"
+    pinned, env = f"'{program}'", {"PATH": str(program.parent)}
+    program.parent.mkdir()
+    for name, expected in (
+        ("hookline", (pinned, "hookline")),
+        ("hookline-relay", (f"'{program}-relay'", "hookline-relay")),
+    ):
+        (program.parent / name).write_text("#!/bin/sh\n")
+        (program.parent / name).chmod(0o755)
+        assert (faster(pinned, env), faster("hookline", env)) == expected
+    program.unlink()
+    assert (faster(pinned, env), faster("hookline", env)) == (pinned, "hookline")
+
+
+@pytest.mark.parametrize("program", ["hookline", "hookline-relay", "hookline-relay --resident /tmp/x"])
+def test_lines_that_the_user_wrote_are_left(where: Place, program: str) -> None:
+    ask = f"{program} hook --dialect claude-code PreToolUse"
     mine = [
         f"{ask} --strict", f"tee log | {ask}", f"if [ -d .git ]; then {ask} 2>>~/log; fi", f"[ -f x ] && {ask}",
         f"FOO=1 {ask}", f"{ask} 2>>log", f"! {ask}", f"{ask} &", f"( {ask} )", f"{ask} <<<'{{}}'", f"{ask} # mine",
         f"sh -c '[ -f x ] && {ask}'", f"python3 /my/wrapper.py {ask}", f"uvx {ask}", f"{ask}; ls", f"{ask} $(ls)",
     ]  # fmt: skip
     entries: list[Any] = [{"hooks": [{"type": "command", "command": each}]} for each in mine]
-    entries.append({"hooks": [{"type": "command", "command": ask, "if": "Bash(git *)"}]})
+    if "--resident" in program:
+        entries.append({"hooks": [{"type": "command", "command": ask}]})
+    else:
+        entries.append({"hooks": [{"type": "command", "command": ask, "if": "Bash(git *)"}]})
     mine.append(ask)
     file = where.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": entries}}))
     before = file.read_bytes()

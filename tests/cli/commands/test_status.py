@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookline.cli.commands.hook.run import pinned_program
+from hookline.cli.commands.hook.run import faster, pinned_program
 from tests.cli.commands.test_install import AGENTS, command, commands, file_of, install
 from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, clean_env
@@ -91,7 +91,7 @@ def test_what_keeps_an_agent_from_running_it_is_said(where: Place) -> None:
 def test_a_program_that_has_moved_is_said_here_and_by_the_doctor(where: Place) -> None:
     install(where, "claude-code", "--events", "PreToolUse,Stop")
     file = file_of(where, "claude-code", "--user")
-    file.write_text(file.read_text().replace(pinned_program(), "/opt/old/hookline"))
+    file.write_text(file.read_text().replace(faster(pinned_program()), "/opt/old/hookline"))
     code, document = status(where, "claude-code")
     assert (code, sites(document)[0]["program_problem"]) == (1, "/opt/old/hookline is not there")
     assert "run `hookline install` again" in command(where, "status").stdout
@@ -104,6 +104,16 @@ def test_a_program_that_has_moved_is_said_here_and_by_the_doctor(where: Place) -
     assert problem == f"it starts {other}, and this is {pinned_program()}"
     install(where, "claude-code", "--events", "PreToolUse,Stop")
     assert sites(status(where, "claude-code")[1])[0]["program_problem"] is None
+    # A link to the relay, as pipx and uv make them; and the relay of another installation.
+    link = where.home / "bin" / "hookline-relay"
+    link.parent.mkdir()
+    link.symlink_to(faster(pinned_program()))
+    file.write_text(file.read_text().replace(faster(pinned_program()), str(link)))
+    assert sites(status(where, "claude-code")[1])[0]["program_problem"] is None
+    relay = where.write("~/other/hookline-relay", "#!/bin/sh\n")
+    file.write_text(file.read_text().replace(str(link), str(relay)))
+    problem = sites(status(where, "claude-code")[1])[0]["program_problem"]
+    assert problem == f"it starts {relay}, and this is {pinned_program()}"
 
 
 def test_our_own_entries_in_a_project_are_trusted_and_no_others(where: Place) -> None:

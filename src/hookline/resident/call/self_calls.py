@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from hookline.matching.shell import ShellReader
 
 _PROGRAM = "hookline"
+#: The relay passes the call on to the resident, or to the program.
+_PROGRAMS = frozenset((_PROGRAM, "hookline-relay"))
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*", re.IGNORECASE)
 #: Programs that start another one by its name.
 _RUNNERS = frozenset({"uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "mise", "pixi", "conda", "nix"})
@@ -21,7 +23,7 @@ _CLOSED = re.compile(r" \|\| \{ \[ \$\? = 2 \] \|\| echo 'hookline could not be 
 _INNER = re.compile(r"""\Ash -c ('[^']*'(?:"'"'[^']*')*)\Z""")
 _EXPANDS = re.compile(r"^\s*!|[$`#*?\n]")
 #: For command lines that cannot be parsed with certainty.
-_LOOKS_LIKE_CALL = re.compile(r"\bhookline[\w./-]*[\s)]+(?:-\S+\s+)*hook(?![\w.-])")
+_LOOKS_LIKE_CALL = re.compile(r"\bhookline[\w./-]*[\s)]+(?:--resident\s+\S+\s+)?(?:-\S+\s+)*hook(?![\w.-])")
 
 
 def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
@@ -71,7 +73,7 @@ def plain_program(command: str, dialect: str) -> tuple[str, ...] | None:
     or has options, was written by the user.
     """
     words = _words(_CLOSED.sub("", _INNER.sub(lambda found: shlex.split(found[1])[0], command)))
-    arguments = _arguments(words) if words and _base(words[0]) == _PROGRAM else None
+    arguments = words[1:] if words and _base(words[0]) in _PROGRAMS else None
     if arguments is None:
         for place in (words[1:3], words[1:4]):
             if place in (("-m", _PROGRAM), ("-P", "-m", _PROGRAM)) and _PYTHON.fullmatch(_base(words[0])):
@@ -102,13 +104,18 @@ def _is_hook_call(words: Sequence[str]) -> bool:
 def _arguments(words: Sequence[str]) -> Sequence[str] | None:
     """What follows `hookline`, however it is started; None if something else is run."""
     program = _base(words[0])
-    if program == _PROGRAM:
-        return words[1:]
+    if program in _PROGRAMS:
+        return _without_folder(words[1:])
     if _PYTHON.fullmatch(program) or program in _RUNNERS:
         for place, word in enumerate(words[1:], 1):
-            if _base(word) == _PROGRAM or word.startswith((f"{_PROGRAM}.", f"-m{_PROGRAM}")):
-                return words[place + 1 :]
+            if _base(word) in _PROGRAMS or word.startswith((f"{_PROGRAM}.", f"-m{_PROGRAM}")):
+                return _without_folder(words[place + 1 :])
     return None
+
+
+def _without_folder(arguments: Sequence[str]) -> Sequence[str]:
+    """The relay may be told first where the resident is."""
+    return arguments[2:] if arguments and arguments[0] == "--resident" else arguments
 
 
 def _base(word: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 _HERE: Final = Path(__file__).resolve().parent
-_COMPILERS: Final = ("cc", "gcc", "clang")
+COMPILERS: Final = ("cc", "gcc", "clang")
 _OPTIONS: Final = ("-std=c11", "-Os", "-Wall", "-Wextra")
 #: Linked statically it starts in half the time, and on every system of its kind; not all systems can do it.
 _LINKED: Final = (("-static", "-s"), ("-s",), ())
@@ -18,7 +18,7 @@ _LINKED: Final = (("-static", "-s"), ("-s",), ())
 
 def compile_relay(target: Path, version: str) -> bool:
     """Whether there is a compiler whose program works."""
-    compiler = next((found for name in _COMPILERS if (found := shutil.which(name))), None)
+    compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
     if compiler is None:
         return False
     named = f'-DHOOKLINE_VERSION="{version}"'

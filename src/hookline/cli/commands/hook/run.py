@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _SECONDS = 660
 #: Agents do not wait long for hooks at the end of a session.
 _SECONDS_AT_END = 60
+_RELAY = "hookline-relay"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,7 +38,7 @@ def _print_entries(name: str, events: Sequence[str]) -> ExitStatus:
     from hookline.config.engine import Engine
 
     dialect = Engine().loader.dialect(name)
-    text = entries_text(dialect, events, hookline_command())
+    text = entries_text(dialect, events, faster(hookline_command()))
     note(f"# add this to {dialect.call_file}")
     return show(text)
 
@@ -72,6 +73,21 @@ def pinned_program() -> str:
     return hookline_command({})
 
 
+def faster(program: str, env: Mapping[str, str] = os.environ) -> str:
+    """The relay of a Hookline that `hookline_command` or `pinned_program` names; the same if there is none."""
+    import shlex
+
+    def has(folder: str, *names: str) -> bool:
+        return bool(folder) and all(os.access(os.path.join(folder, name), os.X_OK) for name in names)
+
+    if program == "hookline":
+        folders = env.get("PATH", "").split(os.pathsep)
+        found = next((folder for folder in folders if has(folder, "hookline")), "")
+        return _RELAY if has(found, _RELAY) else program
+    folder = os.path.dirname(shlex.split(program)[0])
+    return shlex.quote(os.path.join(folder, _RELAY)) if has(folder, "hookline", _RELAY) else program
+
+
 def moved_program(words: Sequence[str], env: Mapping[str, str] = os.environ) -> str | None:
     """What is wrong with how an entry starts Hookline: it is gone, or another one than this; None if nothing is."""
     import shlex
@@ -82,9 +98,10 @@ def moved_program(words: Sequence[str], env: Mapping[str, str] = os.environ) -> 
     if program is None:
         return f"{words[0]} is not there"
     own = shlex.split(pinned_program())[0]
-    same = os.path.realpath(program) == os.path.realpath(own) or os.path.dirname(program) == os.path.dirname(
-        own
-    )
+    real, own_real = os.path.realpath(program), os.path.realpath(own)
+    if os.path.basename(program) == _RELAY:  # it starts the one beside it, wherever a link to it is
+        real = os.path.join(os.path.dirname(real), "hookline")
+    same = real == own_real or os.path.dirname(program) == os.path.dirname(own)
     return None if same else f"it starts {program}, and this is {own}"
 
 

@@ -26,6 +26,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--events", action="append", metavar="EVENT,...", help="ask at these events only (repeatable)"
     )
+    parser.add_argument(
+        "--no-relay", action="store_true", help="write entries that start hookline itself, not hookline-relay"
+    )
 
 
 def add_install_options(parser: Any, yes: str) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.run import hook_calls, pinned_program
+from hookline.cli.commands.hook.run import faster, hook_calls, pinned_program
 from hookline.cli.commands.install.report import AgentDocument, InstallDocument, agent_document
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
@@ -53,13 +53,13 @@ def run(args: argparse.Namespace) -> ExitStatus:
             f"no agent was found, neither its program in PATH nor its folder; name one of {names}"
         )
     events = [name for given in args.events or () for name in given.split(",") if name]
-    found = [planned(each, site, partial(_plan, each, site, events, records)) for each in dialects]
+    program = pinned_program() if args.no_relay else faster(pinned_program())
+    found = [planned(each, site, partial(_plan, each, site, events, program, records)) for each in dialects]
     return settle(found, args, records, "install")
 
 
-def _plan(dialect: Dialect, site: Site, events: Sequence[str], records: Records) -> Plan:
+def _plan(dialect: Dialect, site: Site, events: Sequence[str], program: str, records: Records) -> Plan:
     names = [name for each in events for name in _own_names(dialect, each)]
-    program = pinned_program()
     plan = plan_install(dialect, site, hook_calls(dialect, names, program), own_entries(dialect), records)
     if plan.writes and not _CACHES.isdisjoint(program.split("/")):
         return replace(plan, notes=(*plan.notes, f"{program} is in a cache, which may be emptied: {_KEEP}"))
@@ -188,13 +188,14 @@ def trust_own_entries(plan: Plan) -> str | None:
     from hookline.cli.commands.trust.run import look_around
     from hookline.config.trust.store import StoreError
 
-    own = tuple(shlex.split(pinned_program()))
+    plain = pinned_program()
+    own = [tuple(shlex.split(each)) for each in (plain, faster(plain))]
     found = look_around(plan.site.project)
     mine = [
         entry
         for entry in found.pending
         if entry.item.where.file in plan.before
-        and any(plain_program(text.text, plan.dialect.name) == own for text in entry.texts)
+        and any(plain_program(text.text, plan.dialect.name) in own for text in entry.texts)
     ]
     try:
         if mine:
