@@ -41,9 +41,9 @@ def test_a_change_of_any_file_is_seen_by_the_next_call(resident: SharedResident)
     text = file.read_text().replace("no shell here", "no shell HERE")
     file.write_text(text)
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert b"HERE" in resident.call(session_id="another").stdout
+    assert b"HERE" in resident.call(session_id=f"{resident.session} 2").stdout
     file.unlink()
-    assert decision(resident.call(session_id="a third")) is None
+    assert decision(resident.call(session_id=f"{resident.session} 3")) is None
 
 
 def test_once_and_the_limit_of_blocks_hold_across_calls(resident: SharedResident, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_once_and_the_limit_of_blocks_hold_across_calls(resident: SharedResident
     for _ in range(3):
         resident.call()
     assert seen.read_text() == "x\n"
-    resident.call(session_id="another")
+    resident.call(session_id=f"{resident.session} 2")
     assert seen.read_text() == "x\nx\n"
     blocks = [resident.call("Stop").stdout.startswith(b'{"decision":"block"') for _ in range(9)]
     assert blocks == [True] * 8 + [False]

@@ -218,10 +218,10 @@ class Resident:
         if request.version != __version__:
             if _parts(request.version) > _parts(__version__):
                 self.drain(f"a relay of version {request.version} has called")
-            return f"this resident has version {__version__}"
+            return f"version {__version__} runs here"
         if _code_mark() != self._own_code:
             self.drain("Hookline was installed anew")
-            return "Hookline was installed anew"
+            return "version: Hookline was installed anew"
         if len(self._tasks) >= _MOST_CALLS:
             return f"{_MOST_CALLS} calls are under way"
         return refusal(request)

@@ -64,7 +64,7 @@ class InProcess(Struct, frozen=True):
     @property
     def reason(self) -> str | None:
         found = self.env.get(b"HOOKLINE_RELAY")
-        return None if found is None else found.decode()
+        return None if found is None else found.decode().partition(" ")[0]
 
 
 class Ran(Struct, frozen=True):

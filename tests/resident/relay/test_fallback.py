@@ -187,7 +187,7 @@ def test_a_resident_that_says_nothing_is_given_up_after_five_seconds(tmp_path: P
             found[relay.kind] = time.monotonic(), process
         for started, process in found.values():
             _, told = process.communicate(timeout=60)
-            assert b"'HOOKLINE_RELAY': b'lost'" in told
+            assert b"'HOOKLINE_RELAY': b'lost " in told
             assert time.monotonic() - started >= 5
     assert silent == [True, True]
 
@@ -471,7 +471,9 @@ def test_arguments_and_environment_reach_the_program_as_they_are(relay: Relay) -
     env = {os.fsencode(name): os.fsencode(value) for name, value in clean().items()} | {b"ODD": b"\xff\n=x"}
     told = relay.run(*CALL[:3], b"\xff\xfe", env=env).in_process
     assert [os.fsencode(word) for word in told.words] == [b"hook", b"--dialect", b"native", b"\xff\xfe"]
-    assert env_of([b"=".join(each) for each in told.env.items()]) == env | {b"HOOKLINE_RELAY": b"none"}
+    assert env_of([b"=".join(each) for each in told.env.items()]) == env | {
+        b"HOOKLINE_RELAY": b"none " + os.fsencode(relay.folder)
+    }
 
 
 def test_a_directory_that_is_gone_stays_so(relay: Relay, tmp_path: Path) -> None:

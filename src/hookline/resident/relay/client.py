@@ -40,13 +40,13 @@ class Relay:
         self._version = version.encode()
         self._words = list(words)
         self._input: bytes | None = None
+        self._folder = ""
         self._environment = _environment()
 
     def run(self) -> "NoReturn":
-        folder = None
         if self._words[:1] == ["--resident"]:
-            folder = self._words[1] if len(self._words) > 1 else ""
-            if not folder.startswith("/"):
+            self._folder = self._words[1] if len(self._words) > 1 else ""
+            if not self._folder.startswith("/"):
                 _refuse("--resident must name a folder by its whole path")
             del self._words[:2]
         if not _is_call(self._words) or posix.isatty(0):
@@ -55,7 +55,7 @@ class Relay:
             self._input = _read_input()
         except OSError:  # the program itself says what is wrong with it
             self._in_process(None)
-        answer = self._ask(folder or _usual_folder(), self._input)
+        answer = self._ask(self._folder or _usual_folder(), self._input)
         if isinstance(answer, str):
             self._in_process(answer)
         _give(*answer)
@@ -107,7 +107,9 @@ class Relay:
         env = dict(entry.split(b"=", 1) for entry in self._environment if b"=" in entry[1:])
         env.pop(b"HOOKLINE_RELAY", None)
         if reason is not None:
-            env[b"HOOKLINE_RELAY"] = reason.encode()
+            # A resident is to be started where it was looked for.
+            place = [self._folder.encode("utf-8", "surrogateescape")] if self._folder else []
+            env[b"HOOKLINE_RELAY"] = b" ".join([reason.encode(), *place])
         try:
             posix.execve(self._program, [self._program, *self._words], env)
         except (OSError, ValueError) as problem:

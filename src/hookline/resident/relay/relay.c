@@ -182,11 +182,15 @@ static int input_again(const struct bytes *input) {
     return 1;
 }
 
+/* What --resident names. */
+static const char *named_folder;
+
 /* Run the `hookline` beside this program. `input` is what was read of standard input, if it was. `reason` says why the
  * resident did not answer; without one, it was not to be asked. */
 static _Noreturn void in_process(char **arguments, const struct bytes *input, const char *reason) {
     static const char variable[] = "HOOKLINE_RELAY=";
-    char path[PATH_MAX + 16], said[64];
+    static char said[PATH_MAX + 64];
+    char path[PATH_MAX + 16];
     char *slash, **words, **env;
     size_t count = 0, kept = 0;
     if (!own_path(path, PATH_MAX) || (slash = strrchr(path, '/')) == NULL)
@@ -210,8 +214,13 @@ static _Noreturn void in_process(char **arguments, const struct bytes *input, co
         if (!starts(environ[count], variable))
             env[kept++] = environ[count];
     if (reason != NULL) {
+        /* The reason is one of ours; a resident is to be started where it was looked for. */
         strcpy(said, variable);
-        strncat(said, reason, sizeof said - sizeof variable);
+        strcat(said, reason);
+        if (named_folder != NULL && strlen(named_folder) < PATH_MAX) {
+            strcat(said, " ");
+            strcat(said, named_folder);
+        }
         env[kept] = said;
     }
     execve(path, words, env);
@@ -572,12 +581,12 @@ static const char *ask(int connection, struct bytes *head, struct bytes *input) 
 
 int main(int argc, char **argv) {
     static struct bytes input, head;
-    const char *reason, *folder = NULL;
+    const char *reason;
     char **arguments = argv + (argc > 0);
     int connection;
     if (arguments[0] != NULL && strcmp(arguments[0], "--resident") == 0) {
-        folder = arguments[1];
-        if (folder == NULL || folder[0] != '/')
+        named_folder = arguments[1];
+        if (named_folder == NULL || named_folder[0] != '/')
             refuse("--resident must name a folder by its whole path", "", "");
         arguments += 2;
     }
@@ -585,7 +594,7 @@ int main(int argc, char **argv) {
         in_process(arguments, NULL, NULL);
     if (!read_input(&input))
         in_process(arguments, NULL, NULL);
-    connection = reach(folder != NULL ? folder : usual_folder(), &reason);
+    connection = reach(named_folder != NULL ? named_folder : usual_folder(), &reason);
     if (connection >= 0) {
         reason = make_request(&head, arguments, input.size) ? ask(connection, &head, &input) : "lost";
         close(connection);
