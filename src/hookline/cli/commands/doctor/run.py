@@ -17,6 +17,7 @@ from hookline.checks.registry import CHECKS, Check, ranked
 from hookline.cli.commands.doctor.accept import accepted_findings, finding_id, split_accepted
 from hookline.cli.commands.doctor.calls import asking_agents, calls
 from hookline.cli.commands.doctor.report import Findings
+from hookline.cli.commands.doctor.resident import about_resident
 from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places, working_directory
 from hookline.cli.main import COMMANDS
 from hookline.cli.output import ExitStatus, Progress, show
@@ -55,7 +56,11 @@ def examine(args: argparse.Namespace) -> Findings:
         # Hooks that come into force by themselves are checked like the others, but not against them.
         coming = Loaded(tuple(hook for file in dormant.files if not file.off for hook in file.hooks))
         context = CheckContext(cwd, dict(os.environ), ShellReader(), engine.loader, engine.trust)
-        for check in (*CHECKS, Check("calls of hookline", calls(tuple(COMMANDS)))):
+        own_checks = (
+            Check("calls of hookline", calls(tuple(COMMANDS))),
+            Check("the resident", about_resident, of_given_files=False),
+        )
+        for check in (*CHECKS, *own_checks):
             progress.say(f"looking at {check.about}")
             if args.config is None or check.of_given_files:
                 found += check.find(loaded, context)

@@ -1,0 +1,53 @@
+"""Whether calls of agents are fast: by the relay, to a resident that can be reached."""
+
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from hookline import __version__
+from hookline.checks.context import CheckContext, entries
+from hookline.cli.commands.hook.run import faster
+from hookline.cli.commands.resident.run import running
+from hookline.config.load import Loaded
+from hookline.dialects.report import about
+from hookline.model.diagnostics import Diagnostic, Where
+from hookline.resident.call.self_calls import plain_program
+from hookline.resident.folder import FolderError, default_folder, open_folder
+
+_RELAY: Final = "hookline-relay"
+
+
+def about_resident(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """One note for each file whose entries start Hookline anew, and what is wrong with the resident."""
+    relays = False
+    said: set[str] = set()
+    for hook in entries(loaded):
+        words = plain_program(getattr(hook.spec, "command", ""), hook.dialect)
+        if words is None:
+            continue
+        if os.path.basename(words[0]) == _RELAY:
+            relays = True
+        elif hook.where.file not in said and faster(words[0], context.env) != words[0]:
+            said.add(hook.where.file)
+            message = "each call starts Hookline anew; the relay beside it answers in milliseconds"
+            yield about(hook, "info", "slow-call", message, "command", fix=f"hookline install {hook.dialect}")
+    if relays:
+        yield from _reached()
+
+
+def _reached() -> Iterator[Diagnostic]:
+    place = Where(default_folder())
+    try:
+        open_folder().close()
+    except FolderError as problem:
+        if os.path.lexists(place.file):
+            message = f"relays cannot reach a resident: {problem}; each call starts Hookline anew"
+            yield Diagnostic("warning", "no-resident", message, place, fix="remove it, or chmod 700 it")
+            return
+    status = running(None)
+    if status is None:
+        message = "no resident is running; the next call of an agent starts one"
+        yield Diagnostic("info", "no-resident", message, place, fix="hookline resident start")
+    elif status.version != __version__:
+        message = f"the resident is of version {status.version}, and this is {__version__}"
+        yield Diagnostic("info", "old-resident", message, place, fix="hookline resident stop")
