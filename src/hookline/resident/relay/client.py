@@ -73,7 +73,7 @@ class Relay:
         try:
             kind, body = _frame(connection, received)
             if kind == b"V":
-                return "version" if body.startswith(b"version") else "busy"
+                return _refusal(body)
             answer = _answer(body)
             if not sent:
                 return "lost"
@@ -337,6 +337,10 @@ def _answer(body: bytes) -> Answer:
     if at != len(body) or code > 255:
         raise _LostError
     return code, texts[0], texts[1], texts[2]
+
+
+def _refusal(words: bytes) -> str:
+    return "version" if words.startswith(b"version") else "busy"
 
 
 def _text(given: bytes) -> bytes:
