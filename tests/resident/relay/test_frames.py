@@ -79,18 +79,18 @@ def _understood(given: bytes) -> bytes:
         received, said = bytearray(), bytearray()
         for _ in range(2):
             try:
-                kind, body = client._frame(ours, received)
-            except client._LostError:
+                kind, body = client.read_frame(ours, received)
+            except client.LostError:
                 said += b"lost "
                 break
             said += kind + b" "
             if kind == b"V":
-                said += client._refusal(body).encode()
+                said += client.refusal(body).encode()
             else:
                 try:
-                    code, *texts = client._answer(body)
+                    code, *texts = client.read_answer(body)
                     said += b":".join((str(code).encode(), *texts))
-                except client._LostError:
+                except client.LostError:
                     said += b"lost"
             said += b" "
     return bytes(said)
