@@ -180,8 +180,9 @@ def _entry() -> Iterator[Case]:
     yield lost("hookline denies, then fails", "in JSON", f"echo '{denial}'; exit 1", as_rewritten=True)
 
     def spelled_twice(scene: Scene, path: str) -> Mapping[str, Sequence[Call]]:
-        program = f"{scene.programs}/hookline"
-        scene.write(".claude/settings.json", scene.entries().replace('"hookline hook', f'"{program} hook'))
+        program = f"{scene.programs}/hookline-relay"
+        entries = scene.entries().replace('"hookline-relay hook', f'"{program} hook')
+        scene.write(".claude/settings.json", entries)
         scene.add_hook("PreToolUse", f"echo asked >> {scene.marks}/asked")
         scene.add_hook("UserPromptSubmit", f"echo prompt >> {scene.marks}/asked")
         scene.add_hook("Stop", f"echo stop >> {scene.marks}/asked")

@@ -31,6 +31,8 @@ hooks = [{{ command = "touch {started}" }}]
 _LONGEST = 180
 #: Where `hookline` is installed.
 _BIN = str(Path(sys.executable).parent)
+#: What agents are told to run, and what that falls back on.
+_NAMES = ("hookline", "hookline-relay")
 
 
 #: How the user vouches for the project: in the settings, with `hookline trust`, or not at all.
@@ -89,7 +91,8 @@ class Scene:
         """By `hookline install`, of a Hookline that can be lost: it is in a folder of its own."""
         self.programs = str(self.marks.parent / "programs")
         Path(self.programs).mkdir(exist_ok=True)
-        shutil.copy(Path(_BIN, "hookline"), self.programs)
+        for name in _NAMES:
+            shutil.copy(Path(_BIN, name), self.programs)
         only = ("--events", ",".join(events)) if events else ()
         self.hookline("uninstall", self.client.name, "--yes")
         self.hookline("install", self.client.name, "--yes", *only)
@@ -121,10 +124,12 @@ class Scene:
         """The client does not find Hookline, or a program in its place."""
         self.programs = str(self.marks.parent / "programs")
         Path(self.programs).mkdir(exist_ok=True)
-        Path(self.programs, "hookline").unlink(missing_ok=True)
-        if instead:
-            program = self.write(f"{self.programs}/hookline", f"#!/bin/sh\n{instead}\n")
-            program.chmod(0o755)
+        for name in _NAMES:
+            program = Path(self.programs, name)
+            program.unlink(missing_ok=True)
+            if instead:
+                self.write(str(program), f"#!/bin/sh\n{instead}\n")
+                program.chmod(0o755)
 
     @property
     def guarded(self) -> bool:

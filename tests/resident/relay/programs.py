@@ -1,6 +1,7 @@
 """Both relays, each in a folder with a `hookline` that tells what it was given, or the real one."""
 
 import ast
+import atexit
 import os
 import shutil
 import subprocess
@@ -117,6 +118,7 @@ def clean() -> dict[str, str]:
 def programs() -> Path:
     """A folder with one of bin/ for each kind, made once in every process of a test run."""
     folder = Path(tempfile.mkdtemp(prefix="hookline-relays-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for kind in KINDS:
         (folder / kind).mkdir()
         telling = folder / kind / "hookline"

@@ -28,7 +28,7 @@ _INSTALL = ": install hookline again, or remove its entries from the hooks of th
 Answer = tuple[int, bytes, bytes, bytes]
 
 
-class _LostError(Exception):
+class LostError(Exception):
     """The resident said nothing, or nothing that can be understood."""
 
 
@@ -71,15 +71,15 @@ class Relay:
             connection.settimeout(0)
         received = bytearray()
         try:
-            kind, body = _frame(connection, received)
+            kind, body = read_frame(connection, received)
             if kind == b"V":
-                return "version" if body.startswith(b"version") else "busy"
-            answer = _answer(body)
+                return refusal(body)
+            answer = read_answer(body)
             if not sent:
                 return "lost"
             if kind == b"B":
                 connection.sendall(b"G")
-        except (_LostError, OSError):
+        except (LostError, OSError):
             return "lost"
         # From 'G' on hooks may have run: never again in process.
         return answer if kind == b"A" else _last_answer(connection, received) or answer
@@ -298,14 +298,14 @@ def _send(connection: "_socket.socket", request: bytes) -> bool:
     return True
 
 
-def _frame(connection: "_socket.socket", received: bytearray) -> tuple[bytes, bytes]:
-    """The next frame; what came after it stays in `received`. Raises `_LostError` or OSError."""
+def read_frame(connection: "_socket.socket", received: bytearray) -> tuple[bytes, bytes]:
+    """The next frame; what came after it stays in `received`. Raises `LostError` or OSError."""
     while True:
         need = _HEADER
         if len(received) >= _HEADER:
             kind, size = bytes(received[:1]), int.from_bytes(received[1:_HEADER], "little")
             if kind not in (b"V", b"B", b"A") or size > _MOST_FRAME:
-                raise _LostError
+                raise LostError
             need += size
             if len(received) >= need:
                 body = bytes(received[_HEADER:need])
@@ -313,20 +313,20 @@ def _frame(connection: "_socket.socket", received: bytearray) -> tuple[bytes, by
                 return kind, body
         part = connection.recv(_CHUNK)
         if not part:
-            raise _LostError
+            raise LostError
         received += part
 
 
 def _last_answer(connection: "_socket.socket", received: bytearray) -> Answer | None:
     try:
         connection.settimeout(None)
-        kind, body = _frame(connection, received)
-        return _answer(body) if kind == b"A" else None
-    except (_LostError, OSError):
+        kind, body = read_frame(connection, received)
+        return read_answer(body) if kind == b"A" else None
+    except (LostError, OSError):
         return None
 
 
-def _answer(body: bytes) -> Answer:
+def read_answer(body: bytes) -> Answer:
     texts: list[bytes] = []
     at = 4
     for _ in range(3):
@@ -334,11 +334,15 @@ def _answer(body: bytes) -> Answer:
         at = start + int.from_bytes(body[at:start], "little")
         texts.append(body[start:at])
         if start > len(body):
-            raise _LostError
+            raise LostError
     code = int.from_bytes(body[:4], "little")
     if at != len(body) or code > 255:
-        raise _LostError
+        raise LostError
     return code, texts[0], texts[1], texts[2]
+
+
+def refusal(words: bytes) -> str:
+    return "version" if words.startswith(b"version") else "busy"
 
 
 def _text(given: bytes) -> bytes:
