@@ -27,6 +27,7 @@ from bench import (
     soak_process,
     soak_protected,
     soak_reach,
+    soak_resident,
     soak_shell,
     soak_trust,
 )
@@ -64,6 +65,7 @@ def parts() -> dict[str, Part]:
         found[name] = _silent(part)
     found.update(soak_agent.SOAKS)
     found["screen"] = screen_terminal.soak
+    found["resident"] = soak_resident.resident
     return found
 
 

@@ -1,5 +1,6 @@
 """A real resident of the user of a scratch home, and calls that relays bring to it."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 import msgspec
 
 from hookline import __version__
+from hookline.model.errors import HooklineError
 from hookline.resident.folder import connect, open_folder
 from hookline.resident.protocol import (
     ANSWER,
@@ -86,6 +88,9 @@ class Residents:
         for process in self.started:
             process.kill()
             process.wait()
+        # One that a relay has started.
+        with contextlib.suppress(OSError, HooklineError):
+            ask(str(self.folder), "stop", version=__version__)
 
     def payload(self, event: str = "PreToolUse", **fields: Any) -> bytes:
         self._number += 1

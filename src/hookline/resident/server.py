@@ -118,6 +118,15 @@ class Resident:
                 self.drain(f"no call for {self.settings.idle_seconds:.0f} s")
             elif _code_mark() != self._own_code:
                 self.drain("Hookline was installed anew")
+            elif not self._can_be_found():
+                self.drain("its socket is gone")
+
+    def _can_be_found(self) -> bool:
+        """Not if the folder was removed, or another one has taken its place: nobody could reach it any more."""
+        try:
+            return os.path.samestat(os.stat(os.path.join(self._folder.path, SOCKET)), self._socket)
+        except OSError:
+            return False
 
     def drain(self, why: str) -> None:
         """Take no further calls, and end when those that are under way are over."""
@@ -163,6 +172,7 @@ class Resident:
             listening.bind(self._folder.address)
         finally:
             os.umask(before)
+        self._socket = os.stat(SOCKET, dir_fd=self._folder.descriptor)
         listening.listen(_BACKLOG)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_unix_server(lambda: Connection(self), sock=listening)

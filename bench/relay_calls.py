@@ -1,0 +1,118 @@
+"""What a call of an agent costs by the relay to a real resident with one guard, beside the smallest program."""
+
+import itertools
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench.findings import Finding
+from tests.resident.relay.programs import KINDS, Kind, programs
+from tests.resident.residents import Residents, hook_file
+
+#: Milliseconds beyond /bin/true, medians.
+GOALS: dict[Kind, float] = {"compiled": 2.0, "pure": 15.0}
+_ROUNDS = 200
+_AT_ONCE, _CALLS = 8, 200
+_CALL = ("hook", "--dialect", "claude-code", "PreToolUse")
+_LINES = ("ls -la src", "git push --force", "grep -rn TODO src tests", "git status && make test")
+_GUARD = 'type = "builtin"\ncommand = "force-push"'
+
+
+class Calls:
+    """Payloads of a session, each in a file, with what is right to answer."""
+
+    def __init__(self, residents: Residents) -> None:
+        self._residents = residents
+        self._numbers = itertools.count()
+
+    def next(self) -> tuple[Path, bool]:
+        number = next(self._numbers)
+        line = _LINES[number % len(_LINES)]
+        file = self._residents.home / f"payload-{number}"
+        payload = {
+            "hook_event_name": "PreToolUse", "session_id": "bench", "cwd": str(self._residents.project),
+            "tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": f"call {number}",
+        }  # fmt: skip
+        file.write_text(json.dumps(payload))
+        return file, "--force" in line
+
+
+def findings() -> list[Finding]:
+    with tempfile.TemporaryDirectory(prefix="hookline-bench-") as scratch:
+        residents = Residents(Path(scratch))
+        residents.write(".hookline/hooks.toml", hook_file(_GUARD))
+        residents.start()
+        try:
+            return [*_one_by_one(residents), *_at_once(residents)]
+        finally:
+            residents.stop()
+
+
+def _one_by_one(residents: Residents) -> list[Finding]:
+    calls = Calls(residents)
+    lines: dict[str, Sequence[str]] = {"true": ("/bin/true",)}
+    for kind in KINDS:
+        program = programs() / kind / "hookline-relay"
+        if program.exists():
+            lines[kind] = (str(program), "--resident", str(residents.folder), *_CALL)
+    taken: dict[str, list[float]] = {name: [] for name in lines}
+    for _ in range(_ROUNDS):
+        for name, line in lines.items():
+            payload, _denied = calls.next()
+            taken[name].append(_milliseconds(line, payload, residents.env)[0])
+    least = statistics.median(taken["true"])
+    return [
+        Finding(
+            f"relay beyond /bin/true, {kind}", f"{beyond:.2f} ms", f"<= {GOALS[kind]:g} ms", beyond <= GOALS[kind]
+        )
+        for kind in KINDS
+        if kind in taken
+        for beyond in [statistics.median(taken[kind]) - least]
+    ]  # fmt: skip
+
+
+def _at_once(residents: Residents) -> list[Finding]:
+    program = str(programs() / "compiled" / "hookline-relay")
+    line = (program, "--resident", str(residents.folder), *_CALL)
+    calls = Calls(residents)
+    asked = [calls.next() for _ in range(_CALLS)]
+    wrong: list[str] = []
+
+    def call(one: tuple[Path, bool]) -> float:
+        out = one[0].with_suffix(".out")
+        taken, status = _milliseconds(line, one[0], residents.env, out)
+        if status or (b'"deny"' in out.read_bytes()) != one[1]:
+            wrong.append(str(one[0]))
+        return taken
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        taken = sorted(pool.map(call, asked))
+    median, worst = statistics.median(taken), taken[int(len(taken) * 0.99)]
+    name = f"{len(asked)} calls, {_AT_ONCE} at once"
+    return [
+        Finding(f"{name}: p99 to median ({median:.1f} ms)", f"{worst / median:.1f}x", "<= 10x", worst <= 10 * median),
+        Finding(f"{name}: wrong answers", str(len(wrong)), "0", not wrong),
+    ]  # fmt: skip
+
+
+def _milliseconds(
+    line: Sequence[str], payload: Path, env: dict[str, str], out: Path | None = None
+) -> tuple[float, int]:
+    streams = [
+        (os.POSIX_SPAWN_OPEN, 0, str(payload), os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(out or os.devnull), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+    ]
+    started = time.perf_counter()
+    pid = os.posix_spawn(line[0], list(line), env, file_actions=streams)
+    _, status = os.waitpid(pid, 0)
+    taken = time.perf_counter() - started
+    return taken * 1000, os.waitstatus_to_exitcode(status)
+
+
+if __name__ == "__main__":
+    print(*findings(), sep="\n")

@@ -1,0 +1,202 @@
+"""Part resident of the soak: every answer compared, a hundred thousand calls, and everything killed once."""
+
+import itertools
+import os
+import random
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench.findings import Finding
+from tests.resident.relay.programs import real_relay, relay_of
+from tests.resident.residents import Residents, command, hook_file
+from tests.resident.same_answers import Http, differences, failing_cases, recorded_cases, speaking_hooks
+
+CALLS = 100_000
+KILLS = 200
+_AT_ONCE = 4
+_MEMORY = 5 << 20
+_PARTS = 20
+_CALL = ("hook", "--dialect", "claude-code", "PreToolUse")
+
+Say = Callable[[str], None]
+
+
+def resident(say: Say, calls: int = CALLS, kills: int = KILLS) -> Iterator[Finding]:
+    """All of it; half an hour on two cores."""
+    yield from _same(say)
+    yield from _many(say, calls)
+    yield from _kills(say, kills)
+
+
+def _same(say: Say) -> Iterator[Finding]:
+    with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
+        residents = Residents(Path(scratch))
+        residents.start("--http", "0")
+        try:
+            status = residents.status()
+            if status is None or status.http is None:
+                raise RuntimeError("the resident does not listen")
+            token = (residents.home / ".local/state/hookline/resident-token").read_text()
+            http = Http(status.http, token)
+            residents.write(".hookline/hooks.toml", speaking_hooks())
+            for name, cases in (
+                ("recorded payloads", recorded_cases(residents.project)),
+                ("hooks that fail", failing_cases(residents)),
+            ):
+                count, found = 0, 0
+                for case in cases:
+                    by_http = http if case.dialect == "claude-code" else None
+                    for one in differences(residents, case, by_http):
+                        say(f"DIFFERENT: {one}")
+                        found += 1
+                    count += 1
+                    if count % 50 == 0:
+                        say(f"{count} {name}")
+                yield Finding(
+                    f"resident: {count} {name}, by both relays and http", f"{found} differ", "0", not found
+                )
+        finally:
+            residents.stop()
+
+
+def _many(say: Say, calls: int) -> Iterator[Finding]:
+    with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
+        residents = Residents(Path(scratch))
+        residents.write(
+            ".hookline/hooks.toml",
+            hook_file('type = "builtin"\ncommand = "force-push"')
+            + hook_file(command("cat > /dev/null"), event="PostToolUse"),
+        )
+        process = residents.start()
+        line = [str(relay_of("compiled", residents.folder).program), "--resident", str(residents.folder)]
+        numbers = itertools.count()
+        wrong: Counter[str] = Counter()
+
+        def call(_: int) -> None:
+            number = next(numbers)
+            after, forced = number % 10 == 0, number % 3 == 0
+            event = "PostToolUse" if after else "PreToolUse"
+            given = residents.payload(
+                event, session_id=f"s{number // 100}", tool_use_id=f"c{number}", tool_response={},
+                tool_input={"command": f"git push origin b{number}" + (" --force" if forced else "")},
+            )  # fmt: skip
+            words = ("hook", "--dialect", "claude-code", event)
+            done = subprocess.run(
+                [*line, *words], input=given, env=residents.env, capture_output=True, check=False
+            )
+            right = (b'"deny"' in done.stdout) == (forced and not after)
+            wrong["wrong"] += done.returncode != 0 or not right
+
+        try:
+            # Until caches are full, more memory is no leak.
+            before = (0, 0, 0)
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                for part in range(_PARTS):
+                    list(pool.map(call, range(calls // _PARTS)))
+                    held = _held(process.pid)
+                    before = held if part == _PARTS // 4 else before
+                    say(f"{(part + 1) * calls // _PARTS:,} calls; processes, descriptors, bytes: {held}")
+            time.sleep(1)
+            after_all = _held(process.pid)
+            grown = [now - then for now, then in zip(after_all, before, strict=True)]
+            name = f"resident: {calls:,} calls"
+            yield Finding(f"{name}, wrong answers", str(wrong["wrong"]), "0", not wrong["wrong"])
+            yield Finding(f"{name}, processes left", str(grown[0]), "0", grown[0] <= 0)
+            yield Finding(f"{name}, descriptors left", str(grown[1]), "0", grown[1] <= 0)
+            yield Finding(f"{name}, memory", f"{grown[2] / 1e6:+.1f} MB", "<= 5 MB", grown[2] <= _MEMORY)
+        finally:
+            residents.stop()
+
+
+def _held(pid: int) -> tuple[int, int, int]:
+    """Children, descriptors, and bytes of memory of a process."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return len(children), len(os.listdir(f"/proc/{pid}/fd")), pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _kills(say: Say, kills: int) -> Iterator[Finding]:
+    chance = random.Random(17)
+    with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
+        residents = Residents(Path(scratch))
+        effects = Path(scratch, "effects")
+        script = residents.write(
+            "guard.py",
+            "import json, sys, time\ncall = json.load(sys.stdin)['tool_use_id']\n"
+            f"open({str(effects)!r}, 'a').write(call + '\\n')\ntime.sleep(0.02)\n"
+            "print('never', file=sys.stderr)\nsys.exit(2)\n",
+        )
+        residents.write(".hookline/hooks.toml", hook_file(command(f"python3 {script}")))
+        relay = real_relay("compiled", residents.folder, Path(scratch, "bin"))
+        # As `hookline install` writes it.
+        entry = " ".join(map(shlex.quote, map(str, relay.words(*_CALL))))
+        entry += " || { [ $? = 2 ] || echo 'hookline could not be run' >&2; exit 2; }"
+        passed: list[str] = []
+        killed: Counter[str] = Counter()
+        resident = residents.start()
+        for number in range(kills):
+            if resident.poll() is not None:
+                resident = residents.start()
+            given = residents.payload(tool_use_id=f"kill {number}", session_id=f"k{number}")
+            process = subprocess.Popen(
+                ["sh", "-c", entry], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env=residents.env, cwd=residents.project,
+            )  # fmt: skip
+            whom = chance.choice(("resident", "relay", "hook", "zygote"))
+            if process.stdin is not None:
+                process.stdin.write(given)
+                process.stdin.close()
+            time.sleep(chance.random() * 0.12)
+            killed[whom] += _kill(whom, resident.pid, process.pid)
+            out = process.stdout.read() if process.stdout is not None else b""
+            if process.wait() != 2 and b'"deny"' not in out:
+                passed.append(f"kill {number} of the {whom}: {process.returncode} {out!r}")
+            if number % 20 == 19:
+                say(f"{number + 1} kills")
+        residents.stop()
+        runs = Counter(effects.read_text().splitlines()) if effects.exists() else Counter[str]()
+        twice = [call for call, times in runs.items() if times > 1]
+        for one in (*passed, *twice):
+            say(f"FAILED: {one}")
+        said = ", ".join(f"{name} {count}" for name, count in sorted(killed.items()))
+        yield Finding(
+            f"resident: {kills} kills ({said}), guards that passed", str(len(passed)), "0", not passed
+        )
+        yield Finding(f"resident: {kills} kills, hooks that ran twice", str(len(twice)), "0", not twice)
+
+
+def _kill(whom: str, resident: int, shell: int) -> int:
+    """Whether there was something to kill."""
+    try:
+        if whom == "resident":
+            found = [resident]
+        elif whom == "relay":
+            found = _children(shell)
+        else:
+            found = [pid for pid in _children(resident) if ("zygote" in _words(pid)) == (whom == "zygote")]
+        for pid in found[:1]:
+            os.kill(pid, signal.SIGKILL)
+    except (OSError, ProcessLookupError):
+        return 0
+    return int(bool(found))
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _words(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
