@@ -18,6 +18,9 @@ settings.register_profile("steady", derandomize=True, database=None, deadline=No
 settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("explore" if os.environ.get("HYPOTHESIS_EXPLORE") else "steady")
 
+# Calls that tests make by the relay leave no resident behind.
+os.environ["HOOKLINE_RESIDENT"] = "off"
+
 # A shell starts background jobs with SIGINT ignored, and processes that tests start would inherit it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -138,6 +138,7 @@ def try_out(artefact: Path, folder: Path) -> None:
     settings.parent.mkdir(parents=True)
     settings.write_text(f"trusted = ['{project}']\n")
     env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "LANG": "C.UTF-8"}
+    env["HOOKLINE_RESIDENT"] = "off"
 
     def expect(words: Sequence[str], shown: str, status: int = 0, given: str = "") -> None:
         answer = run(words, status=status, cwd=project, env=env, given=given)

@@ -13,6 +13,8 @@ from hookline.resident import protocol
 from hookline.resident.folder import FolderError, connect, open_folder
 from hookline.resident.protocol import Reply, Request
 
+#: `off`: calls start no resident.
+SWITCH: Final = "HOOKLINE_RESIDENT"
 #: What the resident itself needs; the environment of a call goes to its own hooks only.
 _NEEDED: Final = re.compile(r"HOME|PATH|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*", re.DOTALL)
 _MOST_LOG: Final = 1 << 20
@@ -36,7 +38,7 @@ def start(
 def start_if_wanted(relay: str, env: Mapping[str, str]) -> None:
     """After a call that a relay had to hand over: the next one is to find a resident. Fails silently."""
     why, _, folder = relay.partition(" ")
-    if why not in ("none", "version"):
+    if why not in ("none", "version") or env.get(SWITCH) == "off":
         return
     try:
         opened = open_folder(folder or None, create=True)

@@ -556,7 +556,7 @@ def test_the_real_program_answers_where_there_is_no_resident(relay: Relay, tmp_p
     )
     vouch_for(home, project)
     real = real_relay(relay.kind, relay.folder, tmp_path / "a bin")
-    env = clean() | {"HOME": str(home), "PWD": str(project)}
+    env = clean() | {"HOME": str(home), "PWD": str(project), "HOOKLINE_RESIDENT": "off"}
     payload = b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
     ran = real.run(given=payload, env=env, cwd=project)
     direct = subprocess.run(
