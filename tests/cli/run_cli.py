@@ -46,6 +46,7 @@ def clean_env(home: Path, env: Mapping[str, str] | None = None) -> dict[str, str
         "PATH": f"{_BIN}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "HOME": str(home),
         "LANG": "C.UTF-8",
+        "HOOKLINE_RESIDENT": "off",
         "PYTHONUTF8": "1",
         "TZ": "UTC",
         "COLUMNS": "100",

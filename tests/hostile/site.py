@@ -75,6 +75,7 @@ class Site:
             "PATH": os.defpath,
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
+            "HOOKLINE_RESIDENT": "off",
             "PYTHONUTF8": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "TERM": "xterm",
