@@ -1,0 +1,119 @@
+"""What was read is kept only as long as every path is as it was, whichever agent's it is."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from hookline import Engine
+from hookline.resident.call.answer import hooks_for
+from hookline.resident.probes import Probes, recorded
+from tests.cli.commands.agent_calls import Caller, repository
+
+
+@pytest.fixture
+def caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
+    made = Caller(tmp_path, monkeypatch)
+    repository(made.project)
+    return made
+
+
+def _look(caller: Caller) -> Probes:
+    with recorded() as probes:
+        hooks_for(Engine(), str(caller.project), "claude-code", None)
+    return probes
+
+
+def test_nothing_changed_means_that_it_holds(caller: Caller) -> None:
+    caller.write(".hookline/hooks.toml", "")
+    probes = _look(caller)
+    assert probes.hold()
+    (caller.project / "README.md").write_text("not looked at")
+    assert probes.hold()
+
+
+def test_every_place_that_could_hold_hooks_is_looked_at(caller: Caller) -> None:
+    """Also those of agents that nothing is there of yet."""
+    loader = Engine().loader
+    places = [Path(each) for each in loader.places(str(caller.project))]
+    # The agent that calls runs its own hooks itself; another one that reads its files as well is not used here.
+    own = [each for each in places if each.is_relative_to(caller.home) and ".claude" not in each.parts]
+    assert len(own) > 20
+    unseen: list[Path] = []
+    for place in own:
+        probes = _look(caller)
+        made = [each for each in (*reversed(place.parents), place) if not each.exists()]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("")
+        if probes.hold():
+            unseen.append(place)
+        for each in reversed(made):
+            each.unlink() if each.is_file() else each.rmdir()
+    assert not unseen
+
+
+def test_changes_and_removals_show(caller: Caller) -> None:
+    file = caller.write(".hookline/hooks.toml", "# one\n")
+    for change in (
+        lambda: file.write_text("# two\n"),
+        lambda: file.chmod(0o600),
+        lambda: file.rename(file.with_suffix(".json")),
+        lambda: file.symlink_to("/dev/null"),
+        lambda: (file.unlink(), file.mkdir()),
+    ):
+        probes = _look(caller)
+        assert probes.hold()
+        change()
+        assert not probes.hold(), change
+
+
+def test_trust_and_the_settings_of_the_user_are_looked_at(caller: Caller) -> None:
+    (caller.home / ".config/hookline/settings.toml").unlink()
+    caller.write(
+        ".hookline/hooks.toml", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\n'
+    )
+    probes = _look(caller)
+    caller.write("~/.config/hookline/settings.toml", f'trusted = ["{caller.project}"]\n')
+    assert not probes.hold()
+    (caller.home / ".config/hookline/settings.toml").unlink()
+    probes = _look(caller)
+    os.makedirs(caller.home / ".local/state/hookline/trust", mode=0o700)
+    assert not probes.hold()
+
+
+def test_a_plugin_that_gains_hooks_is_noticed(caller: Caller) -> None:
+    root = caller.home / "plugins-elsewhere" / "tidy"
+    root.mkdir(parents=True)
+    installed = {"plugins": {"tidy@shop": [{"installPath": str(root), "version": "1"}]}}
+    caller.write("~/.claude/plugins/installed_plugins.json", str(installed).replace("'", '"'))
+    caller.write("~/.claude/settings.json", '{"enabledPlugins": {"tidy@shop": true}}')
+    with recorded() as probes:
+        hooks_for(Engine(), str(caller.project), "codex", None)
+    assert probes.hold()
+    (root / "hooks").mkdir()
+    (root / "hooks" / "hooks.json").write_text('{"hooks": {}}')
+    assert not probes.hold()
+
+
+def test_a_new_repository_around_the_directory_is_noticed(caller: Caller) -> None:
+    (caller.project / "nested").mkdir()
+    with recorded() as probes:
+        hooks_for(Engine(), str(caller.project / "nested"), "claude-code", None)
+    repository(caller.project / "nested")
+    assert not probes.hold()
+
+
+def test_what_changed_just_now_is_not_settled(caller: Caller) -> None:
+    file = caller.write(".hookline/hooks.toml", "")
+    assert not _look(caller).settled()
+    old = time.time() - 100
+    os.utime(file, (old, old))
+    assert not _look(caller).settled()  # the time of the change itself is new
+
+
+def test_the_functions_of_the_system_are_put_back(caller: Caller) -> None:
+    before = os.stat, os.lstat, os.open, os.listdir
+    with pytest.raises(ZeroDivisionError), recorded():
+        raise ZeroDivisionError
+    assert (os.stat, os.lstat, os.open, os.listdir) == before
