@@ -1,8 +1,12 @@
 """The resident as a process: how it starts and ends, and what belongs to the user alone."""
 
+import os
 import signal
 import socket
+import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -123,3 +127,43 @@ def _frame(connection: socket.socket) -> bytes:
             raise ConnectionResetError
         received += part
     return found[0]
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that everybody may enter, so that it is the one of the resident that keeps others out."""
+    with tempfile.TemporaryDirectory(prefix="hookline-", dir="/tmp") as top:
+        os.chmod(top, 0o755)
+        yield Path(top)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_another_user_can_neither_connect_nor_read_nor_answer(public: Path) -> None:
+    residents = Residents(public)
+    residents.start()
+    tries = """
+import os, socket, sys
+folder = sys.argv[1]
+for attempt in (
+    lambda: os.listdir(folder),
+    lambda: socket.socket(socket.AF_UNIX).connect(folder + "/relay"),
+    lambda: os.unlink(folder + "/relay"),
+    lambda: socket.socket(socket.AF_UNIX).bind(folder + "/other"),
+    lambda: os.rename(folder, folder + "-gone"),
+):
+    try:
+        attempt()
+    except PermissionError:
+        continue
+    sys.exit("it was allowed")
+"""
+    done = subprocess.run(
+        ["/usr/bin/env", "python3", "-c", tries, os.path.realpath(residents.folder)],
+        user=65534, group=65534, extra_groups=[], capture_output=True, check=False, cwd="/",
+        env={"PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    if b"ENOENT" in done.stderr or done.returncode == 127:
+        pytest.skip("there is no python3 that another user can run")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert decision(residents.call()) is None
+    residents.stop()
