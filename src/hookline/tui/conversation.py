@@ -2,15 +2,24 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from hookline.agent.messages import Assistant, User
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import head_and_tail
 from hookline.tui.activity import Activity
-from hookline.tui.channel import Asked, Channel, Idle, Item, Note, Opened, Returned, Stopped, Withdrawn
+from hookline.tui.channel import (
+    Asked,
+    Channel,
+    Command,
+    Idle,
+    Item,
+    Note,
+    Opened,
+    Returned,
+    Stopped,
+    Withdrawn,
+)
 from hookline.tui.dialog import Dialog
 from hookline.tui.pages.transcript import Kept
 from hookline.tui.scrollback import Scrollback
@@ -18,10 +27,7 @@ from hookline.tui.status import Status
 from hookline.tui.text import cards
 from hookline.tui.text.paint import indented
 from hookline.tui.text.stream import Stream, as_markdown
-from hookline.tui.text.welcome import welcome
-
-if TYPE_CHECKING:
-    from hookline.agent.build import BuiltAgent
+from hookline.tui.text.welcome import keys_card, welcome
 
 #: Events at which hooks look at a prompt before it counts.
 _OF_PROMPTS = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
@@ -67,6 +73,8 @@ class Conversation:
                 yield from self._show(item)
             case Note():
                 self._put(cards.note_lines(item.text), "note")
+            case Command():
+                self._command(item.text)
             case Asked():
                 self.end_stream()
                 self._dialog.ask(item)
@@ -81,10 +89,16 @@ class Conversation:
                 self._stopped = True
             case Opened():
                 self._status.open(item.untrusted)
-                self._open(item.ready)
+                self._open(item)
             case Idle():
                 self._put_early()
+                self.activity.asked = None
         yield
+
+    def _command(self, text: str) -> None:
+        self._put(cards.command_card(text), "command")
+        if text == "/help":
+            self._put(keys_card(), "note")
 
     def _show(self, shown: Shown) -> Iterator[None]:
         nested = cards.depth(shown)
@@ -183,23 +197,15 @@ class Conversation:
             call.printed = True
             self._put(cards.call_card(call.shown), "card")
 
-    def _open(self, ready: "BuiltAgent") -> None:
+    def _open(self, opened: Opened) -> None:
         from hookline import __version__  # noqa: PLC0415 only when a session begins
 
         engine = self._channel.engine
         events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
         self._put(welcome(self._status.facts, __version__, events), "note")
-        self._resumed(ready)
-
-    def _resumed(self, ready: "BuiltAgent") -> None:
-        messages = ready.agent.conversation.messages
-        if ready.source == "startup" or not messages:
-            return
-        what = "a copy of an earlier session" if ready.source == "fork" else "an earlier session"
-        self._put(Text(f"  goes on with {what}: {len(messages)} messages", "dim"), "note")
-        asked = next((one.text for one in reversed(messages) if isinstance(one, User) and not one.by), "")
-        answer = next((one.text for one in reversed(messages) if isinstance(one, Assistant) and one.text), "")
-        if asked:
-            self._put(cards.prompt_card(head_and_tail(asked, _MOST_RECALLED)), "prompt")
-        if answer:
-            self._put(as_markdown(head_and_tail(answer, _MOST_RECALLED)), "text")
+        if opened.goes_on:
+            self._put(Text(f"  goes on with {opened.goes_on}", "dim"), "note")
+        if opened.asked:
+            self._put(cards.prompt_card(head_and_tail(opened.asked, _MOST_RECALLED)), "prompt")
+        if opened.answer:
+            self._put(as_markdown(head_and_tail(opened.answer, _MOST_RECALLED)), "text")

@@ -23,6 +23,9 @@ KEYS: Sequence[tuple[str, str]] = (
     ("Ctrl-L, Ctrl-Z", "draw the screen again; suspend"),
 )
 
+#: Events that are named on the start screen, those with the most hooks first.
+_MOST_EVENTS = 6
+
 
 def welcome(facts: Facts, version: str, events: Sequence[str]) -> RenderableType:
     rows = [
@@ -48,7 +51,9 @@ def _row(name: str, value: str, style: str = "") -> Text:
 def _hooks(facts: Facts, events: Sequence[str]) -> str:
     if not facts.hooks:
         return "none in force; `hookline init` writes a first guard"
-    counts = ", ".join(f"{event} {number}" for event, number in Counter(events).most_common(6))
+    numbers = Counter(events).most_common()
+    counts = ", ".join(f"{event} {number}" for event, number in numbers[:_MOST_EVENTS])
+    counts += f" and {len(numbers) - _MOST_EVENTS} more events" if len(numbers) > _MOST_EVENTS else ""
     off = f"; {facts.not_enforced} not enforced" if facts.not_enforced else ""
     what = "configured" if facts.untrusted else "in force"
     return f"{facts.hooks} {what}: {counts}{off} (F2 shows them)"
