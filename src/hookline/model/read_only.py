@@ -75,10 +75,9 @@ def read_only(value: Any, other: Callable[[Any], Any]) -> Any:
         return ReadOnlyDict(value)
     if kind in _UNCHANGEABLE:
         return value
-    if kind is list:
-        return ReadOnlyList(_all_read_only(value, other))
-    if kind is tuple:
-        return tuple(_all_read_only(value, other))
+    if kind is list or kind is tuple:
+        items = _all_read_only(value, other)
+        return ReadOnlyList(items) if kind is list else tuple(items)
     if isinstance(value, Mapping):
         return read_only(dict(cast("Mapping[Any, Any]", value)), other)
     return other(value)

@@ -49,10 +49,12 @@ class Note(Struct, frozen=True):
     text: str
 
 
-class Command(Struct, frozen=True):
-    """A command for the agent itself, whose turn has come."""
+class Taken(Struct, frozen=True):
+    """A prompt whose turn has come: hooks look at it now."""
 
     text: str
+    #: It is for the agent itself: nothing of it reaches the model.
+    is_command: bool = False
 
 
 class Withdrawn(Struct, frozen=True, eq=False):
@@ -87,7 +89,7 @@ class Idle(Struct, frozen=True):
     """The agent waits for the user."""
 
 
-Item = Shown | Note | Command | Asked | Withdrawn | Returned | Stopped | Opened | Idle
+Item = Shown | Note | Taken | Asked | Withdrawn | Returned | Stopped | Opened | Idle
 
 Call = Callable[[], object]
 
@@ -103,10 +105,9 @@ class PromptQueue(deque[str]):
     def popleft(self) -> str:
         text = super().popleft()
         slash = slash_of(text)
-        if slash is not None and slash.name in LOCAL_COMMANDS:
-            self._post(Command(text))
-        else:
-            self.taken = text
+        is_command = slash is not None and slash.name in LOCAL_COMMANDS
+        self.taken = "" if is_command else text
+        self._post(Taken(text, is_command))
         return text
 
 
@@ -131,6 +132,8 @@ class HookStats:
         self._records: dict[tuple[str, str, str], HookRecord] = {}
         #: Grows with every hook that ended.
         self.count = 0
+        #: Grows with every hook that was not run for lack of trust.
+        self.refused = 0
 
     def ran(self, run: "Run") -> None:
         """Subscribe this to the journal."""
@@ -141,6 +144,7 @@ class HookStats:
             record.times.append(run.duration_ms)
         record.passed_without_answer += run.passed_without_answer
         record.last = run
+        self.refused += run.status == "untrusted"
         self.count += 1
 
     def of(self, hook: "Hook") -> HookRecord:

@@ -8,18 +8,7 @@ from rich.text import Text
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import head_and_tail
 from hookline.tui.activity import Activity
-from hookline.tui.channel import (
-    Asked,
-    Channel,
-    Command,
-    Idle,
-    Item,
-    Note,
-    Opened,
-    Returned,
-    Stopped,
-    Withdrawn,
-)
+from hookline.tui.channel import Asked, Channel, Idle, Item, Note, Opened, Returned, Stopped, Taken, Withdrawn
 from hookline.tui.dialog import Dialog
 from hookline.tui.pages.transcript import Kept
 from hookline.tui.scrollback import Scrollback
@@ -58,6 +47,8 @@ class Conversation:
         self.stopping = ""
         self._stopped = False
         self._early: list[Shown] = []
+        #: What was taken last is a command.
+        self._for_command = False
         #: The last notice or warning.
         self._said = ""
 
@@ -73,8 +64,8 @@ class Conversation:
                 yield from self._show(item)
             case Note():
                 self._put(cards.note_lines(item.text), "note")
-            case Command():
-                self._command(item.text)
+            case Taken():
+                self._take(item)
             case Asked():
                 self.end_stream()
                 self._dialog.ask(item)
@@ -95,9 +86,12 @@ class Conversation:
                 self.activity.asked = None
         yield
 
-    def _command(self, text: str) -> None:
-        self._put(cards.command_card(text), "command")
-        if text == "/help":
+    def _take(self, item: Taken) -> None:
+        """A command is printed at once; a prompt when it counts, as hooks have left it."""
+        self._for_command = item.is_command
+        if item.is_command:
+            self._put(cards.command_card(item.text), "command")
+        if item.text == "/help":
             self._put(keys_card(), "note")
 
     def _show(self, shown: Shown) -> Iterator[None]:
@@ -150,7 +144,8 @@ class Conversation:
             self._stopped = False  # the user knows
             return
         if shown.event in _OF_PROMPTS and shown.kind != "blocked":
-            self._early.append(shown)
+            if shown.kind != "context" or not self._for_command:  # the model is sent nothing with a command
+                self._early.append(shown)
             return
         self._put_early()
         self._put_news(shown)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import History, InMemoryHistory
 from prompt_toolkit.input import Input
 
@@ -53,7 +54,7 @@ class Screen:
             multiline=True,
             history=history or InMemoryHistory(),
             completer=PromptCompleter(self._cwd, self._project_commands),
-            complete_while_typing=True,
+            complete_while_typing=Condition(lambda: self.dialog.open is None),
         )
         self.dialog = Dialog(self.buffer, clock)
         self.status = Status(channel, self.dialog, self._changed)
