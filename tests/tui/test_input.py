@@ -170,3 +170,32 @@ def test_a_command_is_echoed_in_its_turn_and_nothing_is_said_to_be_added_for_the
             assert one.words.count("a hook added") == 1
 
     asyncio.run(main())
+
+
+def test_sessions_and_modes_are_chosen_from_a_menu(project: Project) -> None:
+    async def main() -> None:
+        async with project.agent([{"text": "The answer is forty-two."}]) as one:
+            await one.until("Enter sends")
+            one.types("what is it?\r")
+            await one.until("forty-two.")
+            one.types("/mode ")
+            await one.until("plan  ")
+            one.types("inside")
+            await one.until(lambda: "plan  " not in one.text and "acceptEdits  " in one.text)
+            one.types("\t")
+            await one.until("> /mode acceptEdits")
+            one.types("\r")
+            await one.until("permission mode: acceptEdits")
+            one.types("\x04")
+            assert await one.left() == 0
+        async with project.agent([{"text": "I said it."}]) as one:
+            await one.until("Enter sends")
+            one.types("/resume ")
+            await one.until("what is it?")
+            one.types("\t")
+            await one.until(lambda: len(one.screen.buffer.text) > len("/resume "))
+            one.types("\r")
+            await one.until("goes on with an earlier session: 2 messages")
+            assert "The answer is forty-two." in one.words
+
+    asyncio.run(main())

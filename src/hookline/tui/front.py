@@ -203,7 +203,7 @@ class ScreenFront:
 def _earlier(ready: BuiltAgent) -> tuple[str, str, str]:
     """What a session goes on with, and the last prompt and answer of it."""
     messages = ready.agent.conversation.messages
-    if ready.source == "startup" or not messages:
+    if ready.source == "startup":
         return "", "", ""
     what = "a copy of an earlier session" if ready.source == "fork" else "an earlier session"
     asked = next((one.text for one in reversed(messages) if isinstance(one, User) and not one.by), "")
