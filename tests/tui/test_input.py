@@ -188,7 +188,7 @@ def test_sessions_and_modes_are_chosen_from_a_menu(project: Project) -> None:
             await one.until("permission mode: acceptEdits")
             one.types("\x04")
             assert await one.left() == 0
-        async with project.agent([{"text": "I said it."}]) as one:
+        async with project.play("--model", "scripted:script.json") as one:
             await one.until("Enter sends")
             one.types("/resume ")
             await one.until("what is it?")
