@@ -14,7 +14,7 @@ KEYS: Sequence[tuple[str, str]] = (
     ("Enter", "send; while the agent works, the prompt is queued"),
     ("Ctrl-J, Alt-Enter", "a new line; a paste is one prompt"),
     ("Up, Down, Ctrl-R", "earlier prompts; Up on an empty line takes a queued prompt back"),
-    ("Tab", "complete a /command or an @file"),
+    ("Tab", "complete a /command, an @file, or a session after /resume"),
     ("Shift-Tab", "the next permission mode"),
     ("Esc, Ctrl-C", "stop what is being done; Ctrl-C clears the line, twice it leaves"),
     ("Ctrl-D", "leave, on an empty line"),
