@@ -134,3 +134,68 @@ def test_a_hook_answers_for_the_user_and_another_one_lets_the_agent_try_again(pr
             assert not (project.root / "no.txt").exists()
 
     asyncio.run(main())
+
+
+def test_words_that_are_no_answer_do_not_let_the_next_enter_take_what_was_marked(project: Project) -> None:
+    """At the question of trust, where nothing but a choice is an answer."""
+    project.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "touch ran" }]\n')
+
+    async def main() -> None:
+        async with project.agent([{"text": "fine"}], trusted=False) as one:
+            await one.until("trust it?")
+            await one.answers("look at @s")
+            await one.until("> look at @s")
+            one.types("\t\r\r")
+            await one.until("answer with 1, 2, 3, 4")
+            await one.until("\n>\n")
+            assert one.screen.dialog.open is not None
+            one.types("3")
+            await one.until("1 untrusted")
+
+    asyncio.run(main())
+
+
+def test_a_command_is_echoed_in_its_turn_and_nothing_is_said_to_be_added_for_the_model(
+    project: Project,
+) -> None:
+    hooks = {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "echo it is a tuesday"}]}]}
+
+    async def main() -> None:
+        async with project.agent([{"text": "one"}], hooks) as one:
+            await one.until("Enter sends")
+            one.types("hello\r/cost\r")
+            await one.until("tokens in")
+            places = [one.words.index(each) for each in ("> hello", "a hook added", "one", "> /cost")]
+            assert places == sorted(places)
+            assert one.words.count("a hook added") == 1
+
+    asyncio.run(main())
+
+
+def test_sessions_and_modes_are_chosen_from_a_menu(project: Project) -> None:
+    async def main() -> None:
+        async with project.agent([{"text": "The answer is forty-two."}]) as one:
+            await one.until("Enter sends")
+            one.types("what is it?\r")
+            await one.until("forty-two.")
+            one.types("/mode ")
+            await one.until("plan  ")
+            one.types("inside")
+            await one.until(lambda: "plan  " not in one.text and "acceptEdits  " in one.text)
+            one.types("\t")
+            await one.until("> /mode acceptEdits")
+            one.types("\r")
+            await one.until("permission mode: acceptEdits")
+            one.types("\x04")
+            assert await one.left() == 0
+        async with project.play("--model", "scripted:script.json") as one:
+            await one.until("Enter sends")
+            one.types("/resume ")
+            await one.until("what is it?")
+            one.types("\t")
+            await one.until(lambda: len(one.screen.buffer.text) > len("/resume "))
+            one.types("\r")
+            await one.until("goes on with an earlier session: 2 messages")
+            assert "The answer is forty-two." in one.words
+
+    asyncio.run(main())

@@ -7,6 +7,7 @@ on every way out and once (`test_ways_out.py`).
 """
 
 import asyncio
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.scenario_runs import SCENARIOS
-from tests.tui.memory_screen import Project
+from tests.tui.memory_screen import OnScreen, Project
 
 CODEWHALE = ("--dialect", "codewhale", "--config", "config.toml")
 GEN = ("--dialect", "gen-code", "--config", "settings.json")
@@ -28,7 +29,7 @@ ROWS: Sequence[tuple[str, Sequence[str], Sequence[tuple[str, str]], Sequence[str
     ),
     (
         "seed000_smoke_test", ("--dialect", "codewhale", "--config", "blocking.toml"),
-        [("hello\r", "· idle ·"), ("", "blocked: not today")],
+        [("hello\r", "blocked: not today")],
         ["✗ blocked: not today", "blocking.toml:", "> hello", "· idle ·"],
     ),
     (
@@ -92,6 +93,17 @@ ROWS: Sequence[tuple[str, Sequence[str], Sequence[tuple[str, str]], Sequence[str
          "another way, then", "✗ Bash touch d", "still here"],
     ),
     (
+        "config_change", ("--mode", "bypass"), [("change them\r", "all changed")],
+        ["· .hookline/hooks.toml changed", "· ~/.config/hookline/hooks.toml changed",
+         "! the configuration stays as it was: .hookline/hooks.local.toml: not the local one", "all changed"],
+    ),
+    (
+        "model_switch", ("--config", "hooks.toml"),
+        [("/model forbidden:one\r/model allowed:one\r/add-dir more\r", "project/more too")],
+        ["> /model forbidden:one", "! not that model", "> /model allowed:one", "· model: allowed:one",
+         "> /add-dir more"],
+    ),
+    (
         "model_failures", (), [("one\rtwo\rseven\r", "says billing"), ("again\r", "says server")],
         ["says rate_limit", "> two", "says auth_failed", "> seven", "says billing"],
     ),
@@ -109,9 +121,7 @@ def test_a_scenario_as_its_user_sees_it(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    project = Project(tmp_path, monkeypatch)
-    shutil.copytree(SCENARIOS / name, project.root, dirs_exist_ok=True)
-    project.trust()
+    project = _scene(name, tmp_path, monkeypatch)
     words, script = list(options), "script.yaml"
     if "--script" in words:
         at = words.index("--script")
@@ -127,14 +137,216 @@ def test_a_scenario_as_its_user_sees_it(
                 else:
                     one.types(keys)
                 await one.until_words(awaited)
-            _in_order(one.words, shown)
+            await one.until(lambda: in_order(one.words, shown))
 
     asyncio.run(main())
 
 
-def _in_order(text: str, wanted: Sequence[str]) -> None:
+def in_order(text: str, wanted: Sequence[str]) -> bool:
     at = 0
     for each in wanted:
         found = text.find(each, at)
-        assert found >= 0, f"{each!r} is not there, or too early:\n{text}"
+        if found < 0:
+            return False
         at = found + len(each)
+    return True
+
+
+def _scene(scenario: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    project = Project(place, monkeypatch)
+    shutil.copytree(SCENARIOS / scenario, project.root, dirs_exist_ok=True)
+    project.trust()
+    return project
+
+
+def test_all_24_events_are_fired_at_the_screen_and_every_hook_is_seen_to_have_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = _scene("seed001_all_events", tmp_path, monkeypatch)
+    settings = project.root / ".gen/settings.json"
+    events = set(json.loads(settings.read_text())["hooks"])
+    options = ("--setup", "init", "--allow", "Bash", "--allow", "Write(ok.txt)")
+
+    async def main() -> None:
+        async with project.play("--model", "scripted:script.yaml", *options, columns=130) as one:
+            await one.until_words("Enter sends")
+            one.types("work\rfail\r/compact\r")
+            await one.until_words("May the agent run Write other.txt?")
+            await one.answers("not that file\r")
+            await one.until_words("compacted: a summary")
+            settings.write_text(settings.read_text() + "\n")
+            await one.until_words(".gen/settings.json changed: hooks in force: 24, before: 24")
+            one.types("/worktree side\r/worktree remove\r/clear\ropen the gate\r")
+            await one.until(lambda: in_order(one.words, ["● Bash touch gate", "open"]))
+            shown = ["> work", "✗ Write other.txt", "denied: not that file", "● Agent say hello", "worked",
+                     "> fail", "! the model failed (rate_limit): too many of you", "> /compact", "compacted:",
+                     "> /worktree side", "working in .hookline/worktrees/side", "> /worktree remove",
+                     "> /clear", "a new conversation", "> open the gate", "● Bash touch gate"]  # fmt: skip
+            await one.until(lambda: in_order(one.words, shown))
+            await one.until(lambda: events <= set(one.screen.channel.fired))
+            one.types("/hooks\r")
+            # Also those that nobody waited for, and each run once, though it has two records.
+            await one.until(lambda: events == set(_runs(one)) and "0" not in _runs(one).values())
+            once = ("Setup", "PreCompact", "PostCompact", "SubagentStop")
+            assert {_runs(one)[each] for each in once} == {"1"}
+            one.types("q\x04")
+            assert await one.left() == 0
+
+    asyncio.run(main())
+
+
+def _runs(one: OnScreen) -> dict[str, str]:
+    """How often the hooks of each event ran, as the inspector says."""
+    rows = (row.split() for row in one.text.splitlines() if ".gen/settings" in row)
+    return {row[1]: row[3] for row in rows}
+
+
+def test_a_conversation_that_is_compacted_within_a_turn_says_so_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first time a hook objects, then it is compacted; the last time it is asked for, and stopped."""
+    project = Project(tmp_path, monkeypatch)
+    read, large = {"name": "Read", "input": {"file_path": "a.txt"}}, {"input_tokens": 900}
+    project.write("a.txt", "a\n")
+    script = [
+        *[{"tool_calls": [read], "usage": large}] * 3,
+        {"text": "what was done"},
+        {"text": "The end of it."},
+        {"text": "a summary that takes too long", "delay": 600},
+    ]
+    objects = "test -e asked && exit 0; touch asked; echo first finish this >&2; exit 2"
+    hooks = {
+        "PreCompact": [{"hooks": [{"type": "command", "command": objects, "name": "not yet"}]}],
+        "SessionStart": [
+            {"matcher": "compact", "hooks": [{"type": "command", "command": "echo the summary is young"}]}
+        ],
+    }
+
+    async def main() -> None:
+        async with project.agent(script, hooks, "--compact-at", "800", columns=130) as one:
+            await one.until_words("Enter sends")
+            one.types("read it twice\r")
+            shown = ["> read it twice", "● Read a.txt", "! the conversation was not compacted: first finish this",
+                     "● Read a.txt", "● Read a.txt",
+                     "compacted: a summary takes the place of 7 messages, which had reached 900",
+                     "The end of it."]  # fmt: skip
+            await one.until(lambda: in_order(one.words, shown))
+            assert "a hook added" in one.words
+            await one.idle()
+            one.types("/compact\r")
+            await one.until_words("scripted:script.json is at work")
+            one.types("\x1b")
+            await one.until_words("■ stopped: the model's answer")
+            await one.idle()
+            assert "is at work" not in one.text
+
+    asyncio.run(main())
+
+
+def test_a_turn_goes_on_after_the_users_no_where_a_hook_wants_it_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project(tmp_path, monkeypatch)
+    script = [
+        {"tool_calls": [{"name": "Bash", "input": {"command": "touch a"}}]},
+        {"text": "Then without it."},
+        {"tool_calls": [{"name": "Bash", "input": {"command": "touch b"}}]},
+        {"text": "the second turn ended before this"},
+    ]
+    answer = json.dumps({"hookSpecificOutput": {"hookEventName": "PermissionDenied", "retry": True}})
+    retry = f"test -e asked || echo '{answer}'; touch asked"
+    hooks = {"PermissionDenied": [{"hooks": [{"type": "command", "command": retry}]}]}
+
+    async def main() -> None:
+        async with project.agent(script, hooks, columns=130) as one:
+            await one.until_words("Enter sends")
+            one.types("make it\r")
+            await one.until_words("May the agent run Bash touch a?")
+            await one.answers("3")
+            await one.until(lambda: in_order(one.words, ["✗ Bash touch a", "denied:", "Then without it."]))
+            await one.idle()
+            one.types("make another\r")
+            await one.until_words("May the agent run Bash touch b?")
+            await one.answers("3")
+            await one.until_words("✗ Bash touch b")
+            await one.idle()
+            assert "the second turn ended" not in one.words
+            assert not (project.root / "a").exists()
+
+    asyncio.run(main())
+
+
+def test_resume_typed_while_a_turn_runs_comes_after_it_and_says_what_it_goes_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project(tmp_path, monkeypatch)
+    go = project.root / "go"
+    wait = {"name": "Bash", "input": {"command": f"while [ ! -e {go} ]; do sleep 0.02; done"}}
+    waits = [{"text": "I wait.", "tool_calls": [wait]}, {"text": "Waited."}, {"text": "Forty-two, I said."}]
+    project.write("waits.json", json.dumps(waits))
+
+    async def main() -> None:
+        async with project.agent([{"text": "The answer is forty-two."}], columns=130) as one:
+            await one.until_words("Enter sends")
+            one.types("what is it?\r")
+            await one.until_words("forty-two.")
+            one.types("\x04")
+            assert await one.left() == 0
+        async with project.play("--model", "scripted:waits.json", "--allow", "Bash", columns=130) as one:
+            await one.until_words("Enter sends")
+            one.types("wait\r")
+            await one.until_words("I wait.")
+            one.types("/resume last\rwhat was it?\r")
+            await one.until("queued 2: what was it?")
+            assert "goes on with" not in one.words
+            go.touch()
+            shown = ["I wait.", "Waited.", "> /resume last", "goes on with an earlier session: 2 messages",
+                     "> what is it?", "The answer is forty-two.", "> what was it?", "Forty-two, I said."]  # fmt: skip
+            await one.until(lambda: in_order(one.words, shown))
+
+    asyncio.run(main())
+
+
+def test_hooks_that_change_while_the_screen_is_open_wait_for_a_yes_unless_they_are_stricter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project(tmp_path, monkeypatch)
+
+    def guard(name: str, pattern: str) -> dict[str, object]:
+        denies = {"type": "builtin", "command": "deny", "args": [f"{name}: no"], "name": name}
+        return {"matcher": "Bash", "hooks": [{**denies, "if": f"Bash({pattern})"}]}
+
+    def change(*guards: dict[str, object]) -> None:
+        project.write(".hookline/hooks.json", json.dumps({"hooks": {"PreToolUse": guards}}, indent=1))
+
+    def runs(command: str) -> dict[str, object]:
+        return {"tool_calls": [{"name": "Bash", "input": {"command": command}}]}
+
+    script = [
+        *(runs("echo b"), {"text": "after one"}),
+        *(runs("echo a"), {"text": "after two"}),
+        *(runs("echo a"), {"text": "after three"}),
+    ]
+    first, second = guard("first", "echo a*"), guard("second", "echo b*")
+
+    async def main() -> None:
+        async with project.agent(script, {"PreToolUse": [first]}, "--allow", "Bash", columns=130) as one:
+            await one.until_words("Enter sends")
+            change(first, second)
+            await one.until_words(".hookline/hooks.json changed: hooks in force: 2, before: 1")
+            one.types("one\r")
+            await one.until(lambda: in_order(one.words, ["✗ Bash echo b", "denied: second: no", "after one"]))
+            change(second)
+            await one.until_words("May this change take effect?")
+            assert "guard gone: PreToolUse first" in one.words
+            await one.answers("2")
+            await one.until_words("! the earlier hooks stay in force")
+            one.types("two\r")
+            await one.until(lambda: in_order(one.words, ["✗ Bash echo a", "denied: first: no", "after two"]))
+            change(second, guard("third", "never"))
+            await one.answers("1")
+            await one.until_words("hooks in force: 2, before: 2")
+            one.types("three\r")
+            await one.until(lambda: in_order(one.words, ["after two", "● Bash echo a", "after three"]))
+
+    asyncio.run(main())

@@ -6,11 +6,12 @@ from typing import Any, cast
 
 import msgspec
 
-from hookline.agent.ports import Question
+from hookline.agent.ports import Question, Shown
 from hookline.model.safe_text import one_line, printable, spelled_out
 
 #: The argument that says what a call does, by its usual names.
 _MAIN = ("command", "file_path", "notebook_path", "url", "pattern", "query", "path", "description", "prompt")
+_PATHS = frozenset({"file_path", "notebook_path", "path"})
 #: Shown as a difference, not as arguments.
 _IN_PATCH = frozenset({"file_path", "old_string", "new_string", "content", "replace_all"})
 _MOST_LINES = 2000
@@ -20,16 +21,27 @@ _TAB = 4
 
 def headline(tool: str, given: Mapping[str, Any], width: int = 160) -> str:
     """The tool and its main argument on one line."""
-    main = next((given[name] for name in _MAIN if isinstance(given.get(name), str) and given[name]), None)
-    return one_line(f"{tool} {main if main is not None else as_json(given)}".removesuffix(" {}"), width)
+    name = next((name for name in _MAIN if isinstance(given.get(name), str) and given[name]), None)
+    main = as_json(given) if name is None else near(given[name]) if name in _PATHS else given[name]
+    return one_line(f"{tool} {main}".removesuffix(" {}"), width)
 
 
 def near(source: str) -> str:
-    """A file:line as it is written from here: relative in the working directory, with ~ in the home."""
+    """A path, or file:line, as it is written from here: relative in the working directory, with ~ in the home."""
     for base, mark in ((os.getcwd(), ""), (os.path.expanduser("~"), "~/")):
         if source.startswith(base.rstrip("/") + "/"):
             return mark + source[len(base.rstrip("/")) + 1 :]
     return source
+
+
+def result_text(shown: Shown) -> str:
+    """What a call gave, its paths as they are written from here. What a command printed stays as it is."""
+    text, here = shown.text, f"{os.getcwd()}/"
+    if "command" in shown.tool_input or here not in text:
+        return text
+    if "\n" not in text:
+        return text.replace(here, "")
+    return "\n".join(line.removeprefix(here) for line in text.split("\n"))
 
 
 def as_json(value: Any) -> str:

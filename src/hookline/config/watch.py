@@ -85,6 +85,7 @@ async def _always(changed: tuple[str, ...], loaded: Loaded | None = None) -> boo
 class Watch:
     """Reloads the hooks of an engine when their files change. Run it as a task next to the agent.
 
+    Make it when the hooks have been loaded: it notices what changes from then on, also before it runs.
     `dialects` are those that were loaded; None for all. `agree` is called before changed files are read, and `confirm`
     with what was read from them, before it is in force. `confirm` may take its time: the earlier hooks stay in force,
     and a further change takes the place of this one. What is refused is offered again with the next change, because
@@ -110,14 +111,15 @@ class Watch:
         self._waiting: set[str] = set()
         self._on_reload = on_reload
         self._dialects = dialects
+        self._files = engine.loader.places(cwd, dialects)
+        self._seen = _marks(self._files)
         self._stop = asyncio.Event()
         #: Set once changes are noticed.
         self.ready = asyncio.Event()
 
     async def run(self) -> None:
         """Until `stop` is called or the task is cancelled."""
-        files = self._engine.loader.places(self._cwd, self._dialects)
-        seen = _marks(files)
+        files, seen = self._files, self._seen
         settling: asyncio.Task[None] | None = None
         try:
             while not self._stop.is_set():

@@ -404,8 +404,12 @@ def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") 
     if not (lane.any_call or lane.hooks[0].is_told_as_called(payload, session)):
         return _select_told(lane, event, payload, session)
     matching = lane.matching(payload)
-    if matching.final:
-        return matching.hooks
+    return matching.hooks if matching.final else _select_checked(matching, event, payload, session)
+
+
+def _select_checked(
+    matching: MatchedHooks, event: EventSpec[Any], payload: Any, session: "Session"
+) -> Sequence[PreparedHook]:
     checked = (check_condition(prepared, event, payload, session) for prepared in matching.hooks)
     return [found for found in checked if found is not None and _is_due(found, session)]
 

@@ -1,7 +1,7 @@
 """Running the selected hooks of one lane: one after another, all at once, or until one answers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -115,20 +115,24 @@ def run_all_at_once(
     for prepared in selected:
         begun = begin_hook(state, prepared, state.payload, timeout, recheck)
         if not isinstance(begun, HookAnswer):
-            others = selected[len(answers) + 1 :]
-            tasks = [answer_of(begin_hook, state, other, state.payload, timeout, recheck) for other in others]
-            return _finish_all(answers, begun, tasks)
+            return _finish_all(state, answers, begun, selected[len(answers) + 1 :], timeout, recheck)
         answers.append(begun)
     return answers
 
 
 async def _finish_all(
+    state: "DispatchState",
     answers: list[HookAnswer],
     first: Coroutine[Any, Any, HookAnswer],
-    others: Iterable[Coroutine[Any, Any, HookAnswer]],
+    others: Sequence[PreparedHook],
+    timeout: float | None,
+    recheck: bool,
 ) -> list[HookAnswer]:
     """The first one in this task, where it has begun, and each of the others in one of its own."""
-    tasks = [asyncio.ensure_future(other) for other in others]
+    tasks = [
+        asyncio.ensure_future(answer_of(begin_hook, state, other, state.payload, timeout, recheck))
+        for other in others
+    ]
     try:
         answers.append(await first)
         answers += await asyncio.gather(*tasks)

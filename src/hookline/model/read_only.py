@@ -6,7 +6,7 @@ reach the host and the hooks after it, and nobody would have been asked. Such a 
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NoReturn, Union, cast, get_args, get_origin
@@ -71,16 +71,24 @@ def read_only(value: Any, other: Callable[[Any], Any]) -> Any:
     if kind is dict:
         for inner in value.values():
             if type(inner) not in _UNCHANGEABLE:
-                return ReadOnlyDict({name: read_only(inner, other) for name, inner in value.items()})
+                return _read_only_dict(value, other)
         return ReadOnlyDict(value)
     if kind in _UNCHANGEABLE:
         return value
     if kind is list or kind is tuple:
-        items = [read_only(inner, other) for inner in value]
+        items = _all_read_only(value, other)
         return ReadOnlyList(items) if kind is list else tuple(items)
     if isinstance(value, Mapping):
         return read_only(dict(cast("Mapping[Any, Any]", value)), other)
     return other(value)
+
+
+def _read_only_dict(value: dict[Any, Any], other: Callable[[Any], Any]) -> ReadOnlyDict:
+    return ReadOnlyDict({name: read_only(inner, other) for name, inner in value.items()})
+
+
+def _all_read_only(values: Iterable[Any], other: Callable[[Any], Any]) -> list[Any]:
+    return [read_only(inner, other) for inner in values]
 
 
 def _json_read_only(value: Any) -> Any:

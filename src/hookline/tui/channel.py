@@ -11,6 +11,7 @@ from rich.console import RenderableType
 
 from hookline.agent.front import Choice
 from hookline.agent.ports import Shown
+from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, slash_of
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
@@ -48,6 +49,14 @@ class Note(Struct, frozen=True):
     text: str
 
 
+class Taken(Struct, frozen=True):
+    """A prompt whose turn has come: hooks look at it now."""
+
+    text: str
+    #: It is for the agent itself: nothing of it reaches the model.
+    is_command: bool = False
+
+
 class Withdrawn(Struct, frozen=True, eq=False):
     """A question that needs no answer any more."""
 
@@ -70,25 +79,36 @@ class Opened(Struct, frozen=True, eq=False):
     ready: "BuiltAgent"
     #: Hooks that do not run for lack of trust.
     untrusted: int = 0
+    #: What it goes on with, and the last prompt and answer of that; as they were when it was opened.
+    goes_on: str = ""
+    asked: str = ""
+    answer: str = ""
 
 
 class Idle(Struct, frozen=True):
     """The agent waits for the user."""
 
 
-Item = Shown | Note | Asked | Withdrawn | Returned | Stopped | Opened | Idle
+Item = Shown | Note | Taken | Asked | Withdrawn | Returned | Stopped | Opened | Idle
 
 Call = Callable[[], object]
 
 
 class PromptQueue(deque[str]):
-    """Prompts that wait, the next one first; and the one that was taken last."""
+    """Prompts that wait, the next one first; and the one that hooks look at before it counts."""
 
-    taken = ""
+    def __init__(self, post: "Callable[[Item], None]") -> None:
+        super().__init__()
+        self._post = post
+        self.taken = ""
 
     def popleft(self) -> str:
-        self.taken = super().popleft()
-        return self.taken
+        text = super().popleft()
+        slash = slash_of(text)
+        is_command = slash is not None and slash.name in LOCAL_COMMANDS
+        self.taken = "" if is_command else text
+        self._post(Taken(text, is_command))
+        return text
 
 
 class HookRecord(Struct, eq=False):
@@ -112,15 +132,19 @@ class HookStats:
         self._records: dict[tuple[str, str, str], HookRecord] = {}
         #: Grows with every hook that ended.
         self.count = 0
+        #: Grows with every hook that was not run for lack of trust.
+        self.refused = 0
 
     def ran(self, run: "Run") -> None:
         """Subscribe this to the journal."""
         record = self._records.setdefault((run.event, run.hook, run.source), HookRecord())
-        if run.status not in ("skipped", "untrusted"):
+        # A hook that is not waited for is recorded twice: when it was started, and when it has ended.
+        if run.status not in ("skipped", "untrusted", "detached"):
             record.runs += 1
             record.times.append(run.duration_ms)
         record.passed_without_answer += run.passed_without_answer
         record.last = run
+        self.refused += run.status == "untrusted"
         self.count += 1
 
     def of(self, hook: "Hook") -> HookRecord:
@@ -130,7 +154,7 @@ class HookStats:
 class Channel:
     def __init__(self) -> None:
         self.items: deque[Item] = deque()
-        self.queue = PromptQueue()
+        self.queue = PromptQueue(self.post)
         #: The user wants to leave.
         self.over = False
         self.engine: Engine | None = None

@@ -2,15 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from hookline.agent.messages import Assistant, User
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import head_and_tail
 from hookline.tui.activity import Activity
-from hookline.tui.channel import Asked, Channel, Idle, Item, Note, Opened, Returned, Stopped, Withdrawn
+from hookline.tui.channel import Asked, Channel, Idle, Item, Note, Opened, Returned, Stopped, Taken, Withdrawn
 from hookline.tui.dialog import Dialog
 from hookline.tui.pages.transcript import Kept
 from hookline.tui.scrollback import Scrollback
@@ -18,10 +16,7 @@ from hookline.tui.status import Status
 from hookline.tui.text import cards
 from hookline.tui.text.paint import indented
 from hookline.tui.text.stream import Stream, as_markdown
-from hookline.tui.text.welcome import welcome
-
-if TYPE_CHECKING:
-    from hookline.agent.build import BuiltAgent
+from hookline.tui.text.welcome import keys_card, welcome
 
 #: Events at which hooks look at a prompt before it counts.
 _OF_PROMPTS = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
@@ -52,6 +47,8 @@ class Conversation:
         self.stopping = ""
         self._stopped = False
         self._early: list[Shown] = []
+        #: What was taken last is a command.
+        self._for_command = False
         #: The last notice or warning.
         self._said = ""
 
@@ -67,6 +64,8 @@ class Conversation:
                 yield from self._show(item)
             case Note():
                 self._put(cards.note_lines(item.text), "note")
+            case Taken():
+                self._take(item)
             case Asked():
                 self.end_stream()
                 self._dialog.ask(item)
@@ -81,10 +80,19 @@ class Conversation:
                 self._stopped = True
             case Opened():
                 self._status.open(item.untrusted)
-                self._open(item.ready)
+                self._open(item)
             case Idle():
                 self._put_early()
+                self.activity.asked = None
         yield
+
+    def _take(self, item: Taken) -> None:
+        """A command is printed at once; a prompt when it counts, as hooks have left it."""
+        self._for_command = item.is_command
+        if item.is_command:
+            self._put(cards.command_card(item.text), "command")
+        if item.text == "/help":
+            self._put(keys_card(), "note")
 
     def _show(self, shown: Shown) -> Iterator[None]:
         nested = cards.depth(shown)
@@ -136,7 +144,8 @@ class Conversation:
             self._stopped = False  # the user knows
             return
         if shown.event in _OF_PROMPTS and shown.kind != "blocked":
-            self._early.append(shown)
+            if shown.kind != "context" or not self._for_command:  # the model is sent nothing with a command
+                self._early.append(shown)
             return
         self._put_early()
         self._put_news(shown)
@@ -183,23 +192,15 @@ class Conversation:
             call.printed = True
             self._put(cards.call_card(call.shown), "card")
 
-    def _open(self, ready: "BuiltAgent") -> None:
+    def _open(self, opened: Opened) -> None:
         from hookline import __version__  # noqa: PLC0415 only when a session begins
 
         engine = self._channel.engine
         events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
         self._put(welcome(self._status.facts, __version__, events), "note")
-        self._resumed(ready)
-
-    def _resumed(self, ready: "BuiltAgent") -> None:
-        messages = ready.agent.conversation.messages
-        if ready.source == "startup" or not messages:
-            return
-        what = "a copy of an earlier session" if ready.source == "fork" else "an earlier session"
-        self._put(Text(f"  goes on with {what}: {len(messages)} messages", "dim"), "note")
-        asked = next((one.text for one in reversed(messages) if isinstance(one, User) and not one.by), "")
-        answer = next((one.text for one in reversed(messages) if isinstance(one, Assistant) and one.text), "")
-        if asked:
-            self._put(cards.prompt_card(head_and_tail(asked, _MOST_RECALLED)), "prompt")
-        if answer:
-            self._put(as_markdown(head_and_tail(answer, _MOST_RECALLED)), "text")
+        if opened.goes_on:
+            self._put(Text(f"  goes on with {opened.goes_on}", "dim"), "note")
+        if opened.asked:
+            self._put(cards.prompt_card(head_and_tail(opened.asked, _MOST_RECALLED)), "prompt")
+        if opened.answer:
+            self._put(as_markdown(head_and_tail(opened.answer, _MOST_RECALLED)), "text")

@@ -97,7 +97,8 @@ class Dialog:
         word = " ".join(text.casefold().split())
         found = next((one.key for one in asked.choices if word == one.key or word in one.words), None)
         if found is None and asked.words_mean is None:
-            self.problem = f"answer with {', '.join(choice.key for choice in asked.choices)}"
+            # Another Enter must not take what was marked before these words.
+            self.problem, self._chosen = f"answer with {', '.join(one.key for one in asked.choices)}", None
             self._buffer.reset()
             return
         self.answer(found or asked.words_mean, "" if found else text)

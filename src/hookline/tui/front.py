@@ -15,6 +15,7 @@ from hookline.agent.call_text import headline, patch_lines, question_lines, why_
 from hookline.agent.front import Choice
 from hookline.agent.hooks import Fired
 from hookline.agent.mcp.form import FormAnswers
+from hookline.agent.messages import Assistant, User
 from hookline.agent.ports import Question, Reply, Shown, UserPort
 from hookline.agent.session.session import PromptResult
 from hookline.agent.session.talk import talk
@@ -81,7 +82,7 @@ class ScreenFront:
             gc.freeze()
         self._channel.ready = ready
         engine = self._channel.engine
-        self._channel.post(Opened(ready, untrusted(engine) if engine is not None else 0))
+        self._channel.post(Opened(ready, untrusted(engine) if engine is not None else 0, *_earlier(ready)))
 
     async def talk(self, ready: BuiltAgent) -> PromptResult | None:
         if self._channel.over:
@@ -197,6 +198,17 @@ class ScreenFront:
         finally:
             if answered.cancelled():
                 self._channel.post(Withdrawn(asked))
+
+
+def _earlier(ready: BuiltAgent) -> tuple[str, str, str]:
+    """What a session goes on with, and the last prompt and answer of it."""
+    messages = ready.agent.conversation.messages
+    if ready.source == "startup":
+        return "", "", ""
+    what = "a copy of an earlier session" if ready.source == "fork" else "an earlier session"
+    asked = next((one.text for one in reversed(messages) if isinstance(one, User) and not one.by), "")
+    answer = next((one.text for one in reversed(messages) if isinstance(one, Assistant) and one.text), "")
+    return f"{what}: {len(messages)} message{'' if len(messages) == 1 else 's'}", asked, answer
 
 
 def _settle(future: "asyncio.Future[T]", result: T) -> None:

@@ -3,10 +3,11 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import History, InMemoryHistory
 from prompt_toolkit.input import Input
 
@@ -52,8 +53,8 @@ class Screen:
         self.buffer = Buffer(
             multiline=True,
             history=history or InMemoryHistory(),
-            completer=PromptCompleter(self._cwd, self._project_commands),
-            complete_while_typing=True,
+            completer=PromptCompleter(self._cwd, self._project_commands, self._arguments),
+            complete_while_typing=Condition(lambda: self.dialog.open is None),
         )
         self.dialog = Dialog(self.buffer, clock)
         self.status = Status(channel, self.dialog, self._changed)
@@ -197,6 +198,17 @@ class Screen:
             name: f"a {entry.kind} of {short_path(os.path.dirname(entry.file))}"
             for name, entry in found.items()
         }
+
+    def _arguments(self, command: str) -> Mapping[str, str]:
+        if command == "mode":
+            from hookline.permissions.modes import MODES  # noqa: PLC0415 see above
+
+            return {name: row.says for name, row in MODES.items()}
+        if command == "resume":
+            from hookline.agent.transcript.store import SessionsStore, described  # noqa: PLC0415 see above
+
+            return described(SessionsStore(os.environ, self._cwd()))
+        return {}
 
 
 def _call(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:

@@ -49,8 +49,9 @@ class Status:
         self._changed = changed
         self._hint_until = 0.0
         self.leaving = False
-        #: The hooks whose trust was looked up.
+        #: The hooks whose trust was looked up, and how many had been refused by then.
         self._counted: tuple[Hook, ...] = ()
+        self._refused = 0
         self.facts = Facts(directory=short_path(os.getcwd()))
 
     def line(self, width: int) -> str:
@@ -78,8 +79,10 @@ class Status:
             facts.tokens = agent.totals.input_tokens + agent.totals.output_tokens
             facts.cost_usd = agent.totals.cost_usd
         hooks = engine.hooks if engine is not None else ()
-        if len(hooks) != len(self._counted) or not all(map(operator.is_, hooks, self._counted)):
-            self._counted = hooks
+        changed = len(hooks) != len(self._counted) or not all(map(operator.is_, hooks, self._counted))
+        # What a hook runs may change, too.
+        if changed or self._channel.hook_stats.refused != self._refused:
+            self._counted, self._refused = hooks, self._channel.hook_stats.refused
             self._count_untrusted()
         facts.hooks = len(hooks)
         facts.not_enforced = (

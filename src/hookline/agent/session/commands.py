@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
+from hookline.agent.call_text import near
 from hookline.agent.prompts.prepare import ProjectPrompts
 from hookline.agent.session.session import Agent, Command, PromptResult
 from hookline.agent.subagents.worktrees import Worktrees
@@ -28,18 +29,22 @@ def _say(agent: Agent, text: str, *, failed: bool = False) -> PromptResult:
     return PromptResult(status="failed" if failed else "completed", why=text if failed else "")
 
 
+def _messages(number: int) -> str:
+    return f"{number} message{'' if number == 1 else 's'}"
+
+
 async def clear(agent: Agent, argument: str) -> PromptResult:
     del argument
-    kept = len(agent.conversation.messages)
+    kept = _messages(len(agent.conversation.messages))
     await agent.begin_anew("clear", "clear")
-    return _say(agent, f"a new conversation: {kept} messages of the earlier one are no longer sent")
+    return _say(agent, f"a new conversation: nothing of the earlier one is sent any more ({kept})")
 
 
 async def compact(agent: Agent, argument: str) -> PromptResult:
     before = len(agent.conversation.messages)
     why = await agent.compaction.compact(agent.model_name, "manual", argument)
     if why is None:
-        return _say(agent, f"compacted: a summary takes the place of {before} messages")
+        return _say(agent, f"compacted: a summary takes the place of {_messages(before)}")
     if not before:
         agent.user.warn(why)
     return PromptResult(status="blocked", why=why)
@@ -105,7 +110,7 @@ def worktree_command(worktrees: Worktrees) -> Command:
         except ToolError as problem:
             return _say(agent, str(problem), failed=True)
         await agent.workplace.move(path)
-        return _say(agent, f"working in {path}")
+        return _say(agent, f"working in {near(path)}")
 
     return worktree
 

@@ -35,7 +35,10 @@ class Compaction:
         length = len(self._conversation.messages)
         if length <= self._refused_at + 2:
             return False
+        tokens = self._conversation.tokens
         if await self.compact(model, "auto", task=task) is None:
+            says = f"compacted: a summary takes the place of {length} messages, which had reached {tokens:,} tokens"
+            self._parts.user.show("notice", says)
             return True
         self._refused_at = length
         return False
@@ -82,6 +85,7 @@ class Compaction:
         request = self._conversation.request(model, ())
         question = User(text="\n\n".join([_ASK, instructions] if instructions else [_ASK]), by="compaction")
         response = Response()
+        self._parts.user.show("request", model)
         async for piece in self._parts.model.stream(replace(request, messages=(*request.messages, question))):
             if isinstance(piece, Response):
                 response = piece

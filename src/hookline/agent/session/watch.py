@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from time import monotonic
 from typing import Literal
 
+from hookline.agent.call_text import near
 from hookline.agent.session.session import Agent
 from hookline.config.changes import changes
 from hookline.config.engine import Engine
@@ -226,7 +227,7 @@ class SessionWatch:
                 e.CONFIG_CHANGE, p.ConfigEdit(source=self._source(file), file_path=file)
             )
             if outcome.blocked:
-                objections.append(f"{file}: {outcome.reason or 'a hook objects'}")
+                objections.append(f"{near(file)}: {outcome.reason or 'a hook objects'}")
         if objections:
             why = "; ".join(objections)
             self._warn(f"the configuration stays as it was: {why}")
@@ -244,7 +245,7 @@ class SessionWatch:
         )
         if not found:
             return True
-        files, confirmer = ", ".join(changed), self._agent.user.confirmer
+        files, confirmer = ", ".join(map(near, changed)), self._agent.user.confirmer
         if confirmer is None:
             what = "; ".join(one_line(line, _WIDEST) for line in found.lines())
             self._warn(f"{files} changed ({what}), but the earlier hooks stay in force: nobody can be asked")
@@ -296,10 +297,9 @@ class SessionWatch:
         if self._engine is not None and reload.in_force:
             # A guard must not disappear silently.
             before, self._count = self._count, len(self._engine.hooks)
-            files = ", ".join(reload.changed)
-            self._agent.user.show(
-                "notice", f"{files} changed: {self._count} hooks are in force now, {before} were before"
-            )
+            files = ", ".join(map(near, reload.changed))
+            says = f"{files} changed: hooks in force: {self._count}, before: {before}"
+            self._agent.user.show("notice", says)
 
     def _warn(self, text: str) -> None:
         self._agent.user.warn(text)

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from zlib import crc32
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from hookline.model.safe_text import one_line
 _ENDING = ".jsonl"
 _WIDEST_SLUG = 80
 _NEWEST_SHOWN = 3
+_MOST_LISTED = 20
 #: Bytes of a file that are read to describe it.
 _OPENING = 64 * 1024
 #: The beginning of a message's line.
@@ -126,14 +128,24 @@ def opening(path: str) -> Opening:
     return Opening(session.cwd, session.model, session.started, prompt)
 
 
-def listed(store: SessionsStore, most: int = 20) -> str:
-    """The newest sessions with a message in them, one line each: id, time, how it began."""
-    found = [each for each in store.sessions() if _has_message(each.path)]
-    if not found:
-        return "there is no earlier session in this project"
-    lines = [f"{each.id}  {_when(each)}  {one_line(opening(each.path).prompt, 80)}" for each in found[:most]]
-    more = len(found) - most
-    return "\n".join([*lines, f"and {more} older ones"] if more > 0 else lines)
+def described(store: SessionsStore) -> dict[str, str]:
+    """The newest sessions with a message in them, by id: when it was used last, and how it began."""
+    return {
+        each.id: f"{_when(each)}  {one_line(opening(each.path).prompt, 80)}"
+        for each in islice(_with_messages(store), _MOST_LISTED)
+    }
+
+
+def listed(store: SessionsStore) -> str:
+    """The newest sessions, one line each: id, time, how it began."""
+    lines = [f"{session}  {says}" for session, says in described(store).items()]
+    more = sum(1 for _ in islice(_with_messages(store), _MOST_LISTED, None))
+    lines += [f"and {more} older ones"] if more else []
+    return "\n".join(lines) or "there is no earlier session in this project"
+
+
+def _with_messages(store: SessionsStore) -> Iterator[Stored]:
+    return (each for each in store.sessions() if _has_message(each.path))
 
 
 def _when(session: Stored) -> str:

@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.document import Document
 
-from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, slash_of
 from hookline.tui.layout import Page
 from hookline.tui.pages.transcript import Transcript
 from hookline.tui.status import HINT
-from hookline.tui.text import cards
-from hookline.tui.text.welcome import keys_card
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from hookline.tui.screen import Screen
 
 #: Shift-Tab goes through these. Never to bypass: that is a choice to be typed.
@@ -50,17 +45,8 @@ class Actions:
         if text == "/hooks":
             self.inspect()
             return
-        slash = slash_of(text)
-        if slash is not None and slash.name in LOCAL_COMMANDS:
-            self._print(cards.command_card(text), "command")
-        if text == "/help":
-            self._print(keys_card(), "note")
         self._channel.submit(text)
         self._screen.app.invalidate()
-
-    def _print(self, what: "RenderableType", kind: str) -> None:
-        self._screen.scrollback.put(what, kind)
-        self._screen.scrollback.flush()
 
     def take_back(self) -> None:
         """Up on an empty line: the last queued prompt, to be edited."""

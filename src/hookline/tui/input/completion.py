@@ -1,4 +1,4 @@
-"""Completion of `/commands` and `@files`, beside the typing: directories are read on another thread."""
+"""Completion of `/commands`, what they take, and `@files`, beside the typing: files are read on another thread."""
 
 import asyncio
 import os
@@ -19,11 +19,19 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "
 
 
 class PromptCompleter(Completer):
-    """`commands` are those of the project: name and what they do. Blocking, so it is called on another thread."""
+    """`commands` are those of the project: name and what they do; `arguments` what a command may be given, and what
+    that means. Both read files, so they are called on another thread.
+    """
 
-    def __init__(self, cwd: Callable[[], str], commands: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(
+        self,
+        cwd: Callable[[], str],
+        commands: Callable[[], Mapping[str, str]],
+        arguments: Callable[[str], Mapping[str, str]],
+    ) -> None:
         self._cwd = cwd
         self._commands = commands
+        self._arguments = arguments
         self._files: list[str] = []
         self._listed: tuple[str, float] = ("", 0.0)
         self._known: Mapping[str, str] | None = None
@@ -37,12 +45,17 @@ class PromptCompleter(Completer):
     ) -> AsyncGenerator[Completion, None]:
         del complete_event
         before = document.text_before_cursor
-        if before.startswith("/") and "\n" not in before and " " not in before:
-            for completion in await self._slash(before[1:]):
-                yield completion
+        name, space, begun = before.removeprefix("/").partition(" ")
+        if before.startswith("/") and "\n" not in before and not space:
+            found = await self._slash(name)
         elif (word := _mention(before)) is not None:
-            for completion in await self._mentions(word):
-                yield completion
+            found = await self._mentions(word)
+        elif before.startswith("/") and name in LOCAL_COMMANDS:
+            found = await self._given(name, begun)
+        else:
+            return
+        for completion in found:
+            yield completion
 
     async def _slash(self, begun: str) -> list[Completion]:
         if self._known is None:
@@ -53,6 +66,15 @@ class PromptCompleter(Completer):
             Completion(f"/{name}", -len(begun) - 1, display_meta=one_line(says, 100))
             for name, says in sorted(known.items(), key=lambda item: item[0])
             if name.casefold().startswith(begun.casefold())
+        ]
+
+    async def _given(self, name: str, begun: str) -> list[Completion]:
+        """By how it begins, or by words of what it means."""
+        wanted = begun.casefold()
+        return [
+            Completion(each, -len(begun), display_meta=one_line(says, 100))
+            for each, says in (await asyncio.to_thread(self._arguments, name)).items()
+            if each != begun and (each.casefold().startswith(wanted) or wanted in says.casefold())
         ]
 
     async def _mentions(self, begun: str) -> list[Completion]:

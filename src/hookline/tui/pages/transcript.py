@@ -8,7 +8,7 @@ from prompt_toolkit.formatted_text import AnyFormattedText, FormattedText
 from hookline.agent.call_text import headline, patch_lines, rewrite_text
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import printable
-from hookline.tui.channel import Item, Note
+from hookline.tui.channel import Item, Note, Taken
 from hookline.tui.text.cards import source_text
 
 #: Characters that are kept; the oldest go first. The session's file has everything.
@@ -44,6 +44,8 @@ class Kept:
 def _lines(item: Item) -> Iterator[str]:
     if isinstance(item, Note):
         yield printable(item.text)
+    if isinstance(item, Taken) and item.is_command:
+        yield f"> {printable(item.text)}"
     if not isinstance(item, Shown):
         return
     who = f"[{printable(item.agent)}] " if item.agent else ""

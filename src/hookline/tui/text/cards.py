@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from hookline.agent.call_text import headline, near, patch_lines, rewrite_text
+from hookline.agent.call_text import headline, near, patch_lines, result_text, rewrite_text
 from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line, printable
 from hookline.tui.text.paint import diff, indented, marked, stack, words
@@ -74,7 +74,7 @@ def _result(shown: Shown) -> Iterator[RenderableType]:
 
 def _folded(shown: Shown) -> RenderableType:
     """The first lines of a result, and how many more there are."""
-    looked_at = shown.text[:_MOST_LOOKED_AT].rstrip()
+    looked_at = result_text(shown)[:_MOST_LOOKED_AT].rstrip()
     most = _MOST_FAILED_LINES if shown.is_error else _MOST_LINES
     lines = looked_at.split("\n")
     more = shown.text.rstrip().count("\n") + 1 - min(len(lines), most)

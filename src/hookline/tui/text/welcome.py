@@ -14,7 +14,7 @@ KEYS: Sequence[tuple[str, str]] = (
     ("Enter", "send; while the agent works, the prompt is queued"),
     ("Ctrl-J, Alt-Enter", "a new line; a paste is one prompt"),
     ("Up, Down, Ctrl-R", "earlier prompts; Up on an empty line takes a queued prompt back"),
-    ("Tab", "complete a /command or an @file"),
+    ("Tab", "complete a /command, an @file, or a session after /resume"),
     ("Shift-Tab", "the next permission mode"),
     ("Esc, Ctrl-C", "stop what is being done; Ctrl-C clears the line, twice it leaves"),
     ("Ctrl-D", "leave, on an empty line"),
@@ -22,6 +22,9 @@ KEYS: Sequence[tuple[str, str]] = (
     ("Ctrl-T", "the whole conversation, nothing folded"),
     ("Ctrl-L, Ctrl-Z", "draw the screen again; suspend"),
 )
+
+#: Events that are named on the start screen, those with the most hooks first.
+_MOST_EVENTS = 6
 
 
 def welcome(facts: Facts, version: str, events: Sequence[str]) -> RenderableType:
@@ -48,7 +51,9 @@ def _row(name: str, value: str, style: str = "") -> Text:
 def _hooks(facts: Facts, events: Sequence[str]) -> str:
     if not facts.hooks:
         return "none in force; `hookline init` writes a first guard"
-    counts = ", ".join(f"{event} {number}" for event, number in Counter(events).most_common(6))
+    numbers = Counter(events).most_common()
+    counts = ", ".join(f"{event} {number}" for event, number in numbers[:_MOST_EVENTS])
+    counts += f" and {len(numbers) - _MOST_EVENTS} more events" if len(numbers) > _MOST_EVENTS else ""
     off = f"; {facts.not_enforced} not enforced" if facts.not_enforced else ""
     what = "configured" if facts.untrusted else "in force"
     return f"{facts.hooks} {what}: {counts}{off} (F2 shows them)"

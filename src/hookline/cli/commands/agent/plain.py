@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from hookline.agent.build import BuiltAgent
-from hookline.agent.call_text import headline, near, patch_lines, rewrite_text
+from hookline.agent.call_text import headline, near, patch_lines, result_text, rewrite_text
 from hookline.agent.front import Choice
 from hookline.agent.hooks import Fired
 from hookline.agent.mcp.form import FormAnswers
@@ -120,7 +120,11 @@ def _result(shown: Shown) -> list[str]:
         return [f"  failed: {one_line(shown.text, _WIDEST)}"]
     patch = patch_lines(shown.patch)
     more = [f"  [... {len(patch) - _MOST_PATCH} more lines ...]"] if len(patch) > _MOST_PATCH else []
-    return [*(f"  {line}" for line in patch[:_MOST_PATCH]), *more, f"  = {one_line(shown.text, _WIDEST)}"]
+    return [
+        *(f"  {line}" for line in patch[:_MOST_PATCH]),
+        *more,
+        f"  = {one_line(result_text(shown), _WIDEST)}",
+    ]
 
 
 def _ignore(fired: Fired) -> None:
