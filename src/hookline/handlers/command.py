@@ -126,6 +126,7 @@ class CommandHandler:
             on_line=call.on_line,
             may_detach=_may_detach(call.hook),
             files=tuple(call.files.values()),
+            warm=spec.warm,
         )
         captures = call.hook.policy.captures
         return result if captures is None else _truncated(result, captures)

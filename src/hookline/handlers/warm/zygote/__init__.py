@@ -1,0 +1,1 @@
+"""What the interpreter of a hook runs ahead. Nothing of Hookline imports these modules, and they import nothing of it."""
