@@ -168,8 +168,15 @@ def _run_down():
     return whole
 
 
-def _ignored(error, source, trace=None):
-    sys.unraisablehook(_Unraisable((type(error), error, trace, None, source)))
+def _ignored(error, source, trace=None, message=None):
+    sys.unraisablehook(_Unraisable((type(error), error, trace, message, source)))
+
+
+#: What is said of output that could not be written; older versions name the stream instead.
+_UNFLUSHED = None
+if sys.version_info >= (3, 13):
+    word = "on" if sys.version_info < (3, 14) else "while"
+    _UNFLUSHED = f"Exception ignored {word} flushing sys.stdout"
 
 
 def _flush_all():
@@ -189,7 +196,7 @@ def _flush(stream, loud):
         stream.flush()
     except BaseException as error:
         if loud:
-            _ignored(error, stream)
+            _ignored(error, stream if _UNFLUSHED is None else None, message=_UNFLUSHED)
         return not loud
     return True
 

@@ -126,7 +126,7 @@ def prepared(job):
             del sys.path_importer_cache[entry]
     main = type(sys)("__main__")
     names = main.__dict__
-    if sys.version_info < (3, 13):
+    if sys.version_info < (3, 14):
         names["__annotations__"] = {}
     names["__builtins__"] = builtins
     names["__loader__"] = BuiltinImporter
@@ -173,6 +173,10 @@ def _text(source):
     code = sources.compiled(source.encode("utf-8", "surrogateescape"), "<string>")
     if code is None:
         raise Elsewhere("it does not compile without a word")
+    if sys.version_info >= (3, 13):  # its lines are shown in tracebacks
+        import linecache  # noqa: PLC0415
+
+        linecache._register_code("<string>", source, "<string>")
     return code
 
 

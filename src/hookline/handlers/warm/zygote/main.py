@@ -198,6 +198,7 @@ def _serve(control):
         names, _, scripts = data.partition(b"\0\0")
         modules_ahead.preload([os.fsdecode(each) for each in names.split(b"\0")[1:] if each])
         sources.compile_ahead([os.fsdecode(each) for each in scripts.split(b"\0") if each])
+        modules_ahead.keep_aside()  # a warning of the compiler imports some
         gc.collect()
         gc.freeze()
         pid = _fork(arguments)

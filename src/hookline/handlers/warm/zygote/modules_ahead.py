@@ -21,9 +21,10 @@ plain_import = builtins.__import__
 def noting_import(name, globals=None, locals=None, fromlist=(), level=0):  # noqa: A002 - as Python calls them
     """`__import__` that remembers which module needs which."""
     found = plain_import(name, globals, locals, fromlist, level)
-    importer = globals.get("__name__") if globals else None
-    if not importer:
-        return found
+    spec = globals.get("__spec__") if globals else None
+    if not getattr(spec, "_initializing", False):
+        return found  # not by a module that is being imported itself
+    importer = spec.name
     if level:
         package = globals.get("__package__") or importer.rpartition(".")[0]
         base = package.rsplit(".", level - 1)[0]
@@ -47,6 +48,10 @@ _kept = {}
 _closures = {}
 _bound = set()
 _refused = set()
+#: Other names of modules, which their packages make themselves.
+_ALIASES = {"os.path", "importlib._bootstrap", "importlib._bootstrap_external"}
+for _name in _ALIASES:
+    _needs.setdefault(_name.partition(".")[0], {})[_name] = None
 _given = set()
 _finders = tuple(each for each in sys.meta_path if isinstance(each, type))
 _meta_path = list(sys.meta_path)
@@ -78,6 +83,7 @@ def preload(names):
     if not wanted:
         return
     for name in _kept:
+        _given.add(name)
         _bring(name)
     for name in wanted:
         before = set(sys.modules)
@@ -98,7 +104,7 @@ def kept(name):
 
 
 def fresh():
-    """What a script has imported that was not there ahead."""
+    """What has been imported that was not there ahead."""
     return [name for name in sys.modules if name not in at_start and name not in _kept]
 
 
@@ -110,10 +116,7 @@ def is_own(name):
 def _attribute(root, added):
     """Note who needs modules that no `import` has asked for."""
     for name in added.difference(_reach(root)):
-        spec = getattr(sys.modules[name], "__spec__", None)
-        # An alias, such as collections.abc, is made by the package that it is in; others are imported by C code.
-        alias = spec is not None and spec.name != name
-        _needs.setdefault(name.rpartition(".")[0] if alias else root, {})[name] = None
+        _needs.setdefault(root, {})[name] = None  # by C code
 
 
 def _reach(name):
@@ -138,14 +141,16 @@ def _bring(name):
 
 def keep_aside():
     """Take everything that a new interpreter would not have loaded out of sight."""
-    for name, module in sys.modules.items():
-        if name not in at_start and getattr(module, "__spec__", None) is not None:
-            _kept[name] = module
+    if _closures and not fresh() and not _given:
+        return
+    _given.clear()
+    named = {name: sys.modules[name] for name in sys.modules if name not in at_start}
+    _kept.update((name, each) for name, each in named.items() if getattr(each, "__spec__", None) is not None)
     for name, module in _kept.items():
         sys.modules.pop(name, None)
         parent, _, child = name.rpartition(".")
         holder = _kept.get(parent) or at_start.get(parent)
-        if holder is not None and holder.__dict__.get(child) is module:
+        if holder is not None and name not in _ALIASES and holder.__dict__.get(child) is module:
             delattr(holder, child)
             _bound.add(name)
     _closures.clear()
@@ -174,7 +179,7 @@ def _from_kept(spec):
     module = _kept[spec.name]
     if module.__spec__.origin != spec.origin or spec.name in _given:
         return spec
-    if sys.meta_path != _meta_path or builtins.__import__ is not plain_import:
+    if sys.meta_path != _meta_path or builtins.__import__ not in (plain_import, noting_import):
         return spec  # the script wants to hear of imports
     tops = set()
     for name in _closures[spec.name]:
