@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookline.handlers.mcp_tool import McpCaller
     from hookline.handlers.process.pool import Processes
     from hookline.handlers.prompt import Completer
+    from hookline.handlers.warm.scripts import WarmScripts
 
 
 class Handler(Protocol):
@@ -114,16 +115,23 @@ def standard_handlers(
     builtins: "Mapping[str, Builtin] | None" = None,
     http: "HttpRules | None" = None,
     processes: "Processes | None" = None,
+    warm: "WarmScripts | bool" = False,
 ) -> Handlers:
-    """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what."""
+    """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what.
 
-    def own(given: Any, maker: str) -> Any:
-        return given if given is not None else _made(maker)
+    With `warm`, Python scripts of command hooks are run by interpreters that were started ahead (Linux); `processes` of
+    the host's own say that themselves.
+    """
+
+    def own(given: Any, maker: str, **options: Any) -> Any:
+        return given if given is not None else _made(maker, **options)
 
     protection = Protection()
     return Handlers(
         {
-            "command": lambda: _made("command.CommandHandler", own(processes, "process.pool.Processes")),
+            "command": lambda: _made(
+                "command.CommandHandler", own(processes, "process.pool.Processes", warm=warm)
+            ),
             "http": lambda: _made("http.handler.HttpHandler", http),
             "prompt": lambda: _made("prompt.PromptHandler", completer),
             "agent": lambda: _made("agent.AgentHandler", agent_runner),
@@ -137,6 +145,6 @@ def standard_handlers(
     )
 
 
-def _made(name: str, *arguments: Any) -> Any:
+def _made(name: str, *arguments: Any, **options: Any) -> Any:
     module, _, maker = name.rpartition(".")
-    return getattr(import_module(f"hookline.handlers.{module}"), maker)(*arguments)
+    return getattr(import_module(f"hookline.handlers.{module}"), maker)(*arguments, **options)

@@ -82,14 +82,19 @@ class Differences:
         self._starting = asyncio.Lock()
         gate = asyncio.Semaphore(self._at_once)
         version = subprocess.run(
-            [self._python, "-c", "import sys; print(*sys.version_info[:2])"], check=True, capture_output=True, text=True
+            [self._python, "-c", "import sys; print(*sys.version_info[:2])"],
+            check=True,
+            capture_output=True,
+            text=True,
         )
         self._version = tuple(map(int, version.stdout.split()))
-        wanted = [each for each in wanted if not each.has("until") or self._version <= _version(each.said("until"))]
+        wanted = [
+            each for each in wanted if not each.has("until") or self._version <= _version(each.said("until"))
+        ]
 
         async def one(number: int, script: Script) -> None:
             async with gate:
-                found.extend([difference async for difference in self._of(number, script)])
+                found.extend(await self._of(number, script))
 
         try:
             await asyncio.gather(*(one(number, script) for number, script in enumerate(wanted)))
@@ -98,7 +103,7 @@ class Differences:
             self._warm.close()
         return found
 
-    async def _of(self, number: int, script: Script) -> "Any":
+    async def _of(self, number: int, script: Script) -> list[str]:
         # Twice warm: the second time with what the first has taught it.
         seen: list[dict[str, object]] = []
         name = f"s{number}"
@@ -108,10 +113,12 @@ class Differences:
             result = await self._run(script, place, turn != "cold")
             seen.append(_facts(result, place, turn, name))
         self.compared += 1
-        for turn, facts in zip(("warm", "again"), seen[1:], strict=True):
-            for key, value in facts.items():
-                if value != seen[0][key]:
-                    yield f"{script.name} ({turn}), {key}:\n   cold {seen[0][key]!r}\n   warm {value!r}"
+        return [
+            f"{script.name} ({turn}), {key}:\n   cold {seen[0][key]!r}\n   warm {value!r}"
+            for turn, facts in zip(("warm", "again"), seen[1:], strict=True)
+            for key, value in facts.items()
+            if value != seen[0][key]
+        ]
 
     async def _run(self, script: Script, place: Path, warm: bool) -> Exited | Broke:
         argv, env, stdin = self._order(script, place)
@@ -130,7 +137,9 @@ class Differences:
                     os.umask(before)
             result: Any = await ran
             early = result.warm if warm else None
-            elsewhere = script.has("elsewhere") and self._version >= _version(script.said("elsewhere") or "3.0")
+            elsewhere = script.has("elsewhere") and self._version >= _version(
+                script.said("elsewhere") or "3.0"
+            )
             if not warm or early is (not elsewhere):
                 return result
             self.misses += 1
@@ -149,7 +158,11 @@ class Differences:
             "module": ["-m", "not_there" if script.has("missing") else "script"],
             "relative": ["script.py"],
         }.get(form, [str(place / "script.py")])
-        words = [str(place / "script.py"), *args] if form == "first-line" else [self._python, *flags, *target, *args]
+        words = (
+            [str(place / "script.py"), *args]
+            if form == "first-line"
+            else [self._python, *flags, *target, *args]
+        )
         argv = words if form == "exec" else ["/bin/sh", "-c", shlex.join(words)]
         env = _BASE | dict(_unescaped(each).split("=", 1) for each in script.settings.get("env", ()))
         if script.has("pythonpath"):
@@ -165,7 +178,12 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _unescaped(text: str) -> str:
-    return text.replace("\\n", "\n").replace("\\udce4", "\udce4").replace("\\udcff", "\udcff").replace("\\u00e4", "ä")
+    return (
+        text.replace("\\n", "\n")
+        .replace("\\udce4", "\udce4")
+        .replace("\\udcff", "\udcff")
+        .replace("\\u00e4", "ä")
+    )
 
 
 def _write(script: Script, place: Path, python: str) -> None:
@@ -210,7 +228,11 @@ def _facts(result: Exited | Broke, place: Path, turn: str, name: str) -> dict[st
     held = result.pipes_held if isinstance(result, Exited) else None
     own = f"/{turn}/{name}".encode()
     streams = {
-        key: re.sub(rb"0x[0-9a-f]{6,}|(?<=test in )[\d.]+", b"0x", getattr(result, key).replace(own, b"/turn/" + name.encode()))
+        key: re.sub(
+            rb"0x[0-9a-f]{6,}|(?<=test in )[\d.]+",
+            b"0x",
+            getattr(result, key).replace(own, b"/turn/" + name.encode()),
+        )
         for key in ("stdout", "stderr")
     }
     left = {
@@ -224,7 +246,9 @@ def _facts(result: Exited | Broke, place: Path, turn: str, name: str) -> dict[st
 def main() -> Iterator[str]:
     import tempfile
 
-    wanted = [each for each in scripts() if not sys.argv[2:] or any(word in each.name for word in sys.argv[2:])]
+    wanted = [
+        each for each in scripts() if not sys.argv[2:] or any(word in each.name for word in sys.argv[2:])
+    ]
     for python in [sys.argv[1]] if sys.argv[1:] and sys.argv[1] != "all" else interpreters():
         with tempfile.TemporaryDirectory() as folder:
             differences = Differences(python, Path(folder))

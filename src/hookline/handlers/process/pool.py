@@ -106,8 +106,8 @@ class Processes:
     Not bound to an event loop: it may serve one loop after another. When a loop is closed, the processes it left are
     ended. In the child of a fork the pool starts empty, and what the parent runs is the parent's.
 
-    With `warm`, Python scripts of runs that allow it are run by interpreters started ahead (see `WarmScripts`). True: by
-    its own, which end with it; an object may be shared, and whoever made it closes it.
+    With `warm`, Python scripts of runs that allow it are run by interpreters started ahead (see `WarmScripts`). True:
+    by its own, which end with it; an object may be shared, and whoever made it closes it.
     """
 
     def __init__(
@@ -137,13 +137,9 @@ class Processes:
         self._loop_ends = WeakKeyDictionary()
         self._closing = 0
         self._closers: list[asyncio.Future[None]] = []
-        self._warm: WarmScripts | None = None
         self._owns_warm = warm is True
+        self._warm = _own_scripts() if warm is True else warm or None
         self._tended = False
-        if warm:
-            from hookline.handlers.warm.scripts import WarmScripts  # noqa: PLC0415 - only for those who ask for it
-
-            self._warm = warm if isinstance(warm, WarmScripts) else WarmScripts()
 
     # Made with the first process: many engines read a configuration and never run a hook.
 
@@ -449,6 +445,12 @@ def _pools_of_this_process() -> WeakSet[Processes]:
 
     os.register_at_fork(after_in_child=forked)
     return pools
+
+
+def _own_scripts() -> "WarmScripts":
+    from hookline.handlers.warm.scripts import WarmScripts  # noqa: PLC0415 - only for those who ask for it
+
+    return WarmScripts()
 
 
 def _orphans(containment: Literal["group", "subreaper"], engine: str) -> Orphans | None:

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -56,6 +57,7 @@ _OF_THE_SHELL: Final = re.compile(
 )
 _EXPANDED: Final = frozenset("*?[{~")
 _INTERPRETER: Final = re.compile(r"python(?:3(?:\.\d+)?)?")
+_FIRST_LINE: Final = re.compile(rb"#![ \t]*(/[^\s]+)(?:[ \t]+([^\s]+))?[ \t]*\n")
 _LONGEST_LINE: Final = 4096
 
 
@@ -86,6 +88,7 @@ def shell_words(line: str, env: Mapping[str, str], *, bash: bool) -> tuple[str, 
     return tuple(words)
 
 
+@lru_cache(256)
 def _simple_command(line: str, bash: bool) -> Simple | Cold:
     if len(line) > _LONGEST_LINE:
         return Cold("its line is very long")
@@ -176,38 +179,36 @@ def _by_first_line(
 ) -> Script | Cold:
     """A script that the kernel gives to the interpreter of its `#!` line."""
     path = os.path.join(cwd, words[0])
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
-            first = os.read(descriptor, 256) if regular else b""
-        finally:
-            os.close(descriptor)
-        allowed = os.access(path, os.X_OK)
-    except (OSError, ValueError):
-        return Cold(f"{words[0]} cannot be read")
-    line, newline, _ = first.partition(b"\n")
-    if not allowed or not line.startswith(b"#!"):
-        return Cold(f"{words[0]} is not an executable script with a #! line")
-    interpreter, _, argument = line[2:].strip(b" \t").partition(b" ")
-    given = os.fsdecode(argument.strip(b" \t"))
-    named = os.fsdecode(interpreter)
-    if not newline or b"\t" in interpreter or "\r" in f"{named}{given}":
-        return Cold(f"the #! line of {words[0]} is not plain")
-    # A program of its own is started by its whole path, a word of a shell line as it is written.
-    script = words[0] if shell is not None else path
-    if named in ("/usr/bin/env", "/bin/env"):
-        if not _INTERPRETER.fullmatch(given):
-            return Cold(f"the #! line of {words[0]} names no Python interpreter")
-        start: tuple[str, ...] = (given,)
-    else:
-        if not named.startswith("/") or not _INTERPRETER.fullmatch(os.path.basename(named)):
-            return Cold(f"the #! line of {words[0]} names no Python interpreter")
-        start = (named, given) if given else (named,)
+    start = _first_line(path)
+    if start is None:
+        return Cold(f"{words[0]} has no plain #! line with a Python interpreter")
     program = _program(start[0], env, cwd)
     if isinstance(program, Cold):
         return program
+    # A program of its own is started by its whole path, a word of a shell line as it is written.
+    script = words[0] if shell is not None else path
     return KINDS["python"](program, (*start, script, *words[1:]), shell)
+
+
+def _first_line(path: str) -> tuple[str, ...] | None:
+    """The words that a `#!` line puts before an executable script; None if that is not Python, or not certain."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return None
+    try:
+        first = os.read(descriptor, 256) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    finally:
+        os.close(descriptor)
+    line = _FIRST_LINE.match(first)
+    if line is None or not os.access(path, os.X_OK):
+        return None
+    named, given = os.fsdecode(line[1]), os.fsdecode(line[2] or b"")
+    if named in ("/usr/bin/env", "/bin/env"):
+        return (given,) if _INTERPRETER.fullmatch(given) else None
+    if not _INTERPRETER.fullmatch(os.path.basename(named)):
+        return None
+    return (named, given) if given else (named,)
 
 
 # Python's command line

@@ -20,7 +20,8 @@ _INHERITED: Final = re.compile(
     re.MULTILINE,
 )
 _UMASK: Final = re.compile(rb"^Umask:\s*([0-7]+)$", re.MULTILINE)
-_RLIMIT_LOCKS: Final = 10
+#: All limits but that on file locks, which marks runs.
+_LIMITS: Final = tuple(number for number in range(16) if number != 10)
 
 Key = tuple[Any, ...]
 
@@ -75,8 +76,6 @@ def inherited() -> tuple[Key, int]:
     with open("/proc/thread-self/status", "rb", 0) as file:
         status = file.read()
     umask = _UMASK.search(status)
-    limits = tuple(
-        resource.getrlimit(number) for number in range(resource.RLIM_NLIMITS) if number != _RLIMIT_LOCKS
-    ) if hasattr(resource, "RLIM_NLIMITS") else tuple(map(resource.getrlimit, range(10)))  # fmt: skip
+    limits = tuple(map(resource.getrlimit, _LIMITS))
     priority = os.getpriority(os.PRIO_PROCESS, 0)
     return (tuple(_INHERITED.findall(status)), limits, priority), int(umask[1], 8) if umask else 0o22

@@ -8,18 +8,23 @@ a clock, which is set anew for each run).
 from typing import Final
 
 _CLEAN: Final = frozenset(
-    """
-    abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath cmd code codecs codeop collections colorsys
-    concurrent configparser contextlib contextvars copy copyreg csv ctypes dataclasses datetime decimal difflib dis email
-    encodings enum errno fcntl filecmp fileinput fnmatch fractions ftplib functools genericpath getopt getpass gettext
-    glob graphlib grp gzip hashlib heapq hmac html http imaplib importlib inspect io ipaddress itertools json keyword
-    linecache locale logging lzma mailbox math mimetypes mmap netrc numbers opcode operator optparse os pathlib pickle
-    pickletools pkgutil platform plistlib poplib posixpath ntpath nturl2path pprint pwd queue quopri random re reprlib
-    resource runpy sched secrets select selectors shelve shlex shutil signal smtplib socket socketserver sqlite3
-    sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct subprocess symtable syslog tarfile
-    tempfile termios textwrap threading time timeit token tokenize tomllib traceback tty types typing unicodedata
-    unittest urllib uuid warnings wave weakref xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
-    """.split()
+    (
+        "abc", "argparse", "array", "ast", "asyncio", "base64", "binascii", "bisect", "bz2", "calendar", "cmath", "cmd",
+        "code", "codecs", "codeop", "collections", "colorsys", "concurrent", "configparser", "contextlib",
+        "contextvars", "copy", "copyreg", "csv", "ctypes", "dataclasses", "datetime", "decimal", "difflib", "dis",
+        "email", "encodings", "enum", "errno", "fcntl", "filecmp", "fileinput", "fnmatch", "fractions", "ftplib",
+        "functools", "genericpath", "getopt", "getpass", "gettext", "glob", "graphlib", "grp", "gzip", "hashlib",
+        "heapq", "hmac", "html", "http", "imaplib", "importlib", "inspect", "io", "ipaddress", "itertools", "json",
+        "keyword", "linecache", "locale", "logging", "lzma", "mailbox", "math", "mimetypes", "mmap", "netrc", "numbers",
+        "opcode", "operator", "optparse", "os", "pathlib", "pickle", "pickletools", "pkgutil", "platform", "plistlib",
+        "poplib", "posixpath", "ntpath", "nturl2path", "pprint", "pwd", "queue", "quopri", "random", "re", "reprlib",
+        "resource", "runpy", "sched", "secrets", "select", "selectors", "shelve", "shlex", "shutil", "signal",
+        "smtplib", "socket", "socketserver", "sqlite3", "sre_compile", "sre_constants", "sre_parse", "ssl", "stat",
+        "statistics", "string", "stringprep", "struct", "subprocess", "symtable", "syslog", "tarfile", "tempfile",
+        "termios", "textwrap", "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "tty",
+        "types", "typing", "unicodedata", "unittest", "urllib", "uuid", "warnings", "wave", "weakref", "xml", "xmlrpc",
+        "zipapp", "zipfile", "zipimport", "zlib", "zoneinfo",
+    )
 )  # fmt: skip
 #: In clean packages, and not clean.
 _UNCLEAN: Final = ("concurrent.futures.process", "asyncio.__main__", "unittest.__main__", "json.tool")

@@ -1,8 +1,8 @@
 """Warm scripts: Python hooks run by processes that were forked ahead, at a tenth of the cost and with the same result.
 
-An interpreter is started ahead when a command has been run a few times; from then on runs take a process that waits, and
-another one is forked in its place. Where none waits, or anything is unusual, the command is started as ever: there is
-no error that only warm scripts have.
+An interpreter is started ahead when a command has been run a few times; from then on runs take a process that waits,
+and another one is forked in its place. Where none waits, or anything is unusual, the command is started as ever: there
+is no error that only warm scripts have.
 """
 
 import os
@@ -46,6 +46,15 @@ def unavailable() -> str | None:
     return None if os.path.exists("/proc/thread-self/status") else "/proc is not mounted"
 
 
+def never_warm(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> str | None:
+    """Why a command can never run warm, as far as that is known without starting anything; None if it may."""
+    script = find_script(argv, env, cwd)
+    if isinstance(script, Cold):
+        return script.why
+    found = unknown_setting(env) or interpreter(script)
+    return found.why if isinstance(found, Cold) else None
+
+
 class WarmScripts:
     """Interpreters started ahead. One may serve many `Processes`, also on several threads.
 
@@ -78,9 +87,8 @@ class WarmScripts:
         if self.unavailable is not None:
             return self.unavailable
         with self._lock:
-            script = find_script(argv, env, cwd)
-            if isinstance(script, Script) and script.shell is not None:
-                self._shells.try_out(script.shell, env.get("PATH", os.defpath))
+            self._prepared(argv, env, cwd)
+            self._try_shells()
             found = self._prepared(argv, env, cwd)
             if isinstance(found, Cold):
                 return found.why
@@ -135,9 +143,7 @@ class WarmScripts:
         if self.unavailable is not None or self.paused:
             return
         with self._lock:
-            for shell, path in self._untried.items():
-                self._shells.try_out(shell, path)
-            self._untried.clear()
+            self._try_shells()
             self._spoilt = {pid for pid in self._spoilt if not reap(pid)}
             self._retired = [zygote for zygote in self._retired if not zygote.is_gone()]
             now = monotonic()
@@ -208,6 +214,11 @@ class WarmScripts:
         like, umask = inherited()
         key = (which, script.flags, tuple(sorted(at_start.items())), like)
         return _Prepared(script, key, given, at_start, umask)
+
+    def _try_shells(self) -> None:
+        for shell, path in self._untried.items():
+            self._shells.try_out(shell, path)
+        self._untried.clear()
 
     def _pool(self, found: "_Prepared") -> "_Pool":
         pool = self._pools.get(found.key)

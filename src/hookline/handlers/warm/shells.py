@@ -133,6 +133,7 @@ def _holds(rule: Rule, shell: str, path: str) -> bool:
         except (OSError, ValueError, subprocess.SubprocessError):
             return False
         entries = ran.stdout.decode("utf-8", "surrogateescape").split("\0")
-        if dict(entry.partition("=")[::2] for entry in entries if entry) != rule(env, cwd, printer):
+        seen = {entry.partition("=")[0]: entry.partition("=")[2] for entry in entries if entry}
+        if seen != rule(env, cwd, printer):
             return False
     return True

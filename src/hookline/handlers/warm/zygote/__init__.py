@@ -1,1 +1,1 @@
-"""What the interpreter of a hook runs ahead. Nothing of Hookline imports these modules, and they import nothing of it."""
+"""What the interpreter of a hook runs ahead. These modules import nothing of Hookline, nor it anything of them."""

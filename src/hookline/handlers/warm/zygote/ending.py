@@ -1,16 +1,13 @@
 """The end of a script: what `Py_FinalizeEx` does that others see, in its order, without what nobody sees."""
 
-# pyright: basic
-# ruff: noqa: SLF001, BLE001 - parts of Python's own end are called, and nothing may keep the process from ending
-
+import _signal
+import _socket
+import _weakref
 import atexit
 import gc
 import os
 import sys
 
-import _signal
-import _socket
-import _weakref
 import modules_ahead
 from job import libc
 

@@ -1,8 +1,6 @@
 """One job: what the owner sends, and how a waiting process becomes the one that its start would have made."""
 
-# pyright: basic
-# ruff: noqa: SLF001, S606 - os.environ is filled at once, and the interpreter is started without a shell
-
+import _signal
 import builtins
 import ctypes
 import os
@@ -12,7 +10,6 @@ import sys
 import time
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 
-import _signal
 import modules_ahead
 import sources
 
@@ -65,7 +62,7 @@ class Surroundings:
         #: The memory that /proc shows as command line and as environment.
         self._arguments = tuple(map(int, fields[45:47]))
         self._environment = tuple(map(int, fields[47:49]))
-        if not (0 < self._arguments[0] and 0 < self._environment[0] < self._environment[1]):
+        if not (self._arguments[0] > 0 and 0 < self._environment[0] < self._environment[1]):
             raise OSError("the kernel does not say where the environment is")
         with open("/proc/self/environ", "rb", 0) as file:
             given = {entry.partition(b"=")[0] for entry in file.read().split(b"\0")}
@@ -137,7 +134,7 @@ def prepared(job):
         call = (exec, _text(target), names)
         argv, first = ["-c", *words[job.place + 1 :]], ""
     else:
-        import runpy  # noqa: PLC0415 - once more, as the script may see what it brings
+        import runpy
 
         call = (runpy._run_module_as_main, target)
         argv, first = ["-m", *words[job.place + 1 :]], os.getcwd()
@@ -174,7 +171,7 @@ def _text(source):
     if code is None:
         raise Elsewhere("it does not compile without a word")
     if sys.version_info >= (3, 13):  # its lines are shown in tracebacks
-        import linecache  # noqa: PLC0415
+        import linecache
 
         linecache._register_code("<string>", source, "<string>")
     return code

@@ -15,9 +15,6 @@ What must be the same as in a new interpreter, and how:
 - The end does what the end of an interpreter shows to others (`ending`).
 """
 
-# pyright: basic
-# ruff: noqa: E402, SLF001, BLE001 - the order of imports matters here, and so do parts of Python that are its own
-
 import sys
 
 _AT_START = dict(sys.modules)
@@ -29,13 +26,13 @@ import modules_ahead
 
 modules_ahead.at_start.update(_AT_START)
 
+import _signal
+import _socket
 import builtins
 import ctypes
 import gc
 import os
 
-import _signal
-import _socket
 import ending
 import sources
 from job import Job, Surroundings, libc, prepared
@@ -233,6 +230,7 @@ def _rehearse(surroundings):
     if code is not None:
         exec(code, {"__name__": "rehearsal", "__builtins__": builtins})  # noqa: S102 - our own text
     surroundings.set_environment(list(os.environ._data.items()))
+    modules_ahead.touch()
     gc.collect()
 
 

@@ -5,9 +5,6 @@ They are kept aside, so that a script finds `sys.modules` as a new interpreter w
 together with all that its own import had needed. So a file that shadows a standard module wins, as it should.
 """
 
-# pyright: basic
-# ruff: noqa: E402, SLF001, BLE001 - the order of imports matters here, and so do parts of Python that are its own
-
 import builtins
 import os
 import sys
@@ -41,7 +38,8 @@ def noting_import(name, globals=None, locals=None, fromlist=(), level=0):  # noq
 
 builtins.__import__ = noting_import
 
-from importlib.machinery import PathFinder
+import itertools
+from importlib.machinery import FileFinder, PathFinder
 from importlib.util import find_spec
 
 _kept = {}
@@ -188,19 +186,37 @@ def _from_kept(spec):
         elif sys.modules[name] is not _kept[name]:
             return spec  # another module has this name already
     tops.discard(spec.name)
-    for entry in sys.path:
-        if entry in STANDARD:
-            break
-        finder = PathFinder._path_importer_cache(entry)
-        if finder is not None and any(_shadows(finder, top) for top in tops):
-            return spec
+    if any(_shadowed(entry, tops) for entry in itertools.takewhile(_is_before_standard, sys.path)):
+        return spec
     spec.loader, spec.loader_state = KeptLoader, module.__spec__
     return spec
 
 
-def _shadows(finder, top):
-    spec = finder.find_spec(top)
-    return spec is not None and spec.loader is not None  # a folder without code shadows nothing
+def _is_before_standard(entry):
+    return entry not in STANDARD
+
+
+def _shadowed(entry, tops):
+    """Whether a place in sys.path has a module of one of these names."""
+    finder = PathFinder._path_importer_cache(entry)
+    if finder is None or not tops:
+        return False
+    if type(finder) is FileFinder:
+        try:
+            tops = tops.intersection(name.partition(".")[0] for name in os.listdir(entry or "."))
+        except OSError:
+            return False
+    specs = map(finder.find_spec, tops)
+    return any(
+        spec is not None and spec.loader is not None for spec in specs
+    )  # a folder without code shadows nothing
+
+
+def touch():
+    """Write to every page that an import of a kept module writes to: the first write after a fork copies it."""
+    for module in _kept.values():
+        for value in list(module.__dict__.values()):
+            getattr(value, "__dict__", None)
 
 
 def watch_imports():

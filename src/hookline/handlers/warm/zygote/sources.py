@@ -1,8 +1,5 @@
 """Scripts as files: read anew for every run, compiled ahead where they have not changed since."""
 
-# pyright: basic
-# ruff: noqa: BLE001 - whatever the compiler says is left to the real interpreter to say
-
 import os
 import sys
 
