@@ -41,6 +41,8 @@ class EarlyStatus:
                 message = self._socket.recv(_LONGEST)
             except BlockingIOError:
                 return False
+            except ConnectionResetError:
+                continue  # what was said before comes now
             except OSError:
                 message = b""
             self._understand(message[:1], message[1:])

@@ -184,6 +184,8 @@ class Zygote:
     def _hear(self) -> bool:
         try:
             message = self._control.recv(LONGEST_JOB)
+        except ConnectionResetError:
+            return True  # it ended without reading our last request; what it had said comes now
         except OSError as error:
             if not isinstance(error, BlockingIOError):
                 self.failure = self.failure or "it has ended"

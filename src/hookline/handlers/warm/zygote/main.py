@@ -18,6 +18,11 @@ What must be the same as in a new interpreter, and how:
 import sys
 
 _AT_START = dict(sys.modules)
+if sys.version_info < (3, 10) or sys.implementation.name != "cpython":
+    import os
+
+    os.write(int(sys.argv[1]), b"Eonly CPython from 3.10 on can be started ahead")
+    sys.exit(1)
 _HERE = __file__.rpartition("/")[0]
 if sys.path[:1] != [_HERE]:
     sys.path.insert(0, _HERE)
@@ -100,10 +105,6 @@ def _receive(sock):
 
 
 def _hello():
-    if sys.implementation.name != "cpython":
-        raise CannotServe(f"{sys.implementation.name} is not CPython")
-    if sys.version_info < (3, 10):
-        raise CannotServe("it is older than Python 3.10")
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
         raise CannotServe("it runs without the global lock")
     places, texts = _start_up_code()
