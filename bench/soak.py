@@ -29,6 +29,7 @@ from bench import (
     soak_reach,
     soak_shell,
     soak_trust,
+    soak_warm,
 )
 from bench.findings import Finding
 
@@ -64,6 +65,7 @@ def parts() -> dict[str, Part]:
         found[name] = _silent(part)
     found.update(soak_agent.SOAKS)
     found["screen"] = screen_terminal.soak
+    found["warm"] = soak_warm.warm
     return found
 
 

@@ -45,12 +45,15 @@ def test_the_tag_of_a_run_is_where_others_look_for_it(tmp_path: Path) -> None:
         async with WarmRuns(tmp_path) as runs:
             await runs.ready()
             go, there = tmp_path / "go", tmp_path / "there"
-            script = runs.write(f"import os\nopen({str(there)!r}, 'w').close()\nos.system({waits_for(go)!r})")
+            script = runs.write(
+                "import os\nwith open('pid', 'w') as file: file.write(f'{os.getpid()} ' + os.environ['HOOKLINE_RUN_ID'])\n"
+                f"os.rename('pid', {str(there)!r})\nos.system({waits_for(go)!r})"
+            )
             running = asyncio.ensure_future(runs.run(script, env={"SECRET": "x" * 100}))
             await until(there.exists)
-            (tree,) = runs.processes._runs
-            block = procfs.environment(tree.leader)
-            assert procfs.entry(block, b"HOOKLINE_RUN_ID=") == tree.tag.encode()
+            pid, tag = there.read_text().split()
+            block = procfs.environment(int(pid))
+            assert procfs.entry(block, b"HOOKLINE_RUN_ID=") == tag.encode()
             assert b"SECRET=" in block
             go.touch()
             assert (await running).warm is True
@@ -110,7 +113,7 @@ def test_nothing_of_one_run_is_in_the_memory_of_another(tmp_path: Path) -> None:
             assert own.stdout != b"[]\n"
             for _ in range(4):
                 assert (await runs.warm(scan, secret[::-1])).stdout == b"[]\n"
-            for pid in (*runs.zygotes(), *runs.waiting()):
+            for pid in (*runs.scripts.zygotes, *runs.scripts.waiting):
                 assert secret.encode() not in procfs.environment(pid)
 
     finished(main())
@@ -140,12 +143,12 @@ def test_when_waiting_processes_and_zygote_are_killed_scripts_are_started_anew(t
                 os.kill(pid, signal.SIGKILL)
             assert (await runs.run(script)).stdout == b"ran\n"
             await runs.ready()
-            for pid in (*runs.zygotes(), *runs.waiting()):
+            for pid in (*runs.scripts.zygotes, *runs.scripts.waiting):
                 os.kill(pid, signal.SIGKILL)
             for _ in range(3):
                 assert (await runs.run(script)).stdout == b"ran\n"
             runs.scripts.tend()
-            assert runs.zygotes() == []  # it is tried again later
+            assert runs.scripts.zygotes == ()  # it is tried again later
 
     finished(main())
 
@@ -157,7 +160,7 @@ def test_a_process_killed_before_it_takes_its_job_costs_nothing_but_time(tmp_pat
             os.kill(pid, signal.SIGSTOP)
             script = runs.write("open('runs', 'a').write('x'); print('ran')")
             running = asyncio.ensure_future(runs.run(script))
-            await until(lambda: runs.processes._runs)
+            await until(lambda: runs.processes.alive)
             os.kill(pid, signal.SIGKILL)
             result = await running
             assert (result.code, result.stdout, result.warm) == (0, b"ran\n", None)
@@ -211,7 +214,7 @@ def test_what_was_started_ahead_ends_with_its_owner(tmp_path: Path) -> None:
         async def main():
             async with WarmRuns(Path(sys.argv[1])) as runs:
                 await runs.ready()
-                print(*runs.zygotes(), *runs.waiting(), flush=True)
+                print(*runs.scripts.zygotes, *runs.scripts.waiting, flush=True)
                 await asyncio.sleep(300)
         finished(main())
     """)
@@ -245,7 +248,8 @@ def test_an_answer_does_not_wait_for_the_death_of_its_process_and_that_is_reaped
                 assert result.pipes_held is False
             await until(lambda: runs.processes.alive == 0)
             assert runs.processes.slots.taken == 0
-            assert children() <= {*runs.scripts.pids, runs.processes.watchdog.pid}
+            await until(lambda: len(runs.scripts.waiting) == 2)
+            assert children() == {*runs.scripts.pids, runs.processes.watchdog.pid}
         assert not children()
 
     finished(main())

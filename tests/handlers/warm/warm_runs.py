@@ -81,18 +81,7 @@ class WarmRuns:
         await self.warm(script)
         while True:
             self.scripts.tend()
-            waiting = self.waiting()
+            waiting = list(self.scripts.waiting)
             if len(waiting) >= count:
                 return waiting
             await asyncio.sleep(0.02)
-
-    def waiting(self) -> list[int]:
-        found: list[int] = []
-        for pool in self.scripts._pools.values():
-            if pool.zygote is not None:
-                pool.zygote.look()
-                found += [each.pid for each in pool.zygote.waiting if each.ready and each.pid is not None]
-        return found
-
-    def zygotes(self) -> list[int]:
-        return [pool.zygote._popen.pid for pool in self.scripts._pools.values() if pool.zygote is not None]

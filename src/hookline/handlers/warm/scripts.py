@@ -165,6 +165,19 @@ class WarmScripts:
             ]
             return frozenset(self._spoilt.union(*(zygote.pids for zygote in zygotes)))
 
+    @property
+    def zygotes(self) -> tuple[int, ...]:
+        """The pids of the interpreters that are started ahead."""
+        with self._lock:
+            return tuple(pool.zygote.pid for pool in self._pools.values() if pool.zygote is not None)
+
+    @property
+    def waiting(self) -> tuple[int, ...]:
+        """The pids of the processes that are ready for a job."""
+        with self._lock:
+            pools = [pool for pool in self._pools.values() if pool.zygote is not None]
+            return tuple(pid for pool in pools if pool.zygote is not None for pid in pool.zygote.ready())
+
     def close(self) -> None:
         """End everything that has no job, and wait for it. It can be used again afterwards."""
         with self._lock:

@@ -97,6 +97,14 @@ class Zygote:
         own = {self._popen.pid} if self._popen.returncode is None else set[int]()
         return own | {each.pid for each in self.waiting if each.pid is not None}
 
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def ready(self) -> list[int]:
+        self.look()
+        return [each.pid for each in self.waiting if each.ready and each.pid is not None]
+
     def fork(self, preloads: Iterable[str], scripts: Iterable[str]) -> bool:
         """Ask for one more process; False if the zygote cannot be asked."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -12,7 +12,7 @@ What must be the same as in a new interpreter, and how:
 - Modules that were imported ahead are kept aside until they are imported (`modules_ahead`).
 - Whatever is not plain before the script's own code runs (it cannot be compiled, or with warnings; it is a folder, an
   archive or bytecode) replaces the process by the real interpreter, with the same pid, descriptors and environment.
-- The end does what the end of an interpreter shows to others (`ending`).
+- The end does what the end of an interpreter shows to others (`finish`).
 """
 
 import sys
@@ -38,12 +38,12 @@ import ctypes
 import gc
 import os
 
-import ending
+import finish
 import sources
 from job import Job, Surroundings, libc, prepared
 
 del sys.path[0]
-for _name in ("modules_ahead", "sources", "job", "ending"):
+for _name in ("modules_ahead", "sources", "job", "finish"):
     del sys.modules[_name]
 sys.path_importer_cache.pop(_HERE, None)
 
@@ -192,7 +192,7 @@ def _serve(control):
     while True:
         data, descriptors = _receive(control)
         if not data or len(descriptors) != 1:
-            ending._exit(0)
+            finish._exit(0)
         names, _, scripts = data.partition(b"\0\0")
         modules_ahead.preload([os.fsdecode(each) for each in names.split(b"\0")[1:] if each])
         sources.compile_ahead([os.fsdecode(each) for each in scripts.split(b"\0") if each])
@@ -220,7 +220,7 @@ def _wait(descriptor, surroundings):
     private.send(b"R%d" % os.getpid(), _socket.MSG_NOSIGNAL)
     data, descriptors = _receive(private)
     if not data:
-        ending._exit(0)
+        finish._exit(0)
     private.settimeout(None)
     return Job(data, descriptors), private
 
@@ -243,7 +243,7 @@ def _begin(job, private, surroundings):
     except BaseException as error:
         # Nothing has run yet: the owner starts it in the ordinary way.
         private.send(b"N" + repr(error).encode("utf-8", "replace"), _socket.MSG_NOSIGNAL)
-        ending._exit(0)
+        finish._exit(0)
     try:
         call = prepared(job)
     except BaseException as error:
@@ -261,10 +261,10 @@ def _job():
         surroundings = Surroundings()
         job, private = _wait(_serve(control), surroundings)
     except (OSError, EOFError):
-        ending._exit(0)  # the owner is gone, or nothing was asked for a long time
+        finish._exit(0)  # the owner is gone, or nothing was asked for a long time
     except BaseException as error:
         control.sendmsg([b"E" + str(error).encode("utf-8", "replace")])
-        ending._exit(1)
+        finish._exit(1)
     return private, _begin(job, private, surroundings)
 
 
@@ -278,4 +278,4 @@ if __name__ == "__main__":
         error.__traceback__ = error.__traceback__.tb_next
         failed = [error]
     call = None
-    ending.end(failed.pop() if failed else None, private, leader)
+    finish.end(failed.pop() if failed else None, private, leader)
