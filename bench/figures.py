@@ -12,7 +12,7 @@ from typing import Any
 
 import pluggy
 
-from bench import trust_cost
+from bench import trust_cost, warm_scripts
 from bench.ratios import Timed, many, many_awaited, ratio
 from hookline import Engine, Outcome, deny
 from hookline.config.trust.trust import Trust
@@ -326,4 +326,7 @@ FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("trust in 100 hooks, against reading and hashing their scripts", trust_cost.cold, 3),
     ("trust in 100 hooks once more, against stat of their scripts", trust_cost.warm, 3),
     ("hookline --help, against python -c pass", bare_help, 5),
+    ("warm Python guard (json, re), against a cold one", warm_scripts.guard, 0.15),
+    ("warm Python guard with nine standard imports, against a cold one", warm_scripts.nine_imports, 0.06),
+    ("second warm call with no pause, against a cold one", warm_scripts.second_call, 0.35),
 )

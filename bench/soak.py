@@ -30,6 +30,7 @@ from bench import (
     soak_resident,
     soak_shell,
     soak_trust,
+    soak_warm,
 )
 from bench.findings import Finding
 
@@ -66,6 +67,7 @@ def parts() -> dict[str, Part]:
     found.update(soak_agent.SOAKS)
     found["screen"] = screen_terminal.soak
     found["resident"] = soak_resident.resident
+    found["warm"] = soak_warm.warm
     return found
 
 

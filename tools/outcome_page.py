@@ -107,6 +107,8 @@ _FIELDS: Mapping[str, str] = {
     "Run.signal": "The signal that ended the process.",
     "Run.queue_ms": "How long it waited for a slot, in milliseconds; not part of its timeout.",
     "Run.duration_ms": "How long it took, in milliseconds.",
+    "Run.warm": "A Python script was run by an interpreter that was started ahead; false: none was ready; null: it "
+    "could not be.",
     "Run.stdout": "What it printed; secrets redacted, terminal escapes removed, long texts shortened in the middle.",
     "Run.stderr": "What it printed to stderr, treated the same.",
     "Run.truncated": "It printed more than is kept.",

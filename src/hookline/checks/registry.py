@@ -25,6 +25,7 @@ from hookline.checks.settings import (
     secrets,
     timeouts,
 )
+from hookline.checks.warm import cold_scripts
 from hookline.config.load import Loaded
 from hookline.model.diagnostics import Diagnostic, Path, Severity
 from hookline.model.events import PRE_TOOL_USE
@@ -50,6 +51,7 @@ def of_dialects(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 #: A new check is one line here.
 CHECKS: Final = (
     Check("programs", unstartable),
+    Check("warm scripts", cold_scripts),
     Check("matchers", dead_matchers),
     Check("timeouts", timeouts),
     Check("duplicates", duplicates),

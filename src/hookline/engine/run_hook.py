@@ -364,6 +364,7 @@ def _raw_facts(raw: RawResult | None) -> dict[str, Any]:
 def _process_facts(raw: Exited | Broke) -> dict[str, Any]:
     return {
         "queue_ms": raw.queue_ms,
+        "warm": raw.warm,
         "stdout": raw.stdout.decode("utf-8", "replace"),
         "stderr": raw.stderr.decode("utf-8", "replace"),
         "truncated": raw.truncated,

@@ -101,7 +101,7 @@ class CommandHandler:
 
     async def run(self, call: Call) -> RawResult:
         spec: CommandSpec = call.hook.spec
-        argv = _argv(spec, tuple(call.files))
+        argv = command_words(spec, tuple(call.files))
         if isinstance(argv, Broke):
             return argv
         cwd = _cwd(spec, call)
@@ -126,6 +126,7 @@ class CommandHandler:
             on_line=call.on_line,
             may_detach=_may_detach(call.hook),
             files=tuple(call.files.values()),
+            warm=spec.warm,
         )
         captures = call.hook.policy.captures
         return result if captures is None else _truncated(result, captures)
@@ -136,7 +137,7 @@ class CommandHandler:
             return "a command hook needs a command"
         if not spec.command.strip():
             return "the command is empty"
-        argv = _argv(spec)
+        argv = command_words(spec)
         return argv.detail if isinstance(argv, Broke) else None
 
     async def close(self) -> None:
@@ -147,7 +148,7 @@ def _may_detach(hook: Hook) -> bool:
     return hook.waiting == "wait" and hook.output == "answer" and hook.policy.may_detach
 
 
-def _argv(spec: CommandSpec, files: Sequence[str] = ()) -> list[str] | Broke:
+def command_words(spec: CommandSpec, files: Sequence[str] = ()) -> list[str] | Broke:
     """The program and its arguments. The texts of `files` are replaced by what stands for their sealed copies."""
     if spec.args is not None:
         return [_sealed(word, files) for word in (spec.command, *spec.args)]

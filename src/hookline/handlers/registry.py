@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookline.handlers.mcp_tool import McpCaller
     from hookline.handlers.process.pool import Processes
     from hookline.handlers.prompt import Completer
+    from hookline.handlers.warm.scripts import WarmScripts
 
 
 class Handler(Protocol):
@@ -114,15 +115,18 @@ def standard_handlers(
     builtins: "Mapping[str, Builtin] | None" = None,
     http: "HttpRules | None" = None,
     processes: "Processes | None" = None,
+    warm: "WarmScripts | bool" = False,
     env: Mapping[str, str] | None = None,
 ) -> Handlers:
     """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what.
 
-    `env` is the environment that hooks start from; without one, that of this process.
+    With `warm`, Python scripts of command hooks are run by interpreters that were started ahead (Linux); `processes` of
+    the host's own say that themselves. `env` is the environment that hooks start from; without one, that of this
+    process.
     """
 
-    def own(given: Any, maker: str) -> Any:
-        return given if given is not None else _made(maker)
+    def own(given: Any, maker: str, **options: Any) -> Any:
+        return given if given is not None else _made(maker, **options)
 
     def own_builtins() -> Any:
         if builtins is not None:
@@ -132,7 +136,9 @@ def standard_handlers(
     protection = Protection()
     return Handlers(
         {
-            "command": lambda: _made("command.CommandHandler", own(processes, "process.pool.Processes"), env),
+            "command": lambda: _made(
+                "command.CommandHandler", own(processes, "process.pool.Processes", warm=warm), env
+            ),
             "http": lambda: _made("http.handler.HttpHandler", http, environ=env),
             "prompt": lambda: _made("prompt.PromptHandler", completer),
             "agent": lambda: _made("agent.AgentHandler", agent_runner),

@@ -14,6 +14,8 @@ class CommandSpec(Struct, frozen=True):
     shell: str | None = None
     env: Mapping[str, str] = {}
     cwd: str | None = None
+    #: A Python script may be run by an interpreter that was started ahead, where the engine has some.
+    warm: bool = True
 
 
 class HttpSpec(Struct, frozen=True):

@@ -17,6 +17,8 @@ class Exited(Struct, frozen=True):
     #: A process that the hook left behind still held its pipes when it ended.
     pipes_held: bool = False
     queue_ms: float = 0.0
+    #: Run by an interpreter that was started ahead. False: it could have been, but none was ready. None: never.
+    warm: bool | None = None
 
 
 class Replied(Struct, frozen=True):
@@ -48,6 +50,7 @@ class Broke(Struct, frozen=True):
     signal: int | None = None
     truncated: bool = False
     queue_ms: float = 0.0
+    warm: bool | None = None
     #: The message of the hook's own agent for this; empty: Hookline's own.
     words: str = ""
 
@@ -58,7 +61,7 @@ def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Broke:
         return Broke(cause, detail)
     if isinstance(raw, Replied):
         return Broke(cause, detail, stdout=raw.body, truncated=raw.truncated)
-    return Broke(cause, detail, raw.stdout, raw.stderr, raw.code, None, raw.truncated, raw.queue_ms)
+    return Broke(cause, detail, raw.stdout, raw.stderr, raw.code, None, raw.truncated, raw.queue_ms, raw.warm)
 
 
 class Detached(Struct, frozen=True):

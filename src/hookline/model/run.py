@@ -58,6 +58,8 @@ class Run(Struct, frozen=True, kw_only=True):
     signal: int | None = None
     queue_ms: float = 0.0
     duration_ms: float = 0.0
+    #: A Python script was run by an interpreter that was started ahead. False: it could have been, but none was ready.
+    warm: bool | None = None
     stdout: str = ""
     stderr: str = ""
     truncated: bool = False

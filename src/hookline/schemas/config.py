@@ -57,6 +57,7 @@ _CLOSER: Mapping[str, Schema] = {
     "onFailure": _ON_FAILURE,
     "shell": {"enum": list(SHELLS), "default": "sh"},
     "timeout": {"type": "number", "exclusiveMinimum": 0, "default": 600},
+    "warm": {"type": "boolean", "default": True},
 }
 
 ENTRY_WORDS: Mapping[str, str] = {
@@ -88,6 +89,7 @@ ENTRY_WORDS: Mapping[str, str] = {
     "cwd": "Where the hook runs; relative to the working directory of the agent.",
     "output": "Answer: what it prints is its answer, and at PreToolUse and PermissionRequest anything else than an "
     "answer or nothing is a failure. Ignore: what it prints is not read; only its exit code or status counts.",
+    "warm": "False: a Python script is always run by an interpreter of its own, also where others were started ahead.",
     "url": "Where the payload is posted to; http only on this machine.",
     "headers": "Headers of the request; `${NAME}` is replaced by a variable that allowedEnvVars lists.",
     "allowedEnvVars": "The only variables that headers may use.",

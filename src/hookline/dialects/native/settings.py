@@ -137,7 +137,10 @@ _IN_DOUBT: tuple[InDoubt, ...] = get_args(InDoubt)
 
 def _command_spec(fields: Fields) -> CommandSpec:
     args = None if fields.get("args") is None else tuple(fields["args"])
-    return CommandSpec(fields["command"], args, fields.get("shell"), fields.get("env", {}), fields.get("cwd"))
+    return CommandSpec(
+        fields["command"], args, fields.get("shell"), fields.get("env", {}), fields.get("cwd"),
+        fields.get("warm", True),
+    )  # fmt: skip
 
 
 def _prompt_spec(fields: Fields) -> PromptSpec:
@@ -169,7 +172,7 @@ KINDS: Mapping[str, Kind] = {
     "command": Kind(
         {
             "command": "text", "args": "a list of texts", "shell": "text", "env": "an object of texts", "cwd": "text",
-            "output": "text",
+            "output": "text", "warm": "true or false",
         },
         _command_spec, entry_label, ("command",),
     ),

@@ -70,6 +70,11 @@ class Orphans:
         with self._scheduled(), self._limited() if numbered and self.number is not None else nullcontext():
             yield
 
+    def mark(self, *, numbered: bool) -> tuple[bool, int]:
+        """The same for a process that is there already and marks itself: whether by its policy, and the number."""
+        self._marks = self._marks and os.sched_getscheduler(0) == os.SCHED_OTHER
+        return self._marks, self.number if numbered and self.number is not None else 0
+
     @contextmanager
     def _limited(self) -> Generator[None]:
         import resource  # noqa: PLC0415 - only here, and not on every system
@@ -149,18 +154,18 @@ def become_subreaper() -> bool:
 class Containment:
     """Finds the processes of runs.
 
-    `under_way` is read each time: every tree with an unreaped leader. `bystander` is the pid of the watchdog, our one
-    child that is not a hook.
+    `under_way` is read each time: every tree with an unreaped leader. `bystanders` are our own children that are no
+    hooks: the watchdog, and processes started ahead.
     """
 
     def __init__(
         self,
         engine: str,
         under_way: Collection[ProcessTree],
-        bystander: Callable[[], int | None],
+        bystanders: Callable[[], Collection[int]],
         orphans: Orphans | None = None,
     ) -> None:
-        self._bystander = bystander
+        self._bystanders = bystanders
         self._me = os.getpid()
         self._prefix = f"{RUN_ID}={engine}".encode()
         self._engine = engine
@@ -214,7 +219,7 @@ class Containment:
 
     def _adopted(self) -> set[int]:
         """Our children but for those we started ourselves; the host's own are still among them."""
-        return children() - {tree.leader for tree in self._under_way} - {self._bystander()}
+        return children() - {tree.leader for tree in self._under_way} - set(self._bystanders())
 
     def _may_be_of(self, tree: ProcessTree, process: ProcessInfo) -> bool:
         if process.session == tree.leader:
@@ -230,8 +235,9 @@ class Containment:
         everyone: dict[int, ProcessInfo] = {}
         owners: dict[int, int] = {}
         unsure: list[int] = []
+        ours = {self._me, *self._bystanders()}
         for process in procfs.all_processes():
-            if process.pid == self._me:
+            if process.pid in ours:
                 continue
             everyone[process.pid] = process
             if process.session in wanted:

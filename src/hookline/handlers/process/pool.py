@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, cached_property
 from time import perf_counter
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from weakref import WeakKeyDictionary, WeakSet, ref
 
 import msgspec
@@ -25,9 +25,12 @@ from hookline.handlers.process.containment import (
 )
 from hookline.handlers.process.exit_watch import WatchExit, exit_watch
 from hookline.handlers.process.run import SHUT_DOWN, Bounds, Listeners, Owner, ProcessRun, RunOrder
-from hookline.handlers.process.spawn import Started, placeholder, sealed, signal_group, start
+from hookline.handlers.process.spawn import Mark, Started, placeholder, sealed, signal_group, start
 from hookline.handlers.process.watchdog import Watchdog
 from hookline.model.raw import Broke, RawResult
+
+if TYPE_CHECKING:
+    from hookline.handlers.warm.scripts import WarmScripts
 
 
 class Slots:
@@ -102,6 +105,9 @@ class Processes:
 
     Not bound to an event loop: it may serve one loop after another. When a loop is closed, the processes it left are
     ended. In the child of a fork the pool starts empty, and what the parent runs is the parent's.
+
+    With `warm`, Python scripts of runs that allow it are run by interpreters started ahead (see `WarmScripts`). True:
+    by its own, which end with it; an object may be shared, and whoever made it closes it.
     """
 
     def __init__(
@@ -113,6 +119,7 @@ class Processes:
         detached: int = 64,
         exit_watch: WatchExit = exit_watch,
         watchdog_shell: str = "/bin/sh",
+        warm: "WarmScripts | bool" = False,
     ) -> None:
         self.slots = slots if slots is not None else Slots()
         self.bounds = bounds if bounds is not None else Bounds()
@@ -130,6 +137,9 @@ class Processes:
         self._loop_ends = WeakKeyDictionary()
         self._closing = 0
         self._closers: list[asyncio.Future[None]] = []
+        self._owns_warm = warm is True
+        self._warm = _own_scripts() if warm is True else warm or None
+        self._tended = False
 
     # Made with the first process: many engines read a configuration and never run a hook.
 
@@ -140,8 +150,18 @@ class Processes:
 
     @cached_property
     def _owner(self) -> Owner:
-        containment = Containment(self._engine, self._runs.keys(), lambda: self.watchdog.pid, self._orphans)
-        return Owner(Sweeper(containment), containment, self._exit_watch, self._detached, self._forget)
+        containment = Containment(self._engine, self._runs.keys(), self._bystanders, self._orphans)
+        return Owner(
+            Sweeper(containment), containment, self._exit_watch, self._detached, self._answered, self._forget
+        )
+
+    def _bystanders(self) -> set[int]:
+        ours = set(self._warm.pids) if self._warm is not None else set[int]()
+        return ours if self.watchdog.pid is None else ours | {self.watchdog.pid}
+
+    @property
+    def warm(self) -> "WarmScripts | None":
+        return self._warm
 
     @property
     def alive(self) -> int:
@@ -167,8 +187,11 @@ class Processes:
         may_detach: bool = False,
         files: Sequence[bytes] = (),
         listeners: Listeners | None = None,
+        warm: bool = False,
     ) -> RawResult:
         """Run a program and wait for its whole tree. Each of `files` has a placeholder in argv.
+
+        With `warm`, a Python script may be run by an interpreter that was started ahead, where the pool has some.
 
         With `may_detach`, a first line `{"async": true}` ends the waiting: the result is then `Detached`, whose
         `rest` gives the real one when awaited; the process goes on in this pool, under the same deadline.
@@ -180,9 +203,10 @@ class Processes:
         waited = await self.slots.take()
         if waited is None:
             return Broke("not_started", f"too many hooks at once: {self.slots.queue} wait for a slot already")
+        until = loop.time() + timeout
         try:
             tag = self._tag(run_id, leftovers)
-            begun = self._start(argv, {**env, RUN_ID: tag}, cwd, files, leftovers)
+            begun = self._start(argv, {**env, RUN_ID: tag}, cwd, files, leftovers, warm=warm)
             if isinstance(begun, Started):
                 tree = ProcessTree(begun.pid, tag, leftovers)
                 order = RunOrder(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
@@ -193,7 +217,14 @@ class Processes:
         if isinstance(begun, Broke):
             self.slots.give_back()
             return msgspec.structs.replace(begun, queue_ms=waited)
-        return await begun.wait()
+        result = await begun.wait()
+        if not begun.never_began:
+            return result
+        # The process that waited for it was killed before it took the job, so this is its first start.
+        return await self.run(
+            argv, stdin=stdin, env=env, cwd=cwd, timeout=until - loop.time(), run_id=run_id, leftovers=leftovers,
+            on_line=on_line, may_detach=may_detach, files=files, listeners=listeners,
+        )  # fmt: skip
 
     async def close(self, limit: float = 1.5) -> None:
         """Wait up to `limit` seconds for what runs, send TERM towards the end, then kill. Leaves nothing.
@@ -211,6 +242,8 @@ class Processes:
                 running.kill()
         self._owner.containment.reap_strays()
         self.watchdog.close()
+        if self._warm is not None and self._owns_warm:
+            self._warm.close()
         self._forget_loops()
 
     def __del__(self) -> None:
@@ -278,7 +311,10 @@ class Processes:
         self._slotless.clear()
         self._closers.clear()
         self._closing = 0
+        self._tended = False
         self._loop = None
+        if self._warm is not None:
+            self._warm.forked()
         self.slots.forked()
         self._engine = os.urandom(6).hex()
         self._orphans = _orphans(self._asked, self._engine)
@@ -297,14 +333,12 @@ class Processes:
         cwd: str,
         files: Sequence[bytes],
         leftovers: Literal["kill", "leave"],
+        *,
+        warm: bool,
     ) -> Started | Broke:
         if self._closing:
             return Broke("cancelled", SHUT_DOWN)
         self.watchdog.start()
-        # Processes that a run may leave behind must not match what the watchdog kills.
-        marked = (
-            nullcontext() if self._orphans is None else self._orphans.marked(numbered=leftovers == "kill")
-        )
         descriptors: list[int] = []
         words = list(argv)
         try:
@@ -314,8 +348,18 @@ class Processes:
                     return fd
                 descriptors.append(fd)
                 words = [word.replace(placeholder(number), f"/proc/self/fd/{fd}") for word in words]
-            with marked:
-                return start(words, env=env, cwd=cwd, keeps=descriptors)
+            # Processes that a run may leave behind must not match what the watchdog kills.
+            numbered = leftovers == "kill"
+            missed: bool | None = None
+            if warm and self._warm is not None:
+                mark = Mark() if self._orphans is None else Mark(*self._orphans.mark(numbered=numbered))
+                begun = self._warm.start(words, env=env, cwd=cwd, keeps=descriptors, mark=mark)
+                if isinstance(begun, Started):
+                    return begun
+                missed = False if begun == "missed" else None
+            with nullcontext() if self._orphans is None else self._orphans.marked(numbered=numbered):
+                started = start(words, env=env, cwd=cwd, keeps=descriptors)
+            return started if isinstance(started, Broke) else msgspec.structs.replace(started, warm=missed)
         finally:
             for fd in descriptors:
                 os.close(fd)
@@ -338,8 +382,30 @@ class Processes:
             self._slotless.add(tree)
             self.slots.give_back()
 
+    def _answered(self, tree: ProcessTree) -> None:
+        """The result is known and its process about to die: the slot is free, and the next process may be forked."""
+        if tree not in self._slotless:
+            self._slotless.add(tree)
+            self.slots.give_back()
+        self._tend_soon(self._runs[tree])
+
+    def _tend_soon(self, running: ProcessRun) -> None:
+        if self._warm is None:
+            return
+        if running.early is not None:
+            self._warm.ended(running.early)
+        if not self._tended and not running.loop.is_closed():
+            self._tended = True
+            running.loop.call_soon(self._tend)
+
+    def _tend(self) -> None:
+        self._tended = False
+        if self._warm is not None and not self._closing:
+            self._warm.tend()
+
     def _forget(self, tree: ProcessTree) -> None:
-        del self._runs[tree]
+        running = self._runs.pop(tree)
+        self._tend_soon(running)
         self.watchdog.ended(tree.leader)
         if tree in self._slotless:
             self._slotless.remove(tree)
@@ -379,6 +445,12 @@ def _pools_of_this_process() -> WeakSet[Processes]:
 
     os.register_at_fork(after_in_child=forked)
     return pools
+
+
+def _own_scripts() -> "WarmScripts":
+    from hookline.handlers.warm.scripts import WarmScripts  # noqa: PLC0415 - only for those who ask for it
+
+    return WarmScripts()
 
 
 def _orphans(containment: Literal["group", "subreaper"], engine: str) -> Orphans | None:

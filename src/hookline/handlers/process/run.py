@@ -69,6 +69,8 @@ class Owner(Struct, frozen=True):
     containment: Containment
     watch: WatchExit
     detached: Callable[[ProcessTree], None]
+    #: The result is out and the process is dying.
+    answered: Callable[[ProcessTree], None]
     #: Called just before the child is reaped: from then on the pid may be reused.
     before_reap: Callable[[ProcessTree], None]
 
@@ -92,12 +94,15 @@ class ProcessRun:
         running -- timeout, too much output, `end`, `kill` --> killing
         draining - output complete, or `drain` seconds over -> ended, or killing where processes are left
         killing -- nothing left, or `patience` exhausted ----> ended
+        ended ---- its process was not dead yet -------------> dying, until it is reaped
 
     - running: `_readable` and `_writable` move bytes; `_exited` and `_timed_out` end this state.
     - draining: the process exited by itself, and the rest of its output is read until `_end_draining`.
     - killing: a `KillSequence` sends TERM and KILL, and calls `_kill_sequence_done`. A process that cannot be killed
       gets its result there, and stays in this state until it exits.
     - ended: `_finish` informs the owner, reaps the process, releases everything, and sets the result.
+    - dying: a process that was started ahead tells its exit status when it has done everything and has no children
+      (`_hear`). That counts as its exit, and its death is waited for when the result is out.
 
     `abandon` leads from any state to ended, without the loop.
     """
@@ -108,6 +113,9 @@ class ProcessRun:
         self.loop = loop
         self.tree = order.tree
         self._popen = started.popen
+        self.early = started.early
+        self._warm = started.warm
+        self._dying = False
         self._order = order
         self._owner = owner
         self._result: asyncio.Future[RawResult] = loop.create_future()
@@ -118,6 +126,7 @@ class ProcessRun:
         self._lines = Lines(order.on_line) if order.on_line is not None else None
         self._may_detach = order.may_detach
         self._failure: tuple[Cause, str] | None = None
+        self._failed_by_itself = False
         self._sequence: KillSequence | None = None
         self._leader_exited = False
         self._pipes_held = False
@@ -125,7 +134,9 @@ class ProcessRun:
         self._ended = False
         loop.add_reader(started.stdout, self._readable, self._out)
         loop.add_reader(started.stderr, self._readable, self._err)
-        self._watch: ExitWatch = owner.watch(loop, started.pid, self._exited)
+        self._watch: ExitWatch = owner.watch(loop, started.pid, self._died)
+        if self.early is not None:
+            loop.add_reader(self.early.fd, self._hear)
         self._clock = loop.call_later(order.timeout, self._timed_out)
         if not self._in.push():
             loop.add_writer(self._in.fd, self._writable)
@@ -137,6 +148,11 @@ class ProcessRun:
         except asyncio.CancelledError:
             self.end("cancelled", "the task that waited for it was cancelled")
             raise
+
+    @property
+    def never_began(self) -> bool:
+        """Whether a process that was started ahead has ended without taking the job."""
+        return self.early is not None and not self.early.began and self._failed_by_itself
 
     def end(self, cause: Cause, detail: str) -> None:
         """Start the kill sequence, unless it has started."""
@@ -159,6 +175,9 @@ class ProcessRun:
 
     def abandon(self, patience: float) -> None:
         """Kill without the event loop: used when the loop is closed or the kill sequence failed. Blocks briefly."""
+        if self._dying:
+            os.waitpid(self.tree.leader, 0)
+            self._reap_dead()
         if self._ended:
             return
         self._failure = self._failure or ("cancelled", "its event loop was closed")
@@ -181,6 +200,8 @@ class ProcessRun:
         for fd in (self._out.fd, self._err.fd, self._in.fd):
             if fd >= 0:
                 os.close(fd)
+        if self.early is not None:
+            self.early.close()
 
     # Callbacks of the loop
 
@@ -201,6 +222,22 @@ class ProcessRun:
         self.loop.remove_writer(fd)
         if not self._in.push():
             self.loop.add_writer(fd, self._writable)
+
+    def _hear(self) -> None:
+        early = self.early
+        if early is None or not early.hear():
+            return
+        self.loop.remove_reader(early.fd)
+        if early.status is not None and not self._leader_exited and not self._ended:
+            self._exited()
+
+    def _died(self) -> None:
+        if self._dying:
+            self._reap_dead()
+        elif not self._leader_exited:
+            if self.early is not None:
+                self.early.hear()
+            self._exited()
 
     def _exited(self) -> None:
         self._leader_exited = True
@@ -291,6 +328,8 @@ class ProcessRun:
         )  # fmt: skip
 
     def _exited_without_signal(self) -> bool:
+        if self.early is not None and self.early.status is not None:
+            return True
         try:
             info = os.waitid(os.P_PID, self.tree.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
@@ -299,10 +338,32 @@ class ProcessRun:
 
     def _finish(self) -> None:
         self._ended = True
+        told = self.early.status if self.early is not None else None
+        if told is not None and not self._is_dead():
+            # It has nothing more to do; whatever it still does must not outlive its answer.
+            os.kill(self.tree.leader, signal.SIGKILL)
+            self._dying = True
+            self._release()
+            self._owner.answered(self.tree)
+            self._set_result(self._result_of(told))
+            return
         self._owner.before_reap(self.tree)
         code = self._reap()
         self._release()
-        self._set_result(self._result_of(code))
+        self._watch.close()
+        self._set_result(self._result_of(code if told is None else told))
+
+    def _is_dead(self) -> bool:
+        try:
+            return os.waitid(os.P_PID, self.tree.leader, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
+
+    def _reap_dead(self) -> None:
+        self._dying = False
+        self._owner.before_reap(self.tree)
+        self._reap()
+        self._watch.close()
 
     def _reap(self) -> int | None:
         try:
@@ -321,7 +382,10 @@ class ProcessRun:
             self._sequence.cancel()
             # Breaks a reference cycle: megabytes of output must not wait for the garbage collector.
             self._sequence = None
-        self._watch.close()
+        if self.early is not None:
+            if not self.loop.is_closed() and self.early.fd >= 0:
+                self.loop.remove_reader(self.early.fd)
+            self.early.close()
         self._close_output(self._out)
         self._close_output(self._err)
         if self._in.fd >= 0 and not self.loop.is_closed():
@@ -345,22 +409,30 @@ class ProcessRun:
     def _result_of(self, code: int | None) -> RawResult:
         if self._failure is not None:
             return self._broke()
+        self._failed_by_itself = True
         if code is None:
             self._failure = ("crashed", "its exit status was taken by another part of this program")
             return self._broke()
+        said = b""
+        if code < 0 and self.early is not None and self.early.began and self.early.signal_message is not None:
+            said, code = self.early.signal_message(-code), 128 - code
         if code < 0:
             self._failure = ("signalled", f"by {_signal_name(-code)}")
             return self._broke(signal_number=-code)
         return Exited(
-            code, self._out.kept(), self._err.kept(), self._out.truncated or self._err.truncated,
-            self._pipes_held, self._order.queue_ms,
+            code, self._out.kept(), self._err.kept() + said, self._out.truncated or self._err.truncated,
+            self._pipes_held, self._order.queue_ms, self._ran_warm(),
         )  # fmt: skip
+
+    def _ran_warm(self) -> bool | None:
+        return False if self.early is not None and self.early.why else self._warm
 
     def _broke(self, more: str = "", signal_number: int | None = None) -> Broke:
         cause, detail = self._failure or ("cancelled", SHUT_DOWN)
         return Broke(
             cause, detail + more, self._out.kept(), self._err.kept(), signal=signal_number,
             truncated=self._out.truncated or self._err.truncated, queue_ms=self._order.queue_ms,
+            warm=self._ran_warm(),
         )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from hookline.handlers.process.early_status import EarlyStatus
 from hookline.model.raw import Broke
 
 _SEALS: Final = 0x1 | 0x2 | 0x4 | 0x8  # no further seal, no shrinking, no growing, no writing
@@ -35,13 +36,32 @@ def placeholder(number: int) -> str:
     return f"\0{number}\0"
 
 
+class Mark(Struct, frozen=True):
+    """How a process that was started ahead marks itself as one of a run (see `Orphans`)."""
+
+    batch: bool = False
+    number: int = 0
+
+
+class Child:
+    """A child of ours that `Popen` did not start. The two attributes are what a run needs of a `Popen`."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+
 class Started(Struct, frozen=True):
     """A child, not yet reaped, and our non-blocking ends of its pipes."""
 
-    popen: subprocess.Popen[bytes]
+    popen: subprocess.Popen[bytes] | Child
     stdin: int
     stdout: int
     stderr: int
+    #: Where it tells its exit status before it dies, if it was started ahead.
+    early: EarlyStatus | None = None
+    #: True: by a process started ahead. False: it could have been, but none was there.
+    warm: bool | None = None
 
     @property
     def pid(self) -> int:
@@ -50,12 +70,46 @@ class Started(Struct, frozen=True):
     def undo(self) -> None:
         """Kill it and close the pipes, as if it had never been started."""
         signal_group(self.pid, signal.SIGKILL)
-        self.popen.wait()
+        try:
+            os.waitpid(self.pid, 0)
+        except ChildProcessError:
+            pass  # reaped elsewhere
+        self.popen.returncode = -signal.SIGKILL
+        if self.early is not None:
+            self.early.close()
         for fd in (self.stdin, self.stdout, self.stderr):
             try:
                 os.close(fd)
             except OSError:
                 pass
+
+
+class Pipes:
+    """Three pipes for the standard streams of a child. Raises OSError when there is no descriptor left."""
+
+    def __init__(self) -> None:
+        self._all: list[int] = []
+        try:
+            for _ in range(3):
+                self._all.extend(os.pipe2(os.O_CLOEXEC))
+        except OSError:
+            self.close()
+            raise
+        in_theirs, in_ours, out_ours, out_theirs, err_ours, err_theirs = self._all
+        self.theirs = (in_theirs, out_theirs, err_theirs)
+        self._ours = (in_ours, out_ours, err_ours)
+
+    def handed_over(self) -> tuple[int, int, int]:
+        """Our ends, non-blocking; the child has its own by now."""
+        for fd in self.theirs:
+            os.close(fd)
+        for fd in self._ours:
+            os.set_blocking(fd, False)
+        return self._ours
+
+    def close(self) -> None:
+        for fd in self._all:
+            os.close(fd)
 
 
 def start(
@@ -68,25 +122,20 @@ def start(
     program = find_program(argv[0], env.get("PATH", os.defpath), cwd)
     if isinstance(program, Broke):
         return program
-    fds: list[int] = []
+    pipes: Pipes | None = None
     try:
-        for _ in range(3):
-            fds.extend(os.pipe2(os.O_CLOEXEC))
-        in_theirs, in_ours, out_ours, out_theirs, err_ours, err_theirs = fds
+        pipes = Pipes()
+        in_theirs, out_theirs, err_theirs = pipes.theirs
         popen = subprocess.Popen(
             argv, executable=program, env=env, cwd=cwd, close_fds=True, start_new_session=True,
             stdin=in_theirs, stdout=out_theirs, stderr=err_theirs,
             pass_fds=keeps,
         )  # fmt: skip
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        for fd in fds:
-            os.close(fd)
+        if pipes is not None:
+            pipes.close()
         return explained(error, argv, program, env, cwd)
-    for fd in (in_theirs, out_theirs, err_theirs):
-        os.close(fd)
-    for fd in (in_ours, out_ours, err_ours):
-        os.set_blocking(fd, False)
-    return Started(popen, in_ours, out_ours, err_ours)
+    return Started(popen, *pipes.handed_over())
 
 
 def _cwd_problem(cwd: str) -> str | None:

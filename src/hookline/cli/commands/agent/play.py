@@ -56,7 +56,7 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
     keeps = args.format == "json"
     port = RequestLog(reached, keep=keeps)
     log = EventLog(front.fired, keep=keeps)
-    processes, servers = Processes(containment="subreaper"), McpServers()
+    processes, servers = Processes(containment="subreaper", warm=True), McpServers()
     engine = _engine(port, model, processes, servers, read_only_tools(cwd, env))
     engine.journal.subscribe(log.ran)
     front.watch(engine)

@@ -27,6 +27,16 @@ class Times(Struct, frozen=True, forbid_unknown_fields=True):
     worst_ms: float
 
 
+class WarmBench(Struct, frozen=True, forbid_unknown_fields=True):
+    """A Python script, run by interpreters that were started ahead, as the agent and the resident do."""
+
+    times: Times
+    #: Its p50 as part of the p50 of the same hook started anew, measured in turns.
+    ratio: float
+    #: How often none was ready, so that it was started anew after all.
+    misses: int
+
+
 class HookBench(Struct, frozen=True, forbid_unknown_fields=True):
     """One hook on one sample payload."""
 
@@ -45,6 +55,9 @@ class HookBench(Struct, frozen=True, forbid_unknown_fields=True):
     timeout_share: float | None = None
     verdict: Verdict = "not run"
     why: str = ""
+    warm: WarmBench | None = None
+    #: Why a Python script cannot run warm.
+    why_cold: str | None = None
 
 
 class EventBench(Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,6 +114,8 @@ def hook_figures(
     runs: Sequence[Run],
     spawn_ms: float | None,
     trust: TrustDocument,
+    warm_runs: Sequence[Run] = (),
+    why_cold: str | None = None,
 ) -> HookBench:
     took = times([run.duration_ms for run in runs if run.status not in _NOT_MEASURED])
     share = None
@@ -120,7 +135,17 @@ def hook_figures(
         timeout_share=None if took is None else round(took.p95_ms / 1e3 / hook.timeout, 4),
         verdict=verdict,
         why=why,
+        warm=_warm(warm_runs, took),
+        why_cold=why_cold,
     )
+
+
+def _warm(runs: Sequence[Run], cold: Times | None) -> WarmBench | None:
+    took = times([run.duration_ms for run in runs if run.warm is True])
+    if took is None or cold is None or not cold.p50_ms:
+        return None
+    misses = sum(run.warm is False for run in runs)
+    return WarmBench(took, round(took.p50_ms / cold.p50_ms, 3), misses)
 
 
 def _verdict(hook: Hook, runs: Sequence[Run], took: Times | None) -> tuple[Verdict, str]:
@@ -168,6 +193,11 @@ def _lines(document: BenchDocument, width: int) -> Iterator[str]:
         yield _head(event, width)
         rows = list(_listed(event) if document.dry_run else _measured(event))
         yield indented(table(rows, width - 2), 2)
+        yield from (
+            f"  {one_line(f'{_name(hook)} cannot run warm: {hook.why_cold}', width - 2)}"
+            for hook in event.hooks
+            if hook.why_cold is not None
+        )
         yield ""
     yield from _left_out(document, width)
     yield paragraph(_closing(document), width)
@@ -179,12 +209,20 @@ def _head(event: EventBench, width: int) -> str:
 
 
 def _measured(event: EventBench) -> Iterator[list[str]]:
-    yield ["HOOK", "P50", "P95", "SPAWN", "VERDICT"]
+    any_warm = any(hook.warm is not None for hook in event.hooks)
+    yield ["HOOK", "P50", "P95", "SPAWN", *(("WARM", "RATIO", "MISSES") if any_warm else ()), "VERDICT"]
     for hook in event.hooks:
         share = "-" if hook.spawn_share is None else percent(hook.spawn_share)
-        yield [_name(hook), *_took(hook.times), share, f"{hook.verdict}: {one_line(hook.why, 200)}"]
+        warm = _warm_columns(hook.warm) if any_warm else ()
+        yield [_name(hook), *_took(hook.times), share, *warm, f"{hook.verdict}: {one_line(hook.why, 200)}"]
     if event.times is not None:
-        yield ["the whole event", *_took(event.times), "", ""]
+        yield ["the whole event", *_took(event.times), *[""] * (5 if any_warm else 2)]
+
+
+def _warm_columns(warm: WarmBench | None) -> tuple[str, str, str]:
+    return (
+        ("-", "-", "-") if warm is None else (_ms(warm.times.p50_ms), f"{warm.ratio:.2f}", str(warm.misses))
+    )
 
 
 def _listed(event: EventBench) -> Iterator[list[str]]:
@@ -212,7 +250,12 @@ def _closing(document: BenchDocument) -> str:
     if document.dry_run:
         return "nothing was run"
     rounds, spawn = count_of(document.rounds, "round"), _ms(document.spawn_ms or 0)
-    return f"{rounds} after 2 to warm up. SPAWN: starting a shell ({spawn} here), as part of P50."
+    warm = any(hook.warm is not None for event in document.events for hook in event.hooks)
+    more = (
+        " WARM: the P50 of a Python script that the agent or the resident runs in an interpreter started ahead; MISSES:"
+        " how often none was ready."
+    )
+    return f"{rounds} after 2 to warm up. SPAWN: starting a shell ({spawn} here), as part of P50.{more if warm else ''}"
 
 
 def _name(hook: HookBench) -> str:

@@ -1,6 +1,7 @@
 """Run what is planned, round after round, and measure how long it takes."""
 
 import argparse
+import asyncio
 import os
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,6 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hookline.checks.context import CheckContext
+from hookline.checks.warm import can_run_warm, why_cold
 from hookline.cli.commands.bench.plan import (
     HookKey,
     LeftOut,
@@ -41,8 +44,11 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, terminal_width
 from hookline.cli.trust_state import TrustDocument, is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
+from hookline.handlers.process.pool import Processes
+from hookline.handlers.warm.scripts import WarmScripts
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
+from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import NOTIFICATION
 from hookline.model.hook import Hook
@@ -53,6 +59,9 @@ from hookline.model.scene import Scene
 from hookline.schemas.examples import SCENE
 
 _WARM_UPS = 2
+#: How long an interpreter may take to start.
+_START_SECONDS = 0.3
+_STARTS = 6
 #: Seconds after which an event gets no further rounds; a hook that takes a minute is not run twenty times.
 _ENOUGH_SECONDS, _LEAST_ROUNDS = 30.0, 3
 #: How long a round waits for background hooks; those that take longer are measured up to then.
@@ -64,8 +73,9 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     if args.times < 1:
         raise RequestError(f"--times {args.times}: say how many rounds, one at least")
     cwd = working_directory(args.cwd)
+    warm = WarmScripts(after=1)
     engine = Engine(
-        handlers=command_handlers(args.model),
+        handlers=command_handlers(args.model, processes=Processes(containment="subreaper", warm=warm)),
         journal=Journal(Redactor(os.environ), memory=1, made_by="bench"),
     )
     try:
@@ -80,7 +90,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
             SCENE, session_id="bench", cwd=cwd, project_dir=cwd, transcript_path="", attended=False
         )
         todo = plan(engine, scene, chosen_events(engine, args.words, args.dialect))
-        document = await _document(engine, scene, todo, loaded.diagnostics, args)
+        document = await _document(engine, scene, todo, loaded.diagnostics, args, warm)
         shown = _show(document, as_json=args.json)
         planned = [hook for each in todo.planned for hook in each.hooks]
         held = report_held_back(
@@ -90,6 +100,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
         return ExitStatus.PROBLEM if held or any_error(loaded.diagnostics) else shown
     finally:
         await engine.close()
+        warm.close()
 
 
 def _nothing_configured(engine: Engine, cwd: str, args: argparse.Namespace, *, found: bool) -> ExitStatus:
@@ -101,7 +112,12 @@ def _nothing_configured(engine: Engine, cwd: str, args: argparse.Namespace, *, f
 
 
 async def _document(
-    engine: Engine, scene: Scene, todo: Plan, diagnostics: Sequence[Diagnostic], args: argparse.Namespace
+    engine: Engine,
+    scene: Scene,
+    todo: Plan,
+    diagnostics: Sequence[Diagnostic],
+    args: argparse.Namespace,
+    warm: WarmScripts,
 ) -> BenchDocument:
     keys = _HookKeys(engine)
     messages = tuple(one_line(str(one), 1000) for one in diagnostics)
@@ -113,7 +129,7 @@ async def _document(
     with Progress(after=0.0) as progress:
         spawn_ms = await _spawn_ms(args.times)
         events = [
-            await _measured(engine, scene, each, args.times, spawn_ms, keys, progress)
+            await _measured(engine, scene, each, args.times, spawn_ms, keys, progress, warm)
             for each in todo.planned
         ]
     return BenchDocument(args.times, False, spawn_ms, (*events, *left), messages)
@@ -123,9 +139,11 @@ def _warn(todo: Plan, rounds: int, keys: "_HookKeys") -> None:
     hooks = {id(hook) for planned in todo.planned for hook in planned.hooks if not keys.held_back(hook)}
     if not hooks:
         return
+    times_each = f"up to {rounds + _WARM_UPS} times each"
+    if any(keys.can_run_warm(hook) for planned in todo.planned for hook in planned.hooks):
+        times_each += f", those at events with Python scripts {2 * (rounds + _WARM_UPS) + _STARTS} times"
     note(
-        f"hookline bench: running {count_of(len(hooks), 'hook')} for real, up to {rounds + _WARM_UPS} times each"
-        " (--dry-run only lists them)"
+        f"hookline bench: running {count_of(len(hooks), 'hook')} for real, {times_each} (--dry-run only lists them)"
     )
 
 
@@ -143,6 +161,9 @@ class _HookKeys:
     def trust(self, hook: Hook) -> TrustDocument:
         return trust_of(self._engine, hook)
 
+    def can_run_warm(self, hook: Hook) -> bool:
+        return can_run_warm(hook, _context(self._engine, os.getcwd()))
+
     def held_back(self, hook: Hook) -> bool:
         return is_held_back(self._engine, hook)
 
@@ -155,26 +176,56 @@ async def _measured(
     spawn_ms: float,
     keys: _HookKeys,
     progress: Progress,
+    scripts: WarmScripts,
 ) -> EventBench:
     walls: list[float] = []
     runs: defaultdict[HookKey, list[Run]] = defaultdict(list)
+    warm_runs: defaultdict[HookKey, list[Run]] = defaultdict(list)
+    any_warm = await _get_ready(engine, scene, planned, scripts)
     began = perf_counter()
     for number in range(-_WARM_UPS, rounds):
         if number >= _LEAST_ROUNDS and perf_counter() - began > _ENOUGH_SECONDS:
             break
         progress.say(f"{planned.event.name}: {max(number, 0)} of {rounds} rounds")
+        scripts.paused = True
         wall, ran = await _round(engine, scene, planned.event, planned.payload)
+        scripts.paused = False
+        warm = (await _round(engine, scene, planned.event, planned.payload))[1] if any_warm else []
         if number >= 0:
             walls.append(wall)
             for run in ran:
                 runs[run.hook, run.source].append(run)
+            for run in warm:
+                warm_runs[run.hook, run.source].append(run)
+    context = _context(engine, scene.cwd)
     hooks = [
-        hook_figures(hook, *keys.of(hook), runs.get(keys.of(hook), ()), spawn_ms, keys.trust(hook))
+        hook_figures(
+            hook, *keys.of(hook), runs.get(keys.of(hook), ()), spawn_ms, keys.trust(hook),
+            warm_runs.get(keys.of(hook), ()), why_cold(hook, context),
+        )
         for hook in planned.hooks
-    ]
+    ]  # fmt: skip
     return EventBench(
         planned.event.name, sample_text(planned.event, planned.payload), tuple(hooks), times(walls)
     )
+
+
+async def _get_ready(engine: Engine, scene: Scene, planned: Planned, scripts: WarmScripts) -> bool:
+    """Start interpreters ahead; False if no hook of this event can use them."""
+    context = _context(engine, scene.cwd)
+    if not any(can_run_warm(hook, context) for hook in planned.hooks):
+        return False
+    for _ in range(_STARTS):
+        _, ran = await _round(engine, scene, planned.event, planned.payload)
+        if any(run.warm is True for run in ran):
+            return True
+        scripts.tend()
+        await asyncio.sleep(_START_SECONDS)
+    return False
+
+
+def _context(engine: Engine, cwd: str) -> CheckContext:
+    return CheckContext(cwd, os.environ, ShellReader(), engine.loader)
 
 
 async def _round(engine: Engine, scene: Scene, event: Any, payload: Any) -> tuple[float, list[Run]]:

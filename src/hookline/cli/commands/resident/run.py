@@ -93,7 +93,7 @@ def _run(args: argparse.Namespace) -> int:
     folder = open_folder(args.folder, create=True)
 
     async def be_resident() -> bool:
-        processes = SharedProcesses(containment="subreaper")
+        processes = SharedProcesses(containment="subreaper", warm=True)
         try:
             return await Resident(folder, processes, log, settings).run()
         finally:

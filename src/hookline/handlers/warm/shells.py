@@ -1,0 +1,139 @@
+"""What a shell does to the command it runs: known for dash and bash, and tried out on this system.
+
+It changes the environment; and a shell that waits for its command, instead of being replaced by it, makes an exit code
+and a message of a signal that ended it.
+
+A script that is started without its shell must not notice: of each shell that is asked for, the rule is compared
+once with what the shell really does. A shell that does anything else is always started.
+"""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from hookline.handlers.warm.commands import Cold
+
+Rule = Callable[[Mapping[str, str], str, str], dict[str, str]]
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECONDS: Final = 5.0
+#: Variables by which bash runs or defines things before the command.
+_RUNS_CODE: Final = re.compile(r"BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|BASH_.*", re.DOTALL)
+
+
+def working_directory(env: Mapping[str, str], cwd: str) -> str:
+    """PWD as shells set it: as it was, if that is this directory by another name."""
+    given = env.get("PWD", "")
+    try:
+        if given.startswith("/") and os.path.samestat(os.stat(given), os.stat(cwd)):
+            return given
+    except (OSError, ValueError):
+        pass
+    return os.path.realpath(cwd)
+
+
+def _dash(env: Mapping[str, str], cwd: str, program: str) -> dict[str, str]:
+    del program
+    kept = {name: value for name, value in env.items() if _NAME.fullmatch(name)}
+    return {**kept, "PWD": working_directory(env, cwd)}
+
+
+def _bash(env: Mapping[str, str], cwd: str, program: str) -> dict[str, str]:
+    old = env.get("OLDPWD")
+    changed = {name: value for name, value in env.items() if name != "OLDPWD" or (old and os.path.isdir(old))}
+    # One level deeper, and one less because the command replaces the shell.
+    level = env.get("SHLVL", "0")
+    level = level if level.isascii() and level.isdigit() and int(level) < 999 else "0"
+    return {**changed, "PWD": working_directory(env, cwd), "SHLVL": level, "_": program}
+
+
+_RULES: Final[tuple[Rule, ...]] = (_dash, _bash)
+
+
+class Shells:
+    """The rules of shells, each tried out when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._rules: dict[str, Rule | None] = {}
+        self._waits: dict[str, bool] = {}
+
+    def waits(self, shell: str) -> bool:
+        """Whether it stays for the only command of its line."""
+        return self._waits[shell]
+
+    def environment(
+        self, shell: str, env: Mapping[str, str], cwd: str, program: str
+    ) -> Mapping[str, str] | Cold:
+        """What the shell would hand on to the program."""
+        rule = self._rules.get(shell)
+        if rule is None:
+            unknown = shell in self._rules
+            return Cold(
+                f"{shell} changes the environment in a way of its own" if unknown else "not tried yet"
+            )
+        if rule is _bash and any(_RUNS_CODE.fullmatch(name) for name in env):
+            return Cold("bash is told by the environment to do more than run the line")
+        return rule(env, cwd, program)
+
+    def try_out(self, shell: str, path: str) -> None:
+        """Find out which rule holds. Starts the shell twice, the first time only."""
+        if shell in self._rules:
+            return
+        waits = _told_of_signals(shell, path)
+        rule = next((rule for rule in _RULES if _holds(rule, shell, path)), None)
+        self._rules[shell] = None if waits is None else rule
+        self._waits[shell] = bool(waits)
+
+
+def signal_message(number: int) -> bytes:
+    """What a shell that waits prints about a command that was ended by a signal."""
+    quiet = number in (signal.SIGINT, signal.SIGPIPE)
+    return b"" if quiet else f"{signal.strsignal(number) or f'Signal {number}'}\n".encode()
+
+
+def _told_of_signals(shell: str, path: str) -> bool | None:
+    """Whether it waits, seen by a command that kills itself; None if it says something else than is known."""
+    seen: set[bool] = set()
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGABRT):
+        try:
+            ran = subprocess.run(
+                [shell, "-c", f"/bin/sh -c 'ulimit -c 0; kill -{number} $$'"],
+                env={"PATH": path}, cwd="/", check=False, capture_output=True, timeout=_SECONDS,
+            )  # fmt: skip
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return None
+        if (ran.returncode, ran.stderr) == (-number, b""):
+            seen.add(False)
+        elif (ran.returncode, ran.stderr) == (128 + number, signal_message(number)):
+            seen.add(True)
+        else:
+            return None
+    return seen.pop() if len(seen) == 1 else None
+
+
+def _holds(rule: Rule, shell: str, path: str) -> bool:
+    printer = "/usr/bin/env"
+    common = {"PATH": path, "HOOKLINE_PROBE": "a  b\nc=d", "hookline.probe": "1"}
+    for env, cwd in (
+        (common, "/"),
+        ({**common, "PWD": "/nowhere", "OLDPWD": "/nowhere", "SHLVL": "5", "_": "x"}, "/usr"),
+        ({**common, "PWD": "/usr/../usr", "OLDPWD": "/"}, "/usr"),
+    ):
+        try:
+            ran = subprocess.run(
+                [shell, "-c", f"{printer} -0"],
+                env=env,
+                cwd=cwd,
+                check=True,
+                capture_output=True,
+                timeout=_SECONDS,
+            )
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return False
+        entries = ran.stdout.decode("utf-8", "surrogateescape").split("\0")
+        seen = {entry.partition("=")[0]: entry.partition("=")[2] for entry in entries if entry}
+        if seen != rule(env, cwd, printer):
+            return False
+    return True
