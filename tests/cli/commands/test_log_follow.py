@@ -183,3 +183,10 @@ def test_a_journal_that_is_none_is_said_once(where: Place) -> None:
         write_runs(where, a_run("new"))
         assert " new " in line(process)
         assert interrupted(process) == (130, "hookline: interrupted\n")
+
+
+def test_it_says_whether_a_script_was_warm(where: Place) -> None:
+    with following(where) as process:
+        write_runs(where, a_run("one", warm=True), a_run("two", warm=False), a_run("three"))
+        ends = [line(process).rstrip().split("  ")[-1] for _ in range(3)]
+    assert ends == ["3 ms, warm", "3 ms, cold", "3 ms"]

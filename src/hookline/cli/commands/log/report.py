@@ -20,6 +20,8 @@ _COLOURS: dict[str, Colour] = {
     "not started": "red", "allow": "green",
 }  # fmt: skip
 _INDENT = " " * 21
+#: Whether a Python script was run by an interpreter that was started ahead; None: it is none that could be.
+_WARM = {None: "", True: ", warm", False: ", cold"}
 _PLACE_COLUMNS = 48
 #: Below this width there is no room for the date and the event beside a name.
 _NARROW = 72
@@ -151,7 +153,7 @@ def run_lines(run: Run, width: int) -> Iterator[str]:
     when = clock(run.at)
     head = f"{when[-8:]:8} " if narrow else f"{when:19}  {event:18} "
     padded = verdict if narrow else f"{verdict:11}"
-    tail = "" if run.status in ("skipped", "not_started") else f"  {run.duration_ms:.0f} ms"
+    tail = "" if run.status in ("skipped", "not_started") else f"  {run.duration_ms:.0f} ms{_WARM[run.warm]}"
     name = one_line(run.hook, max(width - len(head) - len(padded) - 1 - len(tail), 4))
     colour = _COLOURS.get(verdict)
     yield f"{head}{paint(padded, colour) if colour else padded} {name}{tail}"
