@@ -16,7 +16,6 @@ from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import LIMIT
 from hookline.engine.session import Session
-from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from hookline.config.dormant import DormantHooks
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
+    from hookline.handlers.process.pool import Processes
 
 
 #: Characters of a diagnostic that are shown.
@@ -61,8 +61,14 @@ def command_handlers(
         handlers["completer"] = completer_for(model, os.environ)
         handlers["agent_runner"] = CommandRunner(model, os.environ, cwd or os.getcwd())
     # A process of our own may adopt what hooks leave behind, so that nothing outlives them.
-    handlers.setdefault("processes", Processes(containment="subreaper"))
+    handlers.setdefault("processes", _adopting_processes)
     return standard_handlers(**handlers)
+
+
+def _adopting_processes() -> "Processes":
+    from hookline.handlers.process.pool import Processes
+
+    return Processes(containment="subreaper")
 
 
 def inspection_engine() -> Engine:

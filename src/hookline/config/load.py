@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from msgspec import Struct
@@ -21,6 +20,8 @@ from hookline.model.errors import UnknownDialectError
 from hookline.model.hook import Hook, Scope
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hookline.config.dormant import DormantHooks
     from hookline.config.trust.trust import Trust
 
@@ -90,7 +91,7 @@ class Installation(Struct, frozen=True, eq=False):
 
 
 def load(
-    cwd: str | Path = ".",
+    cwd: "str | Path" = ".",
     *,
     dialects: Sequence[str] | None = None,
     files: Sequence[str] | None = None,

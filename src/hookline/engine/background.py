@@ -3,7 +3,6 @@
 The host awaits the inbox of a session; there is no polling.
 """
 
-import asyncio
 import os
 import time
 import warnings
@@ -14,6 +13,7 @@ from weakref import finalize
 
 from msgspec import Struct
 
+from hookline.handlers.late_asyncio import asyncio
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Lives, Placement
 from hookline.model.wire import Call
@@ -49,7 +49,7 @@ class Background:
         """Take over work that is running already."""
         self._own(work, name)
 
-    def _own(self, work: Coroutine[Any, Any, object], name: str) -> asyncio.Task[object]:
+    def _own(self, work: Coroutine[Any, Any, object], name: str) -> "asyncio.Task[object]":
         if self._unclosed is None:
             self._unclosed = finalize(self, _warn_unclosed, os.getpid(), self._names)
         task = asyncio.get_running_loop().create_task(work)
@@ -58,7 +58,7 @@ class Background:
         task.add_done_callback(self._ended)
         return task
 
-    def _ended(self, task: asyncio.Task[object]) -> None:
+    def _ended(self, task: "asyncio.Task[object]") -> None:
         self._tasks.discard(task)
         name = self._names.pop(id(task), "")
         if task.cancelled() and not self.closed:
@@ -98,8 +98,10 @@ class Background:
             await asyncio.wait(left, timeout=5)
         return len(left)
 
-    def _tasks_here(self) -> set[asyncio.Task[object]]:
+    def _tasks_here(self) -> "set[asyncio.Task[object]]":
         """Tasks of the running loop; those of a closed loop can neither be awaited nor go on."""
+        if not self._tasks:
+            return set()
         loop = asyncio.get_running_loop()
         self._tasks.difference_update([task for task in self._tasks if task.get_loop().is_closed()])
         return {task for task in self._tasks if task.get_loop() is loop}

@@ -113,9 +113,12 @@ def standard_handlers(
     mcp: "McpCaller | None" = None,
     builtins: "Mapping[str, Builtin] | None" = None,
     http: "HttpRules | None" = None,
-    processes: "Processes | None" = None,
+    processes: "Processes | Callable[[], Processes] | None" = None,
 ) -> Handlers:
-    """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what."""
+    """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what.
+
+    A function for `processes` makes them for the first hook that is a command.
+    """
 
     def own(given: Any, maker: str) -> Any:
         return given if given is not None else _made(maker)
@@ -123,7 +126,10 @@ def standard_handlers(
     protection = Protection()
     return Handlers(
         {
-            "command": lambda: _made("command.CommandHandler", own(processes, "process.pool.Processes")),
+            "command": lambda: _made(
+                "command.CommandHandler",
+                processes() if callable(processes) else own(processes, "process.pool.Processes"),
+            ),
             "http": lambda: _made("http.handler.HttpHandler", http),
             "prompt": lambda: _made("prompt.PromptHandler", completer),
             "agent": lambda: _made("agent.AgentHandler", agent_runner),

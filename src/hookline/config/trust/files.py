@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from hookline.config.project import is_inside
 from hookline.config.trust.names import Places, is_plain, names_in, paths_of, words_of
-from hookline.handlers.command import NAME_BEGINS, NAME_ENDS
-from hookline.handlers.specs import CommandSpec
+from hookline.handlers.specs import NAME_BEGINS, NAME_ENDS, CommandSpec
 
 #: Larger files are named, but not covered.
 MOST_BYTES = 5 << 20

@@ -25,6 +25,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
+from hookline.resident.call.late_loop import ends_at_once, running_loop
 from hookline.resident.call.memory import CallMemory
 from hookline.resident.call.payload import CallError, event_named, event_of, read_payload
 from hookline.resident.call.place import Place, find_place
@@ -134,6 +135,8 @@ class AgentCall:
         found.memory.keep()
         for moment in _moments(dialect, parsed.event):
             if session.has(moment) and not self.outcome.blocked:
+                if not ends_at_once(session, moment, parsed.payload):
+                    await running_loop()
                 self.outcome += await session.dispatch(moment, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
         guarded = protect(self.outcome, parsed, dialect, found.place, self.engine.hooks, self._env)

@@ -1,11 +1,11 @@
 """The process that an agent starts for one call: it reads stdin, writes the answer, and ends by the agent's rules."""
 
-import asyncio
 import os
 import select
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -13,11 +13,13 @@ from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
 from hookline.cli.requests import RequestError
 from hookline.dialects.registry import dialect_named
+from hookline.handlers.late_asyncio import asyncio
 from hookline.journal.file import own_home
 from hookline.model.outcome import Outcome
 from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
 from hookline.resident.call.answer import BLOCKED, AgentCall
+from hookline.resident.call.late_loop import run
 from hookline.resident.call.payload import CallError, read_input
 from hookline.resident.call.place import moved_home
 from hookline.resident.call.twin import process_started
@@ -45,10 +47,9 @@ def serve(
         return BLOCKED
     call = AgentCall(engine, dialect, words[0] if words else None, files, strict=strict)
     call.started = process_started()
-    # Before the loop starts, so that the first signal ends a wait for input.
     raw = _input()
     signalled: list[int] = []
-    status = asyncio.run(_serve(call, raw, signalled))
+    status = run(_serve(call, raw, signalled), partial(_stop_on_signals, signalled))
     if signalled:
         # End by the same signal, so that the agent sees that it had its effect.
         signal.signal(signalled[0], signal.SIG_DFL)
@@ -80,7 +81,6 @@ def _input() -> bytes | CallError:
 
 
 async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) -> int:
-    _stop_on_signals(signalled)
     status = BLOCKED
     try:
         answer = _with_lines(await call.answer(raw), (*call.remarks, *call.engine.journal.problems))
@@ -97,6 +97,7 @@ async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) 
 
 
 def _stop_on_signals(signalled: list[int]) -> None:
+    """Without a loop nothing runs that a signal would have to end: it ends this process, as it does by itself."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def stop(number: int) -> None:
