@@ -1,6 +1,5 @@
 """The engines of the commands, and which hooks are in force in them."""
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +26,8 @@ from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
 
 if TYPE_CHECKING:
+    import argparse
+
     from hookline.config.dormant import DormantHooks
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
@@ -89,7 +90,7 @@ def working_directory(cwd: str | None) -> str:
     return where
 
 
-def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request, Loaded]:
+def prepare(engine: Engine, args: "argparse.Namespace", cwd: str) -> tuple[Request, Loaded]:
     """Read which event is meant, and put the hooks that it concerns in force."""
     chosen = chosen_dialect(engine, args.dialect, args.config)
     others = dialects_of(engine) if args.dialect is None else ()
@@ -111,7 +112,7 @@ def _called_by(engine: Engine, request: Request, caller: str) -> Request:
     return replace(request, dialect=None if caller == OWN_FORMAT else engine.loader.dialect(caller).name)
 
 
-def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:
+def load(engine: Engine, args: "argparse.Namespace", cwd: str) -> Loaded:
     """Put the hooks in force that --config, --dialect and the directory ask for, under the user's trust."""
     names = None if args.dialect is None else [args.dialect]
     if args.config is not None:
@@ -123,7 +124,7 @@ def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:
     return loaded
 
 
-def dormant_hooks(engine: Engine, args: argparse.Namespace, cwd: str) -> "DormantHooks":
+def dormant_hooks(engine: Engine, args: "argparse.Namespace", cwd: str) -> "DormantHooks":
     """The hooks that are configured beside those in force; with --config only those files count."""
     from hookline.config.dormant import DormantHooks
 

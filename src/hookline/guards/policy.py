@@ -9,6 +9,8 @@ from msgspec import Struct
 
 #: No program has this name.
 SEVERAL = "/"
+#: What is said of a file that a guard keeps from being written.
+OUTSIDE = "is outside the project and would be written"
 NO_PARTS: Mapping[str, str] = MappingProxyType({})
 
 

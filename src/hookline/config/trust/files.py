@@ -10,12 +10,11 @@ import re
 import stat
 import time
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
-from hashlib import sha256
 
 from msgspec import Struct
 
 from hookline.config.project import is_inside
+from hookline.config.trust.digest import sha256
 from hookline.config.trust.names import Places, is_plain, names_in, paths_of, words_of
 from hookline.handlers.specs import NAME_BEGINS, NAME_ENDS, CommandSpec
 
@@ -314,6 +313,8 @@ _MANY = "(further names)"
 
 def _fitting(pattern: str) -> list[str] | None:
     """The paths that fit a pattern of the shell; None if too much would have to be looked at."""
+    from fnmatch import fnmatchcase  # noqa: PLC0415 few commands have patterns
+
     paths, left = ["/"], _MOST_ENTRIES
     for part in pattern.strip("/").split("/"):
         if not any(letter in part for letter in "*?["):

@@ -7,13 +7,13 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256, shake_256
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from hookline.config.sessions import SessionRecord, Sessions
+from hookline.config.trust.digest import sha256, shake_256
 from hookline.handlers.late_asyncio import asyncio
 from hookline.model.events import field_of
 from hookline.model.outcome import GO_ON, Outcome, Permission, Vote

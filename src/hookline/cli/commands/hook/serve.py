@@ -1,8 +1,6 @@
 """The process that an agent starts for one call: it reads stdin, writes the answer, and ends by the agent's rules."""
 
 import os
-import select
-import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -51,6 +49,8 @@ def serve(
     signalled: list[int] = []
     status = run(_serve(call, raw, signalled), partial(_stop_on_signals, signalled))
     if signalled:
+        import signal
+
         # End by the same signal, so that the agent sees that it had its effect.
         signal.signal(signalled[0], signal.SIG_DFL)
         os.kill(os.getpid(), signalled[0])
@@ -98,6 +98,8 @@ async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) 
 
 def _stop_on_signals(signalled: list[int]) -> None:
     """Without a loop nothing runs that a signal would have to end: it ends this process, as it does by itself."""
+    import signal
+
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def stop(number: int) -> None:
@@ -138,6 +140,8 @@ def _written(stream: int, text: str) -> bool:
             try:
                 left = left[os.write(stream, left) :]
             except BlockingIOError:
+                import select
+
                 select.select((), (stream,), ())
     except OSError:
         return False

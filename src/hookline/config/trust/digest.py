@@ -1,0 +1,37 @@
+"""The digests that trust and sessions are kept by.
+
+`hookline hook` starts for each tool call, and loading OpenSSL, as `hashlib` does, takes longer than the digests of what
+is small. Python's own modules are taken for that in the same way by `random` of the standard library.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import sha256 as _sha256
+    from hashlib import shake_256
+else:
+    try:
+        from _sha2 import sha256 as _sha256  # Python 3.12
+    except ImportError:
+        try:
+            from _sha256 import sha256 as _sha256  # Python 3.11
+        except ImportError:
+            from hashlib import sha256 as _sha256
+    try:
+        from _sha3 import shake_256
+    except ImportError:
+        from hashlib import shake_256
+
+#: Bytes from which OpenSSL is worth loading: it is ten times as fast.
+_LONG = 1 << 16
+
+
+def sha256(content: bytes) -> "_sha256":
+    if len(content) < _LONG:
+        return _sha256(content)
+    import hashlib  # noqa: PLC0415 see above
+
+    return hashlib.sha256(content)
+
+
+__all__ = ["sha256", "shake_256"]
