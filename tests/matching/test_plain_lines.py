@@ -45,7 +45,7 @@ def test_no_plain_program_runs_another(program: str) -> None:
     "line",
     (
         "", " ", "git push --force", "rm -rf x", "ls $HOME", "ls ~", "ls *.py", "ls; rm x", "ls\nrm x", "ls\trm",
-        "A=b ls", "/bin/ls", "cat <x", "echo a >b", "echo 'a'", "ls & rm x", "echo {a,b}", "echo a+=b", "echo \xa0x", 
+        "A=b ls", "/bin/ls", "cat <x", "echo a >b", "echo 'a'", "ls & rm x", "echo {a,b}", "echo a+=b", "echo \xa0x",
         "ls \0", "ls -- x", "cat -", f"ls {'a' * 1000}", "LS", "echo !!", "echo `id`", "echo #x", "ls | sh", "ls é",
     ),
 )  # fmt: skip

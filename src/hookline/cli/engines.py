@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.cli.output import note
-from hookline.cli.requests import Request, RequestError, read_request
 from hookline.config.engine import Engine, strictly, tracers
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
@@ -19,7 +18,6 @@ from hookline.handlers.registry import Handler, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
-from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
@@ -28,6 +26,7 @@ from hookline.model.safe_text import one_line, printable
 if TYPE_CHECKING:
     import argparse
 
+    from hookline.cli.requests import Request
     from hookline.config.dormant import DormantHooks
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
@@ -86,12 +85,16 @@ def inspection_engine() -> Engine:
 def working_directory(cwd: str | None) -> str:
     where = os.path.abspath(cwd or os.curdir)
     if not os.path.isdir(where):
+        from hookline.cli.requests import RequestError
+
         raise RequestError(f"there is no directory {where}")
     return where
 
 
-def prepare(engine: Engine, args: "argparse.Namespace", cwd: str) -> tuple[Request, Loaded]:
+def prepare(engine: Engine, args: "argparse.Namespace", cwd: str) -> "tuple[Request, Loaded]":
     """Read which event is meant, and put the hooks that it concerns in force."""
+    from hookline.cli.requests import read_request
+
     chosen = chosen_dialect(engine, args.dialect, args.config)
     others = dialects_of(engine) if args.dialect is None else ()
     request = read_request(args.words, args.payload, cwd, engine.events, chosen, others)
@@ -105,9 +108,11 @@ def prepare(engine: Engine, args: "argparse.Namespace", cwd: str) -> tuple[Reque
     return request, loaded
 
 
-def _called_by(engine: Engine, request: Request, caller: str) -> Request:
+def _called_by(engine: Engine, request: "Request", caller: str) -> "Request":
     """The request, as one of an agent whose tools are called."""
     if request.dialect not in (None, caller):
+        from hookline.cli.requests import RequestError
+
         raise RequestError(f"--as {caller}: the event is one of {request.dialect} already")
     return replace(request, dialect=None if caller == OWN_FORMAT else engine.loader.dialect(caller).name)
 
@@ -145,8 +150,10 @@ def require_files(engine: Engine, files: Sequence[str]) -> None:
     missing = next((file for file in files if not os.path.exists(file)), None)
     if missing is None:
         return
-    # Only for this mistake: `hookline hook` starts faster without it.
+    # Only for this mistake: `hookline hook` starts faster without them.
+    from hookline.cli.requests import RequestError
     from hookline.cli.text import relative_to
+    from hookline.matching.nearest import nearest
 
     folder, name = os.path.split(missing)
     beside: list[str] = []
@@ -180,6 +187,8 @@ def with_flag_hooks(
         event = engine.events.get(name)
         known = foreign is not None and name in foreign.events
         if not found or not command.strip() or (event is None and not known):
+            from hookline.cli.requests import RequestError
+
             raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event that exists")
         if foreign is not None and known:
             added += [foreign.flag_hook(moment, command) for moment in foreign.moments(name)]
@@ -231,7 +240,7 @@ _USUAL_CALLS: Mapping[str, frozenset[str]] = {
 }
 
 
-def _doubts(engine: Engine, request: Request) -> tuple[Diagnostic, ...]:
+def _doubts(engine: Engine, request: "Request") -> tuple[Diagnostic, ...]:
     """Warnings about a tool that no agent has, and about arguments that it does not take."""
     given: Any = getattr(request.payload, "tool_input", None)
     usual = _USUAL_CALLS.get(getattr(request.payload, "tool_name", "")) if request.dialect is None else None
@@ -273,7 +282,7 @@ def searched_places(loader: "Loader", cwd: str) -> str:
     )
 
 
-def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
+def _concerned(request: "Request", hooks: Sequence[Hook]) -> Sequence[Hook]:
     """Several names of a dialect may share an event; a request for one of them is for its hooks only."""
     if request.event_name is None:
         return hooks
@@ -286,7 +295,7 @@ def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
     ]
 
 
-def session_of(engine: Engine, request: Request) -> Session:
+def session_of(engine: Engine, request: "Request") -> Session:
     """A session in which the event is fired as the agent of its dialect would: with that agent's tools."""
     session = engine.session(request.scene.session_id)
     session.scene = request.scene

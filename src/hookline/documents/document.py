@@ -105,7 +105,7 @@ def read_document(
 
 
 #: Also what never ends, so that a hostile text is read in one pass.
-_TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_TEXTS_AND_COMMENTS = r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)'
 
 
 def _without_comments(text: str) -> str:
@@ -114,7 +114,7 @@ def _without_comments(text: str) -> str:
     def blank(found: re.Match[str]) -> str:
         return found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0])
 
-    return _TEXTS_AND_COMMENTS.sub(blank, text)
+    return re.sub(_TEXTS_AND_COMMENTS, blank, text, flags=re.DOTALL)
 
 
 def _unreadable(file: str, code: str, message: str, line: int | None, fix: str | None = None) -> Document:

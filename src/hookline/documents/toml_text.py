@@ -16,7 +16,7 @@ from hookline.documents.document import (
 )
 from hookline.model.diagnostics import Path
 
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_PLACE = r" \(at (?:line (\d+), column \d+|end of document)\)$"
 _TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate", "Duplicate inline table key")
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*+")
@@ -26,9 +26,7 @@ _STRING = re.compile(
 )
 _PLAIN = re.compile(r"[^,\]}\n#]*")
 #: tomllib keeps every beginning of a dotted key, so a long one costs its square in memory.
-_LONG_KEY = re.compile(
-    r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}"""
-)
+_LONG_KEY = r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}"""
 #: A bound before parsing, wide because strings may hold these characters: tomllib is slow.
 _MARKS = 400_000
 
@@ -36,7 +34,7 @@ _MARKS = 400_000
 def read(text: str) -> Reading:
     if text.count(",") + text.count("=") > _MARKS:
         raise too_many(None)
-    long_key = _LONG_KEY.search(text) if text.count(".") >= DEPTH else None
+    long_key = re.search(_LONG_KEY, text) if text.count(".") >= DEPTH else None
     if long_key is not None:
         raise too_deep(text.count("\n", 0, long_key.start()) + 1)
     # Only here: an engine that reads no TOML does not need the parser.
@@ -55,7 +53,7 @@ def read(text: str) -> Reading:
 
 
 def _explained(text: str, problem: str) -> SyntaxProblem:
-    place = _PLACE.search(problem)
+    place = re.search(_PLACE, problem)
     line = text.count("\n") + 1
     if place is not None:
         problem = problem[: place.start()]

@@ -8,8 +8,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Coroutine
-from typing import Any, Literal, Self
-from weakref import finalize
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from msgspec import Struct
 
@@ -17,6 +16,9 @@ from hookline.handlers.late_asyncio import asyncio
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Lives, Placement
 from hookline.model.wire import Call
+
+if TYPE_CHECKING:
+    from weakref import finalize
 
 
 class Background:
@@ -51,6 +53,8 @@ class Background:
 
     def _own(self, work: Coroutine[Any, Any, object], name: str) -> "asyncio.Task[object]":
         if self._unclosed is None:
+            from weakref import finalize  # noqa: PLC0415 most engines run nothing in the background
+
             self._unclosed = finalize(self, _warn_unclosed, os.getpid(), self._names)
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)

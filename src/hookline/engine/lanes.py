@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.handlers.deadline import Rest
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError
@@ -161,6 +160,8 @@ def _begin(handler: Handler | None, call: Call) -> RawResult | Coroutine[Any, An
         waits_for = context.run(running.send, None)
     except StopIteration as stop:
         return stop.value
+    from hookline.handlers.deadline import Rest  # noqa: PLC0415 builtins never wait
+
     return Rest(running, waits_for, context, call.started).within(call.timeout)
 
 

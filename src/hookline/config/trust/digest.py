@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hashlib import sha256 as _sha256
     from hashlib import shake_256
+    from typing import Protocol
+
+    class Digest(Protocol):
+        def digest(self) -> bytes: ...
+        def hexdigest(self) -> str: ...
 else:
     try:
         from _sha2 import sha256 as _sha256  # Python 3.12
@@ -26,7 +31,7 @@ else:
 _LONG = 1 << 16
 
 
-def sha256(content: bytes) -> "_sha256":
+def sha256(content: bytes) -> "Digest":
     if len(content) < _LONG:
         return _sha256(content)
     import hashlib  # noqa: PLC0415 see above

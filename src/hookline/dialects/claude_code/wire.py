@@ -19,7 +19,7 @@ from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply,
 
 _NO_STDERR: Final = "No stderr output"
 _CUT_OFF: Final = "its output was cut off, so it was not read"
-_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ANSI: Final = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])"
 
 #: What the verdict of a model's hook does, by event.
 _IGNORES_VERDICTS: Final = frozenset({"PermissionRequest", "PermissionDenied"})
@@ -110,7 +110,7 @@ class ClaudeCodeWire(family.ResultReader):
         """Any failure blocks, and the last line with text is the path."""
         if raw.code != 0:
             return Decoded(Outcome(votes=(Vote("block", _stderr(raw) or f"exit code {raw.code}"),)))
-        text = _ANSI.sub("", raw.stdout.decode("utf-8", "replace")).strip()
+        text = re.sub(_ANSI, "", raw.stdout.decode("utf-8", "replace")).strip()
         if text.startswith("{") and text.endswith("}"):
             return self._json(call, raw, text)
         path = text.split("\n")[-1].strip()

@@ -9,7 +9,7 @@ from hookline.matching.shell.reader import ShellCommand, ShellReading
 #: No row in `programs` says that they run anything, and none of their words becomes a command of the same line.
 PROGRAMS = frozenset(
     (
-        "basename", "cat", "cmp", "comm", "cut", "df", "diff", "dirname", "du", "echo", "false", "file", "head",
+        "basename", "cat", "cmp", "comm", "cut", "df", "dirname", "du", "echo", "false", "file", "head",
         "hostname", "id", "ls", "md5sum", "mkdir", "nl", "nproc", "ps", "pwd", "readlink", "realpath", "rmdir",
         "sha256sum", "stat", "tac", "tail", "touch", "tr", "true", "uname", "wc", "whoami",
     )

@@ -30,7 +30,6 @@ from hookline.resident.call.memory import CallMemory
 from hookline.resident.call.payload import CallError, event_named, event_of, read_payload
 from hookline.resident.call.place import Place, find_place
 from hookline.resident.call.protect import names_protected, protect
-from hookline.resident.call.self_calls import calls_hookline_hook
 from hookline.resident.call.twin import Given, TwinCall, now, twin_call
 
 if TYPE_CHECKING:
@@ -318,11 +317,17 @@ def hooks_for(
         trust = engine.trust_in(cwd, TrustOptions(environment=False, asks=True, strict=strict))
         loaded = engine.loader.directory(cwd, without=caller, trust=trust)
         own = _files_of_caller(engine, cwd, caller, loaded)
+    hooks = tuple(hook for hook in loaded.hooks if hook.where.file not in own)
+    return replace(loaded, hooks=_without_own_calls(hooks))
+
+
+def _without_own_calls(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
+    if all(hook.kind != "command" for hook in hooks):
+        return hooks
+    from hookline.resident.call.self_calls import calls_hookline_hook
+
     shell: list[ShellReader] = []
-    hooks = tuple(
-        hook for hook in loaded.hooks if hook.where.file not in own and not calls_hookline_hook(hook, shell)
-    )
-    return replace(loaded, hooks=hooks)
+    return tuple(hook for hook in hooks if not calls_hookline_hook(hook, shell))
 
 
 def _files_of_caller(engine: Engine, cwd: str, caller: str, loaded: Loaded) -> set[str]:

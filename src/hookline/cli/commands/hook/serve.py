@@ -4,12 +4,12 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
-from hookline.cli.requests import RequestError
 from hookline.dialects.registry import dialect_named
 from hookline.handlers.late_asyncio import asyncio
 from hookline.journal.file import own_home
@@ -21,6 +21,9 @@ from hookline.resident.call.late_loop import run
 from hookline.resident.call.payload import CallError, read_input
 from hookline.resident.call.place import moved_home
 from hookline.resident.call.twin import process_started
+
+if TYPE_CHECKING:
+    from hookline.config.engine import Engine
 
 #: Seconds that background hooks have after the answer.
 _DRAIN_SECONDS = 5.0
@@ -38,10 +41,9 @@ def serve(
         return BLOCKED
     _leave_moved_home(dialect)
     engine = command_engine(caller=dialect)
-    try:
-        require_files(engine, files or ())
-    except RequestError as problem:
-        note(one_line(f"hookline hook: {problem}", 500))
+    missing = _missing_file(engine, files) if files else None
+    if missing is not None:
+        note(one_line(f"hookline hook: {missing}", 500))
         return BLOCKED
     call = AgentCall(engine, dialect, words[0] if words else None, files, strict=strict)
     call.started = process_started()
@@ -55,6 +57,16 @@ def serve(
         signal.signal(signalled[0], signal.SIG_DFL)
         os.kill(os.getpid(), signalled[0])
     return status
+
+
+def _missing_file(engine: "Engine", files: Sequence[str]) -> str | None:
+    from hookline.cli.requests import RequestError
+
+    try:
+        require_files(engine, files)
+    except RequestError as problem:
+        return str(problem)
+    return None
 
 
 def _leave_moved_home(name: str) -> None:
