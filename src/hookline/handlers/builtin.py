@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from hookline.handlers.failures import crashed
 from hookline.handlers.specs import GUARDS, BuiltinSpec
 from hookline.model.outcome import ContextItem, Message, Outcome, allow, ask, context, deny
 from hookline.model.raw import Broke, RawResult, Returned
@@ -49,6 +48,8 @@ class BuiltinHandler:
                 return Returned(builtin.judge(call, spec, scene))
             return Returned(builtin(spec.args, call.payload, scene))
         except Exception as error:  # noqa: BLE001 - a host may bring builtins of its own
+            from hookline.handlers.failures import crashed  # noqa: PLC0415 - rarely needed
+
             return crashed(error)
 
     def problem(self, spec: Any) -> str | None:
