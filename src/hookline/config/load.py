@@ -14,7 +14,6 @@ from hookline.dialects.dialect import Dialect, Disabled, HomeDialect, Layer, Pla
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
-from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import UnknownDialectError
 from hookline.model.hook import Hook, Scope
@@ -138,6 +137,8 @@ class Loader:
         """Raises `UnknownDialectError`, which names the nearest."""
         listed = self._listed.get(name)
         if listed is None:
+            from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
             raise UnknownDialectError(name, self.names, nearest(name, self.names))
         if name not in self._built:
             self._built[name] = listed.build()

@@ -5,7 +5,6 @@ event `select` picks the hooks to run.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -155,6 +154,8 @@ def _begin(handler: Handler | None, call: Call) -> RawResult | Coroutine[Any, An
     running = handler.run(call)
     if handler.own_clock:
         return running
+    from contextvars import copy_context  # noqa: PLC0415 functions and builtins need none
+
     context = copy_context()
     try:
         waits_for = context.run(running.send, None)

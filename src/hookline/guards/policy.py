@@ -98,6 +98,13 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     #: What it cannot see, for the page.
     cannot: tuple[str, ...] = ()
 
+    @property
+    def only_commands(self) -> bool:
+        """It is about single commands, whatever files they name."""
+        return not (
+            self.flows or self.written or self.secrets or self.outside or self.folders or self.protects
+        )
+
     @cached_property
     def by_program(self) -> Mapping[str, tuple[GuardedCommand, ...]]:
         return by_program(self.rows)

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from hookline.matching.conditions import AnyOf
-from hookline.matching.nearest import nearest
 from hookline.matching.patterns import LONGEST_PATTERN, Expression, Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
 from hookline.model.errors import PatternError
@@ -25,7 +24,6 @@ __all__ = [
     "OtherNames",
     "RegexMatcher",
     "can_match",
-    "nearest",
     "parse_matcher",
     "regex_or_names",
 ]

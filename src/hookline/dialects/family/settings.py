@@ -11,7 +11,6 @@ from hookline.documents.document import misshaped
 from hookline.handlers.specs import HttpSpec, McpToolSpec
 from hookline.matching.conditions import joined, problem
 from hookline.matching.matchers import can_match
-from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path, Severity
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
@@ -432,6 +431,8 @@ class FileReader:
     def _list_fix(self, table: Fields, unknown: Sequence[str]) -> str:
         if "hooks" in table:
             return self.setting("hooks", "[{...}]")
+        from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
         misspelled = next((key for key in unknown if nearest(key, self.group_fields) == "hooks"), None)
         if misspelled is not None:
             return f"write hooks instead of {misspelled}"

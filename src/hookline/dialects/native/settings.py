@@ -31,7 +31,6 @@ from hookline.matching.conditions import (
     tool_name,
 )
 from hookline.matching.matchers import RegexMatcher, parse_matcher
-from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
 from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, Waiting
@@ -81,6 +80,8 @@ def read_condition(table: Any, *path: str | int) -> Condition:
     if kind in ("all", "any"):
         inner = _several(fields, path)
         return AllOf(inner) if kind == "all" else AnyOf(inner)
+    from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
     close = nearest(kind, _TYPES) if isinstance(kind, str) else None
     hint = f"; did you mean {close}?" if close else f"; there are {', '.join(_TYPES)}"
     raise ConditionMistake(f"no condition is called {kind!r}{hint}", *path, "type")
