@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from hookline.matching.conditions import AnyOf
 from hookline.matching.patterns import LONGEST_PATTERN, Expression, Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
 from hookline.model.errors import PatternError
@@ -132,6 +131,8 @@ def _tools_and_arguments(
         return None
     rules = tuple(tool_condition(part, patterns, shell) for part in parts)
     matcher, _none = parse_matcher("|".join(rule.rule.tool for rule in rules), patterns, shell)
+    from hookline.matching.conditions import AnyOf  # noqa: PLC0415 the same
+
     return matcher, rules[0] if len(rules) == 1 else AnyOf(rules)
 
 

@@ -4,6 +4,7 @@
 is small. Python's own modules are taken for that in the same way by `random` of the standard library.
 """
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,15 +17,13 @@ if TYPE_CHECKING:
         def hexdigest(self) -> str: ...
 else:
     try:
-        from _sha2 import sha256 as _sha256  # Python 3.12
-    except ImportError:
-        try:
-            from _sha256 import sha256 as _sha256  # Python 3.11
-        except ImportError:
-            from hashlib import sha256 as _sha256
-    try:
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256 as _sha256
+        else:
+            from _sha256 import sha256 as _sha256
         from _sha3 import shake_256
-    except ImportError:
+    except ImportError:  # not every Python is built with them
+        from hashlib import sha256 as _sha256
         from hashlib import shake_256
 
 #: Bytes from which OpenSSL is worth loading: it is ten times as fast.

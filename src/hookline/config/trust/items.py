@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.config.trust.digest import sha256
-from hookline.config.trust.files import NamedFile
+from hookline.config.trust.look import NamedFile
 from hookline.model.diagnostics import NOWHERE, Path, Where
 from hookline.model.hook import Hook
 
