@@ -1,8 +1,8 @@
 """A configuration text as a value, with what is wrong with it and the line of everything in it."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal, cast
@@ -20,7 +20,7 @@ DEPTH = 64
 NODES = 200_000
 
 _READERS: Mapping[Format, str] = MappingProxyType(
-    {"json": "json_text", "toml": "toml_text", "yaml": "yaml_text"}
+    {"json": "json_text", "toml": "plain_toml", "yaml": "yaml_text"}
 )
 _SUFFIXES: Mapping[str, Format] = {
     "json": "json",
@@ -185,10 +185,12 @@ class Newlines:
     """Finds the line of a position in a text."""
 
     def __init__(self, text: str) -> None:
-        self._at = [match.start() for match in re.finditer("\n", text)]
+        from bisect import bisect_left  # noqa: PLC0415 most texts are never scanned
+
+        self._before = partial(bisect_left, [match.start() for match in re.finditer("\n", text)])
 
     def line(self, position: int) -> int:
-        return bisect_left(self._at, position) + 1
+        return self._before(position) + 1
 
 
 # Types of values in configuration and answers, by the names that messages use for them

@@ -5,7 +5,6 @@ list of names. `Tool(arguments)` is that tool and a condition on its arguments. 
 Anything else is a regular expression. Case counts.
 """
 
-import string
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -28,7 +27,7 @@ __all__ = [
 ]
 
 #: A text of these alone is a name or a list of names, never a regular expression.
-PLAIN = frozenset(string.ascii_letters + string.digits + "_-, |")
+PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-, |")
 _SEPARATORS = "|,"
 
 
