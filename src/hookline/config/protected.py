@@ -221,8 +221,20 @@ def protected_in(
         places |= {state: _STATE} if state else {}
     places |= {hook.where.file: CONFIGURES for hook in hooks if os.path.isabs(hook.where.file)}
     places |= dict.fromkeys(_scripts(hooks, chain), _RUN_BY_HOOK)
-    real = {real_path(path): why for path, why in places.items()}
-    return Protected(names, {**real, **places}, roots, home)
+    return Protected(names, {**_real(places), **places}, roots, home)
+
+
+def _real(places: Mapping[str, str]) -> dict[str, str]:
+    """The places by where links lead. Many are in the same directories, which are followed once."""
+    folders: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for path, why in places.items():
+        folder, name = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = real_path(folder)
+        real = os.path.join(folders[folder], name)
+        found[real_path(path) if name in ("", ".", "..") or os.path.islink(real) else real] = why
+    return found
 
 
 def configuring_names() -> Mapping[str, str]:
