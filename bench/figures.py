@@ -274,15 +274,19 @@ async def fire_one_hook() -> float:
         return await ratio(less_the_hook, _process(*_BASE), 31)
 
 
-async def hook_one_builtin() -> float:
-    """`hookline hook` as Claude Code starts it, with one builtin guard in a native file."""
+async def _hook_with_guard(line: str, *, of_user: bool = False) -> float:
+    """`hookline hook` as Claude Code starts it, with one guard in a native file of the project or the user."""
     with tempfile.TemporaryDirectory() as folder:
-        project = _trusted_project(folder, _BUILTIN_GUARD)
+        project = _trusted_project(folder, "" if of_user else _GUARD)
+        if of_user:
+            os.makedirs(os.path.join(folder, "hookline"))
+            with open(os.path.join(folder, "hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
+                stream.write(_GUARD)
         payload = json.dumps(
             {
                 "session_id": "bench", "transcript_path": "/tmp/t.jsonl", "cwd": project,
                 "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
-                "tool_input": {"command": "ls -la", "description": "look around"}, "tool_use_id": "toolu_1",
+                "tool_input": {"command": line, "description": "look around"}, "tool_use_id": "toolu_1",
             }
         )  # fmt: skip
         script = os.path.join(os.path.dirname(sys.executable), "hookline")
@@ -291,13 +295,22 @@ async def hook_one_builtin() -> float:
         return await ratio(ours, _process(*_BASE), 31)
 
 
-_BUILTIN_GUARD = """
+async def hook_plain_line() -> float:
+    """The slower of a guard of the project, which needs trust, and one of the user."""
+    return max(await _hook_with_guard("ls -la"), await _hook_with_guard("ls -la", of_user=True))
+
+
+async def hook_parsed_line() -> float:
+    """A line that has to be parsed, and is denied."""
+    return await _hook_with_guard("cd web && git push --force")
+
+
+_GUARD = """
 [[hooks.PreToolUse]]
 matcher = "Bash"
 [[hooks.PreToolUse.hooks]]
 type = "builtin"
-command = "deny"
-args = ["not here"]
+command = "force-push"
 """
 
 
@@ -322,7 +335,9 @@ FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("20 parallel hooks of 200 ms, against one", twenty_at_once, 1.5),
     ("import hookline, against import asyncio, msgspec", import_hookline, 1.5),
     ("hookline fire less its hook, against import asyncio, msgspec", fire_one_hook, 1.6),
-    ("hookline hook, one builtin guard, against import asyncio, msgspec", hook_one_builtin, 1.7),
+    ("hookline hook, one builtin guard, against import asyncio, msgspec", hook_plain_line, 1.0),
+    # Twice as much before; loading what reads shell lines is the difference.
+    ("hookline hook, a guard denies a line of two commands, against the same", hook_parsed_line, 1.5),
     ("trust in 100 hooks, against reading and hashing their scripts", trust_cost.cold, 3),
     ("trust in 100 hooks once more, against stat of their scripts", trust_cost.warm, 3),
     ("hookline --help, against python -c pass", bare_help, 5),

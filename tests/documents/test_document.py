@@ -113,7 +113,7 @@ def test_no_line_is_looked_for_unless_asked(kind: Format, monkeypatch: pytest.Mo
     monkeypatch.setattr(json_text, "_Scan", refuse)
     monkeypatch.setattr(toml_text, "Scan", refuse)
     monkeypatch.setattr(yaml_text, "_scanned", refuse)
-    text = {"json": '{"a": 1}', "toml": "a = 1", "yaml": "a: 1"}[kind]
+    text = {"json": '{"a": 1}', "toml": "a=1", "yaml": "a: 1"}[kind]
     where = read_document(text, kind, "x").where("a")
     with pytest.raises(AssertionError, match="scanned"):
         _ = where.line

@@ -1,6 +1,5 @@
 """The engines of the commands, and which hooks are in force in them."""
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,28 +8,29 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.cli.output import note
-from hookline.cli.requests import Request, RequestError, read_request
 from hookline.config.engine import Engine, strictly, tracers
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import LIMIT
 from hookline.engine.session import Session
-from hookline.handlers.process.pool import Processes
 from hookline.handlers.registry import Handler, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
-from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
 
 if TYPE_CHECKING:
+    import argparse
+
+    from hookline.cli.requests import Request
     from hookline.config.dormant import DormantHooks
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
+    from hookline.handlers.process.pool import Processes
 
 
 #: Characters of a diagnostic that are shown.
@@ -61,8 +61,14 @@ def command_handlers(
         handlers["completer"] = completer_for(model, os.environ)
         handlers["agent_runner"] = CommandRunner(model, os.environ, cwd or os.getcwd())
     # A process of our own may adopt what hooks leave behind, so that nothing outlives them.
-    handlers.setdefault("processes", Processes(containment="subreaper"))
+    handlers.setdefault("processes", _adopting_processes)
     return standard_handlers(**handlers)
+
+
+def _adopting_processes() -> "Processes":
+    from hookline.handlers.process.pool import Processes
+
+    return Processes(containment="subreaper")
 
 
 def inspection_engine() -> Engine:
@@ -79,12 +85,16 @@ def inspection_engine() -> Engine:
 def working_directory(cwd: str | None) -> str:
     where = os.path.abspath(cwd or os.curdir)
     if not os.path.isdir(where):
+        from hookline.cli.requests import RequestError
+
         raise RequestError(f"there is no directory {where}")
     return where
 
 
-def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request, Loaded]:
+def prepare(engine: Engine, args: "argparse.Namespace", cwd: str) -> "tuple[Request, Loaded]":
     """Read which event is meant, and put the hooks that it concerns in force."""
+    from hookline.cli.requests import read_request
+
     chosen = chosen_dialect(engine, args.dialect, args.config)
     others = dialects_of(engine) if args.dialect is None else ()
     request = read_request(args.words, args.payload, cwd, engine.events, chosen, others)
@@ -98,14 +108,16 @@ def prepare(engine: Engine, args: argparse.Namespace, cwd: str) -> tuple[Request
     return request, loaded
 
 
-def _called_by(engine: Engine, request: Request, caller: str) -> Request:
+def _called_by(engine: Engine, request: "Request", caller: str) -> "Request":
     """The request, as one of an agent whose tools are called."""
     if request.dialect not in (None, caller):
+        from hookline.cli.requests import RequestError
+
         raise RequestError(f"--as {caller}: the event is one of {request.dialect} already")
     return replace(request, dialect=None if caller == OWN_FORMAT else engine.loader.dialect(caller).name)
 
 
-def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:
+def load(engine: Engine, args: "argparse.Namespace", cwd: str) -> Loaded:
     """Put the hooks in force that --config, --dialect and the directory ask for, under the user's trust."""
     names = None if args.dialect is None else [args.dialect]
     if args.config is not None:
@@ -117,7 +129,7 @@ def load(engine: Engine, args: argparse.Namespace, cwd: str) -> Loaded:
     return loaded
 
 
-def dormant_hooks(engine: Engine, args: argparse.Namespace, cwd: str) -> "DormantHooks":
+def dormant_hooks(engine: Engine, args: "argparse.Namespace", cwd: str) -> "DormantHooks":
     """The hooks that are configured beside those in force; with --config only those files count."""
     from hookline.config.dormant import DormantHooks
 
@@ -138,8 +150,10 @@ def require_files(engine: Engine, files: Sequence[str]) -> None:
     missing = next((file for file in files if not os.path.exists(file)), None)
     if missing is None:
         return
-    # Only for this mistake: `hookline hook` starts faster without it.
+    # Only for this mistake: `hookline hook` starts faster without them.
+    from hookline.cli.requests import RequestError
     from hookline.cli.text import relative_to
+    from hookline.matching.nearest import nearest
 
     folder, name = os.path.split(missing)
     beside: list[str] = []
@@ -173,6 +187,8 @@ def with_flag_hooks(
         event = engine.events.get(name)
         known = foreign is not None and name in foreign.events
         if not found or not command.strip() or (event is None and not known):
+            from hookline.cli.requests import RequestError
+
             raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event that exists")
         if foreign is not None and known:
             added += [foreign.flag_hook(moment, command) for moment in foreign.moments(name)]
@@ -224,7 +240,7 @@ _USUAL_CALLS: Mapping[str, frozenset[str]] = {
 }
 
 
-def _doubts(engine: Engine, request: Request) -> tuple[Diagnostic, ...]:
+def _doubts(engine: Engine, request: "Request") -> tuple[Diagnostic, ...]:
     """Warnings about a tool that no agent has, and about arguments that it does not take."""
     given: Any = getattr(request.payload, "tool_input", None)
     usual = _USUAL_CALLS.get(getattr(request.payload, "tool_name", "")) if request.dialect is None else None
@@ -266,7 +282,7 @@ def searched_places(loader: "Loader", cwd: str) -> str:
     )
 
 
-def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
+def _concerned(request: "Request", hooks: Sequence[Hook]) -> Sequence[Hook]:
     """Several names of a dialect may share an event; a request for one of them is for its hooks only."""
     if request.event_name is None:
         return hooks
@@ -279,7 +295,7 @@ def _concerned(request: Request, hooks: Sequence[Hook]) -> Sequence[Hook]:
     ]
 
 
-def session_of(engine: Engine, request: Request) -> Session:
+def session_of(engine: Engine, request: "Request") -> Session:
     """A session in which the event is fired as the agent of its dialect would: with that agent's tools."""
     session = engine.session(request.scene.session_id)
     session.scene = request.scene

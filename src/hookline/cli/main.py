@@ -1,17 +1,20 @@
 """From the words of a command line to one command, and from whatever happens there to an exit status.
 
-Also what the parsers of all commands have in common. `hookline --help` imports this: nothing here may be slow.
+Also what the parsers of all commands have in common. Every command imports this: nothing here may be slow.
 """
 
-import argparse
 from collections.abc import Coroutine, Mapping, Sequence
 from importlib import import_module
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.output import ExitStatus, columns, note, open_standard_streams, show
+from hookline.cli.output import ExitStatus, note, open_standard_streams, show
 
 if TYPE_CHECKING:
+    import argparse
+
     from hookline.agent.front import RunScreen
+    from hookline.cli.parser import Parser
 
 _DESCRIPTION = """Are my hooks alive, what would they do, and why?
 
@@ -50,32 +53,16 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
-def help_format(prog: str) -> argparse.HelpFormatter:
-    """Keeps the line breaks of our texts, and does not ask shutil for the width."""
-    return argparse.RawDescriptionHelpFormatter(prog, width=min(columns(100), 110))
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
-        from hookline.model.safe_text import printable
-
-        note(printable(f"{self.format_usage()}{self.prog}: {message}"))
-        self.exit(ExitStatus.PROBLEM)
-
-    def print_help(self, file: Any = None) -> None:
-        del file  # help is what was asked for, so it always goes to stdout
-        if status := show(self.format_help().rstrip("\n")):
-            self.exit(status)
-
-
 def add_command_parser(name: str, commands: Any) -> None:
     """The parser of a command is in its package, which imports fast; what it does is in `run`."""
     import_module(f"hookline.cli.commands.{name}").add_parser(commands)
 
 
-def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+def build_parser(command: str | None = None) -> "Parser":
     """The parser with one command, or none: a command that runs does not load the others, nor does --help."""
-    parser = _Parser(
+    from hookline.cli.parser import Parser, help_format
+
+    parser = Parser(
         prog="hookline",
         usage="hookline [-h] [--version] COMMAND ...",
         description=_DESCRIPTION.format(
@@ -111,16 +98,18 @@ def run(words: Sequence[str], screen: "RunScreen | None" = None) -> int:
 def _run(command: str | None, words: Sequence[str], screen: "RunScreen | None") -> int:
     if command is None and words and not words[0].startswith("-"):
         return _no_such_command(words[0])
-    parser = build_parser(command)
-    args = _parsed(parser, words)
-    args.screen = screen
-    if args.version:
-        from hookline import __version__
+    args = _plain_args(command, words[1:]) if command is not None else None
+    if args is None:
+        parser = build_parser(command)
+        args = parser.parse_everywhere(words)
+        if args.version:
+            from hookline import __version__
 
-        return show(f"hookline {__version__}")
-    if command is None:
-        parser.print_help()
-        return ExitStatus.PROBLEM
+            return show(f"hookline {__version__}")
+        if command is None:
+            parser.print_help()
+            return ExitStatus.PROBLEM
+    args.screen = screen
     status: int | Coroutine[Any, Any, int] = import_module(f"hookline.cli.commands.{command}.run").run(args)
     if isinstance(status, int):
         return status
@@ -130,14 +119,10 @@ def _run(command: str | None, words: Sequence[str], screen: "RunScreen | None") 
     return asyncio.run(status)
 
 
-def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-    """argparse takes positional words from one stretch only; those after an option count as well."""
-    args, rest = parser.parse_known_args(words)
-    if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if rest:
-        args.words = [*args.words, *rest]
-    return args
+def _plain_args(command: str, words: Sequence[str]) -> "argparse.Namespace | SimpleNamespace | None":
+    """What a command reads by itself, because loading argparse would take too long; None: argparse is to read it."""
+    read = getattr(import_module(f"hookline.cli.commands.{command}"), "read_plain_words", None)
+    return read(words) if read is not None else None
 
 
 def _no_such_command(word: str) -> ExitStatus:
@@ -187,6 +172,8 @@ def _broke(problem: Exception) -> ExitStatus:
 
 def command_parser(commands: Any, name: str, description: str, epilog: str) -> Any:
     """The parser of one command; its line in `hookline --help` is in `COMMANDS`."""
+    from hookline.cli.parser import help_format
+
     return commands.add_parser(name, description=description, epilog=epilog, formatter_class=help_format)
 
 

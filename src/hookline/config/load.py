@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from msgspec import Struct
@@ -15,12 +14,13 @@ from hookline.dialects.dialect import Dialect, Disabled, HomeDialect, Layer, Pla
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
-from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import UnknownDialectError
 from hookline.model.hook import Hook, Scope
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hookline.config.dormant import DormantHooks
     from hookline.config.trust.trust import Trust
 
@@ -90,7 +90,7 @@ class Installation(Struct, frozen=True, eq=False):
 
 
 def load(
-    cwd: str | Path = ".",
+    cwd: "str | Path" = ".",
     *,
     dialects: Sequence[str] | None = None,
     files: Sequence[str] | None = None,
@@ -137,6 +137,8 @@ class Loader:
         """Raises `UnknownDialectError`, which names the nearest."""
         listed = self._listed.get(name)
         if listed is None:
+            from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
             raise UnknownDialectError(name, self.names, nearest(name, self.names))
         if name not in self._built:
             self._built[name] = listed.build(env=self._env)

@@ -7,7 +7,6 @@ ones these are, the registry of dialects says. The rest is run by git, a shell o
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -150,6 +149,8 @@ class Protected:
 
     def named_by(self, pattern: str) -> str | None:
         """A protected name that a part of a shell pattern may stand for."""
+        from fnmatch import fnmatchcase  # noqa: PLC0415 few lines have patterns
+
         configuring = [name for name, why in self.names.items() if why == CONFIGURES]
         for part in _spread(pattern).casefold().split("/"):
             if part.startswith(".") and is_pattern(part):
@@ -160,6 +161,8 @@ class Protected:
 
     def stands_for(self, pattern: str, directory: str, path: str) -> bool:
         """Whether a shell pattern may stand for the path, or for something in it."""
+        from fnmatch import fnmatchcase  # noqa: PLC0415 as above
+
         wanted = whole_path(_spread(pattern), directory, self.home).casefold().split("/")
         parts = path.casefold().split("/")
         return len(wanted) >= len(parts) and all(
@@ -218,8 +221,20 @@ def protected_in(
         places |= {state: _STATE} if state else {}
     places |= {hook.where.file: CONFIGURES for hook in hooks if os.path.isabs(hook.where.file)}
     places |= dict.fromkeys(_scripts(hooks, chain), _RUN_BY_HOOK)
-    real = {real_path(path): why for path, why in places.items()}
-    return Protected(names, {**real, **places}, roots, home)
+    return Protected(names, {**_real(places), **places}, roots, home)
+
+
+def _real(places: Mapping[str, str]) -> dict[str, str]:
+    """The places by where links lead. Many are in the same directories, which are followed once."""
+    folders: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for path, why in places.items():
+        folder, name = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = real_path(folder)
+        real = os.path.join(folders[folder], name)
+        found[real_path(path) if name in ("", ".", "..") or os.path.islink(real) else real] = why
+    return found
 
 
 def configuring_names() -> Mapping[str, str]:

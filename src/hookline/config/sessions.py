@@ -10,12 +10,12 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
+from hookline.config.trust.digest import sha256
 from hookline.config.trust.store import check_owner, replace_file
 from hookline.model.events import May
 from hookline.model.hook import Hook

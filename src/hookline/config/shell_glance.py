@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from glob import iglob
 from itertools import islice
 
 from hookline.config.protected import Hit, Protected, is_pattern, real_path, unquoted, whole_path
@@ -91,6 +90,8 @@ class Glance:
             for path in self._there:
                 if self.protected.stands_for(token, directory, path):
                     return path
+            from glob import iglob  # noqa: PLC0415 few lines have patterns
+
             # Links may have any name.
             whole = whole_path(token, directory, self.protected.home)
             for path in islice(iglob(whole), _MOST_MATCHES):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hookline.dialects.install import HookCall
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.events import EventSpec, May
@@ -24,12 +23,18 @@ from hookline.model.wire import HookReply, Parsed, Wire
 
 if TYPE_CHECKING:
     from hookline.dialects.entry_form import EntryForm
+    from hookline.dialects.install import HookCall
     from hookline.dialects.installer import Installer
     from hookline.handlers.registry import Handler
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
     from hookline.tools.table import ToolTable
 
+#: What Claude-shaped agents are asked to report: every guard, and what is cheap to see besides.
+USUAL_EVENTS = (
+    "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure",
+    "Stop", "SubagentStop", "SessionEnd",
+)  # fmt: skip
 #: Parts of an agent's folder that Hookline's own agent uses too.
 Shared = Literal["commands", "skills", "rules", "instructions", "permissions", "command_hooks"]
 
@@ -292,7 +297,7 @@ class Dialect(ABC):
         """How entries of people's own are written; None: `hookline convert` does not write or read them."""
         return None
 
-    def call_entries(self, calls: Sequence[HookCall]) -> str:
+    def call_entries(self, calls: "Sequence[HookCall]") -> str:
         """The text to add to the agent's configuration so that it calls Hookline; empty where there is none."""
         del calls
         return ""

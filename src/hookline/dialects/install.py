@@ -5,12 +5,6 @@ from typing import Any
 
 from msgspec import Struct
 
-#: What Claude-shaped agents are asked to report: every guard, and what is cheap to see besides.
-USUAL_EVENTS = (
-    "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure",
-    "Stop", "SubagentStop", "SessionEnd",
-)  # fmt: skip
-
 
 class HookCall(Struct, frozen=True):
     """One entry to write: at this event of the agent, run this command."""

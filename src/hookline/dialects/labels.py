@@ -7,14 +7,14 @@ from typing import Any, cast
 from hookline.model.safe_text import bare_url
 
 _LONGEST = 60
+# Patterns are compiled when they are first used: a configuration of builtins needs none of them.
 #: Words with their quotes, what separates commands, and redirections. A substitution is part of its word.
-_WORDS = re.compile(
-    r"""(?:[^\s"'\\|&;<>()`$]|\$\([^()]*\)|`[^`]*`|\$|"(?:[^"\\]|\\.)*"|'[^']*'|\\.)+|[<>]+&?|[|&;\n()]+""",
-    re.DOTALL,
+_WORDS = (
+    r"""(?:[^\s"'\\|&;<>()`$]|\$\([^()]*\)|`[^`]*`|\$|"(?:[^"\\]|\\.)*"|'[^']*'|\\.)+|[<>]+&?|[|&;\n()]+"""
 )
-_ASSIGNMENT = re.compile(r"\w+\+?=")
-_NAME = re.compile(r"[\w.+@%:~ -]+")
-_VERSION = re.compile(r"(?<=\w)@[\w.^~-]+$")
+_ASSIGNMENT = r"\w+\+?="
+_NAME = r"[\w.+@%:~ -]+"
+_VERSION = r"(?<=\w)@[\w.^~-]+$"
 #: Commands and words that lead to the one a line is about.
 _BEFORE = frozenset(
     {
@@ -24,7 +24,7 @@ _BEFORE = frozenset(
 )  # fmt: skip
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{"})
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
-_LANGUAGES = re.compile(r"(?:python|pypy|ruby|node|perl|php|lua)[\d.]*|tsx|ts-node|deno|bun")
+_LANGUAGES = r"(?:python|pypy|ruby|node|perl|php|lua)[\d.]*|tsx|ts-node|deno|bun"
 #: Programs that start the one they are given; some do so only after a word of their own.
 _RUNNERS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("env", "sudo", "nohup", "time", "nice", "exec", "command", "stdbuf", "setsid", "xargs"), ()),
@@ -44,18 +44,18 @@ _CODE = frozenset({"-c", "-e", "--eval", "-p", "--print"})
 #: Shells in shells, and runners of runners.
 _DEEPEST = 5
 #: A program and arguments without anything that a shell reads: most commands.
-_PLAIN = re.compile(r"(?:[\w.~-]*/)*([\w.-]{1,60})(?: [\w./:,=-]*)*")
+_PLAIN = r"(?:[\w.~-]*/)*([\w.-]{1,60})(?: [\w./:,=-]*)*"
 _NOT_ABOUT = _BEFORE | _KEYWORDS | _SHELLS | _RUNNERS.keys()
 
 
 def command_label(command: str, args: Sequence[str] | None = None) -> str:
     """The script a command is about: `uv run hooks/check.py --fast` is check.py. With `args` no shell reads it."""
-    plain = _PLAIN.fullmatch(command) if args is None else None
-    if plain is not None and plain[1] not in _NOT_ABOUT and not _LANGUAGES.fullmatch(plain[1]):
+    plain = re.fullmatch(_PLAIN, command) if args is None else None
+    if plain is not None and plain[1] not in _NOT_ABOUT and not re.fullmatch(_LANGUAGES, plain[1]):
         return plain[1]
     text = command[: 16 * _LONGEST]
     found = _named(_main_command(text) if args is None else [command, *args], _DEEPEST)
-    return shortened(found if _NAME.fullmatch(found) else text.strip().split("\n", 1)[0]) or "command"
+    return shortened(found if re.fullmatch(_NAME, found) else text.strip().split("\n", 1)[0]) or "command"
 
 
 def entry_label(fields: Mapping[str, Any]) -> str:
@@ -72,7 +72,7 @@ def _main_command(line: str) -> Sequence[str]:
     """The words of the first command that is not there for the sake of another one."""
     commands: list[list[str]] = [[]]
     redirected = False
-    for word in _WORDS.findall(line):
+    for word in re.findall(_WORDS, line, re.DOTALL):
         if word[0] in "|&;\n()":
             commands.append([])
         elif not redirected and word[0] not in "<>" and (commands[-1] or not _is_prelude(word)):
@@ -83,18 +83,18 @@ def _main_command(line: str) -> Sequence[str]:
 
 
 def _is_prelude(word: str) -> bool:
-    return word in _KEYWORDS or _ASSIGNMENT.match(word) is not None
+    return word in _KEYWORDS or re.match(_ASSIGNMENT, word) is not None
 
 
 def _named(words: Sequence[str], deepest: int) -> str:
     """What a simple command is about: the program, or what the program starts."""
     base = re.split(r"[/\\]", words[0].rstrip("/"))[-1] if words else ""
     rest, found = list(words[1:]), None
-    if deepest and (base in _SHELLS or _LANGUAGES.fullmatch(base)):
+    if deepest and (base in _SHELLS or re.fullmatch(_LANGUAGES, base)):
         found = _script(rest, deepest, is_shell=base in _SHELLS)
     elif deepest and base in _RUNNERS:
         found = _started(rest, _RUNNERS[base], deepest)
-    return found or _VERSION.sub("", base)
+    return found or re.sub(_VERSION, "", base)
 
 
 def _script(rest: list[str], deepest: int, *, is_shell: bool) -> str | None:
@@ -123,7 +123,7 @@ def _started(rest: list[str], between: Sequence[str], deepest: int) -> str | Non
             del rest[:1]
         elif word in between:
             starts = True
-        elif not (word[:1] in ("-", "") or word[0].isdecimal() or _ASSIGNMENT.match(word)):
+        elif not (word[:1] in ("-", "") or word[0].isdecimal() or re.match(_ASSIGNMENT, word)):
             return _named([word, *rest], deepest - 1) if starts else None
     return None
 

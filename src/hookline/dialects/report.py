@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookline.documents.document import Document, misshaped
-from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.hook import Hook
 
@@ -36,6 +35,8 @@ class Report:
 
     def meant(self, name: str, known: Iterable[str]) -> str:
         """The fix for a name that does not exist."""
+        from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
         choices = list(known)
         close = nearest(name, choices)
         return f"did you mean {close}?" if close else f"one of {', '.join(choices)}"

@@ -1,8 +1,8 @@
 """A configuration text as a value, with what is wrong with it and the line of everything in it."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal, cast
@@ -20,7 +20,7 @@ DEPTH = 64
 NODES = 200_000
 
 _READERS: Mapping[Format, str] = MappingProxyType(
-    {"json": "json_text", "toml": "toml_text", "yaml": "yaml_text"}
+    {"json": "json_text", "toml": "plain_toml", "yaml": "yaml_text"}
 )
 _SUFFIXES: Mapping[str, Format] = {
     "json": "json",
@@ -105,7 +105,7 @@ def read_document(
 
 
 #: Also what never ends, so that a hostile text is read in one pass.
-_TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_TEXTS_AND_COMMENTS = r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)'
 
 
 def _without_comments(text: str) -> str:
@@ -114,7 +114,7 @@ def _without_comments(text: str) -> str:
     def blank(found: re.Match[str]) -> str:
         return found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0])
 
-    return _TEXTS_AND_COMMENTS.sub(blank, text)
+    return re.sub(_TEXTS_AND_COMMENTS, blank, text, flags=re.DOTALL)
 
 
 def _unreadable(file: str, code: str, message: str, line: int | None, fix: str | None = None) -> Document:
@@ -185,10 +185,12 @@ class Newlines:
     """Finds the line of a position in a text."""
 
     def __init__(self, text: str) -> None:
-        self._at = [match.start() for match in re.finditer("\n", text)]
+        from bisect import bisect_left  # noqa: PLC0415 most texts are never scanned
+
+        self._before = partial(bisect_left, [match.start() for match in re.finditer("\n", text)])
 
     def line(self, position: int) -> int:
-        return bisect_left(self._at, position) + 1
+        return self._before(position) + 1
 
 
 # Types of values in configuration and answers, by the names that messages use for them

@@ -16,19 +16,15 @@ from hookline.documents.document import (
 )
 from hookline.model.diagnostics import Path
 
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_PLACE = r" \(at (?:line (\d+), column \d+|end of document)\)$"
 _TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate", "Duplicate inline table key")
 
-_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*+")
-_KEY_PART = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')[ \t]*""")
-_STRING = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}|' r"'''.*?'{3,5}|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'", re.DOTALL
-)
-_PLAIN = re.compile(r"[^,\]}\n#]*")
+_BLANK = r"(?:[ \t\r\n]|#[^\n]*)*+"
+_KEY_PART = r"""[ \t]*(?:([A-Za-z0-9_-]+)|"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')[ \t]*"""
+_STRING = r'"""(?:[^\\]|\\.)*?"{3,5}|' r"'''.*?'{3,5}|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'"
+_PLAIN = r"[^,\]}\n#]*"
 #: tomllib keeps every beginning of a dotted key, so a long one costs its square in memory.
-_LONG_KEY = re.compile(
-    r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}"""
-)
+_LONG_KEY = r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}"""
 #: A bound before parsing, wide because strings may hold these characters: tomllib is slow.
 _MARKS = 400_000
 
@@ -36,10 +32,10 @@ _MARKS = 400_000
 def read(text: str) -> Reading:
     if text.count(",") + text.count("=") > _MARKS:
         raise too_many(None)
-    long_key = _LONG_KEY.search(text) if text.count(".") >= DEPTH else None
+    long_key = re.search(_LONG_KEY, text) if text.count(".") >= DEPTH else None
     if long_key is not None:
         raise too_deep(text.count("\n", 0, long_key.start()) + 1)
-    # Only here: an engine that reads no TOML does not need the parser.
+    # Only here: editing such a text needs the scan alone.
     import tomllib  # noqa: PLC0415 - see above
 
     try:
@@ -55,7 +51,7 @@ def read(text: str) -> Reading:
 
 
 def _explained(text: str, problem: str) -> SyntaxProblem:
-    place = _PLACE.search(problem)
+    place = re.search(_PLACE, problem)
     line = text.count("\n") + 1
     if place is not None:
         problem = problem[: place.start()]
@@ -81,6 +77,9 @@ class Scan:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        # Compiled here: most files are never scanned.
+        self._blanks, self._key_part = re.compile(_BLANK), re.compile(_KEY_PART)
+        self._string, self._plain = re.compile(_STRING, re.DOTALL), re.compile(_PLAIN)
         #: Those that are not inside the value of another.
         self.statements: list[Statement] = []
         self._parts: list[tuple[int, int]] = []
@@ -107,7 +106,7 @@ class Scan:
         return self._lines
 
     def _blank(self, position: int) -> int:
-        found = _BLANK.match(self._text, position)
+        found = self._blanks.match(self._text, position)
         return found.end() if found else position
 
     def _note(self, path: Path, line: int, known: int = 0) -> None:
@@ -142,7 +141,7 @@ class Scan:
         keys: list[str] = []
         self._parts = []
         while True:
-            part = _KEY_PART.match(self._text, position)
+            part = self._key_part.match(self._text, position)
             if part is None:
                 return tuple(keys), position + 1
             bare, basic, literal = part.groups()
@@ -166,7 +165,7 @@ class Scan:
             return self._items(position, path)
         if first == "{":
             return self._inline(position, path)
-        found = (_STRING if first in ("'", '"') else _PLAIN).match(self._text, position)
+        found = (self._string if first in ("'", '"') else self._plain).match(self._text, position)
         return found.end() if found else position + 1
 
     def _items(self, position: int, path: Path) -> int:

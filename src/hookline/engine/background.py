@@ -3,20 +3,22 @@
 The host awaits the inbox of a session; there is no polling.
 """
 
-import asyncio
 import os
 import time
 import warnings
 from collections import deque
 from collections.abc import Coroutine
-from typing import Any, Literal, Self
-from weakref import finalize
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from msgspec import Struct
 
+from hookline.handlers.late_asyncio import asyncio
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Lives, Placement
 from hookline.model.wire import Call
+
+if TYPE_CHECKING:
+    from weakref import finalize
 
 
 class Background:
@@ -49,8 +51,10 @@ class Background:
         """Take over work that is running already."""
         self._own(work, name)
 
-    def _own(self, work: Coroutine[Any, Any, object], name: str) -> asyncio.Task[object]:
+    def _own(self, work: Coroutine[Any, Any, object], name: str) -> "asyncio.Task[object]":
         if self._unclosed is None:
+            from weakref import finalize  # noqa: PLC0415 most engines run nothing in the background
+
             self._unclosed = finalize(self, _warn_unclosed, os.getpid(), self._names)
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
@@ -58,7 +62,7 @@ class Background:
         task.add_done_callback(self._ended)
         return task
 
-    def _ended(self, task: asyncio.Task[object]) -> None:
+    def _ended(self, task: "asyncio.Task[object]") -> None:
         self._tasks.discard(task)
         name = self._names.pop(id(task), "")
         if task.cancelled() and not self.closed:
@@ -98,8 +102,10 @@ class Background:
             await asyncio.wait(left, timeout=5)
         return len(left)
 
-    def _tasks_here(self) -> set[asyncio.Task[object]]:
+    def _tasks_here(self) -> "set[asyncio.Task[object]]":
         """Tasks of the running loop; those of a closed loop can neither be awaited nor go on."""
+        if not self._tasks:
+            return set()
         loop = asyncio.get_running_loop()
         self._tasks.difference_update([task for task in self._tasks if task.get_loop().is_closed()])
         return {task for task in self._tasks if task.get_loop() is loop}

@@ -5,14 +5,12 @@ event `select` picks the hooks to run.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.handlers.deadline import Rest
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError
@@ -156,11 +154,15 @@ def _begin(handler: Handler | None, call: Call) -> RawResult | Coroutine[Any, An
     running = handler.run(call)
     if handler.own_clock:
         return running
+    from contextvars import copy_context  # noqa: PLC0415 functions and builtins need none
+
     context = copy_context()
     try:
         waits_for = context.run(running.send, None)
     except StopIteration as stop:
         return stop.value
+    from hookline.handlers.deadline import Rest  # noqa: PLC0415 builtins never wait
+
     return Rest(running, waits_for, context, call.started).within(call.timeout)
 
 

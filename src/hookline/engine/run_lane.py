@@ -1,6 +1,5 @@
 """Running the selected hooks of one lane: one after another, all at once, or until one answers."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from hookline.engine.run_hook import (
     calls_about_acts,
     record,
 )
+from hookline.handlers.late_asyncio import asyncio
 from hookline.model.outcome import GO_ON
 from hookline.model.policy import Policy
 from hookline.model.raw import Broke, Detached, RawResult

@@ -1,18 +1,17 @@
 """Whether a command is one that a row is about: program, sub-command, options and operands."""
 
 import re
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from hookline.guards.policy import SEVERAL, GuardedCommand
+from hookline.guards.policy import GuardedCommand
+from hookline.guards.rows import program_names
 from hookline.guards.tables.options import HAVE_SUB_COMMANDS, PLAIN, SPECS
-from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.options import Options, OptionSpec, read_options
 
-_VERSION = re.compile(r"[-.]?\d[\d.]*$")
 #: What stands for standard input where a file is expected.
 _STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
 #: `docker container run` is `docker run`.
@@ -37,40 +36,6 @@ class Hit(NamedTuple):
     words: Words
     #: What about it only the shell knows.
     doubt: str = ""
-
-
-def program_names(word: str) -> tuple[str, ...]:
-    """The names by which rows may know a program: `python3.11` is python, too, and `prisma@latest` prisma."""
-    name = base_name(word).casefold().removesuffix(".exe")
-    at = name.find("@", 1)
-    name = name[:at] if at > 0 else name
-    plain = _VERSION.sub("", name)
-    return (name, plain) if plain and plain != name else (name,)
-
-
-def rows_for(words: Words, index: Mapping[str, tuple[GuardedCommand, ...]]) -> Sequence[GuardedCommand]:
-    if not words:
-        return ()
-    names = program_names(words[0])
-    found = [row for name in names for row in index.get(name, ())]
-    return found + [row for row in index.get(SEVERAL, ()) if _program_fits(row, names)]
-
-
-def _program_fits(row: GuardedCommand, names: Sequence[str]) -> bool:
-    wanted = row.run.split(" ", 1)[0].split("|")
-    return any(fnmatchcase(name, one) for one in wanted for name in names)
-
-
-#: They run a program of the project by its name.
-_RUNNERS = frozenset(("pnpm", "yarn", "bun"))
-
-
-def spellings(words: Words) -> Iterator[Words]:
-    """The command, in other words where it has such: `git-push` is `git push`, `yarn prisma` is `prisma`."""
-    name = base_name(words[0]) if words else ""
-    yield ("git", name.removeprefix("git-"), *words[1:]) if name.startswith("git-") else words
-    if name in _RUNNERS and len(words) > 1:
-        yield words[1:]
 
 
 def hits(words: Words, rows: Sequence[GuardedCommand], texts: Sequence[str] = ()) -> Iterator[Hit]:
@@ -164,8 +129,10 @@ def _aliases(top: Options) -> Iterator[tuple[str, Words]]:
 
 def _alias_words(text: str) -> Words:
     """An alias that begins with `!` is a shell line, which the reader of lines takes care of."""
+    from shlex import split  # noqa: PLC0415 few lines have aliases
+
     try:
-        return tuple(shlex.split(text.removeprefix("!git ")))
+        return tuple(split(text.removeprefix("!git ")))
     except ValueError:
         return ()
 

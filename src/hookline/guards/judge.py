@@ -6,22 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from hookline.guards.commands import hits, program_names, rows_for, spellings
-from hookline.guards.paths import (
-    OUTSIDE,
-    Files,
-    deletes_folder,
-    named_in,
-    outside_of,
-    secret_in,
-    written_by_tool,
-)
-from hookline.guards.policy import Flow, GuardedCommand, Policy, by_program
+from hookline.guards.policy import OUTSIDE, Flow, GuardedCommand, Policy, by_program
+from hookline.guards.rows import program_names, rows_for, spellings
 from hookline.guards.settings import Settings
 from hookline.matching.patterns import Glob, glob
 from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading
-from hookline.matching.shell.files.programs import files_of
-from hookline.matching.shell.kinds.code import starts_programs
 from hookline.model.safe_text import one_line
 from hookline.tools.acts import Act, Place
 
@@ -33,9 +22,9 @@ SEARCHED = "Lines of PowerShell are searched and judged by the names in them, no
 _LONGEST_SHOWN = 100
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
 _NOT_READ = frozenset(("powershell", "pwsh"))
-_COMMAND = re.compile(r"-c(?:o\w*)?", re.IGNORECASE)
+_COMMAND = r"-c(?:o\w*)?"
 _MOST_FLOWS = 400
-_FUNCTION = re.compile(r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})")
+_FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
 
 
 class Finding(NamedTuple):
@@ -100,6 +89,15 @@ class Judge:
 
     def _files(self, act: Act, place: Place) -> Iterator[Finding]:
         policy = self.policy
+        if not (policy.secrets or policy.folders or policy.outside or policy.written):
+            return
+        from hookline.guards.paths import (  # noqa: PLC0415 only for guards over files
+            Files,
+            deletes_folder,
+            secret_in,
+            written_by_tool,
+        )
+
         files = Files(place, self.settings)
         if policy.secrets:
             found = secret_in(policy, files, act)
@@ -119,11 +117,15 @@ class Judge:
         policy, reading = self.policy, self._reader.read(line)
         yield from self._run(reading, _texts_in(line, reading))
         if policy.written:
+            from hookline.matching.shell.files.programs import files_of  # noqa: PLC0415 as above
+
             written = (path for command in reading.commands for path in files_of(command.words).writes)
             for path in (*reading.writes, *written):
                 if _regex(policy.written).search(path):
                     yield Finding(path, f"would be written, which {policy.written_does}")
         if policy.secrets or policy.outside:
+            from hookline.guards.paths import Files, named_in, outside_of  # noqa: PLC0415 as above
+
             files = Files(place, self.settings, line)
             found = outside_of(files, reading) if policy.outside else files.secrets_of(policy, reading)
             yield from (Finding(*one) for one in found)
@@ -149,6 +151,8 @@ class Judge:
                 rows = [row for row in rows_for(words, index) if self._in_force(row)]
                 if not rows or self._is_allowed(command):
                     continue
+                from hookline.guards.commands import hits  # noqa: PLC0415 most commands fit no row
+
                 for hit in hits(words, rows, (*texts, *_fed_texts(at, reading))):
                     yield Finding(_shown(hit.words), hit.row.does, hit.doubt)
 
@@ -165,6 +169,8 @@ class Judge:
             ]
             fed_by += [("<", file) for file in reading.reads if file != os.devnull] if flow.files else []
             for words in fed_by[:1]:
+                from hookline.guards.commands import hits  # noqa: PLC0415 as above
+
                 for hit in hits(command.words, rows):
                     yield Finding(f"{_shown(words)} | {_shown(hit.words)}", hit.row.does)
         if flow.kept:
@@ -174,6 +180,8 @@ class Judge:
         self, sources: frozenset[str], index: Mapping[str, tuple[GuardedCommand, ...]], reading: ShellReading
     ) -> Iterator[Finding]:
         """What is fetched into a file and run by the same line."""
+        from hookline.matching.shell.files.programs import files_of  # noqa: PLC0415 as above
+
         files: set[str] = set()
         for at, command in enumerate(reading.commands):
             words = command.words
@@ -202,6 +210,8 @@ class Judge:
         policy = self.policy
         found = _regex(policy.code).search(text) if policy.code else None
         if found is None and policy.started:
+            from hookline.matching.shell.kinds.code import starts_programs  # noqa: PLC0415 few lines hold code
+
             found = _regex(policy.started).search(text)
             found = found if found is not None and (searched or starts_programs(text)) else None
         if found is not None:
@@ -220,7 +230,8 @@ def _patterns(allow: Sequence[str]) -> Iterator[Glob]:
 def _texts_in(line: str, reading: ShellReading) -> Sequence[str]:
     """What any command of the line may be given: here-documents, and what functions are called with."""
     texts = [line.partition("<<")[2]] if "<<" in line else []
-    functions = {name for pair in _FUNCTION.findall(line) for name in pair}
+    defines = "(" in line or "function" in line
+    functions = {name for pair in re.findall(_FUNCTION, line) for name in pair} if defines else ()
     if functions:
         texts += [word for each in reading.commands if each.words[0] in functions for word in each.words[1:]]
     return texts
@@ -231,7 +242,7 @@ def _not_read(reading: ShellReading) -> Iterator[str]:
     for command in reading.commands:
         if not _NOT_READ.isdisjoint(program_names(command.words[0])):
             words = command.words[1:]
-            start = next((at + 1 for at, word in enumerate(words) if _COMMAND.fullmatch(word)), 0)
+            start = next((at + 1 for at, word in enumerate(words) if _regex(_COMMAND).fullmatch(word)), 0)
             yield " ".join(word for word in words[start:] if HOLE not in word)
 
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import pairwise
 
-from hookline.guards.policy import Policy, Secret
+from hookline.guards.policy import OUTSIDE, Policy, Secret
 from hookline.guards.settings import Settings
 from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.matching.shell.files.programs import files_of
@@ -67,7 +67,6 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BY_NAME = "PowerShell is judged by names only"
 _MARKERS = (".git", ".hookline", ".hg", ".jj")
 
-OUTSIDE = "is outside the project and would be written"
 Found = tuple[str, str, str]
 
 

@@ -9,6 +9,8 @@ from msgspec import Struct
 
 #: No program has this name.
 SEVERAL = "/"
+#: What is said of a file that a guard keeps from being written.
+OUTSIDE = "is outside the project and would be written"
 NO_PARTS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -95,6 +97,13 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     leaves: tuple[str, ...] = ()
     #: What it cannot see, for the page.
     cannot: tuple[str, ...] = ()
+
+    @property
+    def only_commands(self) -> bool:
+        """It is about single commands, whatever files they name."""
+        return not (
+            self.flows or self.written or self.secrets or self.outside or self.folders or self.protects
+        )
 
     @cached_property
     def by_program(self) -> Mapping[str, tuple[GuardedCommand, ...]]:

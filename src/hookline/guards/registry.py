@@ -4,7 +4,6 @@ from importlib import import_module
 
 from hookline.guards import MODULES
 from hookline.guards.policy import Policy
-from hookline.matching.nearest import nearest
 
 
 def policy_of(name: str) -> Policy:
@@ -13,6 +12,8 @@ def policy_of(name: str) -> Policy:
 
 
 def unknown_name(name: str) -> str:
+    from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
     close = nearest(name, MODULES)
     return f"no guard is called {name!r}; " + (
         f"did you mean {close!r}?" if close else f"there are {', '.join(MODULES)}"

@@ -2,19 +2,21 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from hookline.guards.judge import Judge, Protects, reason_for
 from hookline.guards.registry import policy_of
-from hookline.guards.settings import problem, read_settings
+from hookline.guards.rows import rows_for
 from hookline.matching.shell import ShellReader
+from hookline.matching.shell.plain import read_plain_line
 from hookline.model.scene import Scene
-from hookline.tools.acts import Place
-from hookline.tools.read_call import read_call
-from hookline.tools.standard import CANONICAL
-from hookline.tools.table import ToolTable, folded
+
+if TYPE_CHECKING:
+    from hookline.guards.judge import Judge, Protects
+    from hookline.tools.table import ToolTable
 
 _MOST_JUDGES = 256
+#: The tool of a shell in canonical terms, and arguments of it that change nothing about its line.
+_SHELL, _ABOUT_SHELL = "Bash", frozenset(("command", "description", "timeout", "run_in_background"))
 #: Tools whose lines are of a shell that is not read.
 _NOT_READ = frozenset(("powershell", "pwsh"))
 
@@ -29,7 +31,7 @@ class Verdict(NamedTuple):
 class GuardRunner:
     """All guards of one engine: they share what was read of a line."""
 
-    def __init__(self, protects: Protects | None = None, env: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, protects: "Protects | None" = None, env: Mapping[str, str] = os.environ) -> None:
         self._protects = protects
         self._env = env
         self._reader = ShellReader()
@@ -40,7 +42,23 @@ class GuardRunner:
         policy = policy_of(name)
         if policy.protects and self._protects is None:
             return f"{name} needs an engine that says what is protected; standard_handlers has the way to it"
+        if not args:
+            return None
+        from hookline.guards.settings import problem  # noqa: PLC0415 most guards have no options
+
         return problem(policy, args)
+
+    def passes_plainly(self, name: str, payload: Any) -> bool:
+        """Whether a call in canonical terms is a plain line of a program that a guard over commands is not about.
+
+        Many are, and nothing more has to be loaded to see it; `verdict` would say nothing to such a call, either.
+        """
+        line = _shell_line(payload)
+        reading = read_plain_line(line) if line is not None else None
+        if reading is None:
+            return False
+        policy = policy_of(name)
+        return policy.only_commands and not rows_for(reading.commands[0].words, policy.by_program)
 
     def verdict(
         self,
@@ -48,13 +66,18 @@ class GuardRunner:
         args: tuple[str, ...],
         payload: Any,
         scene: Scene,
-        tools: ToolTable | None = None,
+        tools: "ToolTable | None" = None,
         in_doubt: str = "match",
     ) -> Verdict | None:
         """What a guard says to a call that is told in the terms of these tools; None: nothing."""
         tool: Any = getattr(payload, "tool_name", None)
         if not isinstance(tool, str):
             return None
+        from hookline.guards.judge import reason_for  # noqa: PLC0415 as below
+        from hookline.tools.acts import Place  # noqa: PLC0415 most calls pass plainly
+        from hookline.tools.read_call import read_call  # noqa: PLC0415 as above
+        from hookline.tools.standard import CANONICAL  # noqa: PLC0415 as above
+
         judge = self._judge(name, args)
         cwd = scene.cwd or os.getcwd()
         home = self._env.get("HOME") or os.path.expanduser("~")
@@ -71,10 +94,13 @@ class GuardRunner:
             return None
         return Verdict("ask" if counts_as == "ask" else settings.answer, reason, found.doubt)
 
-    def _judge(self, name: str, args: tuple[str, ...]) -> Judge:
+    def _judge(self, name: str, args: tuple[str, ...]) -> "Judge":
         key = name, args
         judge = self._judges.get(key)
         if judge is None:
+            from hookline.guards.judge import Judge  # noqa: PLC0415 as above
+            from hookline.guards.settings import read_settings  # noqa: PLC0415 as above
+
             policy = policy_of(name)
             if len(self._judges) >= _MOST_JUDGES:
                 self._judges.clear()
@@ -84,8 +110,21 @@ class GuardRunner:
         return judge
 
 
+def _shell_line(payload: Any) -> str | None:
+    """The line of a call that says nothing else; None for any other call."""
+    arguments: Any = getattr(payload, "tool_input", None)
+    if getattr(payload, "tool_name", None) != _SHELL or type(arguments) is not dict:
+        return None
+    given = cast("dict[str, Any]", arguments)
+    line = given.get("command")
+    told = getattr(payload, "called_as", None) is not None or not _ABOUT_SHELL.issuperset(given)
+    return line if isinstance(line, str) and not told else None
+
+
 def _called(payload: Any, tool: str) -> str:
     """The tool's name as the agent has it."""
+    from hookline.tools.table import folded  # noqa: PLC0415 as above
+
     made: Any = getattr(payload, "called_as", None)
     name = cast("Mapping[str, Any]", made).get("tool_name") if isinstance(made, Mapping) else None
     return folded(name if isinstance(name, str) else tool)

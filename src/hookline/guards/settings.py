@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from hookline.guards.policy import Policy
-from hookline.matching.nearest import nearest
 from hookline.model.hook import InDoubt
 
 _IN_DOUBT: tuple[InDoubt, ...] = get_args(InDoubt)
@@ -78,5 +77,7 @@ def _problems(policy: Policy, args: Sequence[str]) -> Iterator[str]:
 
 
 def _unknown(message: str, word: str, known: Sequence[str]) -> str:
+    from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
     close = nearest(word, known)
     return f"{message}; " + (f"did you mean {close!r}?" if close else f"there are {', '.join(known)}")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from hookline.handlers.failures import crashed
 from hookline.handlers.specs import GUARDS, BuiltinSpec
 from hookline.model.outcome import ContextItem, Message, Outcome, allow, ask, context, deny
 from hookline.model.raw import Broke, RawResult, Returned
@@ -39,6 +38,10 @@ class BuiltinHandler:
                 builtin.guards.protects = builtin.guards.protects or protects
 
     async def run(self, call: Call) -> RawResult:
+        return self.begin(call)
+
+    def begin(self, call: Call) -> RawResult:
+        """The same for an engine that asks for the first step: there is no other."""
         spec: BuiltinSpec = call.hook.spec
         builtin = self._builtins.get(spec.name)
         if builtin is None:
@@ -47,8 +50,13 @@ class BuiltinHandler:
             scene = _placed(call.scene, spec)
             if isinstance(builtin, GuardBuiltin):
                 return Returned(builtin.judge(call, spec, scene))
-            return Returned(builtin(spec.args, call.payload, scene))
-        except Exception as error:  # noqa: BLE001 - a host may bring builtins of its own
+            # A host may bring builtins of its own: what they set in context variables stays theirs.
+            from contextvars import copy_context  # noqa: PLC0415 - guards set none
+
+            return Returned(copy_context().run(builtin, spec.args, call.payload, scene))
+        except Exception as error:  # noqa: BLE001 - as above
+            from hookline.handlers.failures import crashed  # noqa: PLC0415 - rarely needed
+
             return crashed(error)
 
     def problem(self, spec: Any) -> str | None:
@@ -154,8 +162,11 @@ class GuardBuiltin:
 
     def judge(self, call: Call, spec: BuiltinSpec, scene: Scene) -> Outcome | None:
         """The answer about a call in the terms of the hook's agent."""
-        tools = getattr(call.hook.wire, "tools", None)
         hook = call.hook
+        canonical: bool = getattr(hook.wire, "standard_tools", False)
+        if canonical and self.guards.runner.passes_plainly(self.name, call.payload):
+            return None
+        tools = getattr(hook.wire, "tools", None)
         found = self.guards.runner.verdict(self.name, spec.args, call.payload, scene, tools, hook.in_doubt)
         if found is not None and found.doubt:
             call.match_doubt = call.match_doubt or found.doubt

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hookline.handlers.failures import not_encoded
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.spawn import placeholder
-from hookline.handlers.specs import CommandSpec
+from hookline.handlers.specs import NAME_BEGINS, NAME_ENDS, CommandSpec
 from hookline.model.hook import Hook, Scope
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.wire import Call
@@ -36,9 +36,6 @@ _NEEDED: Final = re.compile(
 NEEDED: Final = "PATH, HOME, LANG, LC_*, TMPDIR, USER, LOGNAME, SHELL, TZ, XDG_* and HOOKLINE_*"
 _SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _LOADS_CODE: Final = re.compile(r"LD_.*|DYLD_.*|BASH_ENV|ENV|PYTHON.*|NODE_OPTIONS|GIT_.*", re.DOTALL)
-#: What is before and behind the name of a file in a command line.
-NAME_BEGINS: Final = r"(?<![^\s;&|<>()`\"'=])"
-NAME_ENDS: Final = r"(?![^\s;&|<>()`\"'])"
 _QUIET: Final = {"TERM": "dumb", "NO_COLOR": "1"}
 
 

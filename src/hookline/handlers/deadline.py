@@ -5,12 +5,13 @@ suspending, and such a coroutine cannot be interrupted anyway: so the first step
 is set only when that step suspends.
 """
 
-import asyncio
 import types
 from collections.abc import Coroutine, Generator
 from contextvars import Context, copy_context
 from time import perf_counter
 from typing import Any, Generic, TypeVar
+
+from hookline.handlers.late_asyncio import asyncio
 
 T = TypeVar("T")
 
@@ -108,7 +109,7 @@ class _Alarm:
 
     __slots__ = ("_handle", "_rang", "_task", "gave_up")
 
-    def __init__(self, task: asyncio.Task[Any], seconds: float) -> None:
+    def __init__(self, task: "asyncio.Task[Any]", seconds: float) -> None:
         loop = asyncio.get_running_loop()
         self._task = task
         self._rang = 0

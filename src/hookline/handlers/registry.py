@@ -114,15 +114,15 @@ def standard_handlers(
     mcp: "McpCaller | None" = None,
     builtins: "Mapping[str, Builtin] | None" = None,
     http: "HttpRules | None" = None,
-    processes: "Processes | None" = None,
+    processes: "Processes | Callable[[], Processes] | None" = None,
     warm: "WarmScripts | bool" = False,
     env: Mapping[str, str] | None = None,
 ) -> Handlers:
     """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what.
 
-    With `warm`, Python scripts of command hooks are run by interpreters that were started ahead (Linux); `processes` of
-    the host's own say that themselves. `env` is the environment that hooks start from; without one, that of this
-    process.
+    A function for `processes` makes them for the first hook that is a command. With `warm`, Python scripts of command
+    hooks are run by interpreters that were started ahead (Linux); `processes` of the host's own say that themselves.
+    `env` is the environment that hooks start from; without one, that of this process.
     """
 
     def own(given: Any, maker: str, **options: Any) -> Any:
@@ -137,7 +137,9 @@ def standard_handlers(
     return Handlers(
         {
             "command": lambda: _made(
-                "command.CommandHandler", own(processes, "process.pool.Processes", warm=warm), env
+                "command.CommandHandler",
+                processes() if callable(processes) else own(processes, "process.pool.Processes", warm=warm),
+                env,
             ),
             "http": lambda: _made("http.handler.HttpHandler", http, environ=env),
             "prompt": lambda: _made("prompt.PromptHandler", completer),

@@ -1,9 +1,13 @@
 """The settings of each kind of hook, one record per handler. Light, so that reading a config file loads no handler."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
+
+#: What is before and behind the name of a file in a command line.
+NAME_BEGINS: Final = r"(?<![^\s;&|<>()`\"'=])"
+NAME_ENDS: Final = r"(?![^\s;&|<>()`\"'])"
 
 
 class CommandSpec(Struct, frozen=True):

@@ -1,7 +1,6 @@
 """Where runs go: to memory, to a file, to subscribers. Nothing that happens here changes a decision."""
 
 import time
-from asyncio import CancelledError
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, Protocol, TextIO, TypeVar, cast
@@ -9,6 +8,7 @@ from typing import Any, Generic, Protocol, TextIO, TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.handlers.late_asyncio import asyncio
 from hookline.journal.file import JournalFile
 from hookline.journal.redaction import Redactor
 from hookline.model.events import field_of
@@ -185,7 +185,8 @@ class Subscribers(Generic[T]):
         for callback in self.callbacks:
             try:
                 callback(thing)
-            except (Exception, CancelledError) as error:  # noqa: BLE001 - a subscriber must never change a decision
+            # A subscriber must never change a decision.
+            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001
                 self._note(callback, error)
 
     def _note(self, callback: Callable[[T], None], error: BaseException) -> None:

@@ -5,13 +5,10 @@ list of names. `Tool(arguments)` is that tool and a condition on its arguments. 
 Anything else is a regular expression. Case counts.
 """
 
-import string
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from hookline.matching.conditions import AnyOf
-from hookline.matching.nearest import nearest
 from hookline.matching.patterns import LONGEST_PATTERN, Expression, Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
 from hookline.model.errors import PatternError
@@ -25,13 +22,12 @@ __all__ = [
     "OtherNames",
     "RegexMatcher",
     "can_match",
-    "nearest",
     "parse_matcher",
     "regex_or_names",
 ]
 
 #: A text of these alone is a name or a list of names, never a regular expression.
-PLAIN = frozenset(string.ascii_letters + string.digits + "_-, |")
+PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-, |")
 _SEPARATORS = "|,"
 
 
@@ -134,6 +130,8 @@ def _tools_and_arguments(
         return None
     rules = tuple(tool_condition(part, patterns, shell) for part in parts)
     matcher, _none = parse_matcher("|".join(rule.rule.tool for rule in rules), patterns, shell)
+    from hookline.matching.conditions import AnyOf  # noqa: PLC0415 the same
+
     return matcher, rules[0] if len(rules) == 1 else AnyOf(rules)
 
 

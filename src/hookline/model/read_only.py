@@ -5,7 +5,6 @@ reach the host and the hooks after it, and nobody would have been asked. Such a 
 `json.dumps`, `{**value}` and `isinstance` work; `copy.deepcopy` gives a plain one.
 """
 
-import copy
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import NoneType, UnionType
@@ -149,7 +148,9 @@ def own_copy(payload: Any) -> Any:
     """A payload of a host, whose objects stay as they are. Its fields may be set: each hook needs its own."""
     if isinstance(payload, Mapping):
         return read_only(payload, _itself)
-    copied = copy.copy(payload)
+    from copy import copy  # noqa: PLC0415 only for payloads of hosts
+
+    copied = copy(payload)
     if isinstance(payload, Struct):
         values = {name: getattr(payload, name) for name in payload.__struct_fields__}
         for name, value in values.items():

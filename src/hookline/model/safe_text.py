@@ -1,7 +1,6 @@
 """Text from outside made safe to show: nothing in it can steer a terminal, hide, or reorder what is read."""
 
 import re
-import unicodedata
 from functools import cache
 
 #: A run of blanks wider than this pushes what follows out of sight, so it is shown as a mark instead.
@@ -57,6 +56,8 @@ def spelled_out(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return printable(text)
+    import unicodedata  # noqa: PLC0415 most texts have no such characters
+
     shown: list[str] = []
     stacked = 0
     for character in text:
@@ -120,6 +121,10 @@ def _cut_to_columns(text: str, width: int) -> str:
 
 
 def _columns(character: str) -> int:
+    if character.isascii():
+        return 1
+    import unicodedata  # noqa: PLC0415 as above
+
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -67,12 +67,12 @@ class Act(Struct, frozen=True):
 
 
 #: Steps at the beginning of a path that lead nowhere. A pattern, because a loop takes forever for a million of them.
-_HERE = re.compile(r"\A(?:\./+)+")
+_HERE = r"\A(?:\./+)+"
 
 
 def _joined(directory: str, path: str) -> str:
     if path.startswith("/") or not directory:
         return path
     if path.startswith("./"):
-        path = _HERE.sub("", path, count=1)
+        path = re.sub(_HERE, "", path, count=1)
     return directory if path in {"", "."} else f"{directory.rstrip('/')}/{path}"

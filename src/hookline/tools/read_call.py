@@ -10,19 +10,18 @@ from msgspec.structs import replace as _with
 
 from hookline.tools.acts import Act, Path, Place
 from hookline.tools.kinds import KINDS, Kind
-from hookline.tools.patches import Change, PatchError, is_patch, patch_in_line, read_patch
 from hookline.tools.tool import NOTHING, Edits, ReadRow, Tool
 from hookline.tools.units import UnitError
-from hookline.tools.usual import mcp_tool
 
 if TYPE_CHECKING:
+    from hookline.tools.patches import Change
     from hookline.tools.table import ToolTable
 
 _MOST_ACTS = 200
 _DEEPEST = 4
 #: Addresses are looked for in a text up to this size.
 _LONGEST_TEXT = 500_000
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s<>\"'`]+", re.IGNORECASE)
+_URL = r"\b[a-z][a-z0-9+.-]{0,30}://[^\s<>\"'`]+"
 #: Without the first of these, the second is about something else.
 _TOGETHER = {"offset": "limit"}
 
@@ -250,6 +249,8 @@ class _Reader:
     ) -> Iterator[Act]:
         """What tools of well-known MCP servers do."""
         for name in names:
+            from hookline.tools.usual import mcp_tool  # noqa: PLC0415 most tools are known
+
             tool = mcp_tool(name)
             if tool is not None:
                 acts = self._by_tool(tool, name, given, base, depth)
@@ -294,6 +295,8 @@ class _Reader:
             for one in _each(act, tool, given):
                 yield one
                 if tool.may_patch and isinstance(line := one.arguments.get("command"), str):
+                    from hookline.tools.patches import patch_in_line  # noqa: PLC0415 as below
+
                     text = patch_in_line(line)
                     yield from self._patch(text, name) if text is not None else ()
 
@@ -340,6 +343,8 @@ class _Reader:
     # --- patches -------------------------------------------------------------------------------------------------
 
     def _patched(self, tool: Tool, name: str, given: Mapping[str, Any]) -> Iterator[Act]:
+        from hookline.tools.patches import is_patch  # noqa: PLC0415 few agents have such tools
+
         text = given.get(tool.patch)
         if tool.guessed and not (isinstance(text, str) and is_patch(text)):
             yield Act(None, name, dict(given), called=name)
@@ -353,6 +358,8 @@ class _Reader:
                 yield act
 
     def _patch(self, text: Any, name: str, *, unified: bool = False) -> Iterator[Act]:
+        from hookline.tools.patches import PatchError, read_patch  # noqa: PLC0415 as above
+
         try:
             changes = read_patch(text, unified=unified) if isinstance(text, str) else []
         except PatchError as problem:
@@ -363,7 +370,7 @@ class _Reader:
         for change in changes:
             yield from self._change(change, name)
 
-    def _change(self, change: Change, name: str) -> Iterator[Act]:
+    def _change(self, change: "Change", name: str) -> Iterator[Act]:
         path = self._place.path(change.path)
         old, new = "\n".join(change.removed), "\n".join(change.added)
         arguments: dict[str, Any] = {"file_path": path}
@@ -467,7 +474,7 @@ def _addresses(tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> I
     if not isinstance(text, str) or len(text) > _LONGEST_TEXT:
         yield _doubtful(tool, name, f"{tool.urls_in} cannot be read")
         return
-    found = dict.fromkeys(match[0].rstrip(".,;:!?)]}") for match in _URL.finditer(text))
+    found = dict.fromkeys(match[0].rstrip(".,;:!?)]}") for match in re.finditer(_URL, text, re.IGNORECASE))
     if not found:
         yield _doubtful(tool, name, "its text has no address that can be read")
     for url in found:

@@ -10,7 +10,6 @@ from hookline.tools.kinds import KINDS, USUAL_KEYS
 from hookline.tools.table import ToolTable
 from hookline.tools.tool import Tool
 from hookline.tools.units import WORDS
-from hookline.tools.usual import USUAL
 
 #: Claude Code's tools; other agents have them under the same names.
 _CANONICAL_NAMES = {
@@ -38,6 +37,8 @@ CANONICAL = ToolTable("hookline", MappingProxyType(_CANONICAL_NAMES), canonical=
 
 def host_table(declared: Mapping[str, Tool] = MappingProxyType({})) -> ToolTable:
     """The tools of a program that embeds Hookline: those it declares, canonical ones, and usual names."""
+    from hookline.tools.usual import USUAL  # noqa: PLC0415 agents have tables of their own
+
     canonical = {
         # Names that no agent has prove nothing in a program.
         name: replace(_with_usual_keys(tool), guessed=name in _OURS)

@@ -5,7 +5,6 @@ what is wrong; writing raises it where the agent has no way to say the value.
 """
 
 import math
-import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -152,7 +151,9 @@ def _words_read(value: Any, _known: Known) -> str:
     if isinstance(words, list | tuple) and len(cast("list[Any]", words)) > _MOST_WORDS:
         raise UnitError(f"it has more than {_MOST_WORDS} words")
     if isinstance(words, list | tuple) and all(isinstance(word, str) for word in cast("list[Any]", words)):
-        return shlex.join(cast("list[str]", words))
+        from shlex import join  # noqa: PLC0415 few agents have the words of a command
+
+        return join(cast("list[str]", words))
     raise UnitError("it is neither text nor a list of words")
 
 
@@ -163,8 +164,10 @@ def _words_written(value: Any, _known: Known, before: Any) -> tuple[Any, str]:
         return value, ""
     if not _SHELL_ONLY.isdisjoint(_outside_quotes(value)):
         raise UnitError("the line needs a shell, and the tool runs one program")
+    from shlex import split  # noqa: PLC0415 as above
+
     try:
-        return shlex.split(value), ""
+        return split(value), ""
     except ValueError:
         raise UnitError("a quote in the line is not closed") from None
 

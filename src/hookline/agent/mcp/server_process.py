@@ -145,7 +145,8 @@ class ServerProcess:
         signal_group(self._started.pid, signal.SIGKILL)
         self._watchdog.ended(self._started.pid)
         try:
-            status = self._started.popen.wait(_GRACE)
+            process = self._started.popen
+            status = process.wait(_GRACE) if isinstance(process, subprocess.Popen) else -signal.SIGKILL
         except subprocess.TimeoutExpired:  # stuck in the kernel
             status = -signal.SIGKILL
         self._read_stderr()

@@ -10,12 +10,12 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from hashlib import sha256
 
 import msgspec
 from msgspec import Struct
 
 from hookline.config.install.files import Snapshot, missing_folders, replace, snapshot
+from hookline.config.trust.digest import sha256
 from hookline.config.trust.store import check_owner, replace_file
 from hookline.dialects.installer import InstallError
 

@@ -10,15 +10,14 @@ import re
 import stat
 import time
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
-from hashlib import sha256
 
 from msgspec import Struct
 
 from hookline.config.project import is_inside
+from hookline.config.trust.digest import sha256
+from hookline.config.trust.look import Look, NamedFile, Signature, signature
 from hookline.config.trust.names import Places, is_plain, names_in, paths_of, words_of
-from hookline.handlers.command import NAME_BEGINS, NAME_ENDS
-from hookline.handlers.specs import CommandSpec
+from hookline.handlers.specs import NAME_BEGINS, NAME_ENDS, CommandSpec
 
 #: Larger files are named, but not covered.
 MOST_BYTES = 5 << 20
@@ -65,20 +64,6 @@ _MOST_PATTERNS = 16
 
 _ANY_QUOTES = r"[\"'\\]*"
 
-#: Device, number, size and times of a file: equal ones mean the same content.
-Signature = tuple[int, int, int, int, int]
-
-
-class NamedFile(Struct, frozen=True, gc=False):
-    """A file that a command names."""
-
-    #: The text that names it.
-    text: str
-    #: Its real path.
-    path: str
-    #: The sha256 of its content; else why that is not covered, in brackets.
-    digest: str
-
 
 def read_all(descriptor: int, size: int) -> bytes:
     """The content of a file of about that size, up to one byte more than is covered."""
@@ -117,40 +102,6 @@ def digest_of(content: bytes) -> str:
 def is_settled(found: os.stat_result) -> bool:
     """Whether a later change is sure to show in the times of the file."""
     return time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _COARSE
-
-
-def signature(found: os.stat_result) -> Signature:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
-class Look(Struct, frozen=True, gc=False):
-    """The files that command lines name, and how everything was that they may name."""
-
-    files: tuple[NamedFile, ...] = ()
-    #: Signatures by path; None where there is nothing.
-    seen: tuple[tuple[str, Signature | None], ...] = ()
-    #: Directories that were looked into: device and number by path.
-    folders: tuple[tuple[str, int, int], ...] = ()
-    #: False: something changed just now, so that a further change may not show.
-    settled: bool = True
-
-    def holds(self) -> bool:
-        """Whether everything is as it was."""
-        stat_of, there = os.stat, os.access
-        try:
-            for path, before in self.seen:
-                if before is None:
-                    if there(path, os.F_OK):
-                        return False
-                elif signature(stat_of(path)) != before:
-                    return False
-            for path, device, number in self.folders:
-                now = stat_of(path)
-                if (now.st_dev, now.st_ino) != (device, number):
-                    return False
-        except OSError:
-            return False
-        return self.settled
 
 
 class FileFinder:
@@ -315,6 +266,8 @@ _MANY = "(further names)"
 
 def _fitting(pattern: str) -> list[str] | None:
     """The paths that fit a pattern of the shell; None if too much would have to be looked at."""
+    from fnmatch import fnmatchcase  # noqa: PLC0415 few commands have patterns
+
     paths, left = ["/"], _MOST_ENTRIES
     for part in pattern.strip("/").split("/"):
         if not any(letter in part for letter in "*?["):

@@ -6,13 +6,13 @@ of an item, so that formatting does not matter and a clone elsewhere has the sam
 
 import os
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any, Literal, cast
 
 import msgspec
 from msgspec import Struct
 
-from hookline.config.trust.files import NamedFile
+from hookline.config.trust.digest import sha256
+from hookline.config.trust.look import NamedFile
 from hookline.model.diagnostics import NOWHERE, Path, Where
 from hookline.model.hook import Hook
 

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 
 from msgspec import Struct
 
 from hookline.config.load import Loaded
 from hookline.config.sessions import Guard, Sessions, guards_of
+from hookline.config.trust.digest import sha256
 from hookline.config.trust.items import TrustItem, canonical, group_hashes, hashed_together
 from hookline.config.trust.trust import Standing, Trust
 from hookline.config.trust.words import Text, hook_texts, item_texts, what_hook_does, what_item_does

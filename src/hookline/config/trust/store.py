@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from hookline.config.project import is_inside
+from hookline.config.trust.digest import sha256
 from hookline.config.trust.items import TrustItem, as_utf8
 from hookline.model.errors import HooklineError
 

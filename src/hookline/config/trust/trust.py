@@ -7,12 +7,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
 from hookline.config.project import is_inside, project_root, trust_root, vouches_for
-from hookline.config.trust.files import FileFinder, Look, read_file_bytes, sealed_files
 from hookline.config.trust.items import (
     TrustItem,
     as_utf8,
@@ -24,7 +23,7 @@ from hookline.config.trust.items import (
     shown_files,
     shown_path,
 )
-from hookline.config.trust.names import Places, as_line
+from hookline.config.trust.look import Look
 from hookline.config.trust.store import StoredItem, TrustStore
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
@@ -33,6 +32,10 @@ from hookline.model.diagnostics import Where
 from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.scene import Scene
+
+if TYPE_CHECKING:
+    from hookline.config.trust.files import FileFinder
+    from hookline.config.trust.names import Places
 
 State = Literal["managed", "trusted", "modified", "untrusted", "disabled"]
 
@@ -81,7 +84,6 @@ class Trust:
         self._env = env
         self._home = os.path.realpath(env.get("HOME") or os.sep)
         self._store = TrustStore(env.get("HOME", ""))
-        self._finder = FileFinder(self.root)
         self._foreign: dict[tuple[str, Scope], bool] = {}
         self._files: dict[str, str] = {}
         self._facts: dict[_Key, str] = {}
@@ -197,7 +199,8 @@ class Trust:
         # Another hook may be in this place since the last load.
         if known is not None and known[1].facts == facts and known[0].holds():
             return known[1] if elsewhere else self._hooks.setdefault(key, known[1])
-        look = self._finder.look(_lines(hook), self._places(hook, cwd, project))
+        lines = _lines(hook)
+        look = self._finder.look(lines, self._places(hook, cwd, project)) if lines else Look()
         item = TrustItem(
             kind="hook",
             file=self._shown_file(hook.where.file),
@@ -219,6 +222,8 @@ class Trust:
         self, where: Where, label: str, facts: Any, words: Sequence[str], folder: str
     ) -> TrustItem:
         """An MCP server, which starts in a directory. Its words may name files."""
+        from hookline.config.trust.names import Places  # noqa: PLC0415 few ask about servers
+
         look = self._finder.look(
             words, Places(folder, self._home, {"HOME": self._home, "PWD": folder}, self._env)
         )
@@ -333,6 +338,8 @@ class Trust:
         if session:
             self._session |= {item.identity for item in items}
             return
+        from hookline.config.trust.files import read_file_bytes  # noqa: PLC0415 only to trust something
+
         key = root or self.key
         gone = [before.identity for item in items if (before := self.before(item, key)) is not None]
         for item in items:
@@ -353,6 +360,12 @@ class Trust:
         return self._store
 
     # -- details
+
+    @cached_property
+    def _finder(self) -> "FileFinder":
+        from hookline.config.trust.files import FileFinder  # noqa: PLC0415 only commands name files
+
+        return FileFinder(self.root)
 
     @property
     def hashes(self) -> frozenset[str]:
@@ -386,6 +399,8 @@ class Trust:
         wanted = self.options.strict or hook.required or hook.scope == "managed"
         if not wanted or not isinstance(hook.spec, CommandSpec):
             return ADMITTED
+        from hookline.config.trust.files import sealed_files  # noqa: PLC0415 only for commands
+
         look = self._finder.look(_lines(hook), self._places(hook, scene.cwd, scene.project_dir or ""))
         trusted = None if item is None else self._trusted_texts(hook)
         sealed = sealed_files(hook.spec, look.files, trusted)
@@ -408,7 +423,9 @@ class Trust:
         """The texts of a trusted command that name files, with the digests of those."""
         return {each.text: each.digest for each in self._looks[(_key(hook), "", "")][0].files}
 
-    def _places(self, hook: Hook, cwd: str, project: str) -> Places:
+    def _places(self, hook: Hook, cwd: str, project: str) -> "Places":
+        from hookline.config.trust.names import Places  # noqa: PLC0415 as below
+
         spec = hook.spec
         plain = (
             not (cwd or project) and isinstance(spec, CommandSpec) and not (spec.cwd or _own_variables(spec))
@@ -486,6 +503,8 @@ def _lines(hook: Hook) -> Sequence[str]:
     spec = hook.spec
     if not isinstance(spec, CommandSpec):
         return ()
+    from hookline.config.trust.names import as_line  # noqa: PLC0415 as above
+
     line = spec.command if spec.args is None else as_line((spec.command, *spec.args))
     return (line, *_own_variables(spec).values())
 

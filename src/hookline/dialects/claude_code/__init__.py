@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from hookline.dialects.dialect import (
     COMMANDS,
     SKILLS,
+    USUAL_EVENTS,
     Definitions,
     Dialect,
     DialectEvent,
@@ -21,7 +22,6 @@ from hookline.dialects.dialect import (
     Tools,
     upward,
 )
-from hookline.dialects.install import USUAL_EVENTS, HookCall, closed_in_shell, grouped_entries
 from hookline.documents.document import Document
 from hookline.model.events import EVENTS, EventSpec
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hookline.dialects.claude_code.settings import SettingsReader
     from hookline.dialects.claude_code.wire import ClaudeCodeWire
     from hookline.dialects.entry_form import EntryForm
+    from hookline.dialects.install import HookCall
 
 _PROJECT: Final = ".claude/settings.json"
 _LOCAL: Final = ".claude/settings.local.json"
@@ -167,11 +168,13 @@ class ClaudeCode(Dialect):
             trust_step="at a terminal Claude Code runs them once you have trusted the folder",
         )
 
-    def call_entries(self, calls: Sequence[HookCall]) -> str:
+    def call_entries(self, calls: "Sequence[HookCall]") -> str:
         """Closed where Claude Code itself cannot start Hookline, or gives up waiting.
 
         Releases before 2.1.295 know no `onFailure`, and drop it when they write the file: there the shell closes.
         """
+        from hookline.dialects.install import closed_in_shell, grouped_entries  # noqa: PLC0415 only to install
+
         closed = [
             replace(call, command=closed_in_shell(call.command)) if call.event == _CLOSED else call
             for call in calls

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from hookline.dialects.claude_code.events import ROWS, Row
+from hookline.dialects.claude_code.events import NO_REASON, ROWS, Row
 from hookline.dialects.claude_code.payload import tool_result
 from hookline.dialects.family.answers import (
     DECISION,
@@ -24,8 +24,6 @@ from hookline.model.events import field_of
 from hookline.model.outcome import ContextItem, Edit, Message, Outcome, Vote
 from hookline.model.wire import HookReply
 
-#: What the client says for a hook that blocks and gives no reason.
-NO_REASON: Final = "Blocked by hook"
 #: Where text for the model keeps the turn from ending, as a block does.
 TEXT_GOES_ON: Final = frozenset({"Stop", "SubagentStop"})
 #: Where stopping the run also means that the prompt is not sent.

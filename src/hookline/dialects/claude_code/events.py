@@ -15,6 +15,8 @@ from hookline.model.events import EventSpec, May
 from hookline.model.policy import FAIL_CLOSED, FAIL_OPEN, Cause, Limit, Policy, Reaction
 
 NAME: Final = "claude-code"
+#: What the client says for a hook that blocks and gives no reason.
+NO_REASON: Final = "Blocked by hook"
 
 #: Events whose output is ignored: failures are silent.
 _SILENT: Final[Mapping[Cause, Reaction]] = MappingProxyType(

@@ -6,8 +6,7 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.claude_code.answers import NO_REASON, Reader, answer, read_late
-from hookline.dialects.claude_code.events import ROWS, Row
+from hookline.dialects.claude_code.events import NO_REASON, ROWS, Row
 from hookline.dialects.claude_code.payload import encode_payload, parse_payload
 from hookline.dialects.family import wire as family
 from hookline.dialects.json_text import JsonTextError, read_lenient
@@ -19,7 +18,7 @@ from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply,
 
 _NO_STDERR: Final = "No stderr output"
 _CUT_OFF: Final = "its output was cut off, so it was not read"
-_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ANSI: Final = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])"
 
 #: What the verdict of a model's hook does, by event.
 _IGNORES_VERDICTS: Final = frozenset({"PermissionRequest", "PermissionDenied"})
@@ -43,12 +42,18 @@ class ClaudeCodeWire(family.ResultReader):
         return parse_payload(document)
 
     def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:
+        if outcome == GO_ON:
+            return HookReply()  # most answers: there is nothing to say
+        from hookline.dialects.claude_code.answers import answer  # noqa: PLC0415 see above
+
         return answer(event_name, outcome, payload)
 
     def read_json(self, text: bytes) -> Any:
         return read_lenient(text)
 
     def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+        from hookline.dialects.claude_code.answers import Reader  # noqa: PLC0415 as above
+
         return Reader(event_name=call.hook.policy.event_name, payload=call.payload).read(document)
 
     def exited(self, call: Call, raw: Exited) -> Decoded:
@@ -100,6 +105,8 @@ class ClaudeCodeWire(family.ResultReader):
         unread = ("exit code 2",) if code == 2 else ()
         if not text.startswith("{"):
             return Decoded(ignored=(*unread, "plain stdout") if text else unread)
+        from hookline.dialects.claude_code.answers import read_late  # noqa: PLC0415 as above
+
         try:
             outcome, ignored = read_late(read_lenient(text.encode("utf-8", "replace")))
         except JsonTextError as error:
@@ -110,7 +117,7 @@ class ClaudeCodeWire(family.ResultReader):
         """Any failure blocks, and the last line with text is the path."""
         if raw.code != 0:
             return Decoded(Outcome(votes=(Vote("block", _stderr(raw) or f"exit code {raw.code}"),)))
-        text = _ANSI.sub("", raw.stdout.decode("utf-8", "replace")).strip()
+        text = re.sub(_ANSI, "", raw.stdout.decode("utf-8", "replace")).strip()
         if text.startswith("{") and text.endswith("}"):
             return self._json(call, raw, text)
         path = text.split("\n")[-1].strip()
@@ -189,6 +196,8 @@ def _objected(call: Call, reason: str, *, impossible: bool) -> Decoded:
         return Decoded(ignored=("ok",))
     if event_name in _SENDS_BACK and impossible:
         return Decoded(ignored=("ok (said to be impossible)",))
+    from hookline.dialects.claude_code.answers import Reader  # noqa: PLC0415 as above
+
     said = Reader(event_name=event_name, payload=call.payload)
     if event_name in _ENDS_TURN and not goes_on:
         said.halt(reason)

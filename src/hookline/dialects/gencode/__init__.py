@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
-from hookline.dialects.install import USUAL_EVENTS, HookCall, grouped_entries
+from hookline.dialects.dialect import USUAL_EVENTS, Dialect, DialectEvent, Layer, Place, Reading, Tools
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Scope
 
 if TYPE_CHECKING:
     from hookline.dialects.gencode.installer import GenCodeInstaller
     from hookline.dialects.gencode.wire import GenCodeWire
+    from hookline.dialects.install import HookCall
 
 _FOLDERS = (".claude", ".gen")
 _PROJECT_FILES: tuple[tuple[str, Scope], ...] = (
@@ -75,7 +75,9 @@ class GenCode(Dialect):
 
         return GenCodeInstaller(self)
 
-    def call_entries(self, calls: Sequence[HookCall]) -> str:
+    def call_entries(self, calls: "Sequence[HookCall]") -> str:
+        from hookline.dialects.install import grouped_entries  # noqa: PLC0415 only to install
+
         return grouped_entries(calls)
 
 

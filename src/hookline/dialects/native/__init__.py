@@ -11,6 +11,7 @@ from hookline.dialects.dialect import (
     COMMANDS,
     SKILLS,
     SUFFIXES,
+    USUAL_EVENTS,
     DialectEvent,
     HomeDialect,
     Layer,
@@ -21,7 +22,6 @@ from hookline.dialects.dialect import (
     user_directories,
     user_directory,
 )
-from hookline.dialects.install import USUAL_EVENTS, HookCall, quoted
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
 from hookline.model.events import EVENTS, EventSpec, May
@@ -29,6 +29,7 @@ from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.policy import Policy
 
 if TYPE_CHECKING:
+    from hookline.dialects.install import HookCall
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
     from hookline.model.diagnostics import Diagnostic
@@ -138,7 +139,9 @@ class Native(HomeDialect):
     def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002 in all its files
         return {"accept": settings["accept"]} if "accept" in settings else {}
 
-    def call_entries(self, calls: Sequence[HookCall]) -> str:
+    def call_entries(self, calls: "Sequence[HookCall]") -> str:
+        from hookline.dialects.install import quoted  # noqa: PLC0415 only to install
+
         return "\n\n".join(
             f"[[hooks.{call.event}]]\n[[hooks.{call.event}.hooks]]\n"
             f"command = {quoted(call.command)}\ntimeout = {call.seconds}"

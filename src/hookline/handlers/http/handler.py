@@ -155,7 +155,7 @@ class HttpHandler:
 
     async def close(self) -> None:
         """Close the connections of this loop; those of a loop that has ended went with it."""
-        exchange = self._exchanges.pop(asyncio.get_running_loop(), None)
+        exchange = self._exchanges.pop(asyncio.get_running_loop(), None) if self._exchanges else None
         if exchange is not None:
             await exchange.close()
 

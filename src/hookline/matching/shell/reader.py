@@ -1,11 +1,14 @@
 """Shell lines as lists of commands: what a reading holds."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from hookline.matching.shell.holes import HOLE, Words
-from hookline.matching.shell.places import Places
+
+if TYPE_CHECKING:
+    from hookline.matching.shell.places import Places
 
 
 class ShellCommand(Struct, frozen=True):
@@ -26,13 +29,15 @@ class ShellCommand(Struct, frozen=True):
         """The words around it that name it: a permission for these covers it, too."""
         return self.outer[: len(self.outer) - len(self.words) + 1] if self.outer else ()
 
-    def beyond(self, places: Sequence[Places] = (Places(),)) -> Words:
-        """What makes it run or write more than its program's plain job, which is in one of these places."""
+    def beyond(self, places: "Sequence[Places] | None" = None) -> Words:
+        """What makes it run or write more than its program's plain job, which is in one of these places, or here."""
+        from hookline.matching.shell.places import Places  # noqa: PLC0415 as below
         from hookline.matching.shell.runs import beyond  # noqa: PLC0415 only permissions ask for it
 
         if self.by_word:
             return ("all its words",)
-        return tuple(one.word for one in beyond(self.words) if not any(each.hold(one) for each in places))
+        held = (Places(),) if places is None else places
+        return tuple(one.word for one in beyond(self.words) if not any(each.hold(one) for each in held))
 
     @property
     def escapes(self) -> bool:
@@ -83,11 +88,20 @@ class ShellReader(Struct, eq=False):
         readings = self._readings
         known = readings.pop(line, None)
         if known is None:
-            # Imported with the first shell line that a rule is about: most runs need none.
-            from hookline.matching.shell.walk.lines import read_line  # noqa: PLC0415 see above
-
-            known = read_line(line)
+            known = _read(line)
             if len(readings) >= self.remembered:
                 del readings[next(iter(readings))]
         readings[line] = known
         return known
+
+
+def _read(line: str) -> ShellReading:
+    # Imported with the first shell line that a rule is about: most runs need none.
+    from hookline.matching.shell.plain import read_plain_line  # noqa: PLC0415 see above
+
+    plain = read_plain_line(line)
+    if plain is not None:
+        return plain
+    from hookline.matching.shell.walk.lines import read_line  # noqa: PLC0415 the same
+
+    return read_line(line)

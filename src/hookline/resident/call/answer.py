@@ -26,11 +26,11 @@ from hookline.model.safe_text import one_line, printable
 from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
 from hookline.resident.call.late import late_outcome
+from hookline.resident.call.late_loop import ends_at_once, running_loop
 from hookline.resident.call.memory import CallMemory
 from hookline.resident.call.payload import CallError, event_named, event_of, read_payload
 from hookline.resident.call.place import Place, find_place
 from hookline.resident.call.protect import names_protected, protect
-from hookline.resident.call.self_calls import calls_hookline_hook
 from hookline.resident.call.twin import Asked, Given, Twin, now, twin_call
 
 if TYPE_CHECKING:
@@ -179,6 +179,8 @@ class AgentCall:
         self.outcome += late_outcome(session.inbox, event)
         for moment in _moments(dialect, parsed.event):
             if session.has(moment) and not self.outcome.blocked:
+                if not ends_at_once(session, moment, parsed.payload):
+                    await running_loop()
                 self.outcome += await session.dispatch(moment, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
         guarded = protect(self.outcome, parsed, dialect, found.place, self.engine.hooks, self._env)
@@ -362,11 +364,17 @@ def hooks_for(
         trust = engine.trust_in(cwd, TrustOptions(environment=False, asks=True, strict=strict))
         loaded = engine.loader.directory(cwd, without=caller, trust=trust)
         own = _files_of_caller(engine, cwd, caller, loaded)
+    hooks = tuple(hook for hook in loaded.hooks if hook.where.file not in own)
+    return replace(loaded, hooks=_without_own_calls(hooks))
+
+
+def _without_own_calls(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
+    if all(hook.kind != "command" for hook in hooks):
+        return hooks
+    from hookline.resident.call.self_calls import calls_hookline_hook
+
     shell: list[ShellReader] = []
-    hooks = tuple(
-        hook for hook in loaded.hooks if hook.where.file not in own and not calls_hookline_hook(hook, shell)
-    )
-    return replace(loaded, hooks=hooks)
+    return tuple(hook for hook in hooks if not calls_hookline_hook(hook, shell))
 
 
 def _files_of_caller(engine: Engine, cwd: str, caller: str, loaded: Loaded) -> set[str]:

@@ -1,7 +1,6 @@
 """What the calling agent sends: a document on standard input, environment variables, or both; and its event."""
 
 import os
-import select
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -40,6 +39,8 @@ def _part() -> bytes:
         try:
             return os.read(0, _CHUNK)
         except BlockingIOError:  # an agent may pass a non-blocking stream
+            import select
+
             select.select((0,), (), ())
 
 

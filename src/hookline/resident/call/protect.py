@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
     from hookline.resident.call.place import Place
 
+#: Tools with canonical names that may change files: nothing has to be looked up about them.
+CHANGING = frozenset(("Bash", "Edit", "Write", "MultiEdit", "NotebookEdit"))
 #: Tools of these kinds change no file.
 _HARMLESS = frozenset(("read", "web", "agent"))
 
@@ -62,10 +64,12 @@ def _edited(
         arguments = outcome.updated_input
     if not isinstance(tool, str):
         return None
-    from hookline.permissions.facts import category_of
+    if not _is_changing(dialect, tool):
+        from hookline.permissions.facts import category_of
 
-    if category_of(dialect.tools.canonical_name(tool)) in _HARMLESS:
-        return None
+        if category_of(dialect.tools.canonical_name(tool)) in _HARMLESS:
+            return None
+        arguments = _with_patch(dialect, tool, arguments)
     from hookline.config.call_writes import CallReader
     from hookline.config.project import project_root, trust_root
 
@@ -73,7 +77,12 @@ def _edited(
     # A worktree may lie in an agent's folder; its files are the project's all the same.
     worktree = top if trust_root(top) != top else ""
     calls = CallReader(_protected(place, hooks, env))
-    return calls.written_by_call(tool, _with_patch(dialect, tool, arguments), place.cwd, worktree)
+    return calls.written_by_call(tool, arguments, place.cwd, worktree)
+
+
+def _is_changing(dialect: "Dialect", tool: str) -> bool:
+    """Whether it is known by its name alone that a tool may change files, and is given no patch."""
+    return dialect.own_tools is None and tool in CHANGING
 
 
 def _with_patch(dialect: "Dialect", tool: str, arguments: Any) -> Any:

@@ -1,10 +1,14 @@
 """`hookline hook`: Hookline as one hook inside another agent."""
 
-import argparse
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from hookline.cli.main import add_strict_option, command_parser
 from hookline.cli.output import ExitStatus, note
+
+if TYPE_CHECKING:
+    import argparse
 
 _DESCRIPTION = """Hookline as one hook inside another agent: reads that agent's payload from standard input, runs the
 hooks configured for Hookline and for other agents, and answers with that agent's exit code and output.
@@ -33,11 +37,32 @@ def add_parser(commands: Any) -> None:
     _block_when_misused(parser)
 
 
+def read_plain_words(words: Sequence[str]) -> SimpleNamespace | None:
+    """The arguments, where they are as in the entries of agents; None for anything else, which argparse reads.
+
+    An agent starts this for each of its tool calls, and argparse takes as long as a guard.
+    """
+    args = SimpleNamespace(words=[], dialect=None, config=None, strict=False, print_config=None)
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            args.words.append(word)
+        elif word == "--strict":
+            args.strict = True
+        elif word not in ("--dialect", "--config") or (value := next(rest, "-")).startswith("-"):
+            return None
+        elif word == "--dialect":
+            args.dialect = value
+        else:
+            args.config = [*(args.config or ()), value]
+    return args
+
+
 def _block_when_misused(parser: Any) -> None:
     """A misspelt option is in an agent's configuration, where the usual status 1 would let everything pass."""
     parse_known_args = parser.parse_known_args
 
-    def parse_strictly(words: list[str], namespace: Any = None) -> tuple[argparse.Namespace, list[str]]:
+    def parse_strictly(words: list[str], namespace: Any = None) -> "tuple[argparse.Namespace, list[str]]":
         args, rest = parse_known_args(words, namespace)
         if unknown := [word for word in rest if word.startswith("-")]:
             refuse(f"unrecognized arguments: {' '.join(unknown)}")

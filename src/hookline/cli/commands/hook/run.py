@@ -1,6 +1,5 @@
 """Print the entries that make an agent call Hookline, or be called by it."""
 
-import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,9 @@ from typing import TYPE_CHECKING
 from hookline.cli.output import ExitStatus, note, show
 
 if TYPE_CHECKING:
+    import argparse
+    from types import SimpleNamespace
+
     from hookline.dialects.dialect import Dialect
     from hookline.dialects.install import HookCall
 
@@ -19,7 +21,7 @@ _SECONDS_AT_END = 60
 _RELAY = "hookline-relay"
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: "argparse.Namespace | SimpleNamespace") -> int:
     if args.print_config is not None:
         return _print_entries(args.print_config, args.words)
     try:

@@ -1,25 +1,28 @@
 """The process that an agent starts for one call: it reads stdin, writes the answer, and ends by the agent's rules."""
 
-import asyncio
 import os
-import select
-import signal
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
 
 from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
-from hookline.cli.requests import RequestError
 from hookline.dialects.registry import dialect_named
+from hookline.handlers.late_asyncio import asyncio
 from hookline.journal.file import own_home
 from hookline.model.outcome import Outcome
 from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
 from hookline.resident.call.answer import BLOCKED, AgentCall
+from hookline.resident.call.late_loop import run
 from hookline.resident.call.payload import CallError, read_input
 from hookline.resident.call.place import moved_home
 from hookline.resident.call.reply import with_lines, without_stdout
 from hookline.resident.call.twin import process_started
+
+if TYPE_CHECKING:
+    from hookline.config.engine import Engine
 
 #: Set by a relay that found no resident: why, and the folder it looked in if that is not the usual one.
 RELAY = "HOOKLINE_RELAY"
@@ -40,26 +43,36 @@ def serve(
     relay = os.environ.pop(RELAY, "")
     _leave_moved_home(dialect)
     engine = command_engine(caller=dialect)
-    try:
-        require_files(engine, files or ())
-    except RequestError as problem:
-        note(one_line(f"hookline hook: {problem}", 500))
+    missing = _missing_file(engine, files) if files else None
+    if missing is not None:
+        note(one_line(f"hookline hook: {missing}", 500))
         return BLOCKED
     call = AgentCall(engine, dialect, words[0] if words else None, files, strict=strict)
     call.started = process_started()
-    # Before the loop starts, so that the first signal ends a wait for input.
     raw = _input()
     signalled: list[int] = []
-    status = asyncio.run(_serve(call, raw, signalled))
+    status = run(_serve(call, raw, signalled), partial(_stop_on_signals, signalled))
     if relay and not signalled:
         from hookline.resident.start import start_if_wanted
 
         start_if_wanted(relay, os.environ)
     if signalled:
+        import signal
+
         # End by the same signal, so that the agent sees that it had its effect.
         signal.signal(signalled[0], signal.SIG_DFL)
         os.kill(os.getpid(), signalled[0])
     return status
+
+
+def _missing_file(engine: "Engine", files: Sequence[str]) -> str | None:
+    from hookline.cli.requests import RequestError
+
+    try:
+        require_files(engine, files)
+    except RequestError as problem:
+        return str(problem)
+    return None
 
 
 def _leave_moved_home(name: str) -> None:
@@ -86,7 +99,6 @@ def _input() -> bytes | CallError:
 
 
 async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) -> int:
-    _stop_on_signals(signalled)
     status = BLOCKED
     try:
         answer = with_lines(await call.answer(raw), call.problems)
@@ -103,6 +115,9 @@ async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) 
 
 
 def _stop_on_signals(signalled: list[int]) -> None:
+    """Without a loop nothing runs that a signal would have to end: it ends this process, as it does by itself."""
+    import signal
+
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def stop(number: int) -> None:
@@ -133,6 +148,8 @@ def _written(stream: int, text: str) -> bool:
             try:
                 left = left[os.write(stream, left) :]
             except BlockingIOError:
+                import select
+
                 select.select((), (stream,), ())
     except OSError:
         return False

@@ -1,0 +1,46 @@
+"""Which rows of a guard a command may be about, going by its program. Options and operands are read in `commands`.
+
+Most commands are about none, and then nothing else has to be loaded.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from hookline.guards.policy import SEVERAL, GuardedCommand
+from hookline.matching.shell.holes import Words, base_name
+
+_VERSION = r"[-.]?\d[\d.]*$"
+#: They run a program of the project by its name.
+_RUNNERS = frozenset(("pnpm", "yarn", "bun"))
+
+
+def program_names(word: str) -> tuple[str, ...]:
+    """The names by which rows may know a program: `python3.11` is python, too, and `prisma@latest` prisma."""
+    name = base_name(word).casefold().removesuffix(".exe")
+    at = name.find("@", 1)
+    name = name[:at] if at > 0 else name
+    plain = re.sub(_VERSION, "", name) if name.endswith(".") or name[-1:].isdecimal() else name
+    return (name, plain) if plain and plain != name else (name,)
+
+
+def rows_for(words: Words, index: Mapping[str, tuple[GuardedCommand, ...]]) -> Sequence[GuardedCommand]:
+    if not words:
+        return ()
+    names = program_names(words[0])
+    found = [row for name in names for row in index.get(name, ())]
+    return found + [row for row in index.get(SEVERAL, ()) if _program_fits(row, names)]
+
+
+def _program_fits(row: GuardedCommand, names: Sequence[str]) -> bool:
+    from fnmatch import fnmatchcase  # noqa: PLC0415 few guards have such rows
+
+    wanted = row.run.split(" ", 1)[0].split("|")
+    return any(fnmatchcase(name, one) for one in wanted for name in names)
+
+
+def spellings(words: Words) -> Iterator[Words]:
+    """The command, in other words where it has such: `git-push` is `git push`, `yarn prisma` is `prisma`."""
+    name = base_name(words[0]) if words else ""
+    yield ("git", name.removeprefix("git-"), *words[1:]) if name.startswith("git-") else words
+    if name in _RUNNERS and len(words) > 1:
+        yield words[1:]
