@@ -47,9 +47,9 @@ class Probes:
         elif found is not None and len(found) > _SETTLED:
             self._newest = max(self._newest, *found[_SETTLED:])
 
-    def settled(self) -> bool:
-        """Whether a change from now on will show."""
-        return self._newest < time.time_ns() - _TICK
+    def settled(self, now: int | None = None) -> bool:
+        """Whether a change from now on (in nanoseconds) will show."""
+        return self._newest < (time.time_ns() if now is None else now) - _TICK
 
     def hold(self) -> bool:
         """Whether everything is as it was."""

@@ -25,7 +25,6 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
-from hookline.resident.call.late import late_outcome
 from hookline.resident.call.late_loop import ends_at_once, running_loop
 from hookline.resident.call.memory import CallMemory
 from hookline.resident.call.payload import CallError, event_named, event_of, read_payload
@@ -176,7 +175,10 @@ class AgentCall:
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.place)
         found.memory.keep()
-        self.outcome += late_outcome(session.inbox, event)
+        if len(session.inbox):
+            from hookline.resident.call.late import late_outcome
+
+            self.outcome += late_outcome(session.inbox, event)
         for moment in _moments(dialect, parsed.event):
             if session.has(moment) and not self.outcome.blocked:
                 if not ends_at_once(session, moment, parsed.payload):
