@@ -46,7 +46,8 @@ def test_the_tag_of_a_run_is_where_others_look_for_it(tmp_path: Path) -> None:
             await runs.ready()
             go, there = tmp_path / "go", tmp_path / "there"
             script = runs.write(
-                "import os\nwith open('pid', 'w') as file: file.write(f'{os.getpid()} ' + os.environ['HOOKLINE_RUN_ID'])\n"
+                "import os\nwith open('pid', 'w') as file:\n"
+                "    file.write(f'{os.getpid()} ' + os.environ['HOOKLINE_RUN_ID'])\n"
                 f"os.rename('pid', {str(there)!r})\nos.system({waits_for(go)!r})"
             )
             running = asyncio.ensure_future(runs.run(script, env={"SECRET": "x" * 100}))
@@ -180,6 +181,31 @@ def test_a_process_killed_after_it_began_is_not_started_again(tmp_path: Path) ->
             assert (result.cause, result.signal) == ("signalled", signal.SIGKILL)
             assert result.warm is True
             assert (tmp_path / "runs").read_text() == "x"
+
+    finished(main())
+
+
+def test_a_script_that_speaks_for_its_process_gains_nothing(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with WarmRuns(tmp_path) as runs:
+            await runs.ready()
+            for said in (b"Nnothing ran", b"Xelsewhere", b"A", b"S0\0os", b"rubbish"):
+                mark = f"mark{said[:1].decode()}"
+                script = runs.write(
+                    f"import os, socket, sys\nopen({mark!r}, 'a').write('x')\n"
+                    f"s = socket.socket(fileno=250)\nfor _ in range(3): s.send({said!r})\n"
+                    "os.kill(os.getpid(), 9)"
+                )
+                result = await runs.warm(script)
+                # At most it says its own exit status, and is then killed.
+                assert getattr(result, "cause", "exited") == (
+                    "exited" if said[:1] == b"S" else "signalled"
+                ), said
+                assert set((tmp_path / mark).read_text()) == {"x"}
+                ran = len((tmp_path / mark).read_text())
+                await asyncio.sleep(0.05)
+                assert len((tmp_path / mark).read_text()) == ran
+            await until(lambda: runs.processes.alive == 0)
 
     finished(main())
 
