@@ -245,3 +245,28 @@ def test_verdicts_against_the_timeout(took: float, timeout: float, verdict: str,
 
 def test_shares_in_words() -> None:
     assert [percent(share) for share in (0.0, 0.004, 0.05, 1.0)] == ["0 %", "under 1 %", "5 %", "100 %"]
+
+
+def test_python_scripts_are_measured_warm_too_and_hooks_that_cannot_be_say_why(where: Place) -> None:
+    (where.project / "guard.py").write_text("import json, sys; json.load(sys.stdin)")
+    (where.project / "hooks.toml").write_text(
+        '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\nname = "guard"\ncommand = "/usr/bin/python3 guard.py"\n'
+        '[[hooks.Stop.hooks]]\nname = "piped"\ncommand = "/usr/bin/python3 guard.py | cat"\n'
+        '[[hooks.Stop.hooks]]\nname = "opted out"\ncommand = "/usr/bin/python3 guard.py x"\nwarm = false\n'
+    )
+    ran = bench(where, "--config", "hooks.toml", "--times", "5", "--json")
+    hooks: dict[str, Any] = {each["hook"]: each for each in json.loads(ran.stdout)["events"][0]["hooks"]}
+    guard = hooks["guard"]["warm"]
+    assert guard["times"]["count"] + guard["misses"] == 5
+    assert guard["ratio"] == pytest.approx(
+        guard["times"]["p50_ms"] / hooks["guard"]["times"]["p50_ms"], abs=0.001
+    )
+    assert hooks["guard"]["why_cold"] is None
+    assert (hooks["piped"]["warm"], hooks["piped"]["why_cold"]) == (
+        None,
+        "its line is more than one simple command",
+    )
+    assert (hooks["opted out"]["warm"], hooks["opted out"]["why_cold"]) == (None, None)
+    text = bench(where, "--config", "hooks.toml", "--times", "3").stdout
+    assert re.search(r"HOOK +P50 +P95 +SPAWN +WARM +RATIO +MISSES", text)
+    assert "piped cannot run warm: its line is more than one simple command" in text

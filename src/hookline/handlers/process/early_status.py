@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 _LONGEST: Final = 1 << 16
+_MOST_MESSAGES: Final = 8
 
 
 class EarlyStatus:
@@ -36,7 +37,9 @@ class EarlyStatus:
 
     def hear(self) -> bool:
         """Take what was said. True when nothing more will come."""
-        while not self.closed:
+        for _ in range(_MOST_MESSAGES):
+            if self.closed:
+                return True
             try:
                 message = self._socket.recv(_LONGEST)
             except BlockingIOError:
@@ -46,6 +49,7 @@ class EarlyStatus:
             except OSError:
                 message = b""
             self._understand(message[:1], message[1:])
+        self.closed = True  # it says more than there is to say: the script itself has found the socket
         return True
 
     def close(self) -> None:
@@ -55,10 +59,10 @@ class EarlyStatus:
     def _understand(self, kind: bytes, rest: bytes) -> None:
         if kind == b"A":
             self.began = True
-        elif kind in (b"X", b"N"):
+        elif kind in (b"X", b"N") and not self.began:  # a script that has begun cannot take that back
             self.began = kind == b"X"
             self.why = rest.decode("utf-8", "replace")
-        elif kind == b"S":
+        elif kind == b"S" and self.began:
             number, *names = rest.split(b"\0")
             self.status = int(number) if number.isdigit() and int(number) < 256 else None
             self.imported = tuple(os.fsdecode(name) for name in names if name)

@@ -17,7 +17,7 @@ from hookline.handlers.process.containment import Containment, ProcessTree, Swee
 from hookline.handlers.process.exit_watch import ExitWatch, WatchExit
 from hookline.handlers.process.kill import KillSequence
 from hookline.handlers.process.pipes import LONGEST_REQUEST, Input, Lines, Output, asks_to_detach
-from hookline.handlers.process.spawn import Started, signal_group
+from hookline.handlers.process.spawn import Started, signal_group, signal_process
 from hookline.model.policy import Cause
 from hookline.model.raw import Broke, Detached, Exited, RawResult
 
@@ -176,7 +176,10 @@ class ProcessRun:
     def abandon(self, patience: float) -> None:
         """Kill without the event loop: used when the loop is closed or the kill sequence failed. Blocks briefly."""
         if self._dying:
-            os.waitpid(self.tree.leader, 0)
+            try:
+                os.waitpid(self.tree.leader, 0)  # it was killed, so that is over at once
+            except ChildProcessError:
+                pass
             self._reap_dead()
         if self._ended:
             return
@@ -341,7 +344,7 @@ class ProcessRun:
         told = self.early.status if self.early is not None else None
         if told is not None and not self._is_dead():
             # It has nothing more to do; whatever it still does must not outlive its answer.
-            os.kill(self.tree.leader, signal.SIGKILL)
+            signal_process(self.tree.leader, signal.SIGKILL)
             self._dying = True
             self._release()
             self._owner.answered(self.tree)

@@ -206,6 +206,14 @@ def signal_group(leader: int, number: signal.Signals) -> None:
         pass  # the group is gone, or belongs to another user
 
 
+def signal_process(pid: int, number: signal.Signals) -> None:
+    """Signal one process. Only while it is not reaped."""
+    try:
+        os.kill(pid, number)
+    except OSError:
+        pass
+
+
 # Why a process did not start
 #
 # The errors of the system call are misleading: a script whose interpreter is missing is reported as a missing script,

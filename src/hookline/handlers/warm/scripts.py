@@ -135,8 +135,8 @@ class WarmScripts:
             pool = self._under_way.pop(early, None)
             if pool is not None:
                 pool.learn(early.imported)
-            if early.why:
-                self.runs[f"elsewhere: {early.why}"] += 1
+                if early.why:
+                    self.runs[f"elsewhere: {early.why}"] += 1
 
     def tend(self) -> None:
         """Start what should be there and is not. Called between runs, when nobody waits for an answer."""
@@ -366,7 +366,10 @@ def _give(
     job = _job(script, found, cwd, keeps, mark)
     if job is None or waiting.pid is None:
         return None
-    pipes = Pipes()
+    try:
+        pipes = Pipes()
+    except OSError:
+        return None  # the ordinary start says that no descriptor is left
     if not waiting.send(job, (*pipes.theirs, *keeps)):
         pipes.close()
         return None
