@@ -5,8 +5,7 @@ import tomllib
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from hookline.documents.plain_toml import read_plain_toml
-from hookline.documents.toml_text import Scan
+from hookline.documents.toml_text import Scan, read_plain_toml
 from tests.every import every
 
 _names = st.sampled_from(("a", "b", "hooks", "1", "-", "_x"))

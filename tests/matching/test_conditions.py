@@ -15,11 +15,10 @@ from hookline.matching.conditions import (
     InMode,
     ToolCategory,
     category_of,
-    joined,
-    problem,
     tool_name,
     why,
 )
+from hookline.matching.matchers import joined, problem
 from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.events import subject_of

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from hookline.cli.output import ExitStatus, note, open_standard_streams, show
+from hookline.cli.output import ExitStatus, columns, note, open_standard_streams, show
 
 if TYPE_CHECKING:
     import argparse
@@ -53,6 +53,13 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
+def help_format(prog: str) -> "argparse.HelpFormatter":
+    """Keeps the line breaks of our texts, and does not ask shutil for the width."""
+    import argparse
+
+    return argparse.RawDescriptionHelpFormatter(prog, width=min(columns(100), 110))
+
+
 def add_command_parser(name: str, commands: Any) -> None:
     """The parser of a command is in its package, which imports fast; what it does is in `run`."""
     import_module(f"hookline.cli.commands.{name}").add_parser(commands)
@@ -60,7 +67,7 @@ def add_command_parser(name: str, commands: Any) -> None:
 
 def build_parser(command: str | None = None) -> "Parser":
     """The parser with one command, or none: a command that runs does not load the others, nor does --help."""
-    from hookline.cli.parser import Parser, help_format
+    from hookline.cli.parser import Parser
 
     parser = Parser(
         prog="hookline",
@@ -101,7 +108,7 @@ def _run(command: str | None, words: Sequence[str], screen: "RunScreen | None") 
     args = _plain_args(command, words[1:]) if command is not None else None
     if args is None:
         parser = build_parser(command)
-        args = parser.parse_everywhere(words)
+        args = parsed(parser, words)
         if args.version:
             from hookline import __version__
 
@@ -117,6 +124,16 @@ def _run(command: str | None, words: Sequence[str], screen: "RunScreen | None") 
     import asyncio
 
     return asyncio.run(status)
+
+
+def parsed(parser: "Parser", words: Sequence[str]) -> "argparse.Namespace":
+    """argparse takes positional words from one stretch only; those after an option count as well."""
+    args, rest = parser.parse_known_args(words)
+    if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        args.words = [*args.words, *rest]
+    return args
 
 
 def _plain_args(command: str, words: Sequence[str]) -> "argparse.Namespace | SimpleNamespace | None":
@@ -172,8 +189,6 @@ def _broke(problem: Exception) -> ExitStatus:
 
 def command_parser(commands: Any, name: str, description: str, epilog: str) -> Any:
     """The parser of one command; its line in `hookline --help` is in `COMMANDS`."""
-    from hookline.cli.parser import help_format
-
     return commands.add_parser(name, description=description, epilog=epilog, formatter_class=help_format)
 
 

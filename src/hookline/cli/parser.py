@@ -4,15 +4,9 @@ A module of its own, because `hookline hook` as agents call it does without argp
 """
 
 import argparse
-from collections.abc import Sequence
 from typing import Any
 
-from hookline.cli.output import ExitStatus, columns, note, show
-
-
-def help_format(prog: str) -> argparse.HelpFormatter:
-    """Keeps the line breaks of our texts, and does not ask shutil for the width."""
-    return argparse.RawDescriptionHelpFormatter(prog, width=min(columns(100), 110))
+from hookline.cli.output import ExitStatus, note, show
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,12 +22,3 @@ class Parser(argparse.ArgumentParser):
         del file  # help is what was asked for, so it always goes to stdout
         if status := show(self.format_help().rstrip("\n")):
             self.exit(status)
-
-    def parse_everywhere(self, words: Sequence[str]) -> argparse.Namespace:
-        """argparse takes positional words from one stretch only; those after an option count as well."""
-        args, rest = self.parse_known_args(words)
-        if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
-            self.error(f"unrecognized arguments: {' '.join(rest)}")
-        if rest:
-            args.words = [*args.words, *rest]
-        return args

@@ -33,12 +33,15 @@ class Report:
         fix = self.meant(name, known)
         self.say(severity, f"unknown-{what}", f"no {what} is called {name!r}", *path, fix=fix)
 
-    def meant(self, name: str, known: Iterable[str]) -> str:
-        """The fix for a name that does not exist."""
+    def nearest(self, name: str, known: Iterable[str]) -> str | None:
         from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
 
+        return nearest(name, known)
+
+    def meant(self, name: str, known: Iterable[str]) -> str:
+        """The fix for a name that does not exist."""
         choices = list(known)
-        close = nearest(name, choices)
+        close = self.nearest(name, choices)
         return f"did you mean {close}?" if close else f"one of {', '.join(choices)}"
 
     def fields(

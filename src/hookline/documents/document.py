@@ -20,7 +20,7 @@ DEPTH = 64
 NODES = 200_000
 
 _READERS: Mapping[Format, str] = MappingProxyType(
-    {"json": "json_text", "toml": "plain_toml", "yaml": "yaml_text"}
+    {"json": "json_text", "toml": "toml_text", "yaml": "yaml_text"}
 )
 _SUFFIXES: Mapping[str, Format] = {
     "json": "json",

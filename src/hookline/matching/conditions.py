@@ -10,14 +10,11 @@ from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
+from hookline.matching.matchers import problem
 from hookline.matching.patterns import Glob, glob
 from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Answer, Condition, Doubt, Matcher
 from hookline.model.scene import Scene
-
-
-class Checkable(Protocol):
-    def problem(self, event: EventSpec[Any]) -> str | None: ...
 
 
 class Explainable(Protocol):
@@ -252,18 +249,6 @@ class AnyOf(Struct, frozen=True):
                 return why(condition, event, payload, scene)
         sentences = "; ".join(why(each, event, payload, scene) for each in self.conditions)
         return sentences or "any() of nothing never holds"
-
-
-def joined(*conditions: Condition | None) -> Condition | None:
-    """The conditions that are not None as one: all of them must hold."""
-    given = tuple(condition for condition in conditions if condition is not None)
-    return (given[0] if len(given) == 1 else AllOf(given)) if given else None
-
-
-def problem(condition: Condition | None, event: EventSpec[Any]) -> str | None:
-    """Why it can never hold at this event; None when it can, or when that is not known."""
-    check = getattr(condition, "problem", None)
-    return None if check is None else cast("Checkable", condition).problem(event)
 
 
 def covers(condition: Condition, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:

@@ -5,13 +5,15 @@ list of names. `Tool(arguments)` is that tool and a condition on its arguments. 
 Anything else is a regular expression. Case counts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from hookline.matching.patterns import LONGEST_PATTERN, Expression, Glob, Patterns, glob
 from hookline.matching.shell import ShellReader
 from hookline.model.errors import PatternError
+from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Matcher
 
 __all__ = [
@@ -22,7 +24,9 @@ __all__ = [
     "OtherNames",
     "RegexMatcher",
     "can_match",
+    "joined",
     "parse_matcher",
+    "problem",
     "regex_or_names",
 ]
 
@@ -133,6 +137,22 @@ def _tools_and_arguments(
     from hookline.matching.conditions import AnyOf  # noqa: PLC0415 the same
 
     return matcher, rules[0] if len(rules) == 1 else AnyOf(rules)
+
+
+def joined(*conditions: Condition | None) -> Condition | None:
+    """The conditions that are not None as one: all of them must hold."""
+    given = tuple(condition for condition in conditions if condition is not None)
+    if len(given) < 2:
+        return given[0] if given else None
+    from hookline.matching.conditions import AllOf  # noqa: PLC0415 - most hooks have one at most
+
+    return AllOf(given)
+
+
+def problem(condition: Condition | None, event: EventSpec[Any]) -> str | None:
+    """Why a condition can never hold at this event; None when it can, or when that is not known."""
+    check: Callable[[EventSpec[Any]], str | None] | None = getattr(condition, "problem", None)
+    return None if check is None else check(event)
 
 
 def regex_or_names(

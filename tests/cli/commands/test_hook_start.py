@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookline.cli.commands.hook import read_plain_words
-from hookline.cli.main import build_parser
+from hookline.cli.main import build_parser, parsed
 from hookline.guards import GUARD_NAMES
 from hookline.guards.runner import GuardRunner
 from hookline.matching.shell.plain import PROGRAMS
@@ -128,8 +128,8 @@ def test_a_command_gets_a_loop(project: Path) -> None:
 def test_words_as_in_entries_mean_the_same_without_argparse(words: list[str]) -> None:
     plain = read_plain_words(words)
     assert plain is not None
-    parsed = vars(build_parser("hook").parse_everywhere(["hook", *words]))
-    assert vars(plain) == {name: parsed[name] for name in vars(plain)}
+    read = vars(parsed(build_parser("hook"), ["hook", *words]))
+    assert vars(plain) == {name: read[name] for name in vars(plain)}
 
 
 @every(

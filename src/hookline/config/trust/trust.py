@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from hookline.config.project import is_inside, project_root, trust_root, vouches_for
 from hookline.config.trust.items import (
+    Look,
     TrustItem,
     as_utf8,
     canonical,
@@ -23,7 +24,6 @@ from hookline.config.trust.items import (
     shown_files,
     shown_path,
 )
-from hookline.config.trust.look import Look
 from hookline.config.trust.store import StoredItem, TrustStore
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission

@@ -24,7 +24,7 @@ from hookline.dialects.family.settings import Fields, Group, Kind, Matching
 from hookline.dialects.labels import command_label
 from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import BuiltinSpec
-from hookline.matching.conditions import joined
+from hookline.matching.matchers import joined
 from hookline.model.diagnostics import Path, Severity
 from hookline.model.events import May
 from hookline.model.hook import Condition, Hook, Waiting

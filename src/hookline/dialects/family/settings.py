@@ -9,7 +9,7 @@ from hookline.dialects.dialect import DialectEvent, Layer, Tools
 from hookline.dialects.report import Report
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import HttpSpec, McpToolSpec
-from hookline.matching.matchers import can_match
+from hookline.matching.matchers import can_match, joined, problem
 from hookline.model.diagnostics import Path, Severity
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
@@ -207,8 +207,6 @@ class EntryReader:
         except PatternError as error:
             self.say("error", "bad-pattern", f"if: {error}", "if")
             return shared
-        from hookline.matching.conditions import joined  # noqa: PLC0415 most entries have none
-
         return joined(shared, self.possible(condition, "if"))
 
     def rule(self, text: str) -> Condition | None:
@@ -219,8 +217,6 @@ class EntryReader:
         return tool_condition(text, self.file.tools.patterns, self.file.tools.shell)
 
     def possible(self, condition: Condition | None, key: str) -> Condition | None:
-        from hookline.matching.conditions import problem  # noqa: PLC0415 as above
-
         impossible = problem(condition, self.group.own_event.event)
         if impossible is not None:
             message = f"{impossible}, so this hook never runs"
@@ -434,9 +430,9 @@ class FileReader:
     def _list_fix(self, table: Fields, unknown: Sequence[str]) -> str:
         if "hooks" in table:
             return self.setting("hooks", "[{...}]")
-        from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
-
-        misspelled = next((key for key in unknown if nearest(key, self.group_fields) == "hooks"), None)
+        misspelled = next(
+            (key for key in unknown if self.report.nearest(key, self.group_fields) == "hooks"), None
+        )
         if misspelled is not None:
             return f"write hooks instead of {misspelled}"
         return f"put the entry into {self.setting('hooks', '[...]')}"
@@ -445,10 +441,6 @@ class FileReader:
 def never_matches(event: EventSpec[Any], matcher: Matcher | None, condition: Condition | None) -> str | None:
     """Why a matcher can never match at an event."""
     if can_match(matcher, event.subjects):
-        if condition is None:
-            return None
-        from hookline.matching.conditions import problem  # noqa: PLC0415 as above
-
         return problem(condition, event)
     return f"the matcher can never match: {event.subject} is one of {', '.join(event.subjects)}"
 

@@ -95,8 +95,11 @@ class Native(HomeDialect):
     ) -> tuple[Matcher | None, Condition | None]:
         if not matcher and not condition:
             return None, None
-        from hookline.matching.conditions import joined, problem  # noqa: PLC0415 see the class
-        from hookline.matching.matchers import parse_matcher  # noqa: PLC0415 see the class
+        from hookline.matching.matchers import (  # noqa: PLC0415 see the class
+            joined,
+            parse_matcher,
+            problem,
+        )
         from hookline.matching.tool_rules import tool_condition  # noqa: PLC0415 see the class
         from hookline.model.errors import PatternError  # noqa: PLC0415 see the class
 

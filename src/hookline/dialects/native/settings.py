@@ -5,7 +5,9 @@ that its policy decides what that means; elsewhere it is dropped with its error.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast, get_args
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -16,13 +18,88 @@ from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Not
 from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
-from hookline.matching.matchers import RegexMatcher, parse_matcher
+from hookline.matching.matchers import RegexMatcher, joined, parse_matcher
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
 from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
+
+if TYPE_CHECKING:
+    from hookline.matching.conditions import Categories
+
+_TYPES = ("always", "tool_name", "tool_category", "mode", "exit_code", "all", "any")
+_DEEPEST = 16
+
+
+class ConditionMistake(Exception):  # noqa: N818 - a mistake in a configuration, caught by its reader
+    """What is wrong, and where below the condition."""
+
+    def __init__(self, message: str, *path: str | int) -> None:
+        self.path = path
+        super().__init__(message)
+
+
+def read_condition(table: Any, *path: str | int) -> Condition:
+    if not isinstance(table, Mapping):
+        raise ConditionMistake("a condition is an object with a type", *path)
+    if len(path) > 2 * _DEEPEST:
+        raise ConditionMistake(f"conditions nested more than {_DEEPEST} levels deep", *path)
+    from hookline.matching import conditions as known  # noqa: PLC0415 most entries have none
+
+    fields = cast("Mapping[str, Any]", table)
+    kind = fields.get("type")
+    if kind == "always":
+        return known.Always()
+    if kind == "tool_name":
+        return known.tool_name(_text(fields, "name", path))
+    if kind == "tool_category":
+        return known.ToolCategory(_text(fields, "category", path), _categories())
+    if kind == "mode":
+        return known.InMode(_text(fields, "mode", path))
+    if kind == "exit_code":
+        return known.ExitCode(_number(fields, "code", path))
+    if kind in ("all", "any"):
+        inner = _several(fields, path)
+        return known.AllOf(inner) if kind == "all" else known.AnyOf(inner)
+    from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
+    close = nearest(kind, _TYPES) if isinstance(kind, str) else None
+    hint = f"; did you mean {close}?" if close else f"; there are {', '.join(_TYPES)}"
+    raise ConditionMistake(f"no condition is called {kind!r}{hint}", *path, "type")
+
+
+def _several(fields: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[Condition, ...]:
+    given = fields.get("conditions")
+    if not isinstance(given, list):
+        raise ConditionMistake("all and any need a list of conditions", *path)
+    tables = cast("list[Any]", given)
+    return tuple(read_condition(each, *path, "conditions", index) for index, each in enumerate(tables))
+
+
+def _text(fields: Mapping[str, Any], key: str, path: tuple[str | int, ...]) -> str:
+    value = fields.get(key)
+    if not isinstance(value, str) or not value:
+        raise ConditionMistake(f"{fields['type']} needs the text {key}", *path)
+    return value
+
+
+def _number(fields: Mapping[str, Any], key: str, path: tuple[str | int, ...]) -> int:
+    value = fields.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ConditionMistake(f"{fields['type']} needs the number {key}", *path)
+    return value
+
+
+@cache
+def _categories() -> "Categories":
+    """Native hooks are told canonical names."""
+    from hookline.matching.conditions import MCP, TOOL_CATEGORIES  # noqa: PLC0415 as above
+
+    web, agent = dict.fromkeys(("WebFetch", "WebSearch"), "web"), dict.fromkeys(("Agent", "Task"), "agent")
+    return MappingProxyType({**TOOL_CATEGORIES, "NotebookRead": "safe", **web, **agent, MCP: "mcp"})
+
 
 DEFAULT_TIMEOUT = 600.0
 
@@ -149,12 +226,7 @@ class EntryReader(family.EntryReader):
         return " ".join(name.split()) if isinstance(name, str) else ""
 
     def condition(self) -> Condition | None:
-        shared, own = super().condition(), self._table()
-        if own is None:
-            return shared
-        from hookline.matching.conditions import joined  # noqa: PLC0415 most entries have none
-
-        return joined(shared, own)
+        return joined(super().condition(), self._table())
 
     def rule(self, text: Any) -> Condition | None:
         """Of a list one rule is enough."""
@@ -182,8 +254,6 @@ class EntryReader(family.EntryReader):
         table = self.fields.get("condition")
         if table is None:
             return None
-        from hookline.dialects.native.conditions import ConditionMistake, read_condition  # noqa: PLC0415 as above
-
         try:
             return self.possible(read_condition(table), "condition")
         except ConditionMistake as mistake:
