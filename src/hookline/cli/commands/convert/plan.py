@@ -9,22 +9,20 @@ from typing import Any, Final, Literal, cast
 
 from msgspec import Struct
 
-from hookline.cli.commands.convert.same import Differences, Side, differences, says_more, tool_names
-from hookline.cli.commands.convert.script import Script, read_script
+from hookline.cli.commands.convert.same import sameness, tool_names
+from hookline.cli.commands.convert.script import PLAIN_LINE, Script, Surroundings, read_script
+from hookline.cli.commands.convert.trial import Side
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import Dialect, DialectEvent
-from hookline.dialects.entry_form import EntryForm
+from hookline.dialects.entry_form import Ending, EntryForm
 from hookline.documents.document import Document, read_document
 from hookline.handlers.specs import CommandSpec
-from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Path, Where
 from hookline.model.events import May
 from hookline.model.hook import Hook
 
 How = Literal["direct", "wrapped", "lost"]
 
-#: A program with plain words, which every shell reads alike; not what ends or replaces the shell itself.
-_PLAIN_LINE: Final = re.compile(r"(?!(?:exit|exec|return|set|trap|\.)\b)[\w./@%+:,~-][\w./@%+=:,~ -]*")
 #: Seconds that Hookline has beyond the longest of the hooks that it runs.
 _MORE: Final = 10
 #: Fields whose meaning is in what is written, or that have none for anybody but people.
@@ -99,11 +97,9 @@ class Planner:
         self._loader = loader
         self._source, self._target = source, target
         self._document = document
-        self._project = project
-        self._in_project = in_project
-        self._shell = ShellReader()
         self._loaded: Loaded = loader.document(document, name=source.name)
         self._forms = (_form(source), _form(target))
+        self._around = Surroundings(project, source.project_variables, self._forms[0].line, in_project)
 
     def entries(self) -> list[Planned]:
         return [self._planned(found) for found in self._found()]
@@ -132,17 +128,12 @@ class Planner:
         if not matchers:
             return self._lost(found, *why)
         reasons = [*why, *self._unwritable(found, hook, event)]
-        spec = hook.spec
-        script = (
-            read_script(spec, self._project, self._source.project_variables, self._shell)
-            if isinstance(spec, CommandSpec)
-            else None
-        )
+        script = read_script(hook.spec, self._around) if isinstance(hook.spec, CommandSpec) else None
         if not reasons and script is not None:
             planned = self._direct(found, hook, event, script, matchers, pairs)
             if isinstance(planned, Planned):
                 return planned
-            reasons = list(planned.found)
+            reasons = list(planned)
         return self._wrapped(found, hook, events, script, reasons)
 
     def _events(self, hook: Hook) -> list[DialectEvent]:
@@ -264,21 +255,19 @@ class Planner:
         script: Script,
         matchers: Sequence[str | None],
         pairs: Sequence[tuple[str, str]],
-    ) -> Planned | Differences:
+    ) -> Planned | Sequence[str]:
+        """The entry that calls the program itself, or why there can be none."""
         spec = cast("CommandSpec", hook.spec)
-        entry, notes = self._entry(found, hook, event, spec, ())
+        entry, notes = self._entry(found, hook, event, self._line(spec, Ending()))
         known = {one.code for one in self._loaded.diagnostics if _concerns(one.where.path, found.path)}
         ours = self._read(event, matchers[0], entry, known)
         if ours is None:
-            return Differences((f"cannot be written for {self._target.title} without a warning of its own",))
+            return (f"cannot be written for {self._target.title} without a warning of its own",)
         sides = Side(self._source, hook, self._forms[0]), Side(self._target, ours, self._forms[1])
-        other = differences(*sides, script, pairs)
-        if other.variables and not self._in_project:
-            names = " and ".join(other.variables)
-            other = Differences((*other.found, f"uses {names}, which {self._target.title} does not set"))
-        if other.found:
-            return other
-        entry, notes = self._entry(found, hook, event, spec, other.variables)
+        same = sameness(*sides, script, pairs)
+        if same.ending is None:
+            return same.why
+        entry, notes = self._entry(found, hook, event, self._line(spec, same.ending))
         if matchers[0] is not None and hook.event.subject != "tool_name" and not hook.event.subjects:
             notes = (*notes, f"the matcher names a {hook.event.subject} of {self._source.title}")
         notes = (*notes, *self._remarks(hook, event))
@@ -295,11 +284,11 @@ class Planner:
                 yield f"{name} of {dialect.title} {form.remarks[name]}"
 
     def _entry(
-        self, found: _Found, hook: Hook, event: DialectEvent, spec: CommandSpec, variables: Sequence[str]
+        self, found: _Found, hook: Hook, event: DialectEvent, line: str
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         form = self._forms[1]
         timeout, notes = self._timeout(hook, event)
-        entry: dict[str, Any] = {"type": "command", "command": self._line(spec, variables), **timeout}
+        entry: dict[str, Any] = {"type": "command", "command": line, **timeout}
         for key, value in found.entry.items():
             if key in form.fields:
                 entry[key] = value
@@ -307,20 +296,16 @@ class Planner:
                 notes = (*notes, f"{key} is left out: {self._target.title} has no such field")
         return entry, notes
 
-    def _line(self, spec: CommandSpec, variables: Sequence[str]) -> str:
+    def _line(self, spec: CommandSpec, ending: Ending) -> str:
         """The line as its own agent runs it."""
         source, target = self._forms
         line = spec.command if spec.args is None else shlex.join((spec.command, *spec.args))
-        settings = {**dict.fromkeys(variables, self._project), **spec.env}
-        alike = spec.args is not None or source.line == target.line or _PLAIN_LINE.fullmatch(line)
-        if settings or not alike:
+        alike = spec.args is not None or source.line == target.line or PLAIN_LINE.fullmatch(line)
+        if not alike:
             line = source.line.format(shlex.quote(line))
-        if settings:
-            given = " ".join(f"{name}={shlex.quote(value)}" for name, value in settings.items())
-            line = f"env {given} {line}"
-        if target.failed is not None and source.failed != target.failed:
-            line = f"{line} || {{ [ $? = 2 ] && exit 2; exit {target.failed}; }}"
-        return line
+        if not ending:
+            return line
+        return ending.line(line) if target.known_shell else f"sh -c {shlex.quote(ending.line(line))}"
 
     def _timeout(self, hook: Hook, event: DialectEvent) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """In the target's unit, and only where it is not what the target takes anyway."""
@@ -355,7 +340,7 @@ class Planner:
             needs = "a model" if hook.kind != "mcp_tool" else "a server of its agent"
             return self._lost(found, f"{hook.kind} hooks need {needs}, which Hookline does not have there")
         powers = self._source.events[hook.policy.event_name].policy.may & hook.event.may
-        if script is not None and not script.unseen and not says_more(script, self._forms[0]):
+        if script is not None and not script.answers:
             powers &= May.BLOCK | (May.CONTEXT if script.prints else May.NOTHING)
         event, title = events[0], self._target.title
         missing = [name for power, name in _POWERS.items() if powers & power and not event.policy.may & power]

@@ -1,0 +1,159 @@
+"""The programs of jq that are followed: those that take fields, and those that write an object."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from hookline.cli.commands.convert.proof.values import SOME_VALUE, as_json
+
+#: A field of the payload, and a text.
+_FIELD: Final = re.compile(r"\.[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\??")
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\["\\/bfnrt])*"')
+#: What stands between fields, and what is done with one.
+_TOKEN: Final = re.compile(
+    r"""\s+|//|\||==|!=|[(),]|\b(?:empty|null|true|false|not|and|or|select|test|startswith|endswith|contains
+    |ascii_downcase|ascii_upcase|length|tostring|ltrimstr|rtrimstr|type)\b|\d+(?![\w.])""",
+    re.VERBOSE,
+)
+_WORD: Final = re.compile(r"[A-Za-z_]\w*|\"[^\"\\]*\"")
+_VARIABLE: Final = re.compile(r"\$[A-Za-z_]\w*")
+_FLAGS: Final = re.compile(r"-[renjcM]+")
+_LONG_FLAGS: Final = {
+    "--raw-output": "r", "--exit-status": "e", "--null-input": "n", "--join-output": "j",
+    "--compact-output": "c", "--monochrome-output": "M",
+}  # fmt: skip
+
+
+class JqCall(Struct, frozen=True):
+    """The words of a command."""
+
+    program: str
+    flags: str
+    #: Names of `--arg`.
+    names: frozenset[str]
+    files: bool
+
+
+def read_call(words: list[str | None]) -> JqCall | None:
+    """None for options that are not known, and words that are not certain; values of `--arg` may be any."""
+    flags, names, operands = "", set[str](), list[str | None]()
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--arg":
+            name = rest.pop(0) if rest else None
+            if name is None or not rest:
+                return None
+            names.add(name)
+            rest.pop(0)
+        elif word is not None and word in _LONG_FLAGS:
+            flags += _LONG_FLAGS[word]
+        elif word is not None and _FLAGS.fullmatch(word):
+            flags += word[1:]
+        elif word is not None and word.startswith("-"):
+            return None
+        else:
+            operands.append(word)
+    program = operands[0] if operands else None
+    return None if program is None else JqCall(program, flags, frozenset(names), len(operands) > 1)
+
+
+def fields_of(program: str) -> frozenset[tuple[str, ...]] | None:
+    """The fields that a program takes of its input; None for one that may take more.
+
+    Fields are of the input only before the first `|`: after it, there may be none.
+    """
+    found: set[tuple[str, ...]] = set()
+    at, piped, depth = 0, False, 0
+    text = program.strip()
+    while at < len(text):
+        token = _FIELD.match(text, at) or _STRING.match(text, at) or _TOKEN.match(text, at)
+        if token is None:
+            return None
+        word, at = token[0], token.end()
+        depth += word.count("(") - word.count(")") if len(word) == 1 else 0
+        if word.startswith("."):
+            if piped or depth:
+                return None
+            found.add(tuple(word.strip("?")[1:].split(".")))
+        piped = piped or word == "|"
+    return frozenset(found) if found else None
+
+
+def written_object(program: str, names: frozenset[str]) -> str | None:
+    """The JSON text that a program without input writes; None for one that is not an object written out."""
+    reader = _Object(program.strip(), names)
+    try:
+        value = reader.value()
+        return as_json(value) if reader.at == len(reader.text) and isinstance(value, dict) else None
+    except _NoObjectError:
+        return None
+
+
+class _NoObjectError(Exception):
+    pass
+
+
+class _Object:
+    def __init__(self, text: str, names: frozenset[str]) -> None:
+        self.text, self.at, self._names = text, 0, names
+
+    def value(self, depth: int = 0) -> Any:
+        self._blanks()
+        if depth > 8:
+            raise _NoObjectError
+        if self._take("{"):
+            found = dict(self._members(depth))
+            self._blanks()
+            return found
+        for pattern in (_STRING, _VARIABLE):
+            if token := pattern.match(self.text, self.at):
+                self.at = token.end()
+                self._blanks()
+                return self._said(token[0])
+        for word, known in (("true", True), ("false", False)):
+            if self._take(word):
+                self._blanks()
+                return known
+        raise _NoObjectError
+
+    def _said(self, token: str) -> str:
+        if token.startswith("$"):
+            if token[1:] not in self._names:
+                raise _NoObjectError
+            return SOME_VALUE
+        if "\\" in token:
+            return SOME_VALUE
+        return token[1:-1]
+
+    def _members(self, depth: int) -> Iterator[tuple[str, Any]]:
+        self._blanks()
+        if self._take("}"):
+            return
+        while True:
+            self._blanks()
+            key = _WORD.match(self.text, self.at)
+            if key is None:
+                raise _NoObjectError
+            self.at = key.end()
+            self._blanks()
+            if not self._take(":"):
+                raise _NoObjectError
+            yield key[0].strip('"'), self.value(depth + 1)
+            self._blanks()
+            if self._take("}"):
+                return
+            if not self._take(","):
+                raise _NoObjectError
+
+    def _take(self, word: str) -> bool:
+        if not self.text.startswith(word, self.at):
+            return False
+        self.at += len(word)
+        return True
+
+    def _blanks(self) -> None:
+        while self.text[self.at : self.at + 1].isspace():
+            self.at += 1
