@@ -18,7 +18,9 @@ FILES = {
 }  # fmt: skip
 EXAMPLES = Path(__file__).parents[3] / "examples"
 #: A guard that every agent reads alike, if it is about commands.
-GUARD = "#!/bin/sh\ncase $(cat) in *forbidden*) echo no >&2; exit 2 ;; esac\n"
+GUARD = "#!/bin/sh\ncase $(jq -r .tool_input.command) in *forbidden*) echo no >&2; exit 2 ;; esac\n"
+#: One that none reads like another.
+WHOLE = "#!/bin/sh\ncase $(cat) in *forbidden*) echo no >&2; exit 2 ;; esac\n"
 PAIRS = [(source, target) for source in FILES for target in FILES if source != target]
 
 
@@ -218,7 +220,8 @@ def test_timeouts_have_the_unit_and_the_caps_of_the_agent(
         ({"type": "command", "command": "true", "asyncRewake": True}, "wrapped", "wrapped"),
         ({"type": "command", "command": "true", "onFailure": "block"}, "wrapped", "wrapped"),
         ({"type": "command", "command": "echo", "args": ["a b"]}, "direct", "direct"),
-        ({"type": "command", "command": "echo", "args": ["${CLAUDE_PROJECT_DIR}"]}, "wrapped", "wrapped"),
+        ({"type": "command", "command": "echo", "args": ["${CLAUDE_PROJECT_DIR}"]}, "wrapped", "direct"),
+        ({"type": "command", "command": "echo", "args": ["${CLAUDE_PLUGIN_ROOT}"]}, "wrapped", "wrapped"),
         ({"type": "http", "url": "http://127.0.0.1:1/"}, "wrapped", "wrapped"),
         ({"type": "prompt", "prompt": "Is it fine?"}, "lost", "lost"),
         ({"type": "agent", "prompt": "Is it fine?"}, "lost", "lost"),
@@ -269,22 +272,19 @@ def test_fields_that_the_agent_has_and_those_that_it_has_not(convert: Convert) -
             "uses $CLAUDE_ENV_FILE",
             "uses $CLAUDE_ENV_FILE",
         ),
+        ("PreToolUse", WHOLE, "uses the payload as a whole", "uses the payload as a whole"),
+        ("PreToolUse", "#!/bin/sh\ngrep -q x && exit 2\n", "payload as a whole", "payload as a whole"),
+        # The line itself says something where the script does not.
         (
             "PreToolUse",
-            "#!/bin/sh\ngrep -q x && exit 2\n",
-            "may exit with 2 and say nothing",
-            "may exit with 2 and say",
-        ),
-        (
-            "PreToolUse",
-            "#!/bin/sh\ncase $(cat) in\n a) echo a >&2; exit 2 ;;\n b) exit 2 ;;\nesac\n",
-            "say nothing",
-            "say nothing",
+            "#!/bin/sh\ncase $(jq -r .tool_input.command) in\n a) echo a >&2; exit 2 ;;\n b) exit 2 ;;\nesac\n",
+            "",
+            "",
         ),
         ("PreToolUse", "#!/bin/sh\n./other\n", "needs ./other, which cannot be read", "cannot be read"),
         ("PreToolUse", "#!/bin/sh\ncurl http://127.0.0.1:1\n", "runs curl, which is not read", "runs curl"),
-        ("PreToolUse", "#!/bin/sh\n$CHECK\n", "cannot be read for certain", "cannot be read for certain"),
-        ("PreToolUse", "#!/usr/bin/env node\nprocess.exit(0)\n", "a program for node", "a program for node"),
+        ("PreToolUse", "#!/bin/sh\n$CHECK\n", "known only when it runs", "known only when it runs"),
+        ("PreToolUse", "#!/usr/bin/env node\nprocess.exit(0)\n", "a program for /usr/bin/env node", "node"),
         ("PreToolUse", '#!/bin/sh\necho \'{"decision": "block", "reason": "no"}\'\n', "", ""),
         (
             "PreToolUse",
@@ -308,7 +308,7 @@ def test_fields_that_the_agent_has_and_those_that_it_has_not(convert: Convert) -
         (
             "PreToolUse",
             (
-                "#!/bin/sh\n"
+                "#!/bin/sh\nD=$(jq -r .tool_input.command)\n"
                 'jq -n --arg d "$D" \'{hookSpecificOutput: {hookEventName: "PreToolUse", permissionDecision: $d}}\'\n'
             ),
             "permissionDecision",
@@ -316,14 +316,15 @@ def test_fields_that_the_agent_has_and_those_that_it_has_not(convert: Convert) -
         ),
         (
             "PreToolUse",
-            '#!/bin/sh\nA="permissionDecision"\necho "{$A: 1}"\n',
-            "not written out",
-            "not written out",
+            '#!/bin/sh\nA="permissionDecision"\necho "{\\"hookSpecificOutput\\": {\\"$A\\": \\"$(date)\\"}}"\n',
+            "may print what is not written in it",
+            "may print what is not written in it",
         ),
         ("PreToolUse", "#!/bin/sh\necho '{\"continue\": false}'\n", '"continue": false', ""),
-        ("UserPromptSubmit", "#!/bin/sh\necho remember\n", "", "prints text"),
-        ("UserPromptSubmit", GUARD, "", ""),
-        ("SessionStart", "#!/bin/sh\necho remember\n", "", "prints text"),
+        ("UserPromptSubmit", "#!/bin/sh\necho remember\n", "", "may print text"),
+        ("UserPromptSubmit", GUARD.replace(".tool_input.command", ".prompt"), "", ""),
+        ("UserPromptSubmit", GUARD, "never recorded", "never recorded"),
+        ("SessionStart", "#!/bin/sh\necho remember\n", "", "may print text"),
         ("Stop", "#!/bin/sh\necho done\n", "", ""),
         ("Stop", "#!/bin/sh\n[ -e tested ] || { echo run the tests >&2; exit 2; }\n", "", ""),
         ("PreCompact", "#!/bin/sh\necho no >&2; exit 2\n", "exits with 2", "exits with 2"),
@@ -348,12 +349,12 @@ def test_a_script_is_called_directly_only_where_it_means_the_same(
             "",
         ),
         ("import sys\nprint('no', file=sys.stderr)\nsys.exit(2)\n", ""),
-        ("import sys\nsys.exit(2)\n", "may exit with 2 and say nothing"),
-        ("raise SystemExit(2)\n", "may exit with 2 and say nothing"),
+        ("import sys\nsys.exit(2)\n", ""),
+        ("raise SystemExit(2)\n", ""),
         ("import subprocess\n", "uses subprocess"),
-        ("import os\nos.system('x')\n", "uses system"),
-        ("eval('1')\n", "uses eval"),
-        ("from .beside import guard\n", "uses"),
+        ("import os\nos.system('x')\n", "uses os.system"),
+        ("eval('1')\n", "calls eval"),
+        ("from .beside import guard\n", "imports from beside"),
         ("def x(:\n", "no Python that can be read"),
     ],
 )
@@ -368,7 +369,8 @@ def test_what_a_guard_of_files_reads_has_another_form_in_a_patch(convert: Conver
     line = "jq -e '.tool_input.file_path | test(\"env$\") | not' >/dev/null || { echo no >&2; exit 2; }"
     found = convert.one("PreToolUse", line, "codex", "Edit|Write")
     assert found["why"][0] == "reads the arguments of Write, and apply_patch has others in Codex"
-    assert convert.one("PreToolUse", line, "gemini-cli", "Edit|Write")["how"] == "direct"
+    found = convert.one("PreToolUse", line, "gemini-cli", "Edit|Write")
+    assert "may send relative paths" in found["why"][0]
 
 
 @pytest.mark.parametrize("target", ["claude-code", "codex"])
@@ -381,12 +383,24 @@ def test_a_status_that_only_the_source_takes_for_a_denial(convert: Convert, targ
     assert convert.one("SessionEnd", line, target, None, "gemini-cli")["how"] == "direct"
 
 
-def test_a_reason_on_stdout_alone_is_none_where_only_stderr_is_read(convert: Convert) -> None:
-    """Gemini CLI reads either; Codex lets the call pass."""
-    found = convert.one("BeforeTool", "echo no; exit 2", "codex", "run_shell_command", "gemini-cli")
-    assert "may exit with 2 and say why on stdout only, which means something else in Codex" in found["why"]
-    found = convert.one("BeforeTool", "echo no >&2; exit 2", "codex", "run_shell_command", "gemini-cli")
-    assert "stdout" not in " ".join(found["why"])
+@pytest.mark.parametrize("target", ["codex", "gemini-cli"])
+@pytest.mark.parametrize(
+    "line",
+    ["exit 2", "echo no; exit 2", '[ "$USER" = nobody-at-all ] && echo no >&2; exit 2', 'echo "$1" >&2; exit 2'],
+)
+def test_a_denial_without_a_word_gets_one(convert: Convert, target: str, line: str) -> None:
+    """Claude Code denies; the others would let the call pass."""
+    found = convert.one("PreToolUse", line, target)
+    assert found["how"] == "direct"
+    ran = run_line(convert.where, found["entries"][0]["command"], {}, USER="me")
+    assert ran.returncode == 2
+    assert ran.stderr.strip() == "a hook said no" or (target, ran.stdout) == ("gemini-cli", "no\n")
+
+
+def test_an_answer_wins_over_exit_2_in_gemini(convert: Convert) -> None:
+    line = "echo '{}'; echo no >&2; exit 2"
+    found = convert.one("PreToolUse", line, "gemini-cli")
+    assert found["why"] == ["answers {} and exit with 2, which means something else in Gemini CLI"]
 
 
 # --- lines
@@ -409,7 +423,7 @@ def run_line(where: Place, line: str, given: object, **env: str) -> "subprocess.
         ("(exit 7); exit 0", 0, ""),
         ("exit 7", 7, ""),
         ("false # why", 1, ""),
-        ("[ \"$A B\" = ' B' ] && exit 3", 3, ""),
+        ("a=; [ \"$a B\" = ' B' ] && exit 3", 3, ""),
     ],
 )
 def test_a_line_runs_as_in_its_own_agent(
@@ -423,19 +437,18 @@ def test_a_line_runs_as_in_its_own_agent(
     assert (ran.returncode, ran.stderr) == (expected, stderr)
 
 
-def test_the_projects_directory_is_given_to_a_script_that_uses_it(convert: Convert) -> None:
+def test_no_entry_holds_the_place_of_the_project(convert: Convert) -> None:
+    """It would pass everything after a move. Codex has no variable with the project's directory, Gemini CLI has."""
     convert.where.write(".claude/guard.sh", GUARD)
-    found = convert.one("PreToolUse", '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh', "codex")
-    line = found["entries"][0]["command"]
-    assert run_line(convert.where, line, {"tool_input": {"command": "forbidden"}}).returncode == 2
-    assert run_line(convert.where, line, {"tool_input": {"command": "ls"}}).returncode == 0
-    # Gemini CLI sets the variable itself.
-    assert (
-        "env CLAUDE"
-        not in convert.one("PreToolUse", "$CLAUDE_PROJECT_DIR/.claude/guard.sh", "gemini-cli")["entries"][0][
-            "command"
-        ]
+    line = '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh'
+    found = convert.one("PreToolUse", line, "codex")
+    assert (found["how"], found["why"]) == (
+        "wrapped",
+        ["uses $CLAUDE_PROJECT_DIR, which Codex does not set"],
     )
+    found = convert.one("PreToolUse", line, "gemini-cli")
+    assert found["how"] == "direct"
+    assert str(convert.where.project) not in json.dumps(found["entries"])
 
 
 # --- files
@@ -512,7 +525,7 @@ def test_what_is_wrapped_of_one_file_stays_when_another_is_converted(
     where.write(".git/HEAD", "")
     kept: dict[str, str] = {}
     for number, file in enumerate(files):
-        line = f"cat >/dev/null; echo reason {number} >&2; exit 2; curl x"
+        line = f"curl x; echo reason {number} >&2; exit 2"
         entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}
         toml = f"[[hooks.PreToolUse]]\nmatcher = 'Bash'\nhooks = [{{type = 'command', command = '{line}'}}]\n"
         where.write(file, toml if file.endswith(".toml") else json.dumps({"hooks": {"PreToolUse": [entry]}}))
@@ -564,12 +577,14 @@ def test_there_and_back_again(convert: Convert) -> None:
     """What is direct both ways comes back as it was."""
     hello = {"type": "command", "command": "echo hello", "timeout": 5}
     guard = {"type": "command", "command": "./guard.sh"}
+    last = {"type": "command", "command": "./tests.sh"}
     hooks: dict[str, list[dict[str, Any]]] = {
         "SessionStart": [{"matcher": "startup|resume", "hooks": [hello]}],
         "PreToolUse": [{"matcher": "Bash", "hooks": [{**guard, "timeout": 20}]}],
-        "Stop": [{"hooks": [guard]}],
+        "Stop": [{"hooks": [last]}],
     }
-    convert.where.write("guard.sh", GUARD)
+    convert.where.write("guard.sh", f"{GUARD}exit 0\n")
+    convert.where.write("tests.sh", "#!/bin/sh\n[ -e tested ] || { echo run the tests >&2; exit 2; }\n")
     assert convert.report(hooks, "codex", "claude-code", "--write")["direct"] == 3
     back = json.loads(convert.run(FILES["codex"], "--to", "claude-code", "--json").stdout)
     assert back["direct"] == 3

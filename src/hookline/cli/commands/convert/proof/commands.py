@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from hookline.cli.commands.convert.proof.jq import fields_of, read_call, written_object
+from hookline.cli.commands.convert.proof.jq import JqCall, fields_of, read_call, written_object
 from hookline.cli.commands.convert.proof.shell import DECLARING, Command, Shell
 from hookline.cli.commands.convert.proof.shell_words import Streams
 from hookline.cli.commands.convert.proof.state import ANY, SUCCESS, State, Statuses, Unproven
@@ -103,29 +103,31 @@ def _jq(shell: Shell, state: State, values: Values, streams: Streams) -> list[St
     call = read_call([value.text for value in values[1:]])
     for value in values[1:]:
         shell.used(value)
-    if call is None:
+    if call is None or re.search(r"\benv\b|\$ENV|\binput", call.program):
         raise Unproven("calls jq in a way that is not read")
-    said = Value()
     if "n" in call.flags:
-        written = written_object(call.program, call.names)
-        if written is None or "input" in call.program:
-            raise Unproven("writes an answer with jq that is not written out in it")
-        said = Value(frozenset((f"{written}\n",)))
-    elif call.files:
-        if "env" in call.program.casefold():
-            raise Unproven("reads variables with jq")
+        return _jq_writes(shell, state, call, streams)
+    if call.files:
         shell.seen.place = shell.seen.place or "looks at files"
     else:
         fields = fields_of(call.program)
         if fields is None:
             shell.used(state.stdin)
-            if "env" in call.program.casefold():
-                raise Unproven("reads variables with jq")
         elif state.stdin.whole:
             shell.seen.fields |= fields
         state = replace(state, stdin=EMPTY)
     state = shell.noisy(state, streams)
-    return [replace(shell.written(state, said, streams[0]), status=ANY)]
+    return [replace(shell.written(state, Value(), streams[0]), status=ANY)]
+
+
+def _jq_writes(shell: Shell, state: State, call: JqCall, streams: Streams) -> list[State]:
+    """An object that is written out in the program is printed, or jq fails."""
+    written = written_object(call.program, call.names)
+    if written is None or "e" in call.flags:
+        raise Unproven("writes an answer with jq that is not written out in it")
+    said = shell.written(state, Value(frozenset((f"{written}\n",))), streams[0])
+    failed = shell.noisy(state, streams)
+    return [replace(said, status=SUCCESS), replace(failed, status=ANY - SUCCESS)]
 
 
 def _grep(shell: Shell, state: State, values: Values, streams: Streams) -> list[State]:

@@ -11,7 +11,7 @@ ANYTHING: Final = "\0"
 #: In a text: an error message of a program, or none.
 PERHAPS: Final = "\2"
 #: In a text that is JSON: a string of which only a run tells what it is. It is a string by itself, never part of one.
-SOME_VALUE: Final = "\1"
+SOME_VALUE: Final = "\ue001"
 Texts = frozenset[str]
 NOTHING: Final[Texts] = frozenset(("",))
 UNKNOWN: Final[Texts] = frozenset((ANYTHING,))
