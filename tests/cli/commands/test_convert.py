@@ -386,7 +386,12 @@ def test_a_status_that_only_the_source_takes_for_a_denial(convert: Convert, targ
 @pytest.mark.parametrize("target", ["codex", "gemini-cli"])
 @pytest.mark.parametrize(
     "line",
-    ["exit 2", "echo no; exit 2", '[ "$USER" = nobody-at-all ] && echo no >&2; exit 2', 'echo "$1" >&2; exit 2'],
+    [
+        "exit 2",
+        "echo no; exit 2",
+        '[ "$USER" = nobody-at-all ] && echo no >&2; exit 2',
+        'echo "$1" >&2; exit 2',
+    ],
 )
 def test_a_denial_without_a_word_gets_one(convert: Convert, target: str, line: str) -> None:
     """Claude Code denies; the others would let the call pass."""

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from msgspec import Struct
 
 from hookline.cli.commands.convert.proof.state import End
-from hookline.cli.commands.convert.proof.values import ANYTHING, PERHAPS, SOME_VALUE, read_answer
+from hookline.cli.commands.convert.proof.values import ANYTHING, PERHAPS, SOME_TEXT, SOME_VALUE, read_answer
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.entry_form import Ending, EntryForm
 from hookline.engine.judge import judge
@@ -105,9 +105,10 @@ class Trial:
 
     def _filled(self, text: str) -> Iterator[str]:
         known = text.partition(ANYTHING)[0]
-        if ANYTHING not in text and SOME_VALUE not in text:
+        members = SOME_VALUE in text or SOME_TEXT in text
+        if ANYTHING not in text and not members:
             yield text
-        elif ANYTHING in text and SOME_VALUE not in text and _WORDS.match(known):
+        elif ANYTHING in text and not members and _WORDS.match(known):
             yield from (known, f"{known}some text\n")
         elif ANYTHING not in text and (answer := read_answer(text)) is not None:
             yield from itertools.islice(self._answers(answer), _MOST + 1)
@@ -135,9 +136,9 @@ class Trial:
             samples = form.answers.get(path, ("text",))
             if path.endswith("hookEventName"):
                 samples = (self._source.event_name,)
-            elif all(isinstance(each, str) for each in samples):
+            elif value == SOME_VALUE and all(isinstance(each, str) for each in samples):
                 samples = (*samples, "")
-            choices.append(samples if value == SOME_VALUE else (value,))
+            choices.append(samples if value in (SOME_VALUE, SOME_TEXT) else (value,))
         for values in itertools.product(*choices):
             yield json.dumps(_nested(dict(zip(flat, values, strict=True))))
 
@@ -166,7 +167,7 @@ def _flat(answer: Mapping[str, Any], form: EntryForm, before: str = "") -> Itera
 def _known(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _known(each) for key, each in cast("dict[str, Any]", value).items()}
-    return "text" if value == SOME_VALUE else value
+    return "text" if value in (SOME_VALUE, SOME_TEXT) else value
 
 
 def _shown(code: int, written: str, out: str, err: str) -> str:

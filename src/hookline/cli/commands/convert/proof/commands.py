@@ -22,6 +22,8 @@ _FORMAT: Final = re.compile(r"%s|%%|\\n|[^%\\]+")
 _GREP_OPTION: Final = re.compile(r"-[qisvEFoxwnlcHhPG]+|--quiet|--silent|--ignore-case|--fixed-strings")
 _FILE_TEST: Final = re.compile(r"-[abcdefghknprstuwxGLNOS]")
 _NUMBER_TEST: Final = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+#: What jq reads beside its input.
+_JQ_READS: Final = re.compile(r"\benv\b|\$ENV|\binput|\bimport\b|\binclude\b")
 _SETTINGS: Final = re.compile(r"-[eu]+")
 
 
@@ -100,21 +102,20 @@ def _cat(shell: Shell, state: State, values: Values, streams: Streams) -> list[S
 
 
 def _jq(shell: Shell, state: State, values: Values, streams: Streams) -> list[State]:
-    call = read_call([value.text for value in values[1:]])
+    call = read_call(values[1:])
     for value in values[1:]:
         shell.used(value)
-    if call is None or re.search(r"\benv\b|\$ENV|\binput", call.program):
+    fields = fields_of(call.program) if call is not None else None
+    if call is None or (fields is None and _JQ_READS.search(call.program)):
         raise Unproven("calls jq in a way that is not read")
     if "n" in call.flags:
         return _jq_writes(shell, state, call, streams)
     if call.files:
         shell.seen.place = shell.seen.place or "looks at files"
+    elif fields is None:
+        state = shell.consumed(state)
     else:
-        fields = fields_of(call.program)
-        if fields is None:
-            shell.used(state.stdin)
-        elif state.stdin.whole:
-            shell.seen.fields |= fields
+        shell.seen.fields |= fields if state.stdin.whole else frozenset()
         state = replace(state, stdin=EMPTY)
     state = shell.noisy(state, streams)
     return [replace(shell.written(state, Value(), streams[0]), status=ANY)]

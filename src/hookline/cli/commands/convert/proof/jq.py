@@ -1,12 +1,12 @@
 """The programs of jq that are followed: those that take fields, and those that write an object."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
-from hookline.cli.commands.convert.proof.values import SOME_VALUE, as_json
+from hookline.cli.commands.convert.proof.values import SOME_VALUE, Value, as_json, as_member
 
 #: A field of the payload, and a text.
 _FIELD: Final = re.compile(r"\.[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\??")
@@ -31,22 +31,22 @@ class JqCall(Struct, frozen=True):
 
     program: str
     flags: str
-    #: Names of `--arg`.
-    names: frozenset[str]
+    #: What stands for the values of `--arg`, by their names.
+    names: Mapping[str, str]
     files: bool
 
 
-def read_call(words: list[str | None]) -> JqCall | None:
+def read_call(values: Sequence[Value]) -> JqCall | None:
     """None for options that are not known, and words that are not certain; values of `--arg` may be any."""
-    flags, names, operands = "", set[str](), list[str | None]()
-    rest = list(words)
+    flags, names, operands = "", dict[str, str](), list[str | None]()
+    rest = [value.text for value in values]
     while rest:
         word = rest.pop(0)
         if word == "--arg":
             name = rest.pop(0) if rest else None
             if name is None or not rest:
                 return None
-            names.add(name)
+            names[name] = as_member(values[-len(rest)])
             rest.pop(0)
         elif word is not None and word in _LONG_FLAGS:
             flags += _LONG_FLAGS[word]
@@ -57,7 +57,7 @@ def read_call(words: list[str | None]) -> JqCall | None:
         else:
             operands.append(word)
     program = operands[0] if operands else None
-    return None if program is None else JqCall(program, flags, frozenset(names), len(operands) > 1)
+    return None if program is None else JqCall(program, flags, names, len(operands) > 1)
 
 
 def fields_of(program: str) -> frozenset[tuple[str, ...]] | None:
@@ -82,7 +82,7 @@ def fields_of(program: str) -> frozenset[tuple[str, ...]] | None:
     return frozenset(found) if found else None
 
 
-def written_object(program: str, names: frozenset[str]) -> str | None:
+def written_object(program: str, names: Mapping[str, str]) -> str | None:
     """The JSON text that a program without input writes; None for one that is not an object written out."""
     reader = _Object(program.strip(), names)
     try:
@@ -97,7 +97,7 @@ class _NoObjectError(Exception):
 
 
 class _Object:
-    def __init__(self, text: str, names: frozenset[str]) -> None:
+    def __init__(self, text: str, names: Mapping[str, str]) -> None:
         self.text, self.at, self._names = text, 0, names
 
     def value(self, depth: int = 0) -> Any:
@@ -123,7 +123,7 @@ class _Object:
         if token.startswith("$"):
             if token[1:] not in self._names:
                 raise _NoObjectError
-            return SOME_VALUE
+            return self._names[token[1:]]
         if "\\" in token:
             return SOME_VALUE
         return token[1:-1]

@@ -14,6 +14,7 @@ from hookline.cli.commands.convert.proof.values import (
     UNKNOWN,
     Value,
     as_json,
+    as_member,
     either,
     joined,
     literal,
@@ -41,9 +42,10 @@ _BUILTINS: Final = frozenset(
 _METHODS: Final = frozenset(
     (
         "get", "keys", "values", "items", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "lower",
-        "upper", "casefold", "startswith", "endswith", "removeprefix", "removesuffix", "replace", "join", "find", "rfind",
-        "count", "index", "format", "group", "groups", "search", "match", "fullmatch", "findall", "finditer", "sub", "append",
-        "extend", "add", "partition", "rpartition", "isdigit", "isalpha", "isspace", "title", "encode", "start", "end",
+        "upper", "casefold", "startswith", "endswith", "removeprefix", "removesuffix", "replace", "join",
+        "find", "rfind", "count", "index", "format", "group", "groups", "search", "match", "fullmatch",
+        "findall", "finditer", "sub", "append", "extend", "add", "partition", "rpartition", "isdigit",
+        "isalpha", "isspace", "title", "encode", "start", "end",
     )
 )  # fmt: skip
 _PLAIN: Final = (
@@ -388,4 +390,4 @@ def _as_data(node: ast.expr, value: Value) -> Any:
             if text.startswith("{")
             else {"true": True, "false": False}.get(text, SOME_VALUE)
         )
-    return value.text if value.text is not None and isinstance(node, ast.Constant) else SOME_VALUE
+    return value.text if value.text is not None and isinstance(node, ast.Constant) else as_member(value)

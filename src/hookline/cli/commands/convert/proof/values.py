@@ -12,6 +12,8 @@ ANYTHING: Final = "\0"
 PERHAPS: Final = "\2"
 #: In a text that is JSON: a string of which only a run tells what it is. It is a string by itself, never part of one.
 SOME_VALUE: Final = "\ue001"
+#: The same, for a text that is not blank.
+SOME_TEXT: Final = "\ue002"
 Texts = frozenset[str]
 NOTHING: Final[Texts] = frozenset(("",))
 UNKNOWN: Final[Texts] = frozenset((ANYTHING,))
@@ -46,8 +48,20 @@ def literal(text: str) -> Value:
     return Value() if is_open(text) else Value(frozenset((text,)))
 
 
+_MARKS: Final = (ANYTHING, PERHAPS, SOME_VALUE, SOME_TEXT)
+
+
 def is_open(text: str) -> bool:
-    return any(mark in text for mark in (ANYTHING, SOME_VALUE, PERHAPS))
+    return any(mark in text for mark in _MARKS)
+
+
+def as_member(value: Value) -> str:
+    """What stands in an object for a text that is known when the program runs."""
+    known = [text.translate(_UNMARKED).strip() for text in value.texts]
+    return SOME_TEXT if all(known) and not value.data else SOME_VALUE
+
+
+_UNMARKED: Final = {ord(mark): None for mark in _MARKS}
 
 
 def either(values: Iterable[Value]) -> Value:
