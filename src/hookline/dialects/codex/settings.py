@@ -132,7 +132,8 @@ class FileReader(family.FileReader):
             message = f"matcher: {error}, so Codex skips these hooks"
             return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
         if matcher is None or own_event.event.subject != "tool_name":
-            dead = family.never_matches(own_event.event, matcher, None)
+            known = own_event.event.subjects if row.subjects is None else row.subjects
+            dead = family.never_matches(own_event.event, matcher, None, known)
             return Matching(matcher, note=Note("dead-matcher", dead) if dead else None)
         named = [name for name in text.split("|") if name == "exec_command"]
         note = Note("dead-matcher", "hooks are told of exec_command as Bash", '"Bash"') if named else None

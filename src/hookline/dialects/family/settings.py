@@ -438,11 +438,17 @@ class FileReader:
         return f"put the entry into {self.setting('hooks', '[...]')}"
 
 
-def never_matches(event: EventSpec[Any], matcher: Matcher | None, condition: Condition | None) -> str | None:
-    """Why a matcher can never match at an event."""
-    if can_match(matcher, event.subjects):
+def never_matches(
+    event: EventSpec[Any],
+    matcher: Matcher | None,
+    condition: Condition | None,
+    subjects: Sequence[str] | None = None,
+) -> str | None:
+    """Why a matcher can never match at an event; an agent may know fewer subjects than there are."""
+    known = event.subjects if subjects is None else tuple(subjects)
+    if can_match(matcher, known):
         return problem(condition, event)
-    return f"the matcher can never match: {event.subject} is one of {', '.join(event.subjects)}"
+    return f"the matcher can never match: {event.subject} is one of {', '.join(known)}"
 
 
 def labelled(key: str, label: Callable[[str], str]) -> Callable[[Fields], str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.cli.commands.convert.same import sameness, tool_names
 from hookline.cli.commands.convert.script import PLAIN_LINE, Script, Surroundings, read_script
@@ -30,6 +31,10 @@ _CONVERTED: Final = frozenset(
     ("type", "command", "args", "timeout", "env", "shell", "name", "description", "onFailure")
 )
 _MCP: Final = "mcp__server__tool"
+#: A matcher that is a list of names.
+_NAMES: Final = re.compile(r"[\w ,|-]+")
+#: A tool that no agent has: a matcher that means it means every tool.
+_NOBODYS: Final = "zz_nobodys_tool"
 _POWERS: Final[Mapping[May, str]] = {
     May.BLOCK: "a block", May.PERMIT: "an allow or ask", May.REWRITE: "a rewrite", May.CONTEXT: "text for the model",
     May.STOP: "the end of the turn",
@@ -81,6 +86,19 @@ class _Found(Struct, frozen=True, eq=False):
         return str(self.entry.get("command") or self.entry.get("type") or "?")[:60]
 
 
+class _Matched(Struct, frozen=True):
+    """What a matcher means in the target."""
+
+    #: The matchers that mean it; none: nothing does.
+    matchers: Sequence[str | None]
+    #: The tools that they are about, as each of the two agents calls them.
+    tools: Sequence[tuple[str, str]] = ()
+    #: Why they do not mean quite the same, or why there are none.
+    why: tuple[str, ...] = ()
+    #: What is not in them.
+    notes: tuple[str, ...] = ()
+
+
 class Planner:
     """Plans one file. Nothing is written, and no hook is run."""
 
@@ -109,12 +127,14 @@ class Planner:
         # One entry may be hooks at several moments; the first is the one that it is named after.
         hooks = {hook.where.path: hook for hook in reversed(self._loaded.hooks)}
         for base, table in self._source.hook_tables(_object(self._document.value)):
-            for event, groups in _object(table.get("hooks")).items():
-                for number, group in enumerate(_items(groups)):
-                    around = {key: value for key, value in _object(group).items() if key != "hooks"}
-                    for index, entry in enumerate(_items(_object(group).get("hooks"))):
-                        path = (*base, "hooks", event, number, "hooks", index)
-                        yield _Found(path, event, around, _object(entry), hooks.get(path))
+            events = table.get("hooks")
+            if not isinstance(events, Mapping):
+                if events is not None:
+                    yield _Found((*base, "hooks"), "hooks", {}, {}, None)
+                continue
+            for event, groups in cast("Mapping[str, Any]", events).items():
+                for path, around, entry in _entries((*base, "hooks", event), groups):
+                    yield _Found(path, event, around, entry, hooks.get(path))
 
     def _planned(self, found: _Found) -> Planned:
         hook = found.hook
@@ -124,17 +144,20 @@ class Planner:
         if not events:
             return self._lost(found, f"{self._target.title} has no event like {found.event}")
         event = events[0]
-        matchers, pairs, why = self._matchers(hook, event)
-        if not matchers:
-            return self._lost(found, *why)
-        reasons = [*why, *self._unwritable(found, hook, event)]
+        matched = self._matched(hook, event)
+        if not matched.matchers:
+            return self._lost(found, *matched.why)
+        reasons = [*matched.why, *self._unwritable(found, hook, event)]
         script = read_script(hook.spec, self._around) if isinstance(hook.spec, CommandSpec) else None
         if not reasons and script is not None:
-            planned = self._direct(found, hook, event, script, matchers, pairs)
+            planned = self._direct(found, hook, event, script, matched)
             if isinstance(planned, Planned):
                 return planned
             reasons = list(planned)
-        return self._wrapped(found, hook, events, script, reasons)
+        planned = self._wrapped(found, hook, events, script, reasons)
+        return (
+            replace(planned, notes=(*matched.notes, *planned.notes)) if planned.how == "wrapped" else planned
+        )
 
     def _events(self, hook: Hook) -> list[DialectEvent]:
         """The target's events that are the moments of a hook, those that are nothing else first."""
@@ -182,49 +205,59 @@ class Planner:
 
     # --- matchers
 
-    def _matchers(
-        self, hook: Hook, event: DialectEvent
-    ) -> tuple[Sequence[str | None], Sequence[tuple[str, str]], Sequence[str]]:
-        """The matchers that mean the same, the tools that they are about, and why they do not mean quite the same."""
+    def _matched(self, hook: Hook, event: DialectEvent) -> _Matched:
         matcher, subject = hook.matcher, hook.event.subject
         pairs = tool_names(self._source.tools, self._target.tools) if subject == "tool_name" else []
         if matcher is None:
-            return (None,), pairs, ()
+            return _Matched((None,), pairs)
         if subject == "tool_name":
-            return self._tool_matchers(hook, event, pairs)
-        values = [value for value in hook.event.subjects if matcher.matches(value)]
-        if values and len(values) == len(hook.event.subjects):
-            return (None,), (), ()
+            return self._matched_tools(hook, event, pairs)
+        title = self._target.title
         if not hook.event.subjects:
             same = self._read(event, matcher.text)
             plain = re.fullmatch(r"\w+", matcher.text) is not None
-            why = f"has the matcher {matcher.text!r}, which {self._target.title} may read in another way"
-            return ((matcher.text,), (), ()) if same is not None and plain else ((None,), (), (why,))
-        lists: Sequence[str] = ["|".join(values)] if self._forms[1].lists_values else values
-        known = [text for text in lists if self._read(event, text) is not None]
-        why = f"{self._target.title} has no {subject} that the matcher {matcher.text!r} means"
-        return known, (), () if known else (why,)
+            why = f"has the matcher {matcher.text!r}, which {title} may read in another way"
+            return _Matched((matcher.text,)) if same is not None and plain else _Matched((None,), why=(why,))
+        values = [value for value in hook.event.subjects if matcher.matches(value)]
+        if values and len(values) == len(hook.event.subjects):
+            return _Matched((None,))
+        known = [value for value in values if self._read(event, value) is not None]
+        if not known:
+            return _Matched((), why=(f"{title} has no {subject} that the matcher {matcher.text!r} means",))
+        notes = [f"{title} has no {subject} like {value}" for value in values if value not in known]
+        return _Matched(["|".join(known)] if self._forms[1].lists_values else known, notes=tuple(notes))
 
-    def _tool_matchers(
-        self, hook: Hook, event: DialectEvent, pairs: Sequence[tuple[str, str]]
-    ) -> tuple[Sequence[str | None], Sequence[tuple[str, str]], Sequence[str]]:
-        matcher = cast("Any", hook.matcher)
+    def _matched_tools(self, hook: Hook, event: DialectEvent, pairs: Sequence[tuple[str, str]]) -> _Matched:
+        matcher, title = cast("Any", hook.matcher), self._target.title
         meant = [pair for pair in pairs if matcher.matches(pair[0])]
         names = list(dict.fromkeys(ours for _theirs, ours in meant))
         servers = matcher.matches(_MCP) or "mcp" in matcher.text
         same_names = self._source.tools.mcp == self._target.tools.mcp
         if not names and not servers:
-            return (), (), (f"{self._target.title} has no tool that the matcher {matcher.text!r} means",)
+            return _Matched((), why=(f"{title} has no tool that the matcher {matcher.text!r} means",))
+        notes = tuple(self._without_counterpart(matcher, pairs))
         kept = self._read(event, matcher.text)
         if kept is not None and kept.matcher is not None and (same_names or not servers):
             alike = {ours for _theirs, ours in pairs if kept.matcher.matches(ours)}
             if alike == set(names) and kept.matcher.matches(_MCP) == matcher.matches(_MCP):
-                return (matcher.text,), meant, ()
+                return _Matched((matcher.text,), meant, notes=notes)
         if servers:
             other = "calls MCP tools otherwise" if not same_names else "cannot read it as it is"
-            why = f"has the matcher {matcher.text!r}, and {self._target.title} {other}"
-            return (None,), meant, (why,)
-        return (self._forms[1].exact_names.format("|".join(names)),), meant, ()
+            why = f"has the matcher {matcher.text!r}, and {title} {other}"
+            return _Matched((None,), meant, (why,), notes)
+        return _Matched((self._forms[1].exact_names.format("|".join(names)),), meant, notes=notes)
+
+    def _without_counterpart(self, matcher: Any, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+        """Tools that a matcher names and the target does not have."""
+        if matcher.matches(_NOBODYS):
+            return
+        table, met = self._source.tools, {theirs for theirs, _ours in pairs}
+        for name, tool in table.tools.items():
+            if matcher.matches(name) and name not in met and not tool.narrow and name not in table.told_only:
+                yield f"{self._target.title} has no tool like {name}"
+        for name in re.split(r"[|,]", matcher.text) if _NAMES.fullmatch(matcher.text) else ():
+            if table.tool(name.strip()) is None and name.strip() not in met and not name.strip().startswith("mcp"):
+                yield f"{self._source.title} has no tool {name.strip()}, and {self._target.title} has none like it"
 
     def _read(
         self,
@@ -253,24 +286,23 @@ class Planner:
         hook: Hook,
         event: DialectEvent,
         script: Script,
-        matchers: Sequence[str | None],
-        pairs: Sequence[tuple[str, str]],
+        matched: _Matched,
     ) -> Planned | Sequence[str]:
         """The entry that calls the program itself, or why there can be none."""
-        spec = cast("CommandSpec", hook.spec)
+        spec, matchers = cast("CommandSpec", hook.spec), matched.matchers
         entry, notes = self._entry(found, hook, event, self._line(spec, Ending()))
         known = {one.code for one in self._loaded.diagnostics if _concerns(one.where.path, found.path)}
         ours = self._read(event, matchers[0], entry, known)
         if ours is None:
             return (f"cannot be written for {self._target.title} without a warning of its own",)
         sides = Side(self._source, hook, self._forms[0]), Side(self._target, ours, self._forms[1])
-        same = sameness(*sides, script, pairs)
+        same = sameness(*sides, script, matched.tools)
         if same.ending is None:
             return same.why
         entry, notes = self._entry(found, hook, event, self._line(spec, same.ending))
         if matchers[0] is not None and hook.event.subject != "tool_name" and not hook.event.subjects:
             notes = (*notes, f"the matcher names a {hook.event.subject} of {self._source.title}")
-        notes = (*notes, *self._remarks(hook, event))
+        notes = (*matched.notes, *notes, *self._remarks(hook, event))
         return Planned(
             where=self._document.where(*found.path), event=found.event, hook=found.label, how="direct",
             to=(event.name,), groups=tuple(Group(event.name, matcher, entry) for matcher in matchers), notes=notes,
@@ -376,5 +408,16 @@ def _object(value: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
-def _items(value: Any) -> Sequence[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else ()
+def _entries(path: Path, groups: Any) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, Any]]]:
+    """The entries of an event with the groups around them; what has another shape is one that is no entry."""
+    if not isinstance(groups, list):
+        yield path, {}, {}
+        return
+    for number, group in enumerate(cast("list[Any]", groups)):
+        entries = _object(group).get("hooks")
+        if not isinstance(entries, list):
+            yield (*path, number), {}, {}
+            continue
+        around = {key: value for key, value in _object(group).items() if key != "hooks"}
+        for index, entry in enumerate(cast("list[Any]", entries)):
+            yield (*path, number, "hooks", index), around, _object(entry)

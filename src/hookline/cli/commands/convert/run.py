@@ -33,6 +33,8 @@ def run(args: argparse.Namespace) -> ExitStatus:
     document = layer_of(source, Place(file, "flag")).document
     if document.value is None:
         raise RequestError("; ".join(map(str, document.diagnostics)))
+    if not isinstance(document.value, dict):
+        raise RequestError(f"{args.words[0]} is not an object with hooks")
     site = _site(source, file)
     planner = Planner(
         engine.loader, source, target, document, site.project, in_project=site.scope == "project"
@@ -92,7 +94,7 @@ def _report(
         direct=counts["direct"],
         wrapped=counts["wrapped"],
         lost=counts["lost"],
-        trust=None if trusted or form is None else form.trust_step,
+        trust=None if trusted or form is None or counts["lost"] == len(planned) else form.trust_step,
         written=written,
     )
 
