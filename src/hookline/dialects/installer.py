@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.documents.document import Document, Format, format_of, read_document
-from hookline.documents.edit import EditError, appended, found_at, removed
+from hookline.documents.edit import EditError, appended, found_at, read_value, removed
 from hookline.model.diagnostics import Path
 from hookline.model.errors import HooklineError
 
@@ -255,7 +255,7 @@ def without(text: str, form: Format, path: Path, kept: Any, known: bool) -> str:
 
 
 def _value(text: str, form: Format, path: Path) -> Any:
-    return found_at(read_document(text, form, "", comments=True).value, path)
+    return found_at(read_value(text, form), path)
 
 
 _EMPTY: Mapping[Format, str] = {"json": "{}", "toml": "", "yaml": "{}"}

@@ -256,7 +256,11 @@ class Planner:
             if matcher.matches(name) and name not in met and not tool.narrow and name not in table.told_only:
                 yield f"{self._target.title} has no tool like {name}"
         for name in re.split(r"[|,]", matcher.text) if _NAMES.fullmatch(matcher.text) else ():
-            if table.tool(name.strip()) is None and name.strip() not in met and not name.strip().startswith("mcp"):
+            if (
+                table.tool(name.strip()) is None
+                and name.strip() not in met
+                and not name.strip().startswith("mcp")
+            ):
                 yield f"{self._source.title} has no tool {name.strip()}, and {self._target.title} has none like it"
 
     def _read(
