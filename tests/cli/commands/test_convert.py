@@ -115,6 +115,49 @@ def convert_process(where: Place, *words: str) -> Ran:
     return run_cli(list(words), where.project, where.home)
 
 
+@pytest.mark.parametrize(
+    ("hooks", "why"),
+    [
+        ([], "hooks is a list, not an object"),
+        ({"PreToolUse": {"matcher": "Bash", "hooks": []}}, "PreToolUse is not a list of groups"),
+        ({"PreToolUse": ["x"]}, "a group is not an object with hooks"),
+        ({"PreToolUse": [{"matcher": "Bash", "command": "x"}]}, "a group needs a list of hooks"),
+        ({"PreToolUse": [{"hooks": ["x"]}]}, "a hook is not an object"),
+        ({"PreToolUs": [{"hooks": [{"type": "command", "command": "x"}]}]}, "no event is called 'PreToolUs'"),
+    ],
+)
+def test_what_has_another_shape_is_lost_with_its_line(convert: Convert, hooks: Any, why: str) -> None:
+    found = convert.report(hooks, "codex")
+    (entry,) = found["entries"]
+    assert (entry["how"], entry["why"], found["lost"], found["trust"]) == ("lost", [why], 1, None)
+    assert entry["source"].rpartition(":")[2].isdecimal()
+
+
+@pytest.mark.parametrize(
+    ("target", "file", "text", "why"),
+    [
+        ("codex", "~/.codex/config.toml", "[features]\nhooks = false\n", "features.hooks in"),
+        ("gemini-cli", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}', "turns its hooks off"),
+        (
+            "gemini-cli",
+            "~/.gemini/settings.json",
+            '{"hooksConfig": {"enabled": false}}',
+            "turns its hooks off",
+        ),
+        ("codex", "~/.codex/config.toml", "[features]\nhooks = true\n", None),
+    ],
+)
+def test_an_agent_that_runs_no_hooks_is_told(
+    convert: Convert, target: str, file: str, text: str, why: str | None
+) -> None:
+    convert.where.write(file, text)
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
+    found = convert.report(hooks, target)["switched_off"]
+    assert found is None if why is None else why in found
+    said = convert.run(FILES["claude-code"], "--to", target, "--report").stdout
+    assert ("they will not run" in said) is (why is not None)
+
+
 # --- matchers
 
 
@@ -165,6 +208,26 @@ def test_matchers_that_cannot_be_written(
     found = convert.one("PreToolUse", "true", target, matcher)
     assert found["how"] == how
     assert why in found["why"][0]
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher", "target", "notes"),
+    [
+        ("PreToolUse", "Bash|NotebookEdit", "gemini-cli", ["Gemini CLI has no tool like NotebookEdit"]),
+        ("PreToolUse", "Bash|Read|Mine", "codex", ["Codex has no tool like Read",
+         "Claude Code has no tool Mine, and Codex has none like it"]),
+        ("PreToolUse", "^(Bash|NotebookEdit)$", "gemini-cli", ["Gemini CLI has no tool like NotebookEdit"]),
+        ("PreToolUse", "*", "gemini-cli", []),
+        ("SessionStart", "startup|compact|fork", "gemini-cli",
+         ["Gemini CLI has no source like compact", "Gemini CLI has no source like fork"]),
+        ("SessionStart", "startup|compact|fork", "codex", ["Codex has no source like fork"]),
+    ],
+)  # fmt: skip
+def test_parts_of_a_matcher_without_a_counterpart_are_told(
+    convert: Convert, event: str, matcher: str, target: str, notes: list[str]
+) -> None:
+    found = convert.one(event, "true", target, matcher)
+    assert (found["how"], found["notes"]) == ("direct", notes)
 
 
 def test_a_list_of_values_is_a_group_for_each_where_the_agent_compares_whole_texts(convert: Convert) -> None:
@@ -444,7 +507,7 @@ def test_a_line_runs_as_in_its_own_agent(
 
 def test_no_entry_holds_the_place_of_the_project(convert: Convert) -> None:
     """It would pass everything after a move. Codex has no variable with the project's directory, Gemini CLI has."""
-    convert.where.write(".claude/guard.sh", GUARD)
+    convert.where.write(".claude/guard.sh", GUARD).chmod(0o755)
     line = '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh'
     found = convert.one("PreToolUse", line, "codex")
     assert (found["how"], found["why"]) == (
@@ -453,7 +516,18 @@ def test_no_entry_holds_the_place_of_the_project(convert: Convert) -> None:
     )
     found = convert.one("PreToolUse", line, "gemini-cli")
     assert found["how"] == "direct"
-    assert str(convert.where.project) not in json.dumps(found["entries"])
+    (entry,) = found["entries"]
+    assert str(convert.where.project) not in json.dumps(entry)
+    # Gemini CLI itself would replace $CLAUDE_PROJECT_DIR, quoted, in the middle of a text that is quoted.
+    assert "${CLAUDE_PROJECT_DIR}" in entry["command"]
+    assert "$CLAUDE_PROJECT_DIR" not in entry["command"]
+    given = {"tool_input": {"command": "forbidden"}}
+    assert (
+        run_line(
+            convert.where, entry["command"], given, CLAUDE_PROJECT_DIR=str(convert.where.project)
+        ).returncode
+        == 2
+    )
 
 
 # --- files
@@ -515,6 +589,49 @@ def test_writing_keeps_what_is_there_and_a_second_time_changes_nothing(convert: 
     )
     assert again["written"] == []
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize("line", ["true", "curl x"])
+def test_a_changed_timeout_changes_the_entry(convert: Convert, line: str) -> None:
+    for seconds in (5, 7, 7):
+        entry = {"type": "command", "command": line, "timeout": seconds}
+        convert.report({"Stop": [{"hooks": [entry]}]}, "codex", "claude-code", "--write", "--trust")
+        (group,) = json.loads((convert.where.project / FILES["codex"]).read_text())["hooks"]["Stop"]
+        assert group["hooks"][0]["timeout"] == (seconds if line == "true" else seconds + 10)
+    config = tomllib.loads((convert.where.home / ".codex" / "config.toml").read_text())
+    assert len(config["hooks"]["state"]) == 1
+
+
+@pytest.mark.parametrize("target", ["codex", "gemini-cli"])
+def test_what_is_wrapped_closes_after_a_move(where: Place, target: str) -> None:
+    """The entry holds the place of the originals: where they are gone, it says no."""
+    hooks = {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./gone && curl x"}]}]
+    }
+    where.write(FILES["claude-code"], json.dumps({"hooks": hooks}))
+    convert_process(where, "convert", FILES["claude-code"], "--to", target, "--write")
+    ((event, (group,)),) = json.loads((where.project / FILES[target]).read_text())["hooks"].items()
+    (where.project / FILES[target]).parent.rename(where.project / "moved")
+    given = {
+        "session_id": "s", "cwd": str(where.project), "hook_event_name": event, "timestamp": "2026-01-01T00:00:00Z",
+        "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "u", "turn_id": "t",
+    }  # fmt: skip
+    said = run_line(where, group["hooks"][0]["command"], given)
+    answer = said.stdout + said.stderr
+    assert said.returncode == 2 or '"deny"' in answer or '"block"' in answer, said
+
+
+def test_scripts_of_the_user_are_read_where_they_are_the_same_everywhere(convert: Convert) -> None:
+    """A relative name is another script in each project."""
+    where = convert.where
+    where.write("guard.sh", GUARD)
+    where.write("~/guard.sh", GUARD)
+    for line, how in (("sh guard.sh", "wrapped"), ("sh ~/guard.sh", "direct"), ('sh "$HOME"/guard.sh', "direct"),
+                      ('sh "$CLAUDE_PROJECT_DIR"/guard.sh', "wrapped")):  # fmt: skip
+        entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}
+        file = where.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": [entry]}}))
+        found = json.loads(convert.run(str(file), "--to", "gemini-cli", "--json").stdout)
+        assert found["entries"][0]["how"] == how, (line, found)
 
 
 @pytest.mark.parametrize(

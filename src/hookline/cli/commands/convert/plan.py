@@ -337,6 +337,9 @@ class Planner:
         source, target = self._forms
         line = spec.command if spec.args is None else shlex.join((spec.command, *spec.args))
         alike = spec.args is not None or source.line == target.line or PLAIN_LINE.fullmatch(line)
+        # An agent may replace $NAME in a line by its value, quoted for a place that this is not.
+        for name in self._source.project_variables:
+            line = re.sub(rf"\$({re.escape(name)})\b", r"${\1}", line)
         if not alike:
             line = source.line.format(shlex.quote(line))
         if not ending:

@@ -76,6 +76,8 @@ def read_script(spec: CommandSpec, around: Surroundings) -> Script:
         ends = tuple(_ends(spec, around, seen))
     except Unproven as problem:
         return Script(unproven=str(problem))
+    except RecursionError:
+        return Script(unproven="is nested too deeply to be read")
     return Script(ends, frozenset(seen.fields), frozenset(seen.variables), seen.place)
 
 
@@ -100,7 +102,8 @@ class _Files:
         self._around = around
         self._seen = seen
         self._depth = depth
-        self._settings: Mapping[str, str] = dict.fromkeys(around.variables, around.project)
+        home = os.path.expanduser("~")
+        self._settings: Mapping[str, str] = {**dict.fromkeys(around.variables, around.project), "HOME": home}
         runs: dict[str, Command] = dict.fromkeys(_SHELLS, self._interpreted)
         names = ("python", "python3", *(f"python3.{minor}" for minor in range(8, 20)))
         self._commands = table({**runs, **dict.fromkeys(names, self._interpreted)})

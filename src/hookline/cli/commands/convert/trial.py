@@ -32,6 +32,8 @@ _ENDS: Final[Mapping[str, RawResult]] = {
 _FAILED: Final = "program: it failed\n"
 #: A text that begins like this is none that any agent reads as JSON.
 _WORDS: Final = re.compile(r"\s*(?!(?:true|false|null|nan|infinity)\b)[A-Za-z][\w'-]*[ :,.!]", re.IGNORECASE)
+#: What a value may be that nobody expects there.
+_ODD: Final[tuple[Any, ...]] = ("", None, [])
 #: Texts that one text of a program may stand for.
 _MOST: Final = 200
 
@@ -133,11 +135,11 @@ class Trial:
         flat = dict(_flat(answer, form))
         choices: list[Sequence[Any]] = []
         for path, value in flat.items():
-            samples = form.answers.get(path, ("text",))
+            samples: tuple[Any, ...] = form.answers.get(path, ("text",))
             if path.endswith("hookEventName"):
                 samples = (self._source.event_name,)
-            elif value == SOME_VALUE and all(isinstance(each, str) for each in samples):
-                samples = (*samples, "")
+            elif value == SOME_VALUE:
+                samples = (*samples, *_ODD)
             choices.append(samples if value in (SOME_VALUE, SOME_TEXT) else (value,))
         for values in itertools.product(*choices):
             yield json.dumps(_nested(dict(zip(flat, values, strict=True))))

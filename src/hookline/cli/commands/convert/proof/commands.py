@@ -74,6 +74,8 @@ def _up_to_unknown(text: str) -> str:
 
 def _printf(shell: Shell, state: State, values: Values, streams: Streams) -> list[State]:
     text = values[1].text if len(values) > 1 else None
+    if text is not None and text.startswith("-"):
+        raise Unproven("calls printf in a way that is not read")
     words = list(values[2:])
     parts: list[str] = _FORMAT.findall(text or "%d")
     if text is None or "".join(parts) != text or parts.count("%s") != len(words):

@@ -11,11 +11,11 @@ from hookline.cli.commands.convert.proof.values import SOME_VALUE, Value, as_jso
 #: A field of the payload, and a text.
 _FIELD: Final = re.compile(r"\.[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\??")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\["\\/bfnrt])*"')
-#: What stands between fields, and what is done with one.
-_TOKEN: Final = re.compile(
-    r"""\s+|//|\||==|!=|[(),]|\b(?:empty|null|true|false|not|and|or|select|test|startswith|endswith|contains
-    |ascii_downcase|ascii_upcase|length|tostring|ltrimstr|rtrimstr|type)\b|\d+(?![\w.])""",
-    re.VERBOSE,
+#: What stands between fields, and what is done with what was taken.
+_BETWEEN: Final = re.compile(r"\s+|//|==|!=|[(),]|\b(?:empty|null|true|false|and|or)\b|\d+(?![\w.])")
+_DONE: Final = re.compile(
+    r"\||\b(?:not|select|test|startswith|endswith|contains|ascii_downcase|ascii_upcase|length|tostring|ltrimstr"
+    r"|rtrimstr|type)\b"
 )
 _WORD: Final = re.compile(r"[A-Za-z_]\w*|\"[^\"\\]*\"")
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_]\w*")
@@ -63,22 +63,25 @@ def read_call(values: Sequence[Value]) -> JqCall | None:
 def fields_of(program: str) -> frozenset[tuple[str, ...]] | None:
     """The fields that a program takes of its input; None for one that may take more.
 
-    Fields are of the input only before the first `|`: after it, there may be none.
+    Before the first `|` all there is are fields; after it there may be none, and what is done is done to the fields.
     """
     found: set[tuple[str, ...]] = set()
     at, piped, depth = 0, False, 0
     text = program.strip()
     while at < len(text):
-        token = _FIELD.match(text, at) or _STRING.match(text, at) or _TOKEN.match(text, at)
-        if token is None:
-            return None
-        word, at = token[0], token.end()
-        depth += word.count("(") - word.count(")") if len(word) == 1 else 0
-        if word.startswith("."):
+        if token := _FIELD.match(text, at):
             if piped or depth:
                 return None
-            found.add(tuple(word.strip("?")[1:].split(".")))
-        piped = piped or word == "|"
+            found.add(tuple(token[0].strip("?")[1:].split(".")))
+        elif token := _DONE.match(text, at):
+            piped = piped or (token[0] == "|" and not depth)
+            if not piped:
+                return None
+        elif token := _STRING.match(text, at) or _BETWEEN.match(text, at):
+            depth += (token[0] == "(") - (token[0] == ")")
+        else:
+            return None
+        at = token.end()
     return frozenset(found) if found else None
 
 

@@ -57,6 +57,7 @@ class Python(PythonValues):
         follow = self._statements.get(type(statement))
         if follow is None:
             raise Unproven(f"has a Python statement in line {statement.lineno} that is not read")
+        self.seen.step()
         self._fail(state)
         return follow(self, statement, state)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from hookline.cli.commands.convert.proof.shell_words import FILES, ShellWords, Streams
+from hookline.cli.commands.convert.proof.shell_words import FILES, ShellWords, Streams, refuse_changes
 from hookline.cli.commands.convert.proof.state import (
     ANY,
     SUCCESS,
@@ -114,16 +114,18 @@ class Shell(ShellWords):
         return [after for state in states for after in self._node(node, state, streams)]
 
     def _node(self, node: Node, state: State, streams: Streams) -> list[State]:
+        self.seen.step()
         if isinstance(node, Simple):
             found = self._simple(node, state, streams)
-            return found if self._exact else [_with_status(each, ANY) for each in found]
-        if isinstance(node, Pipeline):
-            return self._pipeline(node, state, streams)
-        if isinstance(node, List):
-            return self._list(node, [state], streams)
-        if isinstance(node, Test):
-            return self._test(node, state, streams)
-        return self._block(node, state, streams)
+        elif isinstance(node, Pipeline):
+            found = self._pipeline(node, state, streams)
+        elif isinstance(node, List):
+            found = self._list(node, [state], streams)
+        elif isinstance(node, Test):
+            found = self._test(node, state, streams)
+        else:
+            found = self._block(node, state, streams)
+        return found if self._exact else [each if each.leaves else _with_status(each, ANY) for each in found]
 
     def _block(self, block: Block, state: State, streams: Streams) -> list[State]:
         if block.kind == "function":
@@ -233,6 +235,8 @@ class Shell(ShellWords):
     def _test(self, test: Test, state: State, streams: Streams) -> list[State]:
         state, streams = self.redirected(test.redirects, state, streams)
         for word in test.words:
+            if test.arithmetic:
+                refuse_changes(word)
             state, value = self.value(word, state, streams)
             self.used(value)
         # 2 for an expression that cannot be read, which is said on stderr.

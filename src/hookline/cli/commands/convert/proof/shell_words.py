@@ -112,6 +112,7 @@ class ShellWords(ABC):
             )
             texts = frozenset(text.rstrip("\n") for text in value.texts)
             return state, _split(Value(texts, value.whole), part.quoted)
+        refuse_changes(part.parts)
         for inner in part.parts:
             state, value = self._part(inner, state, streams)
             self.used(value)
@@ -176,6 +177,13 @@ class ShellWords(ABC):
         """A file whose name is relative is another one where the program runs in another directory."""
         if file.text is None or not file.text.startswith(("/", "~/")):
             self.seen.place = "looks at files by relative names"
+
+
+def refuse_changes(expression: Word) -> None:
+    """Arithmetic may also change variables."""
+    text = "".join(part.text for part in expression if isinstance(part, Text))
+    if re.search(r"\+\+|--|(?<![=!<>])=(?!=)", text):
+        raise Unproven("changes a variable by arithmetic")
 
 
 def _place(file: str | None) -> str:

@@ -15,6 +15,7 @@ SUCCESS: Final[Statuses] = frozenset((0,))
 ANY: Final[Statuses] = frozenset((0, 1, 2, 3))
 #: Ways through a program that are told apart.
 _MOST_WAYS: Final = 48
+_MOST_STEPS: Final = 20_000
 
 
 class State(Struct, frozen=True):
@@ -58,6 +59,13 @@ class Seen:
         self.variables: set[str] = set()
         #: Why it matters where it runs; empty if it does not.
         self.place: str = ""
+        self._steps = 0
+
+    def step(self) -> None:
+        """A program may be written to be followed for ever."""
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise Unproven("is too long to be read")
 
 
 def told_apart(states: Iterable[State]) -> list[State]:
