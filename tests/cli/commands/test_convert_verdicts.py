@@ -7,7 +7,7 @@ wrapped here: but where it is direct, the verdicts must be the same.
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,15 @@ def _scripts() -> Iterator[tuple[str, str]]:
 
 
 SCRIPTS = dict(_scripts())
+#: The same call, as each agent makes it.
+_CALLS: Mapping[str, Mapping[str, Any]] = {
+    "claude-code": {"tool_name": "Bash", "tool_input": {"command": "forbidden thing", "description": "it"}},
+    "codex": {"tool_name": "Bash", "tool_input": {"command": "forbidden thing"}},
+    "gemini-cli": {
+        "tool_name": "run_shell_command",
+        "tool_input": {"command": "forbidden thing", "dir_path": "x"},
+    },
+}
 #: Guards as people write them: strictness alone proves nothing.
 DIRECT = (
     "an argument through a pipe", "an answer by jq -n", "a function that returns 2", "main.py", "a helper.py",
@@ -98,20 +107,26 @@ def _verdict(scene: Scene, side: Side, shell: str, line: str, parsed: Parsed) ->
     """What becomes of a call: the entry's line is run as the agent runs it."""
     call = Call(side.hook, side.hook.event, parsed.payload, parsed.scene, 1.0)
     told = side.hook.wire.encode(call)
+    document = json.loads(told.document) | _CALLS[side.dialect.name]
     env = clean_env(
         scene.home, {**told.env, **({"CLAUDECODE": "1"} if shell == "sh" else {"GUARD_OFF": "1"})}
     )
     ran = subprocess.run(
-        [shell, "-c", line], input=told.document, cwd=scene.project, env=env, capture_output=True, check=False
+        [shell, "-c", line],
+        input=json.dumps(document).encode(),
+        cwd=scene.project,
+        env=env,
+        capture_output=True,
+        check=False,
     )
     return side.counts(call, Exited(ran.returncode, ran.stdout, ran.stderr))
 
 
-def _payload(scene: Scene, loader: Loader, command: str) -> Parsed:
+def _payload(scene: Scene, loader: Loader) -> Parsed:
     payload = {
         "session_id": "s", "transcript_path": "/t.jsonl", "cwd": str(scene.project), "permission_mode": "default",
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "u",
-        "tool_input": {"command": command, "description": "it"},
+        "tool_input": {"command": "forbidden thing"},
     }  # fmt: skip
     return loader.dialect("claude-code").wire.parse(payload)
 
@@ -123,7 +138,7 @@ def test_what_is_direct_gives_the_same_verdicts(scene: Scene, name: str) -> None
     groups = [(target, group) for target, each in planned.items() for group in each.groups]
     if not groups:
         return
-    parsed = _payload(scene, loader, "forbidden thing")
+    parsed = _payload(scene, loader)
     own = _side(loader, "claude-code", "PreToolUse", line)
     expected = _verdict(scene, own, "sh", line, parsed)
     for target, group in groups:

@@ -113,7 +113,9 @@ def _jq(shell: Shell, state: State, values: Values, streams: Streams) -> list[St
     if "n" in call.flags:
         return _jq_writes(shell, state, call, streams)
     if call.files:
-        shell.seen.place = shell.seen.place or "looks at files"
+        for value in values[1:]:
+            shell.looks_at(value)
+        state = shell.consumed(state)  # it may be named as a file, too
     elif fields is None:
         state = shell.consumed(state)
     else:

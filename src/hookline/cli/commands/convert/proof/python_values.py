@@ -269,7 +269,8 @@ class PythonValues(ABC):
             return state, Value()
         if name == "str" and len(node.args) == 1:
             state, value = self.value(node.args[0], state)
-            return state, value if not value.data else Value(whole=value.whole, fields=value.fields)
+            self.used(value)
+            return state, Value(UNKNOWN if value.data else value.texts)
         return self._arguments(node, state), Value()
 
     def _arguments(self, node: ast.Call, state: State) -> State:

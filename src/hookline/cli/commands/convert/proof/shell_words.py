@@ -175,6 +175,8 @@ class ShellWords(ABC):
 
     def looks_at(self, file: Value) -> None:
         """A file whose name is relative is another one where the program runs in another directory."""
+        if any(text.startswith(("/dev/", "/proc/")) for text in file.texts):
+            raise Unproven("reads a device")
         if file.text is None or not file.text.startswith(("/", "~/")):
             self.seen.place = "looks at files by relative names"
 
