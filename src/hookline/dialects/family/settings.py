@@ -438,17 +438,11 @@ class FileReader:
         return f"put the entry into {self.setting('hooks', '[...]')}"
 
 
-def never_matches(
-    event: EventSpec[Any],
-    matcher: Matcher | None,
-    condition: Condition | None,
-    subjects: Sequence[str] | None = None,
-) -> str | None:
-    """Why a matcher can never match at an event; an agent may know fewer subjects than there are."""
-    known = event.subjects if subjects is None else tuple(subjects)
-    if can_match(matcher, known):
+def never_matches(event: EventSpec[Any], matcher: Matcher | None, condition: Condition | None) -> str | None:
+    """Why a matcher can never match at an event."""
+    if can_match(matcher, event.subjects):
         return problem(condition, event)
-    return f"the matcher can never match: {event.subject} is one of {', '.join(known)}"
+    return f"the matcher can never match: {event.subject} is one of {', '.join(event.subjects)}"
 
 
 def labelled(key: str, label: Callable[[str], str]) -> Callable[[Fields], str]:

@@ -31,7 +31,9 @@ _ENDS: Final[Mapping[str, RawResult]] = {
 }
 _FAILED: Final = "program: it failed\n"
 #: A text that begins like this is none that any agent reads as JSON.
-_WORDS: Final = re.compile(r"\s*(?!(?:true|false|null|nan|infinity)\b)[A-Za-z][\w'-]*[ :,.!]", re.IGNORECASE)
+_WORDS: Final = re.compile(
+    r"\s*(?:(?!(?:true|false|null|nan|infinity)\b)[A-Za-z][\w'-]*[ :,.!]|[^\x00-\x7f\w\s])", re.IGNORECASE
+)
 #: What a value may be that nobody expects there.
 _ODD: Final[tuple[Any, ...]] = ("", None, [])
 #: Texts that one text of a program may stand for.

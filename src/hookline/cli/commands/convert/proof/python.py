@@ -14,9 +14,10 @@ from hookline.cli.commands.convert.proof.state import (
     State,
     Statuses,
     Unproven,
+    one,
     told_apart,
 )
-from hookline.cli.commands.convert.proof.values import UNKNOWN, Value, joined, literal
+from hookline.cli.commands.convert.proof.values import Value, joined, literal, repeated
 
 _ERROR: Final = literal("Traceback: it failed\n")
 _DEEPEST: Final = 8
@@ -158,11 +159,9 @@ class Python(PythonValues):
             state, names={name: Value() if name in assigned else each for name, each in state.names.items()}
         )
         once = self._body(statement.body, [open_])
-        writes = any(
-            each.out != open_.out or each.err != open_.err for each in once if each.leaves != "program"
-        )
-        if writes:
-            open_ = replace(open_, out=UNKNOWN, err=UNKNOWN)
+        if once:
+            after = one(once)
+            open_ = replace(open_, out=repeated(open_.out, after.out), err=repeated(open_.err, after.err))
             once = [*once, *self._body(statement.body, [open_])]
         ways = [*once, state, open_]
         ways = [replace(each, leaves="" if each.leaves == "loop" else each.leaves) for each in ways]

@@ -10,7 +10,6 @@ from hookline.cli.commands.convert.proof.shell_words import FILES, ShellWords, S
 from hookline.cli.commands.convert.proof.state import (
     ANY,
     SUCCESS,
-    UNSET,
     Seen,
     State,
     Statuses,
@@ -20,11 +19,10 @@ from hookline.cli.commands.convert.proof.state import (
 )
 from hookline.cli.commands.convert.proof.values import (
     EMPTY,
-    UNKNOWN,
-    Texts,
     Value,
     either,
     joined,
+    repeated,
 )
 from hookline.matching.shell.grammar.limits import unreadable
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser
@@ -352,27 +350,19 @@ def _substitutes(command: Simple) -> bool:
 
 
 def _widened(before: State, once: State) -> State:
-    """After any number of turns of a loop."""
-
-    def open_(first: Texts, second: Texts) -> Texts:
-        return first if first == second else UNKNOWN
-
-    names = {
-        name: value
-        if once.names.get(name) == value
-        else either((value, once.names.get(name, UNSET), Value()))
-        for name, value in before.names.items()
-        if isinstance(value, Value)
-    }
-    added = {name: once.names[name] for name in once.names.keys() - before.names.keys()}
-    kept = {name: value for name, value in before.names.items() if not isinstance(value, Value)}
+    """After any number of turns of a loop, of which one has been followed."""
+    names = dict(before.names)
+    for name, value in once.names.items():
+        known = before.names.get(name)
+        if known != value:
+            names[name] = Value(whole=_whole(known) or _whole(value))
     return replace(
         before,
-        out=open_(before.out, once.out),
-        err=open_(before.err, once.err),
+        out=repeated(before.out, once.out),
+        err=repeated(before.err, once.err),
         out_whole=before.out_whole or once.out_whole,
         stdin=either((before.stdin, once.stdin)),
-        names={**kept, **names, **{name: Value(whole=_whole(each)) for name, each in added.items()}},
+        names=names,
         status=ANY,
     )
 

@@ -95,6 +95,11 @@ def _one_after(first: str, second: str) -> str:
     return first + second
 
 
+def repeated(before: Texts, once: Texts) -> Texts:
+    """What has been written after any number of turns of a loop, of which this is what the first one left."""
+    return before if before == once else limited((*before, *(_one_after(text, ANYTHING) for text in once)))
+
+
 def limited(texts: Iterable[str]) -> Texts:
     found = frozenset(texts)
     return found if len(found) <= _MOST and all(len(text) <= _LONGEST for text in found) else UNKNOWN
