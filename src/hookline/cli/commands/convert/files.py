@@ -2,14 +2,13 @@
 
 import json
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from msgspec import Struct
 
 from hookline.cli.commands.convert.plan import Planned
-from hookline.cli.commands.install.run import pinned_program
+from hookline.cli.commands.hook.run import hook_command, pinned_program
 from hookline.config.install.files import Snapshot, refuse_unwritable, replace, snapshot
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.install import HookCall
@@ -114,7 +113,7 @@ def _calls(wrapped: Sequence[Planned], target: Dialect, file: str) -> list[tuple
     calls = [
         HookCall(
             event,
-            f"{program} hook --dialect {target.name} --config {shlex.quote(file)} {event}",
+            hook_command(program, target, event, file),
             int(max(each.seconds for each in wrapped if event in each.to)),
             any(each.guards for each in wrapped if event in each.to),
         )
