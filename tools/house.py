@@ -22,8 +22,9 @@ _MOST_LINES = 570  # which files programs read and write
 # by kinds of programs, each found by its name; adapters and the suite for them are imported by nobody else. Seven are
 # parts of the screen, which has one place where they meet; five are what messages and tools of a framework look like,
 # beside its adapter; one finds the extensions of an agent, one knows the trusted hashes of another. Six put Hookline
-# into the files of one agent each; four are what the commands about agents' files print, write or compare. Four are
-# what warm scripts know of shells, interpreters, modules and the zygote's side of a socket.
+# into the files of one agent each; four are what the commands about agents' files print, write or compare, and two are
+# languages in which hooks are written. Four are what warm scripts know of shells, interpreters, modules and the
+# zygote's side of a socket.
 _MOST_IMPORTED_ONCE = 120
 _MOST_ING = 8
 _PATHS = {

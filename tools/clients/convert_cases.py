@@ -17,8 +17,18 @@ from tools.clients.protocols.protocol import Call
 from tools.clients.scene import Scene
 
 _FILE = ".claude/settings.json"
+#: A script that looks at the command, and says no to some of them.
+_LOOKS = "#!/bin/sh\ncase $(jq -r .tool_input.command) in *{word}*) {then} ;; esac\n"
+
+
+def _looks(word: str, then: str) -> str:
+    return _LOOKS.format(word=word, then=then)
+
+
 _SCRIPTS = {
-    "case.sh": "#!/bin/sh\ncase $(cat) in *by-case*) echo no case >&2; exit 2 ;; esac\n",
+    "case.sh": _looks("by-case", "echo no case >&2; exit 2"),
+    "silent.sh": _looks("in-silence", "exit 2"),
+    "whole.sh": "#!/bin/sh\ncase $(cat) in *by-whole*) echo no whole >&2; exit 2 ;; esac\n",
     "argument.py": """import json, sys
 
 command = json.load(sys.stdin)["tool_input"].get("command", "")
@@ -26,13 +36,13 @@ if "by-argument" in command:
     print("no argument", file=sys.stderr)
     sys.exit(2)
 """,
-    "place.sh": "#!/bin/sh\ncase $(cat) in *by-place*) echo no place >&2; exit 2 ;; esac\n",
-    "fails.sh": "#!/bin/sh\ncase $(cat) in *fails-1*) echo broken >&2; exit 1 ;; esac\n",
-    "odd.sh": "#!/bin/sh\ncase $(cat) in *fails-3*) echo broken >&2; exit 3 ;; esac\n",
-    "slow.sh": "#!/bin/sh\ncase $(cat) in *too-slow*) sleep 30; echo late >&2; exit 2 ;; esac\n",
-    "list.sh": "#!/bin/sh\ncase $(cat) in *by-list*) echo no list >&2; exit 2 ;; esac\n",
-    "regex.sh": "#!/bin/sh\ncase $(cat) in *by-regex*) echo no regex >&2; exit 2 ;; esac\n",
-    "prompt.sh": "#!/bin/sh\ncase $(cat) in *password*) echo no passwords >&2; exit 2 ;; esac\n",
+    "place.sh": _looks("by-place", "echo no place >&2; exit 2"),
+    "fails.sh": _looks("fails-1", "echo broken >&2; exit 1"),
+    "odd.sh": _looks("fails-3", "echo broken >&2; exit 3"),
+    "slow.sh": _looks("too-slow", "sleep 30; echo late >&2; exit 2"),
+    "list.sh": _looks("by-list", "echo no list >&2; exit 2"),
+    "regex.sh": _looks("by-regex", "echo no regex >&2; exit 2"),
+    "prompt.sh": "#!/bin/sh\ncase $(jq -r .prompt) in *password*) echo no passwords >&2; exit 2 ;; esac\n",
     "tests.sh": "#!/bin/sh\n[ -e {marks}/gated ] || {{ touch {marks}/gated; echo no tests ran >&2; exit 2; }}\n",
     "deny.py": """import json, sys
 
@@ -66,6 +76,7 @@ def _answer(event: str, **fields: str) -> str:
 _HOOKS = {
     "PreToolUse": [
         _group(_entry(".claude/hooks/case.sh"), matcher="Bash"),
+        _group(_entry(".claude/hooks/silent.sh"), _entry(".claude/hooks/whole.sh"), matcher="Bash"),
         _group(_entry("python3 .claude/hooks/argument.py", timeout=30), matcher="Bash"),
         _group(_entry('"$CLAUDE_PROJECT_DIR"/.claude/hooks/place.sh'), matcher="Bash"),
         _group(_entry(".claude/hooks/fails.sh"), _entry("sh .claude/hooks/odd.sh"), matcher="Bash"),
@@ -107,12 +118,14 @@ class Act(Struct, frozen=True):
 
 
 _PRE = "PreToolUse"
-_ONLY_CODEX, _NONE = frozenset((CODEX.name,)), frozenset[str]()
+_ONLY_CODEX, _ONLY_GEMINI, _NONE = frozenset((CODEX.name,)), frozenset((GEMINI_CLI.name,)), frozenset[str]()
 ACTS: Sequence[Act] = (
     Act("a harmless call", "ran", (_PRE, "case.sh")),
     Act("exit 2 of a script", "denied", (_PRE, "case.sh"), makes="by-case"),
     Act("exit 2 of a script that reads an argument", "denied", (_PRE, "argument.py"), makes="by-argument"),
-    Act("a script in the project's directory", "denied", (_PRE, "place.sh"), makes="by-place"),
+    Act("exit 2 without a word", "denied", (_PRE, "silent.sh"), makes="in-silence"),
+    Act("a script that reads the whole payload", "denied", (_PRE, "whole.sh"), _NONE, makes="by-whole"),
+    Act("a script in the project's directory", "denied", (_PRE, "place.sh"), _ONLY_GEMINI, makes="by-place"),
     Act("exit 1", "ran", (_PRE, "fails.sh"), makes="fails-1"),
     Act("another exit status", "ran", (_PRE, "odd.sh"), makes="fails-3"),
     Act("a timeout", "ran", (_PRE, "slow.sh"), makes="too-slow"),

@@ -204,6 +204,20 @@ class Loader:
             tuple(each for each in reading.diagnostics if each.where.file == document.file),
         )
 
+    def in_place(self, name: str, cwd: str, document: Document) -> Loaded:
+        """The hooks of a document as its agent would have them, were it the file that it is called after."""
+        dialect, layers = self.dialect(name), list[Layer]()
+        for place in dialect.find(cwd, self._env):
+            if os.path.realpath(place.file) == os.path.realpath(document.file):
+                layers.append(Layer(place, document))
+            elif os.path.lexists(place.file):
+                layers.append(layer_of(dialect, place))
+        reading = dialect.read(layers, self._tools())
+        return Loaded(
+            tuple(hook for hook in reading.hooks if hook.where.file == document.file),
+            tuple(each for each in reading.diagnostics if each.where.file == document.file),
+        )
+
     def whose(self, file: str) -> str:
         """The dialect a file is written in: by its path, then by its shape.
 

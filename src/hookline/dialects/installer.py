@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.documents.document import Document, Format, format_of, read_document
-from hookline.documents.edit import EditError, appended, found_at, removed
+from hookline.documents.edit import EditError, appended, found_at, read_value, removed
 from hookline.model.diagnostics import Path
 from hookline.model.errors import HooklineError
 
@@ -45,6 +45,8 @@ class Entry(Struct, frozen=True):
     path: Path
     value: Mapping[str, Any]
     line: int | None = None
+    #: Whether it runs whatever the event is about: nothing in it or around it says for which tools it is.
+    everywhere: bool = True
 
     @property
     def event(self) -> str:
@@ -128,7 +130,7 @@ class Installer:
         file = self.files(site)[0]
         document = self.document(file, texts.get(file))
         return [
-            Entry(file, path, value, document.where(*path).line)
+            Entry(file, path, value, document.where(*path).line, _runs_everywhere(document.value, path))
             for path, value in self.commands(document.value)
         ]
 
@@ -211,6 +213,20 @@ class Installer:
         yield from ()
 
 
+def _runs_everywhere(document: Any, path: Path) -> bool:
+    around = [
+        found_at(document, path),
+        *([found_at(document, path[:-2])] if path[-2:-1] == ("hooks",) else []),
+    ]
+    said = [
+        cast("dict[str, Any]", each).get(key)
+        for each in around
+        if isinstance(each, dict)
+        for key in _NARROWING
+    ]
+    return all(each in (None, "", "*", ".*") for each in said)
+
+
 def commands_below(value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     if isinstance(value, dict):
         table = cast("dict[str, Any]", value)
@@ -255,9 +271,11 @@ def without(text: str, form: Format, path: Path, kept: Any, known: bool) -> str:
 
 
 def _value(text: str, form: Format, path: Path) -> Any:
-    return found_at(read_document(text, form, "", comments=True).value, path)
+    return found_at(read_value(text, form), path)
 
 
+#: Fields of entries and groups that say when they count.
+_NARROWING = ("matcher", "match", "condition", "if")
 _EMPTY: Mapping[Format, str] = {"json": "{}", "toml": "", "yaml": "{}"}
 
 

@@ -7,8 +7,11 @@ A change that would mean anything else than was asked for is not made.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, cast
+
+import msgspec
 
 from hookline.documents.document import Format, read_document
 from hookline.model.diagnostics import Path
@@ -47,6 +50,15 @@ def removed(text: str, form: Format, path: Path) -> str:
     return _changed(text, form, wanted, "removed", path)
 
 
+def replaced(text: str, form: Format, path: Path, value: Any) -> str:
+    """With another value at this path, in JSON."""
+    wanted = read_value(text, form)
+    if found_at(wanted, path) is None:
+        raise EditError(f"there is no {shown(path)}")
+    found_at(wanted, path[:-1])[path[-1]] = value
+    return _changed(text, form, wanted, "replaced", path, value)
+
+
 def renamed(text: str, form: Format, path: Path, key: str) -> str:
     """With another key in place of the last one of this path."""
     wanted = read_value(text, form)
@@ -59,6 +71,10 @@ def read_value(text: str, form: Format) -> Any:
     """What the text says, an empty table if it says nothing. JSON may have comments."""
     if not text.removeprefix(_MARK).strip():
         return dict[str, Any]()
+    if form == "json":
+        # Files of agents may be large, and each change reads them twice.
+        with suppress(msgspec.MsgspecError, RecursionError):
+            return msgspec.json.decode(text)
     document = read_document(text, form, "", comments=True)
     if document.value is None and document.diagnostics:
         raise EditError(document.diagnostics[0].message)

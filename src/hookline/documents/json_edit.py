@@ -19,6 +19,7 @@ _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"')
 _WORD = re.compile(r'[^\s{}\[\],:"]+')
 _DEEPEST = 200
+_DECODER = json.JSONDecoder()
 
 
 class _Node(Struct):
@@ -36,7 +37,7 @@ def appended(text: str, path: Path, value: Any) -> str:
     """With the value as the last item of the array at this path; what is missing of the path is made."""
     if not text.strip():
         text = "{}\n"
-    node = _read(text)
+    node = _read(text, path)
     for at, step in enumerate(path):
         found = _child(node, step, path[:at])
         if found is None:
@@ -52,7 +53,30 @@ def appended(text: str, path: Path, value: Any) -> str:
 
 def removed(text: str, path: Path) -> str:
     """Without the item or the member at this path."""
-    node = _read(text)
+    node, index = _found(text, path)
+    if index:
+        return text[: node.items[index - 1].end] + text[node.items[index].end :]
+    if len(node.items) > 1:
+        return text[: node.starts[0]] + text[node.starts[1] :]
+    return text[: node.start + 1] + text[node.end - 1 :]
+
+
+def replaced(text: str, path: Path, value: Any) -> str:
+    """With another value at this path."""
+    node, index = _found(text, path)
+    item = node.items[index]
+    if "\n" not in text[item.start : item.end]:
+        body = json.dumps(value, ensure_ascii=False)
+    else:
+        end_of_line = "\r\n" if "\r\n" in text else "\n"
+        lines = json.dumps(value, ensure_ascii=False, indent=_unit(text)).split("\n")
+        body = f"{end_of_line}{_indent(text, item.start)}".join(lines)
+    return text[: item.start] + body + text[item.end :]
+
+
+def _found(text: str, path: Path) -> tuple[_Node, int]:
+    """What is around the item or the member at this path, and its place in there."""
+    node = _read(text, path)
     for at, step in enumerate(path[:-1]):
         found = _child(node, step, path[:at])
         if found is None:
@@ -61,18 +85,15 @@ def removed(text: str, path: Path) -> str:
     index = _index(node, path[-1])
     if index is None:
         raise EditError(f"there is no {_shown(path)}")
-    if index:
-        return text[: node.items[index - 1].end] + text[node.items[index].end :]
-    if len(node.items) > 1:
-        return text[: node.starts[0]] + text[node.starts[1] :]
-    return text[: node.start + 1] + text[node.end - 1 :]
+    return node, index
 
 
 # Reading
 
 
-def _read(text: str) -> _Node:
-    node = _value(text, _skip(text, 0), 0)
+def _read(text: str, path: Path) -> _Node:
+    """What is beside the path is only passed over."""
+    node = _value(text, _skip(text, 0), path, 0)
     if _skip(text, node.end) != len(text):
         raise EditError("it is no JSON")
     return node
@@ -83,19 +104,27 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _value(text: str, at: int, depth: int) -> _Node:
+def _value(text: str, at: int, path: Path | None, depth: int) -> _Node:
     if depth > _DEEPEST:
         raise EditError("it is nested too deeply")
     opening = text[at : at + 1]
     if opening in {"{", "["}:
-        return _container(text, at, depth)
+        return (_passed_over(text, at) if path is None else None) or _container(text, at, path, depth)
     found = (_TEXT if opening == '"' else _WORD).match(text, at)
     if found is None:
         raise EditError("it is no JSON")
     return _Node("plain", at, found.end())
 
 
-def _container(text: str, at: int, depth: int) -> _Node:
+def _passed_over(text: str, at: int) -> _Node | None:
+    """A value that nothing of is needed, at the speed of C; None for one with comments in it."""
+    try:
+        return _Node("plain", at, _DECODER.raw_decode(text, at)[1])
+    except (ValueError, RecursionError):
+        return None
+
+
+def _container(text: str, at: int, path: Path | None, depth: int) -> _Node:
     node = _Node("object" if text[at] == "{" else "array", at)
     closing = "}" if node.kind == "object" else "]"
     at = _skip(text, at + 1)
@@ -108,7 +137,9 @@ def _container(text: str, at: int, depth: int) -> _Node:
                 raise EditError("it is no JSON")
             node.keys.append(json.loads(key[0]))
             at = _skip(text, colon + 1)
-        item = _value(text, at, depth + 1)
+        step = node.keys[-1] if node.kind == "object" else len(node.items)
+        inner = path[1:] if path and path[0] == step else None
+        item = _value(text, at, inner, depth + 1)
         node.items.append(item)
         at = _skip(text, item.end)
         if text[at : at + 1] == ",":

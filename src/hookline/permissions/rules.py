@@ -150,12 +150,20 @@ class RuleSet(Struct, frozen=True, eq=False):
             made = made.with_rule(rule)
         return made
 
-    def with_rule(self, rule: Rule) -> "RuleSet":
+    def with_rule(self, *rules: Rule) -> "RuleSet":
         """The same rule from the same source is kept once."""
-        there = self.of(rule.behavior)
-        if any(one.text == rule.text and one.source == rule.source for one in there):
-            return self
-        return replace(self, **{rule.behavior: (*there, rule)})
+        made = self
+        for behavior in BEHAVIORS:
+            new = [rule for rule in rules if rule.behavior == behavior]
+            if not new:
+                continue
+            there = {(one.text, one.source): one for one in self.of(behavior)}
+            before = len(there)
+            for rule in new:
+                there.setdefault((rule.text, rule.source), rule)
+            if len(there) > before:
+                made = replace(made, **{behavior: (*self.of(behavior), *list(there.values())[before:])})
+        return made
 
     def without(self, dropped: Iterable[Rule]) -> "RuleSet":
         gone = {id(rule) for rule in dropped}

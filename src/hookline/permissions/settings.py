@@ -9,7 +9,7 @@ from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path
 from hookline.model.safe_text import one_line
 from hookline.permissions.modes import MODES, ModeName, mode_of
-from hookline.permissions.rules import BEHAVIORS, Behavior, RuleReader, RuleSet
+from hookline.permissions.rules import BEHAVIORS, Behavior, Rule, RuleReader, RuleSet
 
 _KEYS = (*BEHAVIORS, "defaultMode", "additionalDirectories")
 #: What does not count in a file that the user has not trusted.
@@ -72,12 +72,14 @@ class _Reading:
         return cast("Mapping[str, Any]", section)
 
     def list_of_rules(self, behavior: Behavior, given: Any) -> None:
+        found: list[Rule] = []
         for place, text in self._items(behavior, given):
             rule, problem = self.rules.read(behavior, text, self._source)
             if problem is not None:
                 self._wrong(problem, *place)
             if rule is not None:
-                self.rules = self.rules.with_rule(rule)
+                found.append(rule)
+        self.rules = self.rules.with_rule(*found)
 
     def mode(self, given: Any) -> ModeName | None:
         if given is None:

@@ -18,7 +18,9 @@ FILES = {
 }  # fmt: skip
 EXAMPLES = Path(__file__).parents[3] / "examples"
 #: A guard that every agent reads alike, if it is about commands.
-GUARD = "#!/bin/sh\ncase $(cat) in *forbidden*) echo no >&2; exit 2 ;; esac\n"
+GUARD = "#!/bin/sh\ncase $(jq -r .tool_input.command) in *forbidden*) echo no >&2; exit 2 ;; esac\n"
+#: One that none reads like another.
+WHOLE = "#!/bin/sh\ncase $(cat) in *forbidden*) echo no >&2; exit 2 ;; esac\n"
 PAIRS = [(source, target) for source in FILES for target in FILES if source != target]
 
 
@@ -113,6 +115,49 @@ def convert_process(where: Place, *words: str) -> Ran:
     return run_cli(list(words), where.project, where.home)
 
 
+@pytest.mark.parametrize(
+    ("hooks", "why"),
+    [
+        ([], "hooks is a list, not an object"),
+        ({"PreToolUse": {"matcher": "Bash", "hooks": []}}, "PreToolUse is not a list of groups"),
+        ({"PreToolUse": ["x"]}, "a group is not an object with hooks"),
+        ({"PreToolUse": [{"matcher": "Bash", "command": "x"}]}, "a group needs a list of hooks"),
+        ({"PreToolUse": [{"hooks": ["x"]}]}, "a hook is not an object"),
+        ({"PreToolUs": [{"hooks": [{"type": "command", "command": "x"}]}]}, "no event is called 'PreToolUs'"),
+    ],
+)
+def test_what_has_another_shape_is_lost_with_its_line(convert: Convert, hooks: Any, why: str) -> None:
+    found = convert.report(hooks, "codex")
+    (entry,) = found["entries"]
+    assert (entry["how"], entry["why"], found["lost"], found["trust"]) == ("lost", [why], 1, None)
+    assert entry["source"].rpartition(":")[2].isdecimal()
+
+
+@pytest.mark.parametrize(
+    ("target", "file", "text", "why"),
+    [
+        ("codex", "~/.codex/config.toml", "[features]\nhooks = false\n", "features.hooks in"),
+        ("gemini-cli", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}', "turns its hooks off"),
+        (
+            "gemini-cli",
+            "~/.gemini/settings.json",
+            '{"hooksConfig": {"enabled": false}}',
+            "turns its hooks off",
+        ),
+        ("codex", "~/.codex/config.toml", "[features]\nhooks = true\n", None),
+    ],
+)
+def test_an_agent_that_runs_no_hooks_is_told(
+    convert: Convert, target: str, file: str, text: str, why: str | None
+) -> None:
+    convert.where.write(file, text)
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
+    found = convert.report(hooks, target)["switched_off"]
+    assert found is None if why is None else why in found
+    said = convert.run(FILES["claude-code"], "--to", target, "--report").stdout
+    assert ("they will not run" in said) is (why is not None)
+
+
 # --- matchers
 
 
@@ -163,6 +208,26 @@ def test_matchers_that_cannot_be_written(
     found = convert.one("PreToolUse", "true", target, matcher)
     assert found["how"] == how
     assert why in found["why"][0]
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher", "target", "notes"),
+    [
+        ("PreToolUse", "Bash|NotebookEdit", "gemini-cli", ["Gemini CLI has no tool like NotebookEdit"]),
+        ("PreToolUse", "Bash|Read|Mine", "codex", ["Codex has no tool like Read",
+         "Claude Code has no tool Mine, and Codex has none like it"]),
+        ("PreToolUse", "^(Bash|NotebookEdit)$", "gemini-cli", ["Gemini CLI has no tool like NotebookEdit"]),
+        ("PreToolUse", "*", "gemini-cli", []),
+        ("SessionStart", "startup|compact|fork", "gemini-cli",
+         ["Gemini CLI has no source like compact", "Gemini CLI has no source like fork"]),
+        ("SessionStart", "startup|compact|fork", "codex", ["Codex has no source like fork"]),
+    ],
+)  # fmt: skip
+def test_parts_of_a_matcher_without_a_counterpart_are_told(
+    convert: Convert, event: str, matcher: str, target: str, notes: list[str]
+) -> None:
+    found = convert.one(event, "true", target, matcher)
+    assert (found["how"], found["notes"]) == ("direct", notes)
 
 
 def test_a_list_of_values_is_a_group_for_each_where_the_agent_compares_whole_texts(convert: Convert) -> None:
@@ -218,7 +283,8 @@ def test_timeouts_have_the_unit_and_the_caps_of_the_agent(
         ({"type": "command", "command": "true", "asyncRewake": True}, "wrapped", "wrapped"),
         ({"type": "command", "command": "true", "onFailure": "block"}, "wrapped", "wrapped"),
         ({"type": "command", "command": "echo", "args": ["a b"]}, "direct", "direct"),
-        ({"type": "command", "command": "echo", "args": ["${CLAUDE_PROJECT_DIR}"]}, "wrapped", "wrapped"),
+        ({"type": "command", "command": "echo", "args": ["${CLAUDE_PROJECT_DIR}"]}, "wrapped", "direct"),
+        ({"type": "command", "command": "echo", "args": ["${CLAUDE_PLUGIN_ROOT}"]}, "wrapped", "wrapped"),
         ({"type": "http", "url": "http://127.0.0.1:1/"}, "wrapped", "wrapped"),
         ({"type": "prompt", "prompt": "Is it fine?"}, "lost", "lost"),
         ({"type": "agent", "prompt": "Is it fine?"}, "lost", "lost"),
@@ -269,22 +335,19 @@ def test_fields_that_the_agent_has_and_those_that_it_has_not(convert: Convert) -
             "uses $CLAUDE_ENV_FILE",
             "uses $CLAUDE_ENV_FILE",
         ),
+        ("PreToolUse", WHOLE, "uses the payload as a whole", "uses the payload as a whole"),
+        ("PreToolUse", "#!/bin/sh\ngrep -q x && exit 2\n", "payload as a whole", "payload as a whole"),
+        # The line itself says something where the script does not.
         (
             "PreToolUse",
-            "#!/bin/sh\ngrep -q x && exit 2\n",
-            "may exit with 2 and say nothing",
-            "may exit with 2 and say",
-        ),
-        (
-            "PreToolUse",
-            "#!/bin/sh\ncase $(cat) in\n a) echo a >&2; exit 2 ;;\n b) exit 2 ;;\nesac\n",
-            "say nothing",
-            "say nothing",
+            "#!/bin/sh\ncase $(jq -r .tool_input.command) in\n a) echo a >&2; exit 2 ;;\n b) exit 2 ;;\nesac\n",
+            "",
+            "",
         ),
         ("PreToolUse", "#!/bin/sh\n./other\n", "needs ./other, which cannot be read", "cannot be read"),
         ("PreToolUse", "#!/bin/sh\ncurl http://127.0.0.1:1\n", "runs curl, which is not read", "runs curl"),
-        ("PreToolUse", "#!/bin/sh\n$CHECK\n", "cannot be read for certain", "cannot be read for certain"),
-        ("PreToolUse", "#!/usr/bin/env node\nprocess.exit(0)\n", "a program for node", "a program for node"),
+        ("PreToolUse", "#!/bin/sh\n$CHECK\n", "known only when it runs", "known only when it runs"),
+        ("PreToolUse", "#!/usr/bin/env node\nprocess.exit(0)\n", "a program for /usr/bin/env node", "node"),
         ("PreToolUse", '#!/bin/sh\necho \'{"decision": "block", "reason": "no"}\'\n', "", ""),
         (
             "PreToolUse",
@@ -308,7 +371,7 @@ def test_fields_that_the_agent_has_and_those_that_it_has_not(convert: Convert) -
         (
             "PreToolUse",
             (
-                "#!/bin/sh\n"
+                "#!/bin/sh\nD=$(jq -r .tool_input.command)\n"
                 'jq -n --arg d "$D" \'{hookSpecificOutput: {hookEventName: "PreToolUse", permissionDecision: $d}}\'\n'
             ),
             "permissionDecision",
@@ -316,14 +379,15 @@ def test_fields_that_the_agent_has_and_those_that_it_has_not(convert: Convert) -
         ),
         (
             "PreToolUse",
-            '#!/bin/sh\nA="permissionDecision"\necho "{$A: 1}"\n',
-            "not written out",
-            "not written out",
+            '#!/bin/sh\nA="permissionDecision"\necho "{\\"hookSpecificOutput\\": {\\"$A\\": \\"$(date)\\"}}"\n',
+            "may print what is not written in it",
+            "may print what is not written in it",
         ),
         ("PreToolUse", "#!/bin/sh\necho '{\"continue\": false}'\n", '"continue": false', ""),
-        ("UserPromptSubmit", "#!/bin/sh\necho remember\n", "", "prints text"),
-        ("UserPromptSubmit", GUARD, "", ""),
-        ("SessionStart", "#!/bin/sh\necho remember\n", "", "prints text"),
+        ("UserPromptSubmit", "#!/bin/sh\necho remember\n", "", "may print text"),
+        ("UserPromptSubmit", GUARD.replace(".tool_input.command", ".prompt"), "", ""),
+        ("UserPromptSubmit", GUARD, "never recorded", "never recorded"),
+        ("SessionStart", "#!/bin/sh\necho remember\n", "", "may print text"),
         ("Stop", "#!/bin/sh\necho done\n", "", ""),
         ("Stop", "#!/bin/sh\n[ -e tested ] || { echo run the tests >&2; exit 2; }\n", "", ""),
         ("PreCompact", "#!/bin/sh\necho no >&2; exit 2\n", "exits with 2", "exits with 2"),
@@ -348,12 +412,12 @@ def test_a_script_is_called_directly_only_where_it_means_the_same(
             "",
         ),
         ("import sys\nprint('no', file=sys.stderr)\nsys.exit(2)\n", ""),
-        ("import sys\nsys.exit(2)\n", "may exit with 2 and say nothing"),
-        ("raise SystemExit(2)\n", "may exit with 2 and say nothing"),
+        ("import sys\nsys.exit(2)\n", ""),
+        ("raise SystemExit(2)\n", ""),
         ("import subprocess\n", "uses subprocess"),
-        ("import os\nos.system('x')\n", "uses system"),
-        ("eval('1')\n", "uses eval"),
-        ("from .beside import guard\n", "uses"),
+        ("import os\nos.system('x')\n", "uses os.system"),
+        ("eval('1')\n", "calls eval"),
+        ("from .beside import guard\n", "imports from beside"),
         ("def x(:\n", "no Python that can be read"),
     ],
 )
@@ -368,7 +432,8 @@ def test_what_a_guard_of_files_reads_has_another_form_in_a_patch(convert: Conver
     line = "jq -e '.tool_input.file_path | test(\"env$\") | not' >/dev/null || { echo no >&2; exit 2; }"
     found = convert.one("PreToolUse", line, "codex", "Edit|Write")
     assert found["why"][0] == "reads the arguments of Write, and apply_patch has others in Codex"
-    assert convert.one("PreToolUse", line, "gemini-cli", "Edit|Write")["how"] == "direct"
+    found = convert.one("PreToolUse", line, "gemini-cli", "Edit|Write")
+    assert "may send relative paths" in found["why"][0]
 
 
 @pytest.mark.parametrize("target", ["claude-code", "codex"])
@@ -381,12 +446,29 @@ def test_a_status_that_only_the_source_takes_for_a_denial(convert: Convert, targ
     assert convert.one("SessionEnd", line, target, None, "gemini-cli")["how"] == "direct"
 
 
-def test_a_reason_on_stdout_alone_is_none_where_only_stderr_is_read(convert: Convert) -> None:
-    """Gemini CLI reads either; Codex lets the call pass."""
-    found = convert.one("BeforeTool", "echo no; exit 2", "codex", "run_shell_command", "gemini-cli")
-    assert "may exit with 2 and say why on stdout only, which means something else in Codex" in found["why"]
-    found = convert.one("BeforeTool", "echo no >&2; exit 2", "codex", "run_shell_command", "gemini-cli")
-    assert "stdout" not in " ".join(found["why"])
+@pytest.mark.parametrize("target", ["codex", "gemini-cli"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "exit 2",
+        "echo no; exit 2",
+        '[ "$USER" = nobody-at-all ] && echo no >&2; exit 2',
+        'echo "$1" >&2; exit 2',
+    ],
+)
+def test_a_denial_without_a_word_gets_one(convert: Convert, target: str, line: str) -> None:
+    """Claude Code denies; the others would let the call pass."""
+    found = convert.one("PreToolUse", line, target)
+    assert found["how"] == "direct"
+    ran = run_line(convert.where, found["entries"][0]["command"], {}, USER="me")
+    assert ran.returncode == 2
+    assert ran.stderr.strip() == "a hook said no" or (target, ran.stdout) == ("gemini-cli", "no\n")
+
+
+def test_an_answer_wins_over_exit_2_in_gemini(convert: Convert) -> None:
+    line = "echo '{}'; echo no >&2; exit 2"
+    found = convert.one("PreToolUse", line, "gemini-cli")
+    assert found["why"] == ["answers {} and exit with 2, which means something else in Gemini CLI"]
 
 
 # --- lines
@@ -409,7 +491,7 @@ def run_line(where: Place, line: str, given: object, **env: str) -> "subprocess.
         ("(exit 7); exit 0", 0, ""),
         ("exit 7", 7, ""),
         ("false # why", 1, ""),
-        ("[ \"$A B\" = ' B' ] && exit 3", 3, ""),
+        ("a=; [ \"$a B\" = ' B' ] && exit 3", 3, ""),
     ],
 )
 def test_a_line_runs_as_in_its_own_agent(
@@ -423,18 +505,28 @@ def test_a_line_runs_as_in_its_own_agent(
     assert (ran.returncode, ran.stderr) == (expected, stderr)
 
 
-def test_the_projects_directory_is_given_to_a_script_that_uses_it(convert: Convert) -> None:
-    convert.where.write(".claude/guard.sh", GUARD)
-    found = convert.one("PreToolUse", '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh', "codex")
-    line = found["entries"][0]["command"]
-    assert run_line(convert.where, line, {"tool_input": {"command": "forbidden"}}).returncode == 2
-    assert run_line(convert.where, line, {"tool_input": {"command": "ls"}}).returncode == 0
-    # Gemini CLI sets the variable itself.
+def test_no_entry_holds_the_place_of_the_project(convert: Convert) -> None:
+    """It would pass everything after a move. Codex has no variable with the project's directory, Gemini CLI has."""
+    convert.where.write(".claude/guard.sh", GUARD).chmod(0o755)
+    line = '"$CLAUDE_PROJECT_DIR"/.claude/guard.sh'
+    found = convert.one("PreToolUse", line, "codex")
+    assert (found["how"], found["why"]) == (
+        "wrapped",
+        ["uses $CLAUDE_PROJECT_DIR, which Codex does not set"],
+    )
+    found = convert.one("PreToolUse", line, "gemini-cli")
+    assert found["how"] == "direct"
+    (entry,) = found["entries"]
+    assert str(convert.where.project) not in json.dumps(entry)
+    # Gemini CLI itself would replace $CLAUDE_PROJECT_DIR, quoted, in the middle of a text that is quoted.
+    assert "${CLAUDE_PROJECT_DIR}" in entry["command"]
+    assert "$CLAUDE_PROJECT_DIR" not in entry["command"]
+    given = {"tool_input": {"command": "forbidden"}}
     assert (
-        "env CLAUDE"
-        not in convert.one("PreToolUse", "$CLAUDE_PROJECT_DIR/.claude/guard.sh", "gemini-cli")["entries"][0][
-            "command"
-        ]
+        run_line(
+            convert.where, entry["command"], given, CLAUDE_PROJECT_DIR=str(convert.where.project)
+        ).returncode
+        == 2
     )
 
 
@@ -499,6 +591,49 @@ def test_writing_keeps_what_is_there_and_a_second_time_changes_nothing(convert: 
     assert file.read_text() == text
 
 
+@pytest.mark.parametrize("line", ["true", "curl x"])
+def test_a_changed_timeout_changes_the_entry(convert: Convert, line: str) -> None:
+    for seconds in (5, 7, 7):
+        entry = {"type": "command", "command": line, "timeout": seconds}
+        convert.report({"Stop": [{"hooks": [entry]}]}, "codex", "claude-code", "--write", "--trust")
+        (group,) = json.loads((convert.where.project / FILES["codex"]).read_text())["hooks"]["Stop"]
+        assert group["hooks"][0]["timeout"] == (seconds if line == "true" else seconds + 10)
+    config = tomllib.loads((convert.where.home / ".codex" / "config.toml").read_text())
+    assert len(config["hooks"]["state"]) == 1
+
+
+@pytest.mark.parametrize("target", ["codex", "gemini-cli"])
+def test_what_is_wrapped_closes_after_a_move(where: Place, target: str) -> None:
+    """The entry holds the place of the originals: where they are gone, it says no."""
+    hooks = {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./gone && curl x"}]}]
+    }
+    where.write(FILES["claude-code"], json.dumps({"hooks": hooks}))
+    convert_process(where, "convert", FILES["claude-code"], "--to", target, "--write")
+    ((event, (group,)),) = json.loads((where.project / FILES[target]).read_text())["hooks"].items()
+    (where.project / FILES[target]).parent.rename(where.project / "moved")
+    given = {
+        "session_id": "s", "cwd": str(where.project), "hook_event_name": event, "timestamp": "2026-01-01T00:00:00Z",
+        "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "u", "turn_id": "t",
+    }  # fmt: skip
+    said = run_line(where, group["hooks"][0]["command"], given)
+    answer = said.stdout + said.stderr
+    assert said.returncode == 2 or '"deny"' in answer or '"block"' in answer, said
+
+
+def test_scripts_of_the_user_are_read_where_they_are_the_same_everywhere(convert: Convert) -> None:
+    """A relative name is another script in each project."""
+    where = convert.where
+    where.write("guard.sh", GUARD)
+    where.write("~/guard.sh", GUARD)
+    for line, how in (("sh guard.sh", "wrapped"), ("sh ~/guard.sh", "direct"), ('sh "$HOME"/guard.sh', "direct"),
+                      ('sh "$CLAUDE_PROJECT_DIR"/guard.sh', "wrapped")):  # fmt: skip
+        entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}
+        file = where.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": [entry]}}))
+        found = json.loads(convert.run(str(file), "--to", "gemini-cli", "--json").stdout)
+        assert found["entries"][0]["how"] == how, (line, found)
+
+
 @pytest.mark.parametrize(
     ("source", "files"),
     [
@@ -512,7 +647,7 @@ def test_what_is_wrapped_of_one_file_stays_when_another_is_converted(
     where.write(".git/HEAD", "")
     kept: dict[str, str] = {}
     for number, file in enumerate(files):
-        line = f"cat >/dev/null; echo reason {number} >&2; exit 2; curl x"
+        line = f"curl x; echo reason {number} >&2; exit 2"
         entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}
         toml = f"[[hooks.PreToolUse]]\nmatcher = 'Bash'\nhooks = [{{type = 'command', command = '{line}'}}]\n"
         where.write(file, toml if file.endswith(".toml") else json.dumps({"hooks": {"PreToolUse": [entry]}}))
@@ -564,12 +699,14 @@ def test_there_and_back_again(convert: Convert) -> None:
     """What is direct both ways comes back as it was."""
     hello = {"type": "command", "command": "echo hello", "timeout": 5}
     guard = {"type": "command", "command": "./guard.sh"}
+    last = {"type": "command", "command": "./tests.sh"}
     hooks: dict[str, list[dict[str, Any]]] = {
         "SessionStart": [{"matcher": "startup|resume", "hooks": [hello]}],
         "PreToolUse": [{"matcher": "Bash", "hooks": [{**guard, "timeout": 20}]}],
-        "Stop": [{"hooks": [guard]}],
+        "Stop": [{"hooks": [last]}],
     }
-    convert.where.write("guard.sh", GUARD)
+    convert.where.write("guard.sh", f"{GUARD}exit 0\n")
+    convert.where.write("tests.sh", "#!/bin/sh\n[ -e tested ] || { echo run the tests >&2; exit 2; }\n")
     assert convert.report(hooks, "codex", "claude-code", "--write")["direct"] == 3
     back = json.loads(convert.run(FILES["codex"], "--to", "claude-code", "--json").stdout)
     assert back["direct"] == 3

@@ -292,6 +292,54 @@ def test_lines_that_the_user_wrote_are_left(where: Place, program: str) -> None:
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize("agent", ["claude-code", "reasonix", "codewhale"])
+def test_a_call_for_some_tools_is_the_users(where: Place, agent: str) -> None:
+    """Ours asks about all of them; taking it over would drop the matcher."""
+    line = f"hookline hook --dialect {agent}"
+    matched = {
+        "claude-code": JSON % ("PreToolUse", GROUP.replace("mine", line)),
+        "reasonix": JSON % ("PreToolUse", f'{{"match": "x", "command": "{line}"}}'),
+        "codewhale": (
+            f'[[hooks]]\nevent = "tool_call_before"\ncommand = "{line}"\n'
+            'condition = { type = "tool_name", name = "exec_shell" }\n'
+        ),
+    }
+    file = file_of(where, agent, "--project")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(matched[agent])
+    install(where, agent, "--project")
+    assert line in commands(where, agent, "--project")
+    uninstall(where, agent, "--project")
+    assert file.read_text() == matched[agent]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_installing_again_keeps_the_events_that_were_chosen(where: Place, agent: str) -> None:
+    file = file_of(where, agent, "--project")
+    if agent == "docker-agent":
+        file.write_text(theirs(agent, "--project"))
+    chosen = GATES.get(agent, "PreToolUse")
+    install(where, agent, "--project", "--events", chosen)
+    before = file.read_text()
+    install(where, agent, "--project")
+    assert file.read_text() == before
+    install(where, agent, "--project", "--events", "all")
+    assert len(file.read_text()) > len(before)
+
+
+def test_a_folder_that_is_another_one_in_each_directory_is_refused(where: Place) -> None:
+    ran = command(where, "install", "claude-code", "--yes", env={"CLAUDE_CONFIG_DIR": "mine"})
+    assert ran.status == 1
+    assert "CLAUDE_CONFIG_DIR is 'mine', which is another folder in each directory" in ran.stderr
+    assert not (where.project / "mine").exists()
+    assert (
+        command(
+            where, "install", "claude-code", "--project", "--yes", env={"CLAUDE_CONFIG_DIR": "mine"}
+        ).status
+        == 0
+    )
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Place, agent: str) -> None:
     where.write(

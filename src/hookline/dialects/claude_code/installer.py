@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hookline.dialects.installer import Entry, Installer, Site, Standing
+from hookline.dialects.installer import Entry, Installer, InstallError, Site, Standing
 from hookline.documents.document import read_document
 from hookline.documents.edit import found_at
 
@@ -21,7 +21,14 @@ class ClaudeCodeInstaller(Installer):
 
     def _settings(self, env: Mapping[str, str]) -> str | None:
         folder = self.dialect.user_folder(env)
-        return os.path.join(folder, "settings.json") if folder else None
+        return os.path.join(folder, "settings.json") if folder and os.path.isabs(folder) else None
+
+    def files(self, site: Site) -> Sequence[str]:
+        folder = site.env.get("CLAUDE_CONFIG_DIR", "")
+        if site.scope == "user" and folder and not os.path.isabs(folder):
+            what = f"CLAUDE_CONFIG_DIR is {folder[:200]!r}, which is another folder in each directory"
+            raise InstallError(f"{what}: set it to a whole path, or use --project")
+        return super().files(site)
 
     def further_files(self, site: Site) -> Sequence[str]:
         folder = site.env.get("CLAUDE_CONFIG_DIR") or site.env.get("HOME", "")

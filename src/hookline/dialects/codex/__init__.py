@@ -143,6 +143,7 @@ class Codex(Dialect):
             line='"$SHELL" -lc {}',
             answers=FAMILY_ANSWERS,
             whole_timeouts=True,
+            hears_reasons=True,
             longest={"SessionEnd": LONGEST_AT_END},
             fields=frozenset(("async", "statusMessage")),
             trust_step="Codex skips each of them without a word until you have trusted it with /hooks",

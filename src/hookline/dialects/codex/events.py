@@ -66,7 +66,8 @@ ROWS: Mapping[str, Row] = MappingProxyType(
         ),
         "PostCompact": Row(e.POST_COMPACT, ("trigger",), **_COMPACTS),
         "SessionStart": Row(
-            e.SESSION_START, ("source",), _CONTEXT, e.SESSION_SOURCES, plain="context", in_turn=False, **_OBSERVES
+            e.SESSION_START, ("source",), _CONTEXT, ("startup", "resume", "clear", "compact"), plain="context",
+            in_turn=False, **_OBSERVES
         ),
         "UserPromptSubmit": Row(
             e.USER_PROMPT_SUBMIT, ("prompt",), _STOPS | _CONTEXT, (), ("block",), plain="context",
@@ -80,7 +81,9 @@ ROWS: Mapping[str, Row] = MappingProxyType(
             **_SENDS_BACK,
         ),
         "Stop": Row(e.STOP, ("stop_hook_active", "last_assistant_message"), _STOPS, (), **_SENDS_BACK),
-        "SessionEnd": Row(e.SESSION_END, ("reason",), in_turn=False, has_mode=False, **_OBSERVES),
+        "SessionEnd": Row(
+            e.SESSION_END, ("reason",), subjects=("other",), in_turn=False, has_mode=False, **_OBSERVES
+        ),
     }
 )  # fmt: skip
 

@@ -17,7 +17,7 @@ from hookline.dialects.family.settings import Fields, Kind, Matching, Note, labe
 from hookline.dialects.labels import entry_label, shortened
 from hookline.dialects.tool_regex import dead_note
 from hookline.handlers.specs import CommandSpec
-from hookline.matching.matchers import OtherNames, regex_or_names
+from hookline.matching.matchers import OtherNames, can_match, regex_or_names
 from hookline.model.errors import PatternError
 from hookline.model.events import May
 from hookline.model.hook import Hook, Waiting
@@ -132,8 +132,9 @@ class FileReader(family.FileReader):
             message = f"matcher: {error}, so Codex skips these hooks"
             return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
         if matcher is None or own_event.event.subject != "tool_name":
-            dead = family.never_matches(own_event.event, matcher, None)
-            return Matching(matcher, note=Note("dead-matcher", dead) if dead else None)
+            known = row.subjects or own_event.event.subjects
+            dead = f"the matcher can never match: {own_event.event.subject} is one of {', '.join(known)}"
+            return Matching(matcher, note=None if can_match(matcher, known) else Note("dead-matcher", dead))
         named = [name for name in text.split("|") if name == "exec_command"]
         note = Note("dead-matcher", "hooks are told of exec_command as Bash", '"Bash"') if named else None
         return Matching(OtherNames(matcher, OTHER_NAMES), note=note or dead_note(text))

@@ -150,6 +150,7 @@ class GeminiCli(Dialect):
             exact_names="^({})$",
             lists_values=False,
             whole_timeouts=True,
+            hears_reasons=True,
             failed=1,
             remarks={
                 "PreCompress": "fires before every model turn, whether anything is compressed or not",

@@ -5,9 +5,9 @@ from typing import Any
 from hookline.cli.main import add_json_option, command_parser
 
 _DESCRIPTION = """Write the hooks of FILE, which is one agent's, for another agent: events, matchers, names of tools,
-timeouts and exit codes by what they mean. An entry calls your script as before where everything that
-the script can be seen to use means the same there; else Hookline runs it in the other agent as its own
-agent would; what is not possible is reported as lost, with its line. No hook is run.
+timeouts and exit codes by what they mean. An entry calls your script as before where it is proven that
+the script does the same there; in doubt Hookline runs it in the other agent as its own agent would;
+what is not possible is reported as lost, with its line. No hook is run.
 
 Without an option the other agent's file is printed, and what is not as it was on standard error.
 --report prints what becomes of each entry, --write writes the file."""

@@ -2,20 +2,19 @@
 
 import json
 import os
-import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
 from hookline.cli.commands.convert.plan import Planned
-from hookline.cli.commands.install.run import pinned_program
+from hookline.cli.commands.hook.run import hook_command, pinned_program
 from hookline.config.install.files import Snapshot, refuse_unwritable, replace, snapshot
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.install import HookCall
 from hookline.dialects.installer import Entry, InstallError, Site, commands_below, lists_of, located
 from hookline.documents.document import read_document
-from hookline.documents.edit import appended
+from hookline.documents.edit import appended, replaced
 from hookline.model.diagnostics import Path
 
 #: Below the other agent's folder: files of agents whose entries Hookline runs, as those agents have them.
@@ -114,7 +113,7 @@ def _calls(wrapped: Sequence[Planned], target: Dialect, file: str) -> list[tuple
     calls = [
         HookCall(
             event,
-            f"{program} hook --dialect {target.name} --config {shlex.quote(file)} {event}",
+            hook_command(program, target, event, file),
             int(max(each.seconds for each in wrapped if event in each.to)),
             any(each.guards for each in wrapped if event in each.to),
         )
@@ -145,10 +144,31 @@ def _added(
     with located(file):
         for path, group in additions:
             entries += [entry for _path, entry in commands_below(group, ())]
-            if group not in there.get(path, []):
+            known = there.setdefault(path, [])
+            if group in known:
+                continue
+            before = next((at for at, each in enumerate(known) if _calls_the_same(each, group)), None)
+            if before is None:
                 text = appended(text, "json", path, group)
-                there.setdefault(path, []).append(group)
+                known.append(group)
+            else:
+                text = replaced(text, "json", (*path, before), group)
+                known[before] = group
     return text if text.endswith("\n") or not text else f"{text}\n", entries
+
+
+def _calls_the_same(first: Any, second: Any) -> bool:
+    """Whether two groups differ in how long they are waited for, and in nothing else."""
+    return _without_timeouts(first) == _without_timeouts(second)
+
+
+def _without_timeouts(value: Any) -> Any:
+    if isinstance(value, dict):
+        table = cast("dict[str, Any]", value)
+        return {key: _without_timeouts(each) for key, each in table.items() if key != "timeout"}
+    return (
+        [_without_timeouts(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
+    )
 
 
 def _trusted(

@@ -8,23 +8,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from hookline.cli.commands.convert.same import Differences, Side, differences, says_more, tool_names
-from hookline.cli.commands.convert.script import Script, read_script
+from hookline.cli.commands.convert.same import sameness, tool_names
+from hookline.cli.commands.convert.script import PLAIN_LINE, Script, Surroundings, read_script
+from hookline.cli.commands.convert.trial import Side
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import Dialect, DialectEvent
-from hookline.dialects.entry_form import EntryForm
+from hookline.dialects.entry_form import Ending, EntryForm
 from hookline.documents.document import Document, read_document
 from hookline.handlers.specs import CommandSpec
-from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Path, Where
 from hookline.model.events import May
 from hookline.model.hook import Hook
 
 How = Literal["direct", "wrapped", "lost"]
 
-#: A program with plain words, which every shell reads alike; not what ends or replaces the shell itself.
-_PLAIN_LINE: Final = re.compile(r"(?!(?:exit|exec|return|set|trap|\.)\b)[\w./@%+:,~-][\w./@%+=:,~ -]*")
 #: Seconds that Hookline has beyond the longest of the hooks that it runs.
 _MORE: Final = 10
 #: Fields whose meaning is in what is written, or that have none for anybody but people.
@@ -32,6 +31,10 @@ _CONVERTED: Final = frozenset(
     ("type", "command", "args", "timeout", "env", "shell", "name", "description", "onFailure")
 )
 _MCP: Final = "mcp__server__tool"
+#: A matcher that is a list of names.
+_NAMES: Final = re.compile(r"[\w ,|-]+")
+#: A tool that no agent has: a matcher that means it means every tool.
+_NOBODYS: Final = "zz_nobodys_tool"
 _POWERS: Final[Mapping[May, str]] = {
     May.BLOCK: "a block", May.PERMIT: "an allow or ask", May.REWRITE: "a rewrite", May.CONTEXT: "text for the model",
     May.STOP: "the end of the turn",
@@ -83,6 +86,19 @@ class _Found(Struct, frozen=True, eq=False):
         return str(self.entry.get("command") or self.entry.get("type") or "?")[:60]
 
 
+class _Matched(Struct, frozen=True):
+    """What a matcher means in the target."""
+
+    #: The matchers that mean it; none: nothing does.
+    matchers: Sequence[str | None]
+    #: The tools that they are about, as each of the two agents calls them.
+    tools: Sequence[tuple[str, str]] = ()
+    #: Why they do not mean quite the same, or why there are none.
+    why: tuple[str, ...] = ()
+    #: What is not in them.
+    notes: tuple[str, ...] = ()
+
+
 class Planner:
     """Plans one file. Nothing is written, and no hook is run."""
 
@@ -99,11 +115,9 @@ class Planner:
         self._loader = loader
         self._source, self._target = source, target
         self._document = document
-        self._project = project
-        self._in_project = in_project
-        self._shell = ShellReader()
         self._loaded: Loaded = loader.document(document, name=source.name)
         self._forms = (_form(source), _form(target))
+        self._around = Surroundings(project, source.project_variables, self._forms[0].line, in_project)
 
     def entries(self) -> list[Planned]:
         return [self._planned(found) for found in self._found()]
@@ -113,12 +127,14 @@ class Planner:
         # One entry may be hooks at several moments; the first is the one that it is named after.
         hooks = {hook.where.path: hook for hook in reversed(self._loaded.hooks)}
         for base, table in self._source.hook_tables(_object(self._document.value)):
-            for event, groups in _object(table.get("hooks")).items():
-                for number, group in enumerate(_items(groups)):
-                    around = {key: value for key, value in _object(group).items() if key != "hooks"}
-                    for index, entry in enumerate(_items(_object(group).get("hooks"))):
-                        path = (*base, "hooks", event, number, "hooks", index)
-                        yield _Found(path, event, around, _object(entry), hooks.get(path))
+            events = table.get("hooks")
+            if not isinstance(events, Mapping):
+                if events is not None:
+                    yield _Found((*base, "hooks"), "hooks", {}, {}, None)
+                continue
+            for event, groups in cast("Mapping[str, Any]", events).items():
+                for path, around, entry in _entries((*base, "hooks", event), groups):
+                    yield _Found(path, event, around, entry, hooks.get(path))
 
     def _planned(self, found: _Found) -> Planned:
         hook = found.hook
@@ -128,22 +144,20 @@ class Planner:
         if not events:
             return self._lost(found, f"{self._target.title} has no event like {found.event}")
         event = events[0]
-        matchers, pairs, why = self._matchers(hook, event)
-        if not matchers:
-            return self._lost(found, *why)
-        reasons = [*why, *self._unwritable(found, hook, event)]
-        spec = hook.spec
-        script = (
-            read_script(spec, self._project, self._source.project_variables, self._shell)
-            if isinstance(spec, CommandSpec)
-            else None
-        )
+        matched = self._matched(hook, event)
+        if not matched.matchers:
+            return self._lost(found, *matched.why)
+        reasons = [*matched.why, *self._unwritable(found, hook, event)]
+        script = read_script(hook.spec, self._around) if isinstance(hook.spec, CommandSpec) else None
         if not reasons and script is not None:
-            planned = self._direct(found, hook, event, script, matchers, pairs)
+            planned = self._direct(found, hook, event, script, matched)
             if isinstance(planned, Planned):
                 return planned
-            reasons = list(planned.found)
-        return self._wrapped(found, hook, events, script, reasons)
+            reasons = list(planned)
+        planned = self._wrapped(found, hook, events, script, reasons)
+        return (
+            replace(planned, notes=(*matched.notes, *planned.notes)) if planned.how == "wrapped" else planned
+        )
 
     def _events(self, hook: Hook) -> list[DialectEvent]:
         """The target's events that are the moments of a hook, those that are nothing else first."""
@@ -191,49 +205,63 @@ class Planner:
 
     # --- matchers
 
-    def _matchers(
-        self, hook: Hook, event: DialectEvent
-    ) -> tuple[Sequence[str | None], Sequence[tuple[str, str]], Sequence[str]]:
-        """The matchers that mean the same, the tools that they are about, and why they do not mean quite the same."""
+    def _matched(self, hook: Hook, event: DialectEvent) -> _Matched:
         matcher, subject = hook.matcher, hook.event.subject
         pairs = tool_names(self._source.tools, self._target.tools) if subject == "tool_name" else []
         if matcher is None:
-            return (None,), pairs, ()
+            return _Matched((None,), pairs)
         if subject == "tool_name":
-            return self._tool_matchers(hook, event, pairs)
-        values = [value for value in hook.event.subjects if matcher.matches(value)]
-        if values and len(values) == len(hook.event.subjects):
-            return (None,), (), ()
+            return self._matched_tools(hook, event, pairs)
+        title = self._target.title
         if not hook.event.subjects:
             same = self._read(event, matcher.text)
             plain = re.fullmatch(r"\w+", matcher.text) is not None
-            why = f"has the matcher {matcher.text!r}, which {self._target.title} may read in another way"
-            return ((matcher.text,), (), ()) if same is not None and plain else ((None,), (), (why,))
-        lists: Sequence[str] = ["|".join(values)] if self._forms[1].lists_values else values
-        known = [text for text in lists if self._read(event, text) is not None]
-        why = f"{self._target.title} has no {subject} that the matcher {matcher.text!r} means"
-        return known, (), () if known else (why,)
+            why = f"has the matcher {matcher.text!r}, which {title} may read in another way"
+            return _Matched((matcher.text,)) if same is not None and plain else _Matched((None,), why=(why,))
+        values = [value for value in hook.event.subjects if matcher.matches(value)]
+        if values and len(values) == len(hook.event.subjects):
+            return _Matched((None,))
+        known = [value for value in values if self._read(event, value) is not None]
+        if not known:
+            return _Matched((), why=(f"{title} has no {subject} that the matcher {matcher.text!r} means",))
+        notes = [f"{title} has no {subject} like {value}" for value in values if value not in known]
+        return _Matched(["|".join(known)] if self._forms[1].lists_values else known, notes=tuple(notes))
 
-    def _tool_matchers(
-        self, hook: Hook, event: DialectEvent, pairs: Sequence[tuple[str, str]]
-    ) -> tuple[Sequence[str | None], Sequence[tuple[str, str]], Sequence[str]]:
-        matcher = cast("Any", hook.matcher)
+    def _matched_tools(self, hook: Hook, event: DialectEvent, pairs: Sequence[tuple[str, str]]) -> _Matched:
+        matcher, title = cast("Any", hook.matcher), self._target.title
         meant = [pair for pair in pairs if matcher.matches(pair[0])]
         names = list(dict.fromkeys(ours for _theirs, ours in meant))
         servers = matcher.matches(_MCP) or "mcp" in matcher.text
         same_names = self._source.tools.mcp == self._target.tools.mcp
         if not names and not servers:
-            return (), (), (f"{self._target.title} has no tool that the matcher {matcher.text!r} means",)
+            return _Matched((), why=(f"{title} has no tool that the matcher {matcher.text!r} means",))
+        notes = tuple(self._without_counterpart(matcher, pairs))
         kept = self._read(event, matcher.text)
         if kept is not None and kept.matcher is not None and (same_names or not servers):
             alike = {ours for _theirs, ours in pairs if kept.matcher.matches(ours)}
             if alike == set(names) and kept.matcher.matches(_MCP) == matcher.matches(_MCP):
-                return (matcher.text,), meant, ()
+                return _Matched((matcher.text,), meant, notes=notes)
         if servers:
             other = "calls MCP tools otherwise" if not same_names else "cannot read it as it is"
-            why = f"has the matcher {matcher.text!r}, and {self._target.title} {other}"
-            return (None,), meant, (why,)
-        return (self._forms[1].exact_names.format("|".join(names)),), meant, ()
+            why = f"has the matcher {matcher.text!r}, and {title} {other}"
+            return _Matched((None,), meant, (why,), notes)
+        return _Matched((self._forms[1].exact_names.format("|".join(names)),), meant, notes=notes)
+
+    def _without_counterpart(self, matcher: Any, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+        """Tools that a matcher names and the target does not have."""
+        if matcher.matches(_NOBODYS):
+            return
+        table, met = self._source.tools, {theirs for theirs, _ours in pairs}
+        for name, tool in table.tools.items():
+            if matcher.matches(name) and name not in met and not tool.narrow and name not in table.told_only:
+                yield f"{self._target.title} has no tool like {name}"
+        for name in re.split(r"[|,]", matcher.text) if _NAMES.fullmatch(matcher.text) else ():
+            if (
+                table.tool(name.strip()) is None
+                and name.strip() not in met
+                and not name.strip().startswith("mcp")
+            ):
+                yield f"{self._source.title} has no tool {name.strip()}, and {self._target.title} has none like it"
 
     def _read(
         self,
@@ -262,26 +290,23 @@ class Planner:
         hook: Hook,
         event: DialectEvent,
         script: Script,
-        matchers: Sequence[str | None],
-        pairs: Sequence[tuple[str, str]],
-    ) -> Planned | Differences:
-        spec = cast("CommandSpec", hook.spec)
-        entry, notes = self._entry(found, hook, event, spec, ())
+        matched: _Matched,
+    ) -> Planned | Sequence[str]:
+        """The entry that calls the program itself, or why there can be none."""
+        spec, matchers = cast("CommandSpec", hook.spec), matched.matchers
+        entry, notes = self._entry(found, hook, event, self._line(spec, Ending()))
         known = {one.code for one in self._loaded.diagnostics if _concerns(one.where.path, found.path)}
         ours = self._read(event, matchers[0], entry, known)
         if ours is None:
-            return Differences((f"cannot be written for {self._target.title} without a warning of its own",))
+            return (f"cannot be written for {self._target.title} without a warning of its own",)
         sides = Side(self._source, hook, self._forms[0]), Side(self._target, ours, self._forms[1])
-        other = differences(*sides, script, pairs)
-        if other.variables and not self._in_project:
-            names = " and ".join(other.variables)
-            other = Differences((*other.found, f"uses {names}, which {self._target.title} does not set"))
-        if other.found:
-            return other
-        entry, notes = self._entry(found, hook, event, spec, other.variables)
+        same = sameness(*sides, script, matched.tools)
+        if same.ending is None:
+            return same.why
+        entry, notes = self._entry(found, hook, event, self._line(spec, same.ending))
         if matchers[0] is not None and hook.event.subject != "tool_name" and not hook.event.subjects:
             notes = (*notes, f"the matcher names a {hook.event.subject} of {self._source.title}")
-        notes = (*notes, *self._remarks(hook, event))
+        notes = (*matched.notes, *notes, *self._remarks(hook, event))
         return Planned(
             where=self._document.where(*found.path), event=found.event, hook=found.label, how="direct",
             to=(event.name,), groups=tuple(Group(event.name, matcher, entry) for matcher in matchers), notes=notes,
@@ -295,11 +320,11 @@ class Planner:
                 yield f"{name} of {dialect.title} {form.remarks[name]}"
 
     def _entry(
-        self, found: _Found, hook: Hook, event: DialectEvent, spec: CommandSpec, variables: Sequence[str]
+        self, found: _Found, hook: Hook, event: DialectEvent, line: str
     ) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         form = self._forms[1]
         timeout, notes = self._timeout(hook, event)
-        entry: dict[str, Any] = {"type": "command", "command": self._line(spec, variables), **timeout}
+        entry: dict[str, Any] = {"type": "command", "command": line, **timeout}
         for key, value in found.entry.items():
             if key in form.fields:
                 entry[key] = value
@@ -307,20 +332,19 @@ class Planner:
                 notes = (*notes, f"{key} is left out: {self._target.title} has no such field")
         return entry, notes
 
-    def _line(self, spec: CommandSpec, variables: Sequence[str]) -> str:
+    def _line(self, spec: CommandSpec, ending: Ending) -> str:
         """The line as its own agent runs it."""
         source, target = self._forms
         line = spec.command if spec.args is None else shlex.join((spec.command, *spec.args))
-        settings = {**dict.fromkeys(variables, self._project), **spec.env}
-        alike = spec.args is not None or source.line == target.line or _PLAIN_LINE.fullmatch(line)
-        if settings or not alike:
+        alike = spec.args is not None or source.line == target.line or PLAIN_LINE.fullmatch(line)
+        # An agent may replace $NAME in a line by its value, quoted for a place that this is not.
+        for name in self._source.project_variables:
+            line = re.sub(rf"\$({re.escape(name)})\b", r"${\1}", line)
+        if not alike:
             line = source.line.format(shlex.quote(line))
-        if settings:
-            given = " ".join(f"{name}={shlex.quote(value)}" for name, value in settings.items())
-            line = f"env {given} {line}"
-        if target.failed is not None and source.failed != target.failed:
-            line = f"{line} || {{ [ $? = 2 ] && exit 2; exit {target.failed}; }}"
-        return line
+        if not ending:
+            return line
+        return ending.line(line) if target.known_shell else f"sh -c {shlex.quote(ending.line(line))}"
 
     def _timeout(self, hook: Hook, event: DialectEvent) -> tuple[Mapping[str, Any], tuple[str, ...]]:
         """In the target's unit, and only where it is not what the target takes anyway."""
@@ -355,7 +379,7 @@ class Planner:
             needs = "a model" if hook.kind != "mcp_tool" else "a server of its agent"
             return self._lost(found, f"{hook.kind} hooks need {needs}, which Hookline does not have there")
         powers = self._source.events[hook.policy.event_name].policy.may & hook.event.may
-        if script is not None and not script.unseen and not says_more(script, self._forms[0]):
+        if script is not None and not script.answers:
             powers &= May.BLOCK | (May.CONTEXT if script.prints else May.NOTHING)
         event, title = events[0], self._target.title
         missing = [name for power, name in _POWERS.items() if powers & power and not event.policy.may & power]
@@ -391,5 +415,16 @@ def _object(value: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
-def _items(value: Any) -> Sequence[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else ()
+def _entries(path: Path, groups: Any) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, Any]]]:
+    """The entries of an event with the groups around them; what has another shape is one that is no entry."""
+    if not isinstance(groups, list):
+        yield path, {}, {}
+        return
+    for number, group in enumerate(cast("list[Any]", groups)):
+        entries = _object(group).get("hooks")
+        if not isinstance(entries, list):
+            yield (*path, number), {}, {}
+            continue
+        around = {key: value for key, value in _object(group).items() if key != "hooks"}
+        for index, entry in enumerate(cast("list[Any]", entries)):
+            yield (*path, number, "hooks", index), around, _object(entry)

@@ -44,6 +44,8 @@ class ConvertDocument(Struct, frozen=True, kw_only=True):
     lost: int
     #: What is left for the user to do; None if nothing is.
     trust: str | None
+    #: What keeps the other agent from running them, as its settings are; None if nothing does.
+    switched_off: str | None = None
     #: Files that were written.
     written: tuple[str, ...] = ()
 
@@ -66,6 +68,8 @@ class ConvertDocument(Struct, frozen=True, kw_only=True):
         )
         for file in self.written:
             yield f"written: {_shown(file, cwd)}"
+        if self.switched_off is not None:
+            yield paragraph(one_line(f"they will not run: {self.switched_off}", _LONGEST), width)
         if self.trust is not None:
             yield paragraph(self.trust, width)
 

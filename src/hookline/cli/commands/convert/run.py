@@ -18,6 +18,7 @@ from hookline.config.project import project_root
 from hookline.dialects.dialect import Dialect, Place
 from hookline.dialects.installer import Site
 from hookline.dialects.registry import every_dialect
+from hookline.documents.document import read_document
 from hookline.matching.nearest import nearest
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -33,6 +34,8 @@ def run(args: argparse.Namespace) -> ExitStatus:
     document = layer_of(source, Place(file, "flag")).document
     if document.value is None:
         raise RequestError("; ".join(map(str, document.diagnostics)))
+    if not isinstance(document.value, dict):
+        raise RequestError(f"{args.words[0]} is not an object with hooks")
     site = _site(source, file)
     planner = Planner(
         engine.loader, source, target, document, site.project, in_project=site.scope == "project"
@@ -40,7 +43,10 @@ def run(args: argparse.Namespace) -> ExitStatus:
     planned = planner.entries()
     conversion = convert_files(planned, source, file, target, site, trust=args.trust)
     written = tuple(write_files(conversion)) if args.write else ()
-    report = _report(file, source, target, planned, conversion, written, trusted=args.trust and args.write)
+    report = _report(
+        file, source, target, planned, conversion, written,
+        trusted=args.trust and args.write, off=_switched_off(engine, target, site, conversion),
+    )  # fmt: skip
     _show(report, conversion, args)
     return ExitStatus.PROBLEM if report.lost else ExitStatus.OK
 
@@ -79,6 +85,7 @@ def _report(
     written: tuple[str, ...],
     *,
     trusted: bool,
+    off: str | None,
 ) -> ConvertDocument:
     counts = Counter(each.how for each in planned)
     form = target.entry_form
@@ -92,9 +99,22 @@ def _report(
         direct=counts["direct"],
         wrapped=counts["wrapped"],
         lost=counts["lost"],
-        trust=None if trusted or form is None else form.trust_step,
+        trust=None if trusted or form is None or counts["lost"] == len(planned) else form.trust_step,
+        switched_off=off,
         written=written,
     )
+
+
+def _switched_off(engine: Engine, target: Dialect, site: Site, conversion: Conversion) -> str | None:
+    """What keeps the other agent from running any hook of the file, as its settings are."""
+    text = conversion.after[conversion.file]
+    document = read_document(text or "{}", "json", conversion.file, comments=target.json_comments)
+    loaded = engine.loader.in_place(target.name, site.project, document)
+    said = next((one.message for one in loaded.diagnostics if one.code == "disabled"), None)
+    off = [hook.disabled_by for hook in loaded.hooks if hook.mode == "off"]
+    if said is None and off and len(off) == len(loaded.hooks) and off[0] is not None:
+        return f"{off[0]} turns its hooks off"
+    return said
 
 
 def _show(report: ConvertDocument, conversion: Conversion, args: argparse.Namespace) -> None:

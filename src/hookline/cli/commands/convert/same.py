@@ -1,103 +1,57 @@
 """Whether a program that was written for one agent means the same in another.
 
 Nothing is known here about any agent: what hooks are told is what their wires write for the same payload, and what they
-say is what their wires read, as it counts under their policies.
+say is what their wires read, as it counts under their policies. What is not known to be the same is not the same.
 """
 
 import itertools
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.convert.script import UNKNOWN, Script, answers_in
-from hookline.dialects.dialect import Dialect
-from hookline.dialects.entry_form import EntryForm
-from hookline.engine.judge import judge
-from hookline.engine.lanes import PreparedHook
-from hookline.model.hook import Hook
-from hookline.model.raw import Broke, Exited, RawResult
+from hookline.cli.commands.convert.script import Script
+from hookline.cli.commands.convert.trial import Side, Trial
+from hookline.dialects.entry_form import Ending
 from hookline.model.wire import Call, Parsed
 from hookline.testing.recordings import recorded
 from hookline.tools.table import ToolTable
-from hookline.tools.tool import Tool
+from hookline.tools.tool import NOTHING, Argument, Tool
 
 #: What is another thing in each agent, whatever its value: files of the agent's own, results of its own tools.
-_OF_THE_AGENT: Final = frozenset(("transcript_path", "agent_transcript_path", "tool_response"))
-_OF_THE_CALL: Final = frozenset(("tool_name", "tool_input"))
+_OF_THE_AGENT: Final = frozenset(("transcript_path", "agent_transcript_path", "tool_response", "timestamp"))
+_NAME, _INPUT = "tool_name", "tool_input"
 _MODES: Final = ("default", "plan", "acceptEdits", "bypassPermissions")
-_READS: Final = frozenset(("cat", "grep", "egrep", "fgrep", "jq", "read", "sed", "stdin", "input", "tee"))
-#: How programs end without an answer, whatever they are written for.
-_ENDS: Final[Mapping[str, RawResult]] = {
-    "says nothing": Exited(0),
-    "prints text": Exited(0, b"some text\n"),
-    "exits with 1": Exited(1, b"", b"it failed\n"),
-    "exits with 2": Exited(2, b"", b"why\n"),
-    "exits with another status": Exited(3, b"", b"it failed\n"),
-    "is not found": Exited(127, b"", b"not found\n"),
-    "is killed": Broke("signalled", "by SIGKILL", signal=9),
-    "takes too long": Broke("timed_out", "no answer"),
-}
-_PRINTS: Final = "prints text"
-#: How programs end with 2 that say nothing on stderr.
-_SILENT: Final[Mapping[str, RawResult]] = {
-    "say nothing": Exited(2),
-    "say why on stdout only": Exited(2, b"why\n"),
-}
-#: Letters of a name that nobody uses for anything else.
-_LONG: Final = 8
-#: Combinations of values that one answer in a program may stand for.
-_MOST: Final = 64
+Field = tuple[str, ...]
 
 
-class Side(Struct, frozen=True, eq=False):
-    """The entry in one of the two agents."""
+class Sameness(Struct, frozen=True):
+    """How the entry must be written to mean the same, or why it cannot."""
 
-    dialect: Dialect
-    hook: Hook
-    form: EntryForm
-
-    @property
-    def event_name(self) -> str:
-        return self.hook.policy.event_name
-
-    def counts(self, call: Call, raw: RawResult) -> tuple[Any, ...]:
-        """What a result does."""
-        decoded = self.hook.wire.decode(call, raw)
-        said = judge(PreparedHook(self.hook, None), decoded, attended=False).outcome
-        if self.hook.waiting != "wait":
-            return (said.context,)  # it comes too late to decide
-        return (
-            said.permission, said.blocked, said.updated_input, said.updated_prompt, said.updated_output,
-            said.updated_messages, said.context, said.stop, said.answer, said.env, said.retry, said.watch_paths,
-            said.initial_user_message, said.permission_updates,
-        )  # fmt: skip
-
-
-class Differences(Struct, frozen=True):
+    ending: Ending | None
     #: Each as the rest of a sentence that begins with "it".
-    found: tuple[str, ...]
-    #: Variables with the project's directory that the program uses and the other agent does not set.
-    variables: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()
 
 
-def differences(source: Side, target: Side, script: Script, tools: Sequence[tuple[str, str]]) -> Differences:
-    """Why the program would not mean the same; `tools` are the tools that it would be asked about, as each of the two
-    agents calls them."""
-    found = list(script.unseen)
+def sameness(source: Side, target: Side, script: Script, tools: Sequence[tuple[str, str]]) -> Sameness:
+    """`tools` are the tools that the program would be asked about, as each of the two agents calls them."""
     payloads = list(_payloads(source))
-    variables = set[str]()
-    found += _untold(source, target, script, payloads, variables)
-    if tools:
-        found += _other_calls(source, target, script, tools)
-    if payloads:
-        found += _other_answers(source, target, script, payloads[0])
-    else:
-        found.append(f"is about {source.event_name}, which was never recorded")
-    return Differences(tuple(dict.fromkeys(found)), tuple(sorted(variables)))
+    if script.unproven:
+        return Sameness(None, (script.unproven,))
+    if not payloads:
+        return Sameness(None, (f"is about {source.event_name}, which was never recorded",))
+    found = [*_surroundings(source, target, script, payloads[0], about_tools=bool(tools))]
+    found += _fields(source, target, script.fields, payloads, tools)
+    calls = _call(source, payloads[0]), _call(target, payloads[0])
+    trial = Trial(source, target, calls)
+    tried = [
+        (ending, tuple(trial.differences(script.ends, ending))) for ending in target.form.endings(source.form)
+    ]
+    ending, other = next((each for each in tried if not each[1]), tried[-1])
+    found += other
+    return Sameness(None if found else ending, tuple(dict.fromkeys(found)))
 
 
 def _payloads(source: Side) -> Iterator[Parsed]:
@@ -123,55 +77,93 @@ def _call(side: Side, parsed: Parsed, mode: str | None = None) -> Call:
 # --- what it is told
 
 
-def _untold(
-    source: Side, target: Side, script: Script, payloads: Sequence[Parsed], variables: set[str]
+def _surroundings(
+    source: Side, target: Side, script: Script, parsed: Parsed, *, about_tools: bool
 ) -> Iterator[str]:
-    words, title = script.words, target.dialect.title
-    for parsed, mode in itertools.product(payloads, _MODES):
-        theirs, ours = (side.hook.wire.encode(_call(side, parsed, mode)) for side in (source, target))
-        sent: dict[str, Any] = json.loads(theirs.document)
-        told: dict[str, Any] = json.loads(ours.document)
-        for key in words & sent.keys() - _OF_THE_CALL:
-            if key not in told:
-                yield f"reads {key}, which {title} does not send at {target.event_name}"
-            elif key in _OF_THE_AGENT or told[key] != sent[key]:
-                yield f"reads {key}, which is something else in {title}"
-        for name in _variables(source.dialect, words, theirs.env) - ours.env.keys():
-            if name in source.dialect.project_variables:
-                variables.add(name)
-            else:
+    title = target.dialect.title
+    theirs, ours = (side.hook.wire.encode(_call(side, parsed)).env for side in (source, target))
+    for name in sorted(script.variables):
+        if name in source.dialect.project_variables or name in theirs:
+            if name not in ours:
                 yield f"uses ${name}, which {title} does not set"
+        else:
+            yield f"uses ${name}, which may be another one in {title}"
+    if script.place and about_tools:
+        yield f"{script.place}, and a call may be made in another directory in {title}"
 
 
-def _variables(dialect: Dialect, words: frozenset[str], env: Mapping[str, str]) -> set[str]:
-    """Variables of the agent that a program uses: those of its wire, and all that are called like them."""
-    prefixes = tuple({f"{name.partition('_')[0]}_" for name in dialect.project_variables})
-    return {
-        word for word in words if word in env or (prefixes and word.startswith(prefixes) and word.isupper())
-    }
-
-
-def _other_calls(
-    source: Side, target: Side, script: Script, tools: Sequence[tuple[str, str]]
+def _fields(
+    source: Side,
+    target: Side,
+    fields: frozenset[Field],
+    payloads: Sequence[Parsed],
+    tools: Sequence[tuple[str, str]],
 ) -> Iterator[str]:
-    """What differs in the names of tools and their arguments, as far as the program uses them."""
-    words = script.words
-    if not words & (_READS | _OF_THE_CALL):
-        return
+    title = target.dialect.title
+    if () in fields:
+        yield f"uses the payload as a whole, which is another text in {title}"
+    plain = sorted(field for field in fields if field and not (tools and field[0] in (_NAME, _INPUT)))
+    for field in plain:
+        if field[0] in _OF_THE_AGENT or (tools and field[0] == "cwd"):
+            yield f"reads {field[0]}, which is something else in {title}"
+        else:
+            yield from _untold(source, target, field, payloads)
     for theirs, ours in tools:
-        if theirs != ours and "tool_name" in words:
-            yield f"reads tool_name, and {theirs} is {ours} in {target.dialect.title}"
-        told, called = source.dialect.tools.tool(theirs), target.dialect.tools.tool(ours)
-        if told is None or called is None:
+        if theirs != ours and any(field[:1] == (_NAME,) for field in fields):
+            yield f"reads {_NAME}, and {theirs} is {ours} in {title}"
+        for field in sorted(fields):
+            if field[:1] == (_INPUT,):
+                yield from _other_argument(
+                    source.dialect.tools, target.dialect.tools, (theirs, ours), field, title
+                )
+
+
+def _untold(source: Side, target: Side, field: Field, payloads: Sequence[Parsed]) -> Iterator[str]:
+    title, known = target.dialect.title, False
+    for parsed, mode in itertools.product(payloads, _MODES):
+        sent, told = (
+            json.loads(side.hook.wire.encode(_call(side, parsed, mode)).document) for side in (source, target)
+        )
+        known = known or field[0] in sent
+        if _at(sent, field) == _at(told, field):
             continue
-        if not (_is_plain(told) and _is_plain(called)):
-            yield f"reads the arguments of {theirs}, and {ours} has others in {target.dialect.title}"
-            continue
-        for name, argument in told.arguments.items():
-            other = called.arguments.get(name)
-            for key in words.intersection(argument.keys):
-                if other is None or other.keys[0] != key or other.unit is not argument.unit:
-                    yield f"reads {key}, which {ours} does not have in {target.dialect.title}"
+        if field[0] not in told:
+            yield f"reads {field[0]}, which {title} does not send at {target.event_name}"
+        else:
+            yield f"reads {field[0]}, which is something else in {title}"
+        return
+    if not known:
+        yield f"reads {field[0]}, which was never recorded at {source.event_name}"
+
+
+def _at(value: Any, field: Field) -> Any:
+    for key in field:
+        value = cast("Mapping[str, Any]", value).get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _other_argument(
+    source: ToolTable, target: ToolTable, names: tuple[str, str], field: Field, title: str
+) -> Iterator[str]:
+    """What is different in one argument of a tool."""
+    theirs, ours = names
+    told, called = source.tool(theirs), target.tool(ours)
+    key = field[1] if len(field) == 2 else ""
+    if not key or (told is not None and called is not None and not (_is_plain(told) and _is_plain(called))):
+        yield f"reads the arguments of {theirs}, and {ours} has others in {title}"
+        return
+    arguments: Mapping[str, Argument] = told.arguments if told is not None else NOTHING
+    name = next((name for name, each in arguments.items() if key in each.keys), None)
+    if name is None:
+        own = [*(told.own_keys if told else ()), *(called.own_keys if called else ())]
+        if key in own:
+            yield f"reads {key} of {theirs}, which is something else for {ours} in {title}"
+        return
+    each, other = arguments[name], called.arguments.get(name) if called is not None else None
+    if other is None or other.keys[0] != key or each.keys[0] != key or other.unit is not each.unit:
+        yield f"reads {key}, which {ours} does not have in {title}"
+    elif told is not None and name in told.of.paths:
+        yield f"reads {key}, and one of the two agents may send relative paths where the other does not"
 
 
 def _is_plain(tool: Tool) -> bool:
@@ -188,106 +180,3 @@ def tool_names(source: ToolTable, target: ToolTable) -> list[tuple[str, str]]:
         told = [own for kind in kinds if kind for own, _form in source.tools_of(kind)]
         pairs += [(own, name) for own in dict.fromkeys(told or [name])]
     return pairs
-
-
-# --- what it says
-
-
-def says_more(script: Script, form: EntryForm) -> bool:
-    """Whether answers are written in it, beyond exit statuses and text."""
-    return bool(answers_in(script.text, _outermost(form))) or bool(_unread(script, form, ()))
-
-
-def _outermost(form: EntryForm) -> frozenset[str]:
-    return frozenset(path.partition(".")[0] for path in form.answers)
-
-
-def _other_answers(source: Side, target: Side, script: Script, parsed: Parsed) -> Iterator[str]:
-    calls = [_call(side, parsed) for side in (source, target)]
-
-    def differs(raw: RawResult) -> bool:
-        return source.counts(calls[0], raw) != target.counts(calls[1], _written_for(target.form, raw))
-
-    title = target.dialect.title
-    ends = [what for what, raw in _ENDS.items() if (script.prints or what != _PRINTS) and differs(raw)]
-    if ends:
-        yield f"may be one that {' or '.join(ends)}, which means something else in {title}"
-    silent = [what for what, raw in _SILENT.items() if script.silent and differs(raw)]
-    if silent:
-        yield f"may exit with 2 and {' or '.join(silent)}, which means something else in {title}"
-    written = answers_in(script.text, _outermost(source.form))
-    unread = _unread(script, source.form, written)
-    if unread:
-        yield f"says {unread} in an answer that is not written out in it"
-    codes = [0, *(int(status) for status in sorted(script.statuses) if status in ("1", "2"))]
-    for answer in written:
-        for document, code in itertools.product(itertools.islice(_said(answer, source), _MOST), codes):
-            if differs(Exited(code, json.dumps(document).encode(), b"why\n" if code else b"")):
-                yield f"answers {_shown(document)}, which means something else in {title}"
-                break
-
-
-def _written_for(form: EntryForm, raw: RawResult) -> RawResult:
-    """What the target gets: the line that is written for it may end with another status than the program."""
-    if isinstance(raw, Exited) and form.failed is not None and raw.code not in (0, 2):
-        return replace(raw, code=form.failed)
-    return raw
-
-
-def _unread(script: Script, form: EntryForm, written: Sequence[Mapping[str, Any]]) -> str:
-    """A field of answers that the text has more often than the answers in it."""
-    own = {path.rpartition(".")[2] for path in form.answers}
-    counted = [key for answer in written for key in _keys(answer)]
-    for key in sorted(own & script.words):
-        # Short ones are words of any language, too, unless they are texts.
-        found = re.findall(re.escape(key) if len(key) >= _LONG else rf"[\"']{key}[\"']", script.text)
-        if len(found) > sum(each.count(key) for each in counted):
-            return key
-    return ""
-
-
-def _keys(answer: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in answer.items():
-        yield key
-        if isinstance(value, dict):
-            yield from _keys(cast("dict[str, Any]", value))
-
-
-def _said(answer: Mapping[str, Any], source: Side) -> Iterator[dict[str, Any]]:
-    """Every answer that one in a program may stand for: values that are known only then may be any."""
-    flat = dict(_flat(answer, source.form))
-    choices: list[Sequence[Any]] = []
-    for path, value in flat.items():
-        samples = source.form.answers.get(path, ("text",))
-        own = (source.event_name,) if path.endswith("hookEventName") else samples
-        choices.append(own if value is UNKNOWN else (value,))
-    for values in itertools.product(*choices):
-        document: dict[str, Any] = {}
-        for path, value in zip(flat, values, strict=True):
-            *folders, name = path.split(".")
-            place = document
-            for folder in folders:
-                place = place.setdefault(folder, {})
-            place[name] = value
-        yield document
-
-
-def _flat(answer: Mapping[str, Any], form: EntryForm, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Values by their path; an object that is a value is one."""
-    for key, value in answer.items():
-        path = f"{before}{key}"
-        if isinstance(value, dict) and path not in form.answers:
-            yield from _flat(cast("dict[str, Any]", value), form, f"{path}.")
-        else:
-            yield path, _filled(value) if isinstance(value, dict) else value
-
-
-def _filled(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _filled(each) for key, each in cast("dict[str, Any]", value).items()}
-    return "text" if value is UNKNOWN else value
-
-
-def _shown(document: Mapping[str, Any]) -> str:
-    text = json.dumps(document)
-    return text if len(text) <= 100 else f"{text[:97]}..."

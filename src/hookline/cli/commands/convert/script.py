@@ -1,311 +1,180 @@
-"""What a hook's program can be seen to use: the words of its text, its exit statuses, and the answers written in it.
+"""What is certain of the program that an entry runs, or why nothing is.
 
-Only shell lines, shell scripts and Python scripts are read, and only if all that they run is known. Of anything else
-it is said why nothing can be said.
+Shell lines and the scripts of shells and Python are followed (`proof`); of anything else it is said why it is not.
 """
 
-import ast
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from hookline.cli.commands.convert.proof.commands import table
+from hookline.cli.commands.convert.proof.python import Python
+from hookline.cli.commands.convert.proof.shell import Command, Shell
+from hookline.cli.commands.convert.proof.shell_words import Streams
+from hookline.cli.commands.convert.proof.state import End, Seen, State, Unproven
+from hookline.cli.commands.convert.proof.values import ANYTHING, NOTHING, Value
 from hookline.handlers.specs import CommandSpec
-from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading
 
-#: Programs that print what they are given, find something in it, or say by their status what they found.
-_PLAIN: Final = frozenset(
-    (
-        ".", ":", "[", "[[", "basename", "break", "cat", "cd", "command", "continue", "cut", "date", "declare",
-        "dirname", "echo", "egrep", "exit", "export", "false", "fgrep", "git", "grep", "head", "jq", "local", "ls",
-        "mkdir", "mktemp", "printf", "pwd", "read", "readlink", "readonly", "realpath", "return", "rev", "rm",
-        "sed", "set", "shift", "sleep", "sort", "source", "tail", "tee", "test", "touch", "tr", "true", "type",
-        "umask", "uname", "uniq", "unset", "wait", "wc"
-    )
-)  # fmt: skip
-#: Of these, the ones that print a file that they name, or run it.
-_PRINT, _RUN = frozenset(("cat", "head", "tail")), frozenset((".", "source"))
-_SHELLS: Final = re.compile(r"(?:ba|da|z|k)?sh")
-_PYTHON: Final = re.compile(r"python[\d.]*")
-_MODULES: Final = frozenset(
-    (
-        "__future__", "collections", "dataclasses", "datetime", "enum", "fnmatch", "functools", "itertools", "json",
-        "os", "pathlib", "re", "shlex", "string", "sys", "textwrap", "time", "typing"
-    )
-)  # fmt: skip
-#: Names by which a Python program runs something else, or code that is not written in it.
-_RUNS: Final = frozenset(
-    ("system", "popen", "eval", "exec", "compile", "__import__", "import_module", "fork")
-)
-_FUNCTION: Final = re.compile(r"^[ \t]*+(?:function[ \t]++)?+([A-Za-z_]\w*+)[ \t]*+\([ \t]*+\)", re.MULTILINE)
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
-#: How a shell script ends with a status, and how a Python program does; and where another branch begins.
-_EXIT: Final = re.compile(r"\b(?:exit|return)\b[ \t]*([^\s;)&|}]*)")
-_PYTHON_EXIT: Final = re.compile(r"(?:\bexit|\b_exit|SystemExit|\bquit)\b[ (]*([^\s;)]*)")
-_BRANCH: Final = re.compile(
-    r";;|\b(?:fi|else|elif|except|esac)\b|\b(?:exit|_exit|SystemExit|quit|return)\b[^\n;]*"
-)
-#: What prints whatever it does, and what prints what it finds unless it is told to be quiet.
-_PRINTERS: Final = frozenset(
-    (
-        "cat", "cut", "date", "echo", "git", "head", "jq", "ls", "printf", "pwd", "sed", "sort", "tail", "tee",
-        "tr", "uniq", "uname", "wc"
-    )
-)  # fmt: skip
-_FINDERS: Final = frozenset(("grep", "egrep", "fgrep"))
-_PRINTING: Final = _PRINTERS | _FINDERS
-_PART: Final = re.compile(r"[;\n]|&&|\|\||\bthen\b|\bdo\b|\belse\b|\)\s")
-_ELSEWHERE: Final = re.compile(r"(?<![2-9])>")
-_SAYS_WHY: Final = re.compile(r">&2|/dev/stderr|stderr")
-#: Longer texts, and scripts that run scripts that run scripts, are not read.
-_LONGEST, _DEEPEST = 64 * 1024, 3
-#: Lines and characters before an exit that are searched for what it says.
-_LINES, _NEAR = 3, 1000
-#: Braces of a text: more of them are no script that somebody wrote.
-_MOST_BRACES: Final = 2000
+#: Programs with plain words, which every shell reads alike; not what ends or replaces the shell itself.
+PLAIN_LINE: Final = re.compile(r"(?!(?:exit|exec|return|set|trap|\.)\b)[\w./@%+:,~-][\w./@%+=:,~ -]*")
+#: Shells of which it is known how they read a line.
+_KNOWN_LINES: Final = frozenset(("sh -c {}", "bash -c {}"))
+_SHELLS: Final = frozenset(("sh", "bash", "dash"))
+_PYTHON: Final = re.compile(r"python(?:3(?:\.\d+)?)?")
+_LONGEST: Final = 64 * 1024
+#: Scripts that run scripts that run scripts are not read.
+_DEEPEST: Final = 3
+_SHEBANG: Final = re.compile(r"#!\s*(?:/usr/bin/env\s+)?(?:/(?:usr/)?bin/)?([\w.]+)[ \t]*(-[eu]+)?[ \t]*")
 
 
 class Script(Struct, frozen=True):
-    """What was read."""
+    """What was found."""
 
-    text: str
-    #: Why there may be more to it than its text says, each as the rest of a sentence that begins with "it".
-    unseen: tuple[str, ...] = ()
-    #: Whether it may exit with 2 and say nothing.
-    silent: bool = False
-    #: Whether it may print text, besides answers that are written in it.
-    prints: bool = False
-    #: The statuses that it exits with, as they are written.
-    statuses: frozenset[str] = frozenset()
+    #: Every way in which it may end, beyond those of any program; empty if that is not certain.
+    ends: tuple[End, ...] = ()
+    #: Fields of the payload that it looks at; () is the payload as a whole.
+    fields: frozenset[tuple[str, ...]] = frozenset()
+    #: Variables of the environment that it looks at.
+    variables: frozenset[str] = frozenset()
+    #: Why it matters where it runs; empty if it does not.
+    place: str = ""
+    #: Why nothing is certain, as the rest of a sentence that begins with "it".
+    unproven: str = ""
 
     @property
-    def words(self) -> frozenset[str]:
-        return frozenset(_WORD.findall(self.text))
+    def prints(self) -> bool:
+        return bool(self.unproven) or any(end.out != NOTHING for end in self.ends)
+
+    @property
+    def answers(self) -> bool:
+        """Whether it may print more than text."""
+        texts = [text.lstrip() for end in self.ends for text in end.out]
+        return bool(self.unproven) or any(text.startswith(("{", ANYTHING)) for text in texts)
 
 
-def read_script(spec: CommandSpec, project: str, variables: Sequence[str], shell: ShellReader) -> Script:
-    """Everything that a command runs; `variables` hold the project's directory."""
+class Surroundings(Struct, frozen=True):
+    """Where an entry is run."""
+
+    project: str
+    #: Variables that hold the project's directory.
+    variables: Sequence[str]
+    #: The command by which its agent runs a line.
+    line: str
+    #: Whether the file is the project's: relative names mean what they mean here.
+    in_project: bool
+
+
+def read_script(spec: CommandSpec, around: Surroundings) -> Script:
+    """Everything that a command runs, followed to its ends."""
+    seen = Seen()
+    try:
+        ends = tuple(_ends(spec, around, seen))
+    except Unproven as problem:
+        return Script(unproven=str(problem))
+    except RecursionError:
+        return Script(unproven="is nested too deeply to be read")
+    return Script(ends, frozenset(seen.fields), frozenset(seen.variables), seen.place)
+
+
+def _ends(spec: CommandSpec, around: Surroundings, seen: Seen) -> Sequence[End]:
     if spec.shell in ("powershell", "pwsh"):
-        return Script(spec.command, ("is for PowerShell, which is not read",))
+        raise Unproven("is for PowerShell, which is not read")
     line = spec.command if spec.args is None else shlex.join((spec.command, *spec.args))
-    reader = _Reader(project, variables, shell)
-    reader.line(line, 0)
-    if sum(text.count("{") for text in reader.texts) > _MOST_BRACES or len(line) > _LONGEST:
-        return Script("", ("is too long to be read",))
-    return Script(
-        "\n".join(reader.texts),
-        tuple(dict.fromkeys(reader.unseen)),
-        reader.silent,
-        reader.prints,
-        frozenset(reader.statuses),
-    )
+    known = spec.args is not None or around.line in _KNOWN_LINES or PLAIN_LINE.fullmatch(line)
+    if not known:
+        raise Unproven("is a line for a shell that is not known")
+    if spec.env:
+        raise Unproven("has an environment of its own")
+    files = _Files(around, seen)
+    found = files.shell(line, bash=around.line.startswith("bash")).run(State())
+    return [End(state.status, state.out, state.err) for state in found]
 
 
-class _Reader:
-    def __init__(self, project: str, variables: Sequence[str], shell: ShellReader) -> None:
-        self._project = project
-        self._shell = shell
-        names = "|".join(map(re.escape, variables))
-        self._variable = re.compile(rf"\$(?:\{{(?:{names})\}}|(?:{names})\b)") if names else None
-        self.texts: list[str] = []
-        self.unseen: list[str] = []
-        self.silent = False
-        self.prints = False
-        self.statuses: set[str] = set()
+class _Files:
+    """Runs the scripts that are named in lines and scripts."""
 
-    def line(self, text: str, depth: int) -> None:
-        """A line or a script for a shell."""
-        self.texts.append(text)
-        self._look_at_exits(text, _EXIT)
-        filled = self._variable.sub(lambda _: shlex.quote(self._project), text) if self._variable else text
-        reading = self._shell.read(filled)
-        self.unseen += [f"cannot be read for certain: {doubt}" for doubt in reading.doubts]
-        self.unseen += ["has code of another language in it"] if reading.foreign else []
-        self.prints = self.prints or _prints(reading, text)
-        own = set(_FUNCTION.findall(text))
-        for command in reading.commands:
-            if command.base_name not in own:
-                self._command(command, depth)
+    def __init__(self, around: Surroundings, seen: Seen, depth: int = 0) -> None:
+        self._around = around
+        self._seen = seen
+        self._depth = depth
+        home = os.path.expanduser("~")
+        self._settings: Mapping[str, str] = {**dict.fromkeys(around.variables, around.project), "HOME": home}
+        runs: dict[str, Command] = dict.fromkeys(_SHELLS, self._interpreted)
+        names = ("python", "python3", *(f"python3.{minor}" for minor in range(8, 20)))
+        self._commands = table({**runs, **dict.fromkeys(names, self._interpreted)})
 
-    def _look_at_exits(self, text: str, exits: re.Pattern[str]) -> None:
-        """Whether something is said on stderr before each exit with a status that may be 2, in the same branch."""
-        for found in exits.finditer(text):
-            # Python prints a text on stderr, and exits with 1.
-            status = "1" if exits is _PYTHON_EXIT and found[1][:1] in ("'", '"') else found[1].strip("\"'")
-            self.statuses.add(status)
-            if status in ("", "0", "1"):
-                continue
-            near = text[max(0, found.start() - _NEAR) : found.start()]
-            before = "\n".join(near.rstrip().rsplit("\n", _LINES)[-_LINES:])
-            if not _SAYS_WHY.search(_BRANCH.split(before)[-1]):
-                self.silent = True
-
-    def _command(self, command: ShellCommand, depth: int) -> None:
-        words = command.words
-        name = command.base_name
-        if _SHELLS.fullmatch(name) or _PYTHON.fullmatch(name):
-            self._interpreted(name, words[1:], depth)
-        elif name in _PRINT | _RUN:
-            for word in words[1:]:
-                if not word.startswith("-") and (name in _RUN or not word.isdecimal()):
-                    self._file(word, depth, printed=name in _PRINT)
-        elif "/" in words[0]:
-            self._file(words[0], depth)
-        elif name not in _PLAIN:
-            self.unseen.append(f"runs {words[0].replace(HOLE, '…')}, which is not read")
-
-    def _interpreted(self, name: str, words: Sequence[str], depth: int) -> None:
-        script = next((word for word in words if not word.startswith("-")), None)
-        if script is None or any(word in ("-c", "-m", "-s") for word in words[: words.index(script)]):
-            if _PYTHON.fullmatch(name):
-                self.unseen.append("has code of another language in it")
-            return  # what a shell is given as text, the reader has read
-        self._file(script, depth, language=name)
-
-    def _file(self, word: str, depth: int, *, language: str = "", printed: bool = False) -> None:
-        found = self._content(word) if HOLE not in word and depth < _DEEPEST else None
-        if found is None:
-            self.unseen.append(f"needs {word.replace(HOLE, '…')}, which cannot be read")
-            return
-        first = found.partition("\n")[0]
-        interpreter = os.path.basename(
-            language or (first.split() or [""])[-1] if first.startswith("#!") else language
+    def shell(self, text: str, *, bash: bool) -> Shell:
+        return Shell(
+            text, self._seen, self._commands, self._run, self._settings, bash=bash, depth=self._depth
         )
-        if printed:
-            self.texts.append(found)
-        elif _PYTHON.fullmatch(interpreter) or (not interpreter and word.endswith(".py")):
-            self._python(found, word)
-        elif _SHELLS.fullmatch(interpreter) or not interpreter:
-            self.line(found, depth + 1)
-        else:
-            self.unseen.append(f"runs {word}, a program for {interpreter}, which is not read")
 
-    def _content(self, word: str) -> str | None:
-        path = os.path.join(self._project, os.path.expanduser(word))
+    def _interpreted(
+        self, shell: Shell, state: State, values: Sequence[Value], streams: Streams
+    ) -> list[State]:
+        """`sh script words`."""
+        if len(values) < 2 or (values[1].text or "-").startswith("-"):
+            raise Unproven(f"calls {values[0].text} in a way that is not read")
+        return self._run(shell, state, values[1:], streams, interpreter=values[0].text or "")
+
+    def _run(
+        self,
+        shell: Shell,
+        state: State,
+        values: Sequence[Value],
+        streams: Streams,
+        interpreter: str = "",
+    ) -> list[State]:
+        for value in values:
+            shell.used(value)
+        name = values[0].text or ""
+        text, path = self._content(name, moved=shell.moved)
+        flags = ""
+        if not interpreter:
+            interpreter, flags = _interpreter(text, name)
+        inner = _Files(self._around, self._seen, self._depth + 1)
+        begun = replace(state, out=NOTHING, err=NOTHING)
+        if interpreter in _SHELLS:
+            found = inner.shell(text, bash=interpreter == "bash").run(begun, fails=bool(flags))
+        else:
+            beside = [each for each in os.listdir(os.path.dirname(path)) if each != os.path.basename(path)]
+            found = Python(text, self._seen, beside).run(begun)
+        return [self._after(shell, state, each, streams) for each in found]
+
+    def _after(self, shell: Shell, before: State, after: State, streams: Streams) -> State:
+        """What a program wrote goes where its descriptors lead."""
+        state = replace(before, stdin=after.stdin, status=after.status)
+        state = shell.written(state, Value(after.out, after.out_whole), streams[0])
+        return shell.written(state, Value(after.err), streams[1])
+
+    def _content(self, name: str, *, moved: bool) -> tuple[str, str]:
+        expanded = os.path.expanduser(name)
+        if not os.path.isabs(expanded) and (moved or not self._around.in_project):
+            raise Unproven(f"needs {name}, which is another file in each directory")
+        if not self._around.in_project and self._seen.variables.intersection(self._around.variables):
+            raise Unproven(f"needs {name}, which is another file in each project")
+        path = os.path.join(self._around.project, expanded)
+        problem = Unproven(f"needs {name}, which cannot be read")
+        if self._depth >= _DEEPEST:
+            raise problem
         try:
             if not os.path.isfile(path) or os.path.getsize(path) > _LONGEST:
-                return None
-            with open(path, encoding="utf-8") as stream:
-                return stream.read()
+                raise problem
+            with open(path, encoding="utf-8", newline="") as stream:
+                return stream.read(), path
         except (OSError, UnicodeDecodeError, ValueError):
-            return None
-
-    def _python(self, text: str, word: str) -> None:
-        self.texts.append(text)
-        self._look_at_exits(text, _PYTHON_EXIT)
-        lines = [line for line in text.splitlines() if "print(" in line or "stdout" in line]
-        self.prints = self.prints or any("stderr" not in line and "{" not in line for line in lines)
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
-            self.unseen.append(f"runs {word}, which is no Python that can be read")
-            return
-        self.unseen += [f"uses {name} in {word}, which is not read" for name in _python_uses(tree)]
+            raise problem from None
 
 
-def _prints(reading: ShellReading, text: str) -> bool:
-    """Whether more commands may print than there are that write elsewhere, or into another command."""
-    into = {first for first, _second in reading.flows}
-    printing = [
-        command
-        for number, command in enumerate(reading.commands)
-        if number not in into
-        and (command.base_name in _PRINTERS or (command.base_name in _FINDERS and not _is_quiet(command)))
-        and not any("{" in word for word in command.words)
-    ]
-    parts = _PART.split(text)
-    elsewhere = [part for part in parts if _ELSEWHERE.search(part) and not _PRINTING.isdisjoint(part.split())]
-    return len(printing) > len(elsewhere)
-
-
-def _is_quiet(command: ShellCommand) -> bool:
-    return any(
-        word.startswith("-") and not word.startswith("--") and "q" in word for word in command.words[1:]
-    )
-
-
-def _python_uses(tree: ast.AST) -> Iterator[str]:
-    """What a program uses beyond the modules that only compute."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names if each.name.partition(".")[0] not in _MODULES)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] not in _MODULES:
-            yield node.module or "a module beside it"
-        elif isinstance(node, ast.Name | ast.Attribute):
-            name = node.id if isinstance(node, ast.Name) else node.attr
-            if name in _RUNS or (isinstance(node, ast.Attribute) and name.startswith(("exec", "spawn"))):
-                yield name
-
-
-# --- the answers that are written in it: objects as JSON, Python and jq have them
-
-#: Levels of nesting, characters of a value and number of answers that are read.
-_DEEPEST_VALUE, _LONGEST_VALUE, _MOST = 4, 2_000, 100
-_KEY: Final = re.compile(r"""\s*+,?+\s*+(?:"([^"\n]+)"|'([^'\n]+)'|([A-Za-z_]\w*+))\s*+:\s*+""")
-_LITERAL: Final = re.compile(r""""((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'""")
-_REST: Final = re.compile(r"[^,}\]]*")
-_END: Final = re.compile(r"\s*+,?+\s*+\}")
-_FIXED: Final[Mapping[str, Any]] = {"true": True, "True": True, "false": False, "False": False}
-
-
-class Unknown(Struct, frozen=True):
-    """A value that is known when the program runs."""
-
-
-UNKNOWN: Final = Unknown()
-
-
-def answers_in(text: str, keys: frozenset[str]) -> list[dict[str, Any]]:
-    """The objects written in a program that have one of the keys, outermost ones only."""
-    plain, found, at = text.replace('\\"', '"'), list[dict[str, Any]](), 0
-    while (at := plain.find("{", at)) >= 0 and len(found) < _MOST:
-        value, end = _object(plain, at)
-        if value is not None and not keys.isdisjoint(value):
-            found.append(value)
-            at = end
-        else:
-            at += 1
-    return found
-
-
-def _object(text: str, at: int, depth: int = 0) -> tuple[dict[str, Any] | None, int]:
-    """An object as JSON, Python or jq have it, and where it ends; None where the text is something else."""
-    found: dict[str, Any] = {}
-    at += 1
-    while (key := _KEY.match(text, at)) is not None and depth < _DEEPEST_VALUE:
-        value, at = _value(text, key.end(), depth)
-        found[key[1] or key[2] or key[3]] = value
-    closing = _END.match(text, at)
-    return (found, closing.end()) if closing else (None, at)
-
-
-def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
-    if text[at : at + 1] == "{":
-        value, end = _object(text, at, depth + 1)
-        return (UNKNOWN, _closed(text, at)) if value is None else (value, end)
-    if (found := _LITERAL.match(text, at)) is not None:
-        end = found.end()
-        said = found[1] if found[1] is not None else found[2]
-        rest = _REST.match(text, end)
-        whole = rest is None or not rest[0].strip()
-        return (
-            said if whole and "$" not in said and "%" not in said else UNKNOWN
-        ), rest.end() if rest else end
-    if text[at : at + 1] in ("(", "["):
-        return UNKNOWN, _closed(text, at)
-    rest = _REST.match(text, at)
-    end = rest.end() if rest else at
-    return _FIXED.get(text[at:end].strip(), UNKNOWN), end
-
-
-def _closed(text: str, at: int) -> int:
-    """After the bracket that closes the one here."""
-    depth = 0
-    for place in range(at, min(len(text), at + _LONGEST_VALUE)):
-        depth += (text[place] in "{[(") - (text[place] in "}])")
-        if not depth:
-            return place + 1
-    return at + 1
+def _interpreter(text: str, name: str) -> tuple[str, str]:
+    first = text.partition("\n")[0]
+    if not first.startswith("#!"):
+        return "sh", ""
+    found = _SHEBANG.fullmatch(first)
+    if found is None or not (found[1] in _SHELLS or _PYTHON.fullmatch(found[1])):
+        raise Unproven(f"runs {name}, a program for {first[2:60].strip()}, which is not read")
+    return found[1], found[2] or ""

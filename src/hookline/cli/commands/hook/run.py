@@ -61,7 +61,15 @@ def _call(dialect: "Dialect", name: str, program: str) -> "HookCall":
 
     event = event_named(dialect, name)
     seconds = _SECONDS_AT_END if event.event.name == "SessionEnd" else _SECONDS
-    return HookCall(name, f"{program} hook --dialect {dialect.name} {name}", seconds, event.guards)
+    return HookCall(name, hook_command(program, dialect, name), seconds, event.guards)
+
+
+def hook_command(program: str, dialect: "Dialect", event: str, config: str = "") -> str:
+    """The command of an entry: what an agent runs at an event, with the hooks of one file alone if it is given."""
+    import shlex
+
+    of = f" --config {shlex.quote(config)}" if config else ""
+    return f"{program} hook --dialect {dialect.name}{of} {event}"
 
 
 def pinned_program() -> str:

@@ -8,8 +8,8 @@ _DESCRIPTION = """Make the agents on this machine ask Hookline: entries are adde
 configured for Hookline hold in each of them. Without AGENT, every agent that is there. The change is
 shown as a diff and asked about; what the files were is kept, and `hookline uninstall` restores it.
 
-Running it again changes nothing, or updates the entries after Hookline has moved. Without a terminal
-nothing is asked; --yes writes."""
+Running it again changes nothing, or updates the entries after Hookline has moved; the events stay those
+that were chosen. Without a terminal nothing is asked; --yes writes."""
 
 _EPILOG = """examples:
   hookline install
@@ -24,7 +24,10 @@ def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "install", _DESCRIPTION, _EPILOG)
     add_install_options(parser, "write without a question")
     parser.add_argument(
-        "--events", action="append", metavar="EVENT,...", help="ask at these events only (repeatable)"
+        "--events",
+        action="append",
+        metavar="EVENT,...",
+        help="ask at these events only (repeatable); all: at the usual ones",
     )
     parser.add_argument(
         "--no-relay", action="store_true", help="write entries that start hookline itself, not hookline-relay"

@@ -59,11 +59,21 @@ def run(args: argparse.Namespace) -> ExitStatus:
 
 
 def _plan(dialect: Dialect, site: Site, events: Sequence[str], program: str, records: Records) -> Plan:
-    names = [name for each in events for name in _own_names(dialect, each)]
+    usual = "all" in events
+    names = [name for each in events if each != "all" for name in _own_names(dialect, each)]
+    names = [] if usual else names or _installed_events(dialect, site)
     plan = plan_install(dialect, site, hook_calls(dialect, names, program), own_entries(dialect), records)
     if plan.writes and not _CACHES.isdisjoint(program.split("/")):
         return replace(plan, notes=(*plan.notes, f"{program} is in a cache, which may be emptied: {_KEEP}"))
     return plan
+
+
+def _installed_events(dialect: Dialect, site: Site) -> list[str]:
+    """The events at which the agent asks already: installing again does not add to what the user chose."""
+    texts = {file: each.text for file, each in look(dialect, site).items()}
+    is_own = own_entries(dialect)
+    found = [each.event for each in installer_of(dialect).entries(texts, site) if is_own(each)]
+    return [name for name in dict.fromkeys(found) if name in dialect.events]
 
 
 def _own_names(dialect: Dialect, name: str) -> Sequence[str]:
@@ -103,7 +113,7 @@ def own_entries(dialect: Dialect) -> IsOwn:
 
     def is_own(entry: Entry) -> bool:
         own = plain_program(entry.command, dialect.name) is not None
-        return own and not {"args", "if"} & entry.value.keys()
+        return own and entry.everywhere and "args" not in entry.value
 
     return is_own
 
