@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
     from hookline.tools.table import ToolTable
+    from hookline.transcripts.reader import Transcripts
 
 #: Parts of an agent's folder that Hookline's own agent uses too.
 Shared = Literal["commands", "skills", "rules", "instructions", "permissions", "command_hooks"]
@@ -300,6 +301,11 @@ class Dialect(ABC):
     @property
     def installer(self) -> "Installer | None":
         """How such entries are put into the agent's own files; None where they cannot be."""
+        return None
+
+    @property
+    def transcripts(self) -> "Transcripts | None":
+        """How its agent keeps past sessions; None where that is not known."""
         return None
 
     def recognises(self, value: Any) -> bool:
