@@ -16,7 +16,7 @@ from msgspec import Struct
 from hookline.dialects.install import HookCall
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path, Where
-from hookline.model.events import EventSpec, May
+from hookline.model.events import STOP, TURN_END, EventSpec, May
 from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Policy
@@ -332,6 +332,15 @@ class Dialect(ABC):
         """Where a user's own commands and skills are, if Hookline's agent uses them too."""
         del env
         return None
+
+    def asked_at(self, event: EventSpec[Any]) -> Sequence[EventSpec[Any]]:
+        """The events at which hooks are asked when its agent says that this one has come.
+
+        For an agent without TurnEnd, the gates of a turn are asked at Stop, first.
+        """
+        if event is not STOP or any(own.event is TURN_END for own in self.events.values()):
+            return (event,)
+        return (TURN_END, STOP)
 
     def moments(self, name: str) -> Sequence[DialectEvent]:
         """Every moment at which hooks under one of its own event names run: usually one."""

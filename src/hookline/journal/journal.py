@@ -96,9 +96,12 @@ class Journal:
             if tool is None:
                 tool, given = field_of(payload, "tool_name"), field_of(payload, "tool_input")
             tool, text = str(tool or ""), _input_summary(given)
+            call_id = str(getattr(payload, "tool_use_id", None) or "")
         except Exception as error:  # noqa: BLE001 - payloads may come from the host
-            tool, text = "", f"[left out: reading it raised {type(error).__name__}]"
-        called = Called(tool=tool, input=text, project=project, caller=self.caller, made_by=self.made_by)
+            tool, text, call_id = "", f"[left out: reading it raised {type(error).__name__}]", ""
+        called = Called(
+            tool=tool, input=text, id=call_id, project=project, caller=self.caller, made_by=self.made_by
+        )
         self._last_call = (payload, project, called)
         return called
 
@@ -290,14 +293,14 @@ class RunCleaner:
         try:
             long = len(call.input) > _LONGEST_INPUT
             line = one_line(self._redacted(call.input[:_LONGEST_INPUT], ends_early=long), _INPUT_COLUMNS)
-            tool, project, caller = (
+            tool, call_id, project, caller = (
                 one_line(self._redacted(name), _KEPT_OF_A_NAME)
-                for name in (call.tool, call.project, call.caller)
+                for name in (call.tool, call.id, call.project, call.caller)
             )
         except Exception as error:  # noqa: BLE001 - as in `clean`
             self.problem = f"a call left out: cleaning it raised {type(error).__name__}"
             return NO_CALL
-        return Called(tool=tool, input=line, project=project, caller=caller, made_by=call.made_by)
+        return Called(tool=tool, input=line, id=call_id, project=project, caller=caller, made_by=call.made_by)
 
     def without_secrets(self, value: Any) -> Any:
         """Records, lists and objects are copied, at any depth; keys stay."""

@@ -76,7 +76,7 @@ class _Line(Struct, rename="camel"):
     timestamp: str = ""
     session_id: str = ""
     cwd: str = ""
-    message: _Message | None = None
+    message: Raw = _ABSENT
     attachment: _Attachment | None = None
     hook_infos: list[_HookInfo] = []
     prevented_continuation: bool = False
@@ -112,6 +112,7 @@ class _Call(Struct, eq=False):
 
 
 _decode = msgspec.json.Decoder(_Line).decode
+_decode_message = msgspec.json.Decoder(_Message).decode
 _decode_any = msgspec.json.Decoder().decode
 
 
@@ -171,15 +172,8 @@ class _Session:
     def _line(self, line: _Line) -> Iterator[Moment | HookNote]:
         if line.timestamp:
             self._at = seconds(line.timestamp, self._at, self._tally)
-        if line.type == "assistant" and line.message is not None:
-            self._note(line)
-            yield from self._begin()
-            yield from self._answer(line.message)
-        elif line.type == "user" and line.message is not None:
-            yield from self._turn_end()
-            self._note(line)
-            yield from self._begin()
-            yield from self._user(line, line.message)
+        if line.type in ("assistant", "user"):
+            yield from self._said(line)
         elif line.type == "attachment" and line.attachment is not None:
             yield from self._attached(line.attachment)
         elif line.type == "system" and line.subtype == "stop_hook_summary":
@@ -187,6 +181,18 @@ class _Session:
             yield from self._stop_hooks(line)
         elif not line.type:
             self._tally.unknown += 1
+
+    def _said(self, line: _Line) -> Iterator[Moment | HookNote]:
+        try:
+            message = _decode_message(line.message)
+        except msgspec.DecodeError:
+            self._tally.unknown += 1
+            return
+        if line.type == "user":
+            yield from self._turn_end()
+        self._note(line)
+        yield from self._begin()
+        yield from self._user(line, message) if line.type == "user" else self._answer(message)
 
     def _note(self, line: _Line) -> None:
         """What the record says of the session."""

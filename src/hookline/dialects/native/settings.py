@@ -34,7 +34,7 @@ from hookline.matching.matchers import RegexMatcher, parse_matcher
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, Waiting
+from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, SideEffects, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -133,6 +133,7 @@ COMMON: Mapping[str, str] = {
 
 _OUTPUTS: tuple[Output, ...] = get_args(Output)
 _IN_DOUBT: tuple[InDoubt, ...] = get_args(InDoubt)
+_SIDE_EFFECTS: tuple[SideEffects, ...] = get_args(SideEffects)
 
 
 def _command_spec(fields: Fields) -> CommandSpec:
@@ -169,12 +170,13 @@ KINDS: Mapping[str, Kind] = {
     "command": Kind(
         {
             "command": "text", "args": "a list of texts", "shell": "text", "env": "an object of texts", "cwd": "text",
-            "output": "text",
+            "output": "text", "side_effects": "text",
         },
         _command_spec, entry_label, ("command",),
     ),
     "http": Kind(
-        {**family.HTTP_FIELDS, "output": "text"}, family.http_spec, family.labelled("url", url_label), ("url",)
+        {**family.HTTP_FIELDS, "output": "text", "side_effects": "text"},
+        family.http_spec, family.labelled("url", url_label), ("url",)
     ),
     "prompt": Kind(
         {"prompt": "text", "model": "text", "continueOnBlock": "true or false"},
@@ -268,6 +270,7 @@ class EntryReader(family.EntryReader):
             "mode": self._mode(),
             "output": self._output(),
             "in_doubt": self._in_doubt(),
+            "side_effects": self._side_effects(),
             "once": fields.get("once", False),
             "rewrites": fields.get("rewrites", False),
             "required": fields.get("required", False),
@@ -303,6 +306,16 @@ class EntryReader(family.EntryReader):
             "error", "bad-in-doubt", f"in_doubt is {word!r}", "in_doubt", fix=f"one of {', '.join(_IN_DOUBT)}"
         )
         return "match"
+
+    def _side_effects(self) -> SideEffects:
+        word = self.fields.get("side_effects", "unknown")
+        for each in _SIDE_EFFECTS:
+            if word == each:
+                return each
+        if "side_effects" in self.kinds.get(self.kind, _OTHER).fields:
+            fix = f"one of {', '.join(_SIDE_EFFECTS)}"
+            self.say("error", "bad-side-effects", f"side_effects is {word!r}", "side_effects", fix=fix)
+        return "unknown"
 
     def _output(self) -> Output:
         if (

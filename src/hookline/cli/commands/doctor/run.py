@@ -17,7 +17,6 @@ from hookline.checks.registry import CHECKS, Check, ranked
 from hookline.cli.commands.doctor.accept import accepted_findings, finding_id, split_accepted
 from hookline.cli.commands.doctor.calls import asking_agents, calls
 from hookline.cli.commands.doctor.report import Findings
-from hookline.cli.commands.hook.self_calls import hookline_arguments
 from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places, working_directory
 from hookline.cli.main import COMMANDS
 from hookline.cli.output import ExitStatus, Progress, show
@@ -26,6 +25,7 @@ from hookline.cli.trust_state import trust_of
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
+from hookline.config.self_calls import hookline_arguments
 from hookline.engine.session import Session
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor

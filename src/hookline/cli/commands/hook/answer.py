@@ -12,12 +12,12 @@ from hookline.cli.commands.hook.memory import CallMemory
 from hookline.cli.commands.hook.payload import CallError, event_named, event_of, read_payload
 from hookline.cli.commands.hook.place import Place, find_place
 from hookline.cli.commands.hook.protect import names_protected, protect
-from hookline.cli.commands.hook.self_calls import calls_hookline_hook
 from hookline.cli.commands.hook.twin import Given, TwinCall, now, twin_call
 from hookline.cli.engines import strictly
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
+from hookline.config.self_calls import calls_hookline_hook
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import Dialect, DialectEvent, upward
@@ -25,7 +25,7 @@ from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
 from hookline.model.errors import ConfigError, HooklineError
-from hookline.model.events import STOP, TURN_END, EventSpec, May, field_of
+from hookline.model.events import EventSpec, May, field_of
 from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.run import Run
@@ -133,7 +133,7 @@ class AgentCall:
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.place)
         found.memory.keep()
-        for moment in _moments(dialect, parsed.event):
+        for moment in dialect.asked_at(parsed.event):
             if session.has(moment) and not self.outcome.blocked:
                 self.outcome += await session.dispatch(moment, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
@@ -276,13 +276,6 @@ class _Found(Struct, frozen=True, eq=False):
     loaded: Loaded
     memory: CallMemory
     trust: Trust
-
-
-def _moments(dialect: Dialect, event: EventSpec[Any]) -> Sequence[EventSpec[Any]]:
-    """The events at which hooks are asked. For an agent without TurnEnd, its gates are asked at Stop, first."""
-    if event is not STOP or any(own.event is TURN_END for own in dialect.events.values()):
-        return (event,)
-    return (TURN_END, STOP)
 
 
 def _own_directory() -> str:

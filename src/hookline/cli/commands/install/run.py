@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from hookline.cli.commands.hook.payload import event_named
 from hookline.cli.commands.hook.run import hook_calls, pinned_program
-from hookline.cli.commands.hook.self_calls import plain_program
 from hookline.cli.commands.install.report import AgentDocument, InstallDocument, agent_document
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
@@ -21,6 +20,7 @@ from hookline.cli.text import count_of, terminal_width
 from hookline.config.install.plan import IsOwn, Plan, installer_of, is_there, look, plan_install
 from hookline.config.install.records import Records
 from hookline.config.project import project_root
+from hookline.config.self_calls import plain_program
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallError, Site
 from hookline.dialects.registry import dialect_named, every_dialect

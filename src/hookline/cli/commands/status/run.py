@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping, Sequence
 
 from hookline.cli.commands.hook.run import moved_program
-from hookline.cli.commands.hook.self_calls import plain_program
 from hookline.cli.commands.install.run import agents_named, installable, own_entries
 from hookline.cli.commands.status.report import AgentStatus, SeenCall, SiteStatus, StatusDocument
 from hookline.cli.commands.trust.run import look_around
@@ -14,6 +13,7 @@ from hookline.cli.output import ExitStatus, show
 from hookline.cli.text import terminal_width
 from hookline.config.install.plan import further, installer_of, is_there, look
 from hookline.config.project import project_root
+from hookline.config.self_calls import plain_program
 from hookline.config.sessions import Sessions
 from hookline.config.trust.review import Review
 from hookline.dialects.dialect import Dialect
