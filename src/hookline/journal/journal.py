@@ -95,7 +95,7 @@ class Journal:
             tool, given = getattr(payload, "tool_name", None), getattr(payload, "tool_input", None)
             if tool is None:
                 tool, given = field_of(payload, "tool_name"), field_of(payload, "tool_input")
-            tool, text = str(tool or ""), _input_summary(given)
+            tool, text = str(tool or ""), input_summary(given)
             call_id = str(getattr(payload, "tool_use_id", None) or "")
         except Exception as error:  # noqa: BLE001 - payloads may come from the host
             tool, text, call_id = "", f"[left out: reading it raised {type(error).__name__}]", ""
@@ -217,7 +217,7 @@ _MAIN_ARGUMENTS = (
 _LONGEST_INPUT = 1024
 
 
-def _input_summary(tool_input: Any) -> str:
+def input_summary(tool_input: Any) -> str:
     """What a call is about: its command, path or address, or else its arguments. Neither redacted nor one line."""
     line = cast("dict[str, Any]", tool_input).get("command") if type(tool_input) is dict else None
     if type(line) is str and line:  # most calls, quickly

@@ -19,7 +19,8 @@ _decode = msgspec.json.Decoder().decode
 class Moment(Struct, kw_only=True, eq=False):
     """Something that happened in a session.
 
-    Values of `fields` may be JSON that nobody has read yet (`Raw`): most moments are only counted.
+    Values of `fields` may be JSON that nobody has read yet (`Raw`), or a function that makes them: most moments are
+    only counted.
     """
 
     kind: Kind
@@ -53,7 +54,7 @@ class Moment(Struct, kw_only=True, eq=False):
         """The payload that a hook of the agent was given."""
         document = {**self.shared, "cwd": self.cwd, event_key: self.event}
         for name, value in self.fields.items():
-            document[name] = _decode(value) if type(value) is Raw else value
+            document[name] = _decode(value) if type(value) is Raw else value() if callable(value) else value
         return document
 
 

@@ -2,7 +2,8 @@
 
 import os
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
@@ -108,7 +109,7 @@ class _Call(Struct, eq=False):
     at: float
     cwd: str
     shared: Mapping[str, Any]
-    result: Any = None
+    result: Raw = _ABSENT
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -274,8 +275,8 @@ class _Session:
         call = self._calls.pop(block.tool_use_id, None)
         if call is None:
             return
-        said = _said(block)
-        call.result = said
+        call.result = block.content
+        said = _said(block.content) if block.is_error else None
         text = said if isinstance(said, str) else ""
         refused = block.is_error and text.startswith(_REFUSED)
         yield self._called(call, certain=not refused)
@@ -284,7 +285,8 @@ class _Session:
         about: dict[str, Any] = {"tool": call.name, "input": bytes(call.input), "call_id": call.id}
         if not block.is_error:
             # Of a sub-agent's calls only the text is kept that its model reads.
-            fields["tool_response"] = said if line.tool_use_result is _ABSENT else line.tool_use_result
+            structured = line.tool_use_result
+            fields["tool_response"] = block.content if structured is _ABSENT else structured
             yield self._moment("result", "PostToolUse", fields, **about)
         elif decision == "reject" or line.tool_denial_kind or (not decision and text.startswith(_DENIED)):
             yield self._moment("denial", "", fields, **about)
@@ -303,15 +305,8 @@ class _Session:
         """All calls of one answer are done."""
         if not self._batch or any(call.id in self._calls for call in self._batch):
             return
-        calls = [
-            {
-                "tool_name": call.name, "tool_input": _decode_any(call.input), "tool_use_id": call.id,
-                "tool_response": call.result,
-            }
-            for call in self._batch
-        ]  # fmt: skip
-        self._batch = []
-        yield self._moment("batch", "PostToolBatch", {"tool_calls": calls})
+        calls, self._batch = self._batch, []
+        yield self._moment("batch", "PostToolBatch", {"tool_calls": partial(_batch_document, calls)})
 
     # What the model says
 
@@ -383,9 +378,19 @@ class _Session:
             )
 
 
-def _said(block: _Block) -> Any:
+def _batch_document(calls: Sequence[_Call]) -> list[dict[str, Any]]:
+    return [
+        {
+            "tool_name": call.name, "tool_input": _decode_any(call.input), "tool_use_id": call.id,
+            "tool_response": _said(call.result),
+        }
+        for call in calls
+    ]  # fmt: skip
+
+
+def _said(content: Raw) -> Any:
     try:
-        return _decode_any(block.content)
+        return _decode_any(content)
     except (msgspec.DecodeError, RecursionError):
         return ""
 
