@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
+import msgspec
 from msgspec import Struct
 
 from hookline.journal.file import journal_path
@@ -62,6 +63,8 @@ class JournalIndex:
         self._calls: dict[int, Asked] = {}
         #: How often each hook ran on calls that have no id.
         self._counts: dict[tuple[int, int], int] = {}
+        self._without_ids: set[str] = set()
+        self._last: tuple[Moment | None, str] = (None, "")
         self._cleaner = RunCleaner(Redactor(env))
         for run in self._runs(journal_path(env)):
             self._add(run, since)
@@ -106,6 +109,7 @@ class JournalIndex:
         if not run.call.id:
             key = (hash((run.session, run.event, run.call.tool, run.call.input)), number)
             self._counts[key] = self._counts.get(key, 0) + 1
+            self._without_ids.add(run.session)
             return
         asked = self._calls.setdefault(hash((run.session, run.event, run.call.id)), Asked(set(), set()))
         (asked.untrusted if run.status == "untrusted" else asked.ran).add(number)
@@ -120,14 +124,19 @@ class JournalIndex:
 
     def take(self, moment: Moment, event: str, number: int) -> bool:
         """Whether a hook ran on a call like this, once more than calls were taken before."""
-        summary = ""
-        if moment.input:
-            import msgspec  # noqa: PLC0415 only for calls without an id
-
-            called = Called(tool=moment.tool, input=input_summary(msgspec.json.decode(moment.input)))
-            summary = self._cleaner.clean_call(called).input
-        key = (hash((moment.session, event, moment.tool, summary)), number)
+        if moment.session not in self._without_ids:
+            return False
+        if self._last[0] is not moment:
+            self._last = (moment, self._summary(moment))
+        key = (hash((moment.session, event, moment.tool, self._last[1])), number)
         left = self._counts.get(key, 0)
         if left:
             self._counts[key] = left - 1
         return bool(left)
+
+    def _summary(self, moment: Moment) -> str:
+        """What a call is about, as the journal has it."""
+        if not moment.input:
+            return ""
+        called = Called(tool=moment.tool, input=input_summary(msgspec.json.decode(moment.input)))
+        return self._cleaner.clean_call(called).input

@@ -1,13 +1,14 @@
 """What the hooks say to one moment of the past, by the same dispatch as in a live session; each question once."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from hookline.model.errors import HooklineError
+from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Outcome
 from hookline.model.run import Decision, Mode, Run
 from hookline.replay.engines import Engines, PlacedEngine
@@ -18,6 +19,8 @@ Effect = Literal["block", "ask", "rewrite", "allow", "context", "stop", "none"]
 
 _MOST_REMEMBERED = 400_000
 _LONGEST_REASON = 300
+#: Bytes of a question that are kept as they are.
+_SHORT = 64
 #: JSON text of arguments that name a place by more than its relation to the directory.
 _NAMES_PLACE = re.compile(rb"PWD|HOME|~|\.\.|(?:^|[^\w.*/-]|\\[nrtu])/")
 #: What may decide besides the tool and its arguments.
@@ -61,6 +64,41 @@ NOTHING = Verdict()
 _QUIET_KEPT = 1000
 
 
+class Questions:
+    """Which moments ask the same: the same call in the same place, whoever asks and whenever."""
+
+    def __init__(self) -> None:
+        self._shared: tuple[Mapping[str, Any], tuple[Any, ...]] | None = None
+
+    def key(
+        self, moment: Moment, placed: PlacedEngine, events: Sequence[EventSpec[Any]], *, by_call: bool = False
+    ) -> tuple[Any, ...] | None:
+        """What decides the answer; None where it may be another one each time. `by_call`: results do not matter."""
+        if not placed.is_memorable(events):
+            return None
+        if moment.kind == "call" or (by_call and moment.input):
+            asked: Any = moment.input
+        elif moment.kind in ("prompt", "turn_end", "subagent_end", "start", "end", "subagent_start"):
+            said = "\0".join(str(moment.fields.get(name, "")) for name in _TEXTS)
+            asked = said.encode("utf-8", "surrogatepass")
+        else:
+            return None  # what tools return is hardly ever the same
+        cwd = moment.cwd
+        if not placed.places_matter(events) and _NAMES_PLACE.search(asked) is None:
+            # The same call in another project: only where it is in that project counts.
+            cwd = cwd.removeprefix(moment.began_in or cwd)
+        if len(asked) > _SHORT:
+            asked = blake2b(asked, digest_size=16).digest()
+        return (placed.fingerprint, moment.agent, moment.event, moment.tool, cwd, self._others(moment), asked)
+
+    def _others(self, moment: Moment) -> tuple[Any, ...]:
+        """What payloads of a turn have in common, without which turn it was."""
+        if self._shared is None or self._shared[0] is not moment.shared:
+            rest = tuple((name, str(each)) for name, each in moment.shared.items() if name not in VOLATILE)
+            self._shared = (moment.shared, (bool(moment.subagent), *rest))
+        return self._shared[1]
+
+
 class Judge:
     """Judges moments by one configuration."""
 
@@ -69,7 +107,7 @@ class Judge:
         self._memory: dict[tuple[Any, ...], Verdict] = {}
         #: Verdicts in which no hook said anything, each once.
         self._quiet: dict[Any, Verdict] = {}
-        self._shared: tuple[Mapping[str, Any], tuple[Any, ...]] | None = None
+        self._questions = Questions()
         #: How often hooks were really asked.
         self.judgements = 0
 
@@ -80,7 +118,7 @@ class Judge:
         events = placed.asked_at(moment)
         if not events:
             return NOTHING
-        key = self._key(moment, placed, events)
+        key = self._questions.key(moment, placed, events)
         known = self._memory.get(key) if key is not None else None
         if known is None:
             known = await self._judge(moment, placed)
@@ -89,33 +127,6 @@ class Judge:
                     self._memory.clear()
                 self._memory[key] = known
         return known
-
-    def _key(self, moment: Moment, placed: PlacedEngine, events: Any) -> tuple[Any, ...] | None:
-        """What decides the answer; None where it may be another one each time."""
-        if not placed.is_memorable(events):
-            return None
-        if moment.kind == "call":
-            asked: Any = moment.input
-        elif moment.kind in ("prompt", "turn_end", "subagent_end", "start", "end", "subagent_start"):
-            asked = "\0".join(str(moment.fields.get(name, "")) for name in _TEXTS).encode(
-                "utf-8", "surrogatepass"
-            )
-        else:
-            return None  # what tools return is hardly ever the same
-        cwd = moment.cwd
-        if not placed.places_matter(events) and _NAMES_PLACE.search(asked) is None:
-            # The same call in another project: only where it is in that project counts.
-            cwd = cwd.removeprefix(moment.began_in or cwd)
-        if len(asked) > 64:
-            asked = blake2b(asked, digest_size=16).digest()
-        return (placed.fingerprint, moment.agent, moment.event, moment.tool, cwd, self._others(moment), asked)
-
-    def _others(self, moment: Moment) -> tuple[Any, ...]:
-        """What payloads of a turn have in common, without which turn it was."""
-        if self._shared is None or self._shared[0] is not moment.shared:
-            rest = tuple((name, str(each)) for name, each in moment.shared.items() if name not in VOLATILE)
-            self._shared = (moment.shared, (bool(moment.subagent), *rest))
-        return self._shared[1]
 
     async def _judge(self, moment: Moment, placed: PlacedEngine) -> Verdict:
         self.judgements += 1
