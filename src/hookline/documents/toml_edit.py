@@ -91,7 +91,7 @@ def _array_lines(path: Path, value: Mapping[str, Any]) -> list[str]:
 
 
 def _is_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+    return isinstance(value, list) and isinstance(next(iter(cast("list[Any]", value)), None), dict)
 
 
 def _pairs(value: Mapping[str, Any]) -> list[str]:

@@ -6,8 +6,8 @@ from hookline.cli.main import add_json_option, command_parser
 
 ACTIONS = ("add", "list", "promote", "demote", "off")
 
-_DESCRIPTION = """Rules of Hookline's own file. A rule in shadow is asked and recorded and stops nothing; `promote` shows what it
-would have done since, asks, and puts it in force. The file keeps its comments and its layout.
+_DESCRIPTION = """Rules of Hookline's own file. A rule in shadow is asked and recorded, and stops nothing; `promote`
+shows what it would have done since, asks, and puts it in force. The file keeps its comments and its layout.
 
   add NAME RULE    write a rule: deny, ask or allow, and a tool call or the name of a guard
   list             the rules and hooks of Hookline's own files here, and what they have said

@@ -54,7 +54,7 @@ class RuleFacts(Struct, frozen=True, forbid_unknown_fields=True):
     def _lines(self) -> Iterator[str]:
         yield f"{self.name}: {self.rule} ({with_tilde(self.source)})"
         if not self.shadow_runs:
-            yield "It has not been asked in shadow yet: nothing is known of what it would do. `hookline backtest` says it."
+            yield "It has not been asked in shadow yet; `hookline backtest` says what it would have done."
             return
         would = ", ".join(
             f"{word} {number:,}" for word, number in sorted(self.shadow.items()) if word != "pass"

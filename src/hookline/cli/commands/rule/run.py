@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any, cast
 
 from hookline.cli.commands.rule import ACTIONS
 from hookline.cli.commands.rule.report import RuleDocument, RuleFacts, RulesDocument
@@ -13,9 +14,10 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
 from hookline.config.engine import Engine
 from hookline.config.install.files import Snapshot, refuse_unwritable, replace, snapshot
+from hookline.config.project import project_root
 from hookline.config.rules import EVENT, RuleError, parse_rule, rule_entry, rule_hooks, rule_of
 from hookline.config.trust.store import StoreError
-from hookline.dialects.dialect import SUFFIXES, user_directory
+from hookline.dialects.dialect import SUFFIXES, nearest_project, user_directory
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import Format, format_of
 from hookline.documents.edit import appended, found_at, read_value, removed, with_value
@@ -70,7 +72,7 @@ def _add(args: argparse.Namespace, cwd: str, words: Sequence[str]) -> ExitStatus
         raise RequestError(f"{words[0]!r} is no name for a rule")
     engine = Engine()
     rule_hooks(engine.loader, {name: rule})  # a rule that can never hold is told before it is written
-    before = snapshot(_file(cwd, user=args.user), None if args.user else cwd)
+    before = snapshot(_file(engine, cwd, user=args.user), None if args.user else project_root(cwd))
     if any(hook.name == name for hook in _hooks(engine, cwd)):
         raise RuleError(f"there is a hook {name!r} already; `hookline rule list` shows where")
     refuse_unwritable(before)
@@ -81,9 +83,11 @@ def _add(args: argparse.Namespace, cwd: str, words: Sequence[str]) -> ExitStatus
     return _done(args, "added", name, str(rule), args.mode, before.file, problem)
 
 
-def _file(cwd: str, *, user: bool) -> str:
+def _file(engine: Engine, cwd: str, *, user: bool) -> str:
     """The file in force in the project or of the user; where there is none, the one to write."""
-    folder = user_directory(os.environ) if user else os.path.join(cwd, ".hookline")
+    own = engine.loader.dialect(OWN_FORMAT)
+    project = nearest_project(cwd, own.project_files)
+    folder = user_directory(os.environ) if user else os.path.join(project, own.folder)
     if folder is None:
         raise RequestError("you have no home directory: set HOME or XDG_CONFIG_HOME")
     files = [os.path.join(folder, f"hooks.{suffix}") for suffix in SUFFIXES]
@@ -194,8 +198,9 @@ def _rule_text(hook: Hook) -> str:
     before = snapshot(hook.where.file)
     value = read_value(before.text or "", _format(before))
     entry, group = found_at(value, hook.where.path), found_at(value, hook.where.path[:-2])
-    matcher = group.get("matcher") if isinstance(group, dict) else None
-    rule = rule_of(entry, matcher) if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(group, dict):
+        return f"{hook.kind} hook"
+    rule = rule_of(cast("dict[str, Any]", entry), cast("dict[str, Any]", group).get("matcher"))
     return str(rule) if rule is not None else f"{hook.kind} hook"
 
 
@@ -225,6 +230,4 @@ def _trust(cwd: str, file: str, name: str) -> str | None:
             trust.accept(items)
     except StoreError as problem:
         return f"it is written, but it is not trusted yet: {problem}"
-    if not any(trust.standing(hook).runs or hook.mode == "off" for hook in written):
-        return f"it is written to {file}, but no file that is in force here: {OWN_FORMAT} files are looked for elsewhere"
-    return None
+    return None if written else f"{file} is written, but it is not in force in {cwd}"
