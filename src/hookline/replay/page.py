@@ -31,8 +31,9 @@ svg { width: 100%; height: auto; display: block; } svg text { fill: var(--soft);
 .axis { stroke: var(--line); }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .35rem .6rem .35rem 0;
   border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--soft); font-weight: 500; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+th { color: var(--soft); font-weight: 500; } td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .track { background: var(--card); border-radius: 3px; height: .7rem; display: flex; overflow: hidden; min-width: 8rem; }
+td > .track { margin-top: .4rem; }
 .track i { display: block; height: 100%; } .track .deny { background: var(--block); }
 .track .ask { background: var(--ask); } .track .rewrite { background: var(--rewrite); }
 .track .allow { background: var(--quiet); }
@@ -219,7 +220,11 @@ def _table(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _agents(facts: Mapping[str, Any]) -> Iterator[str]:
     yield '<h2>Moments by agent</h2><div class="scroll"><table>'
     kinds = list(dict.fromkeys(kind for of_agent in facts["agents"].values() for kind in of_agent))
-    yield "<tr><th>agent</th>" + "".join(f'<th class="n">{escape(kind)}</th>' for kind in kinds) + "</tr>"
+    yield (
+        "<tr><th>agent</th>"
+        + "".join(f'<th class="n">{escape(kind.replace("_", " "))}</th>' for kind in kinds)
+        + "</tr>"
+    )
     for agent, numbers in sorted(facts["agents"].items()):
         cells = "".join(f'<td class="n">{_number(numbers.get(kind, 0))}</td>' for kind in kinds)
         yield f"<tr><td>{escape(agent)}</td>{cells}</tr>"

@@ -98,7 +98,8 @@ def _in_processes(jobs: Sequence[Job], tick: Tick) -> Any:
         for process in running:
             if process.poll() is None:
                 process.kill()
-            process.wait()
+            with process:  # closes its pipes and waits for it
+                pass
     if any(result is None for result in results):
         raise WorkerError("a process that reads transcripts ended before it was done")
     total = results[0]
