@@ -23,7 +23,8 @@ _MOST_LINES = 570  # which files programs read and write
 # parts of the screen, which has one place where they meet; five are what messages and tools of a framework look like,
 # beside its adapter; one finds the extensions of an agent, one knows the trusted hashes of another. Six put Hookline
 # into the files of one agent each; four are what the commands about agents' files print, write or compare.
-_MOST_IMPORTED_ONCE = 118
+# Four read the transcripts of one agent each, one draws the report of a backtest.
+_MOST_IMPORTED_ONCE = 123
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),

@@ -89,10 +89,6 @@ class Engine(core.Engine):
             self.handlers.protection.reader = self._shell_reader
         self._protected: CallReaders | None = None
 
-    def remember_lines(self, number: int) -> None:
-        """How many shell lines it remembers having read."""
-        self._shell_reader().remembered = number
-
     def _shell_reader(self) -> "ShellReader":
         return self._home.tables()[1]
 

@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.engine import Engine
+from hookline.config.install.self_calls import calls_hookline_hook
 from hookline.config.load import Loaded
 from hookline.config.project import project_root
 from hookline.config.rules import parse_rule, rule_hooks
-from hookline.config.self_calls import calls_hookline_hook
 from hookline.config.trust.trust import Options, Trust
 from hookline.dialects.dialect import Dialect
 from hookline.engine.lanes import Lane
@@ -199,7 +199,8 @@ class Engines:
         rules = {name: parse_rule(text) for name, text in self._configuration.rules}
         if rules:
             hooks += rule_hooks(engine.loader, rules).hooks
-        engine.remember_lines(_LINES)
+        if handlers.protection.reader is not None:
+            handlers.protection.reader().remembered = _LINES
         engine.swap([self._as_declared(hook) for hook in hooks])
         return PlacedEngine(engine, loaded, project_root(directory) if directory else "", left_out)
 

@@ -31,7 +31,8 @@ svg { width: 100%; height: auto; display: block; } svg text { fill: var(--soft);
 .axis { stroke: var(--line); }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .35rem .6rem .35rem 0;
   border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--soft); font-weight: 500; } td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+th { color: var(--soft); font-weight: 500; }
+td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .track { background: var(--card); border-radius: 3px; height: .7rem; display: flex; overflow: hidden; min-width: 8rem; }
 td > .track { margin-top: .4rem; }
 .track i { display: block; height: 100%; } .track .deny { background: var(--block); }

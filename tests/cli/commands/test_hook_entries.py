@@ -10,7 +10,7 @@ import pytest
 from hookline import Engine
 from hookline.cli.commands.hook.payload import CallError
 from hookline.cli.commands.hook.run import entries_text, hookline_command
-from hookline.config.self_calls import calls_hookline_hook
+from hookline.config.install.self_calls import calls_hookline_hook
 from hookline.dialects.registry import standard_dialects
 from hookline.extending import Dialect, Hook
 from tests.cli.golden import check_golden

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hookline import Engine
 from hookline.cli.commands.hook.answer import DEEPEST, DEPTH, AgentCall
-from hookline.config.self_calls import calls_hookline_hook
+from hookline.config.install.self_calls import calls_hookline_hook
 from hookline.events import PRE_TOOL_USE
 from hookline.extending import CommandSpec, Hook
 from tests.every import every

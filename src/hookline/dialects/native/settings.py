@@ -6,7 +6,7 @@ that its policy decides what that means; elsewhere it is dropped with its error.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -107,6 +107,8 @@ def _number(fields: Mapping[str, Any], key: str, path: tuple[str | int, ...]) ->
         raise ConditionMistake(f"{fields['type']} needs the number {key}", *path)
     return value
 
+
+W = TypeVar("W", bound=str)
 
 DEFAULT_TIMEOUT = 600.0
 
@@ -267,10 +269,10 @@ class EntryReader(family.EntryReader):
         fields = self.fields
         return {
             "on_failure": self._on_failure(),
-            "mode": self._mode(),
-            "output": self._output(),
-            "in_doubt": self._in_doubt(),
-            "side_effects": self._side_effects(),
+            "mode": self._word("mode", _MODES),
+            "output": self._word("output", _OUTPUTS),
+            "in_doubt": self._word("in_doubt", _IN_DOUBT),
+            "side_effects": self._word("side_effects", _SIDE_EFFECTS),
             "once": fields.get("once", False),
             "rewrites": fields.get("rewrites", False),
             "required": fields.get("required", False),
@@ -289,45 +291,17 @@ class EntryReader(family.EntryReader):
         del spec
         return "; ".join(self.mistakes) or None if self.group.own_event.event.guard else None
 
-    def _mode(self) -> Mode:
-        word = self.fields.get("mode", "enforce")
-        for mode in _MODES:
-            if word == mode:
-                return mode
-        self.say("error", "bad-mode", f"mode is {word!r}", "mode", fix=f"one of {', '.join(_MODES)}")
-        return "enforce"
-
-    def _in_doubt(self) -> InDoubt:
-        word = self.fields.get("in_doubt", "match")
-        for each in _IN_DOUBT:
+    def _word(self, field: str, words: tuple[W, ...]) -> W:
+        """One of the words that a field may be; the first of them where it does not say."""
+        known = field in COMMON or field in self.kinds.get(self.kind, _OTHER).fields
+        # A host's own type may have a field of that name.
+        word = self.fields.get(field, words[0]) if known else words[0]
+        for each in words:
             if word == each:
                 return each
-        self.say(
-            "error", "bad-in-doubt", f"in_doubt is {word!r}", "in_doubt", fix=f"one of {', '.join(_IN_DOUBT)}"
-        )
-        return "match"
-
-    def _side_effects(self) -> SideEffects:
-        word = self.fields.get("side_effects", "unknown")
-        for each in _SIDE_EFFECTS:
-            if word == each:
-                return each
-        if "side_effects" in self.kinds.get(self.kind, _OTHER).fields:
-            fix = f"one of {', '.join(_SIDE_EFFECTS)}"
-            self.say("error", "bad-side-effects", f"side_effects is {word!r}", "side_effects", fix=fix)
-        return "unknown"
-
-    def _output(self) -> Output:
-        if (
-            "output" not in self.kinds.get(self.kind, _OTHER).fields
-        ):  # a host's own type may have its own `output`
-            return "answer"
-        word = self.fields.get("output", "answer")
-        for output in _OUTPUTS:
-            if word == output:
-                return output
-        self.say("error", "bad-output", f"output is {word!r}", "output", fix=f"one of {', '.join(_OUTPUTS)}")
-        return "answer"
+        code = f"bad-{field.replace('_', '-')}"
+        self.say("error", code, f"{field} is {word!r}", field, fix=f"one of {', '.join(words)}")
+        return words[0]
 
     def _on_failure(self) -> Reaction | Mapping[Cause, Reaction] | None:
         key = "on_failure" if "on_failure" in self.fields else "onFailure"

@@ -13,8 +13,8 @@ from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.coverage import GUARDED, Asker
 from hookline.cli.commands.hook.payload import CallError, event_named
 from hookline.cli.commands.hook.run import moved_program
+from hookline.config.install.self_calls import hookline_arguments, plain_program
 from hookline.config.load import Loaded
-from hookline.config.self_calls import hookline_arguments, plain_program
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.report import about
 from hookline.matching.nearest import nearest

@@ -24,8 +24,8 @@ from hookline.cli.text import terminal_width
 from hookline.cli.trust_state import trust_of
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
+from hookline.config.install.self_calls import hookline_arguments
 from hookline.config.load import Loaded
-from hookline.config.self_calls import hookline_arguments
 from hookline.engine.session import Session
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor

@@ -15,9 +15,9 @@ from hookline.cli.commands.hook.protect import names_protected, protect
 from hookline.cli.commands.hook.twin import Given, TwinCall, now, twin_call
 from hookline.cli.engines import strictly
 from hookline.config.engine import Engine
+from hookline.config.install.self_calls import calls_hookline_hook
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
-from hookline.config.self_calls import calls_hookline_hook
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import Dialect, DialectEvent, upward

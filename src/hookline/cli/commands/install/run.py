@@ -19,8 +19,8 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, terminal_width
 from hookline.config.install.plan import IsOwn, Plan, installer_of, is_there, look, plan_install
 from hookline.config.install.records import Records
+from hookline.config.install.self_calls import plain_program
 from hookline.config.project import project_root
-from hookline.config.self_calls import plain_program
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallError, Site
 from hookline.dialects.registry import dialect_named, every_dialect

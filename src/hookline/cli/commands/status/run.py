@@ -12,8 +12,8 @@ from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.text import terminal_width
 from hookline.config.install.plan import further, installer_of, is_there, look
+from hookline.config.install.self_calls import plain_program
 from hookline.config.project import project_root
-from hookline.config.self_calls import plain_program
 from hookline.config.sessions import Sessions
 from hookline.config.trust.review import Review
 from hookline.dialects.dialect import Dialect
