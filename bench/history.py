@@ -271,7 +271,7 @@ class Gemini(_Writer):
         self.calls += 1
         now, use, name = self.when(), f"{tool}_{self.calls}", self._TOOLS[tool]
         response = {"functionResponse": {"id": use, "name": name, "response": {"output": "hello world\nok"}}}
-        message = {
+        message: dict[str, Any] = {
             "id": f"g{self.calls}", "timestamp": now, "type": "gemini", "content": "", "thoughts": [],
             "tokens": {"input": 15, "output": 5, "cached": 0, "thoughts": 0, "tool": 0, "total": 20},
             "model": "gemini-2.5-flash",

@@ -1,7 +1,7 @@
 """Running the selected hooks of one lane: one after another, all at once, or until one answers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from hookline.engine.run_hook import (
     begin_hook,
     call_for,
     calls_about_acts,
+    finish_all,
     record,
 )
 from hookline.model.outcome import GO_ON
@@ -117,27 +118,8 @@ def run_all_at_once(
         if not isinstance(begun, HookAnswer):
             others = selected[len(answers) + 1 :]
             tasks = [answer_of(begin_hook, state, other, state.payload, timeout, recheck) for other in others]
-            return _finish_all(answers, begun, tasks)
+            return finish_all(answers, begun, tasks)
         answers.append(begun)
-    return answers
-
-
-async def _finish_all(
-    answers: list[HookAnswer],
-    first: Coroutine[Any, Any, HookAnswer],
-    others: Iterable[Coroutine[Any, Any, HookAnswer]],
-) -> list[HookAnswer]:
-    """The first one in this task, where it has begun, and each of the others in one of its own."""
-    tasks = [asyncio.ensure_future(other) for other in others]
-    try:
-        answers.append(await first)
-        answers += await asyncio.gather(*tasks)
-    except GeneratorExit:
-        raise  # the loop is closed, and its tasks with it
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        raise
     return answers
 
 

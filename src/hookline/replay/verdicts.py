@@ -22,7 +22,7 @@ _LONGEST_REASON = 300
 #: Bytes of a question that are kept as they are.
 _SHORT = 64
 #: JSON text of arguments that name a place by more than its relation to the directory.
-_NAMES_PLACE = re.compile(rb"PWD|HOME|~|\.\.|(?:^|[^\w.*/-]|\\[nrtu])/")
+_NAMES_PLACE = re.compile(rb"PWD|HOME|~|\.\.|(?:^|[^\w.*/\x00-]|\\[nrtu])/")
 #: What may decide besides the tool and its arguments.
 _TEXTS = ("prompt", "last_assistant_message")
 
@@ -83,10 +83,12 @@ class Questions:
             asked = said.encode("utf-8", "surrogatepass")
         else:
             return None  # what tools return is hardly ever the same
-        cwd = moment.cwd
-        if not placed.places_matter(events) and _NAMES_PLACE.search(asked) is None:
-            # The same call in another project: only where it is in that project counts.
-            cwd = cwd.removeprefix(moment.began_in or cwd)
+        cwd, began_in = moment.cwd, moment.began_in or moment.cwd
+        if not placed.places_matter(events) and cwd.startswith(began_in) and len(began_in) > 1:
+            inside = asked.replace(f"{began_in}/".encode("utf-8", "surrogatepass"), b"\0/")
+            if _NAMES_PLACE.search(inside) is None:
+                # The same call in another project: only where it is in that project counts.
+                cwd, asked = cwd[len(began_in) :], inside
         if len(asked) > _SHORT:
             asked = blake2b(asked, digest_size=16).digest()
         return (placed.fingerprint, moment.agent, moment.event, moment.tool, cwd, self._others(moment), asked)
