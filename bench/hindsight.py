@@ -102,7 +102,8 @@ def _cpu() -> float:
 
 def _memory(pid: int) -> int:
     """What a process and those it started have for themselves, in bytes; 0 where the system does not say."""
-    pids, waiting = [], [pid]
+    pids: list[int] = []
+    waiting = [pid]
     while waiting:
         one = waiting.pop()
         pids.append(one)

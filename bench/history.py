@@ -198,7 +198,7 @@ class Codex(_Writer):
             "model": "gpt-5.4",
         }
         self._line("turn_context", turn)
-        item = {
+        item: dict[str, Any] = {
             "type": "UserMessage",
             "id": "u",
             "content": [{"type": "text", "text": text, "text_elements": []}],

@@ -219,7 +219,8 @@ class Observation:
         key = _SEPARATOR.join(hook_name(event, hook.name, prepared.source))
         found = self._known.get(key)
         if found is None:
-            guard = hook.event.guard and prepared.can_block and hook.waiting == "wait"
+            stops = hook.waiting == "wait" and hook.mode == "enforce"
+            guard = hook.event.guard and prepared.can_block and stops
             number = self._index.number(event, hook.name, prepared.source)
             found = self._known[key] = Concerned(key, hook, number, guard)
             self.sightings.hooks[key] = self._seen_hook(prepared, event, guard, placed)

@@ -157,7 +157,7 @@ def _hole(
 
 def _lines(document: ObservedDocument, width: int, every: bool) -> Iterator[str]:
     moments = ", ".join(f"{agent} {number:,}" for agent, number in sorted(document.moments.items()))
-    yield f"{count_of(document.sessions, 'session')} that concern a hook; moments: {moments or 'none'}"
+    yield f"sessions that concern a hook: {document.sessions:,}; moments: {moments or 'none'}"
     begins = (
         _when(document.journal_begins) if document.journal_begins else "there is none: no hook has ever run"
     )
