@@ -30,7 +30,7 @@ demo: $(READY)  ## an agent at work under the hooks of five agents
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)  ## all tests, in about four minutes on two cores
 	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(LAYERS) $(COVERED)
-	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore-glob='tests/adapters/*/*'
+	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore=tests/console --ignore-glob='tests/adapters/*/*'
 
 lint: $(READY)  ## format, lint, types, layers
 	@$(RUN)ruff format --check .

@@ -4,7 +4,7 @@ import compileall
 import subprocess
 import sys
 
-from bench import agent_stall, host_sessions, loading, relay_calls, screen_terminal, tool_calls
+from bench import agent_stall, hindsight, host_sessions, loading, relay_calls, screen_terminal, tool_calls
 from bench.figures import FIGURES
 from bench.findings import Finding
 from bench.ratios import run
@@ -54,6 +54,7 @@ def main() -> int:
             relay_calls.findings,
             agent_stall.stall,
             screen_terminal.findings,
+            hindsight.findings,
         )
         if not wanted
         else ()

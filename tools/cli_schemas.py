@@ -32,6 +32,12 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
         "hookline.cli.commands.trust.report.ProjectsDocument",
     ),
     "log": ("hookline.cli.commands.log.report.LogDocument",),
+    "observed": ("hookline.cli.commands.observed.report.ObservedDocument",),
+    "backtest": ("hookline.cli.commands.backtest.report.BacktestDocument",),
+    "rule": (
+        "hookline.cli.commands.rule.report.RuleDocument",
+        "hookline.cli.commands.rule.report.RulesDocument",
+    ),
     "bench": ("hookline.cli.commands.bench.report.BenchDocument",),
 }
 

@@ -24,8 +24,8 @@ _MOST_LINES = 570  # which files programs read and write
 # beside its adapter; one finds the extensions of an agent, one knows the trusted hashes of another. Six put Hookline
 # into the files of one agent each; four are what the commands about agents' files print, write or compare, and two are
 # languages in which hooks are written. Four are what warm scripts know of shells, interpreters, modules and the
-# zygote's side of a socket.
-_MOST_IMPORTED_ONCE = 120
+# zygote's side of a socket. Four read the transcripts of one agent each, one draws the report of a backtest.
+_MOST_IMPORTED_ONCE = 123
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),

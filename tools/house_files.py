@@ -49,7 +49,7 @@ ALLOWED = (
 
 
 #: Of a dialect, what is no part of config, wire and policies.
-_BESIDES = ("__init__.py", "installer.py")
+_BESIDES = ("__init__.py", "installer.py", "transcript.py")
 #: A shorter body is nothing to share.
 _LEAST = 6
 
@@ -143,7 +143,7 @@ def _code(file: Path) -> Iterator[tuple[int, str]]:
 def dialect_lines() -> dict[str, int]:
     """How many lines each dialect has for config, wire and policies.
 
-    Its `__init__`, which states facts, and its installer are not counted.
+    Its `__init__`, which states facts, its installer and the reader of its agent's transcripts are not counted.
     """
     return {
         folder.name: sum(line_count(file) for file in folder.glob("*.py") if file.name not in _BESIDES)

@@ -122,6 +122,7 @@ _FIELDS: Mapping[str, str] = {
     "Called.tool": "The tool that was called, by its caller's name.",
     "Called.input": "The call in one line of at most 200 columns: its command, path or address, or its arguments; "
     "secrets redacted.",
+    "Called.id": "The id of the call, if its caller has one: by it the record is found in the caller's transcript.",
     "Called.project": "The directory of the project.",
     "Called.caller": "The agent that called: the name of its dialect, `hookline agent`, or what a host calls itself "
     "(`Journal(caller=...)`).",

@@ -47,6 +47,9 @@ COMMANDS: Mapping[str, str] = {
     "resident": "the server that makes calls of other agents fast",
     "trust": "see what a project would run, and trust it",
     "log": "what the hooks did, from the journal",
+    "observed": "were your hooks asked about every call they should have been?",
+    "backtest": "what your hooks would have done in past sessions",
+    "rule": "add a rule, watch it, and put it in force",
     "bench": "how long your hooks take",
     "agent": "a coding agent that fires every event",
     "completion": "print a completion script for your shell",
@@ -206,6 +209,20 @@ def add_event_options(parser: Any) -> None:
     parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
     parser.add_argument("--as", dest="caller", metavar="NAME", help="a call with this agent's tools")
+
+
+def add_history_options(parser: Any, since: str) -> None:
+    """--since and --from: which past sessions a command looks at."""
+    parser.add_argument(
+        "--since", metavar="WHEN", default=since, help=f"90s, 2h, 7d, 2026-01-02, or all (default {since})"
+    )
+    parser.add_argument(
+        "--from",
+        action="append",
+        dest="sources",
+        metavar="PATH",
+        help="these transcripts or folders of them, instead of those that your agents keep (repeatable)",
+    )
 
 
 def add_hook_option(parser: Any) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hookline.config.load import Loaded, Loader
     from hookline.config.trust.trust import Options, Trust
     from hookline.engine.host.tool import Approve
+    from hookline.matching.shell import ShellReader
     from hookline.tools.declare import Tool
 
 
@@ -93,7 +94,11 @@ class Engine(core.Engine):
         )
         if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
             self.handlers.protection.check = self._changes_guards
+            self.handlers.protection.reader = self._shell_reader
         self._protected: CallReaders | None = None
+
+    def _shell_reader(self) -> "ShellReader":
+        return self._home.tables()[1]
 
     def _changes_guards(self, tool_name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
         """Why a call changes what guards the agent."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path, Where
-from hookline.model.events import EventSpec, May
+from hookline.model.events import STOP, TURN_END, EventSpec, May
 from hookline.model.hook import Condition, Hook, Matcher, Scope
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Policy
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
     from hookline.tools.table import ToolTable
+    from hookline.transcripts.reader import Transcripts
 
 #: What Claude-shaped agents are asked to report: every guard, and what is cheap to see besides.
 USUAL_EVENTS = (
@@ -307,6 +308,11 @@ class Dialect(ABC):
         """How such entries are put into the agent's own files; None where they cannot be."""
         return None
 
+    @property
+    def transcripts(self) -> "Transcripts | None":
+        """How its agent keeps past sessions; None where that is not known."""
+        return None
+
     def recognises(self, value: Any) -> bool:
         """Whether a document has the shape of this agent's configuration and of no other's."""
         del value
@@ -331,6 +337,15 @@ class Dialect(ABC):
         """Where a user's own commands and skills are, if Hookline's agent uses them too."""
         del env
         return None
+
+    def asked_at(self, event: EventSpec[Any]) -> Sequence[EventSpec[Any]]:
+        """The events at which hooks are asked when its agent says that this one has come.
+
+        For an agent without TurnEnd, the gates of a turn are asked at Stop, first.
+        """
+        if event is not STOP or any(own.event is TURN_END for own in self.events.values()):
+            return (event,)
+        return (TURN_END, STOP)
 
     def moments(self, name: str) -> Sequence[DialectEvent]:
         """Every moment at which hooks under one of its own event names run: usually one."""

@@ -2,6 +2,7 @@
 
     text = appended(text, "json", ("hooks", "PreToolUse"), {"hooks": [...]})
     text = removed(text, "toml", ("hooks", "hooks", 1))
+    text = with_value(text, "yaml", ("hooks", "Stop", 0, "hooks", 0, "mode"), "shadow")
 
 A change that would mean anything else than was asked for is not made.
 """
@@ -39,6 +40,16 @@ def with_table(text: str, form: Format, path: Path, value: Mapping[str, Any]) ->
     wanted = read_value(text, form)
     _entered(wanted, path[:-1], {})[path[-1]] = dict(value)
     return _changed(text, form, wanted, "with_table", path, value)
+
+
+def with_value(text: str, form: Format, path: Path, value: str) -> str:
+    """With this text as the member at this path, in a table that is there."""
+    wanted = read_value(text, form)
+    table = found_at(wanted, path[:-1])
+    if not isinstance(table, dict):
+        raise EditError(f"{shown(path[:-1])} is not a table")
+    cast("dict[str, Any]", table)[str(path[-1])] = value
+    return _changed(text, form, wanted, "with_value", path, value)
 
 
 def removed(text: str, form: Format, path: Path) -> str:

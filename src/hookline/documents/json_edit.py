@@ -51,6 +51,21 @@ def appended(text: str, path: Path, value: Any) -> str:
     return _inserted(text, node, value)
 
 
+def with_value(text: str, path: Path, value: str) -> str:
+    """With this text as the member at this path, of an object that is there."""
+    node = _read(text, path)
+    for at, step in enumerate(path[:-1]):
+        found = _child(node, step, path[:at])
+        if found is None:
+            raise EditError(f"there is no {_shown(path[: at + 1])}")
+        node = found
+    index = _index(node, path[-1])
+    if index is None:
+        return _inserted(text, node, value, key=str(path[-1]))
+    before = node.items[index]
+    return text[: before.start] + json.dumps(value, ensure_ascii=False) + text[before.end :]
+
+
 def removed(text: str, path: Path) -> str:
     """Without the item or the member at this path."""
     node, index = _found(text, path)

@@ -9,8 +9,8 @@ What is added stands at the end of the text. Values that are written inside anot
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from hookline.documents.toml_text import Scan, Statement
 from hookline.model.diagnostics import Path
@@ -21,12 +21,33 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
 
 
 def appended(text: str, path: Path, value: Mapping[str, Any]) -> str:
-    """With a table more in the array of tables at this path."""
-    return _with_block(text, f"[[{_dotted(path)}]]", value)
+    """With a table more in the array of tables at this path; arrays of tables in it are written below it."""
+    return _with_block(text, _array_lines(path, value))
 
 
 def with_table(text: str, path: Path, value: Mapping[str, Any]) -> str:
-    return _with_block(text, f"[{_dotted(path)}]", value)
+    return _with_block(text, [f"[{_dotted(path)}]", *_pairs(value)])
+
+
+def with_value(text: str, path: Path, value: str) -> str:
+    """With this text as the value of the key at this path, of a table that has a header."""
+    statements = Scan(text).statements
+    line = f"{_quoted(str(path[-1]))} = {_written(value)}"
+    for at, one in enumerate(statements):
+        if one.path == path and not one.is_header:
+            return text[: one.start] + line + text[one.end :]
+        if one.path == path[:-1] and one.is_header:
+            last, end_of_line = one, "\r\n" if "\r\n" in text else "\n"
+            for following in statements[at + 1 :]:
+                if following.is_header:
+                    break
+                if following.path == path:
+                    return text[: following.start] + line + text[following.end :]
+                last = following
+            end = _line_end(text, last.end)
+            before = text[:end] if text[:end].endswith("\n") else text[:end] + end_of_line
+            return f"{before}{line}{end_of_line}{text[end:]}"
+    return text
 
 
 def removed(text: str, path: Path) -> str:
@@ -60,10 +81,31 @@ def _span(one: Statement, number: int) -> tuple[int, int] | None:
     return one.parts[at] if at >= 0 else None
 
 
-def _with_block(text: str, header: str, value: Mapping[str, Any]) -> str:
+def _array_lines(path: Path, value: Mapping[str, Any]) -> list[str]:
+    plain = {key: each for key, each in value.items() if not _is_tables(each)}
+    lines = [f"[[{_dotted(path)}]]", *_pairs(plain)]
+    for key, tables in value.items():
+        for table in cast("list[Mapping[str, Any]]", tables) if key not in plain else ():
+            lines += ["", *_array_lines((*path, key), table)]
+    return lines
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and isinstance(next(iter(cast("list[Any]", value)), None), dict)
+
+
+def _pairs(value: Mapping[str, Any]) -> list[str]:
+    return [f"{_quoted(key)} = {_written(each)}" for key, each in value.items()]
+
+
+def _written(value: Any) -> str:
+    """JSON is TOML, but for characters that JSON escapes in pairs, and for one that TOML does not take as it is."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _with_block(text: str, lines: Sequence[str]) -> str:
     end_of_line = "\r\n" if "\r\n" in text else "\n"
     before = f"{text}{end_of_line}" if text and not text.endswith("\n") else text
-    lines = [header, *(f"{_quoted(key)} = {json.dumps(each)}" for key, each in value.items())]
     return before + (end_of_line if before else "") + "".join(f"{line}{end_of_line}" for line in lines)
 
 

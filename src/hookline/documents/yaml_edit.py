@@ -39,6 +39,23 @@ def appended(text: str, path: Path, value: Any) -> str:
     return _with_lines(text, tree.line_end(node), lines)
 
 
+def with_value(text: str, path: Path, value: str) -> str:
+    """With this text as the member at this path, of a mapping that is there."""
+    tree = _Tree(text)
+    nodes = tree.nodes(path)
+    written = json.dumps(value, ensure_ascii=False)
+    if len(nodes) > len(path):
+        start, end = nodes[-1].start_mark.index, nodes[-1].end_mark.index
+        return text[:start] + written + text[end:]
+    if len(nodes) < len(path) or nodes[-1].id != "mapping" or not nodes[-1].value:
+        raise EditError("there is no such mapping")
+    node = nodes[-1]
+    if node.flow_style:
+        return _into_brackets(text, node, f"{path[-1]}: {written}")
+    lines = _as_lines({str(path[-1]): value}, tree.column(node), tree.end_of_line)
+    return _with_lines(text, tree.line_end(node), lines)
+
+
 def removed(text: str, path: Path) -> str:
     """Without the item or the member at this path."""
     tree = _Tree(text)

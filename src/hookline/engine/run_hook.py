@@ -1,6 +1,6 @@
 """One hook: admitted, run under its deadline, judged (`judge`) and recorded."""
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from time import perf_counter, time
 from types import CoroutineType
@@ -92,7 +92,7 @@ def begin_hook(
         return _begin_call(state, prepared, call, payload)
     # It is asked about each act of the tool call that it is told.
     told_call = state.session.told_call(prepared, state.event, payload)
-    return _run_told(state, prepared, told_call, timeout, recheck)
+    return _begin_told(state, prepared, told_call, timeout, recheck)
 
 
 async def answer_of(begin: Callable[..., Begun], *arguments: Any) -> HookAnswer:
@@ -101,22 +101,63 @@ async def answer_of(begin: Callable[..., Begun], *arguments: Any) -> HookAnswer:
     return begun if isinstance(begun, HookAnswer) else await begun
 
 
-async def _run_told(
+def _begin_told(
     state: "DispatchState",
     prepared: PreparedHook,
     told_call: "ToldCall",
     timeout: float | None,
     recheck: bool,
-) -> HookAnswer:
-    """One answer about a call, from the answers about its acts."""
+) -> Begun:
+    """Ask about each act of a call; what ends in its first step, as guards do, costs no task here either."""
     calls = calls_about_acts(state, prepared, told_call, timeout)
     for told, call in zip(told_call.acts, calls, strict=True):
         call.recheck, call.checked = recheck, partial(told_call.checked, told)
-    runs = [answer_of(_begin_call, state, prepared, call, told_call.payload) for call in calls]
-    answers = [await runs[0]] if len(runs) == 1 else await asyncio.gather(*runs)
+    answers: list[HookAnswer] = []
+    for call in calls:
+        begun = _begin_call(state, prepared, call, told_call.payload)
+        if not isinstance(begun, HookAnswer):
+            others = calls[len(answers) + 1 :]
+            rest = [answer_of(_begin_call, state, prepared, other, told_call.payload) for other in others]
+            return _finish_told(state, prepared, told_call, finish_all(answers, begun, rest))
+        answers.append(begun)
+    return _told_answer(state, prepared, told_call, answers)
+
+
+async def _finish_told(
+    state: "DispatchState",
+    prepared: PreparedHook,
+    told_call: "ToldCall",
+    answers: Coroutine[Any, Any, list[HookAnswer]],
+) -> HookAnswer:
+    return _told_answer(state, prepared, told_call, await answers)
+
+
+def _told_answer(
+    state: "DispatchState", prepared: PreparedHook, told_call: "ToldCall", answers: Sequence[HookAnswer]
+) -> HookAnswer:
+    """One answer about a call, from the answers about its acts."""
     outcome = told_call.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
     failed_closed = any(answer.failed_closed for answer in answers)
     return HookAnswer(prepared, outcome, told_call.payload, failed_closed)
+
+
+async def finish_all(
+    answers: list[HookAnswer],
+    first: Coroutine[Any, Any, HookAnswer],
+    others: Iterable[Coroutine[Any, Any, HookAnswer]],
+) -> list[HookAnswer]:
+    """The first one in this task, where it has begun, and each of the others in one of its own."""
+    tasks = [asyncio.ensure_future(other) for other in others]
+    try:
+        answers.append(await first)
+        answers += await asyncio.gather(*tasks)
+    except GeneratorExit:
+        raise  # the loop is closed, and its tasks with it
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        raise
+    return answers
 
 
 def _begin_call(state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any) -> Begun:

@@ -16,6 +16,7 @@ from hookline.engine.run_hook import (
     begin_hook,
     call_for,
     calls_about_acts,
+    finish_all,
     record,
 )
 from hookline.handlers.late_asyncio import asyncio
@@ -115,33 +116,10 @@ def run_all_at_once(
     for prepared in selected:
         begun = begin_hook(state, prepared, state.payload, timeout, recheck)
         if not isinstance(begun, HookAnswer):
-            return _finish_all(state, answers, begun, selected[len(answers) + 1 :], timeout, recheck)
+            others = selected[len(answers) + 1 :]
+            tasks = [answer_of(begin_hook, state, other, state.payload, timeout, recheck) for other in others]
+            return finish_all(answers, begun, tasks)
         answers.append(begun)
-    return answers
-
-
-async def _finish_all(
-    state: "DispatchState",
-    answers: list[HookAnswer],
-    first: Coroutine[Any, Any, HookAnswer],
-    others: Sequence[PreparedHook],
-    timeout: float | None,
-    recheck: bool,
-) -> list[HookAnswer]:
-    """The first one in this task, where it has begun, and each of the others in one of its own."""
-    tasks = [
-        asyncio.ensure_future(answer_of(begin_hook, state, other, state.payload, timeout, recheck))
-        for other in others
-    ]
-    try:
-        answers.append(await first)
-        answers += await asyncio.gather(*tasks)
-    except GeneratorExit:
-        raise  # the loop is closed, and its tasks with it
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        raise
     return answers
 
 

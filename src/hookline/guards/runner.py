@@ -31,10 +31,15 @@ class Verdict(NamedTuple):
 class GuardRunner:
     """All guards of one engine: they share what was read of a line."""
 
-    def __init__(self, protects: "Protects | None" = None, env: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self,
+        protects: "Protects | None" = None,
+        env: Mapping[str, str] = os.environ,
+        reader: ShellReader | None = None,
+    ) -> None:
         self._protects = protects
         self._env = env
-        self._reader = ShellReader()
+        self._reader = reader if reader is not None else ShellReader()
         self._judges: dict[tuple[str, tuple[str, ...]], Judge] = {}
 
     def problem(self, name: str, args: Sequence[str]) -> str | None:

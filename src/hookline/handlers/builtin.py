@@ -17,6 +17,7 @@ from hookline.model.wire import Call
 if TYPE_CHECKING:
     from hookline.guards.judge import Protects
     from hookline.guards.runner import GuardRunner, Verdict
+    from hookline.matching.shell import ShellReader
 
 #: Bytes read of a prompt file.
 _MOST: Final = 64 * 1024
@@ -31,11 +32,17 @@ class BuiltinHandler:
     kind = "builtin"
     own_clock = False
 
-    def __init__(self, builtins: Mapping[str, Builtin], protects: "Protects | None" = None) -> None:
+    def __init__(
+        self,
+        builtins: Mapping[str, Builtin],
+        protects: "Protects | None" = None,
+        shell_reader: "Callable[[], ShellReader | None] | None" = None,
+    ) -> None:
         self._builtins = builtins
         for builtin in builtins.values():
             if isinstance(builtin, GuardBuiltin):
                 builtin.guards.protects = builtin.guards.protects or protects
+                builtin.guards.shell_reader = builtin.guards.shell_reader or shell_reader
 
     async def run(self, call: Call) -> RawResult:
         return self.begin(call)
@@ -139,6 +146,8 @@ class Guards:
         self._env = env
         #: Why a call changes what guards the agent: the engine knows it.
         self.protects: Protects | None = None
+        #: The reader of shell lines of the engine's rules.
+        self.shell_reader: Callable[[], ShellReader | None] | None = None
         self._runner: GuardRunner | None = None
 
     @property
@@ -146,7 +155,8 @@ class Guards:
         if self._runner is None:
             from hookline.guards.runner import GuardRunner  # noqa: PLC0415 - see above
 
-            self._runner = GuardRunner(self.protects, self._env)
+            reader = self.shell_reader() if self.shell_reader is not None else None
+            self._runner = GuardRunner(self.protects, self._env, reader)
         return self._runner
 
 

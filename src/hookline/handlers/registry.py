@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hookline.handlers.process.pool import Processes
     from hookline.handlers.prompt import Completer
     from hookline.handlers.warm.scripts import WarmScripts
+    from hookline.matching.shell import ShellReader
 
 
 class Handler(Protocol):
@@ -52,12 +53,17 @@ class Protection:
 
     def __init__(self) -> None:
         self.check: Protects | None = None
+        #: The reader of shell lines that rules have, so that guards do not read each line once more.
+        self.reader: Callable[[], ShellReader] | None = None
 
     def __call__(self, tool_name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
         """Why a call may not be made; None where nothing speaks against it."""
         if self.check is None:
             raise RuntimeError("the engine does not know what is protected")
         return self.check(tool_name, arguments, cwd)
+
+    def shell_reader(self) -> "ShellReader | None":
+        return self.reader() if self.reader is not None else None
 
 
 class Handlers(Mapping[str, Handler]):
@@ -146,7 +152,9 @@ def standard_handlers(
             "agent": lambda: _made("agent.AgentHandler", agent_runner),
             "mcp_tool": lambda: _made("mcp_tool.McpToolHandler", mcp),
             "function": lambda: _made("function.FunctionHandler"),
-            "builtin": lambda: _made("builtin.BuiltinHandler", own_builtins(), protection),
+            "builtin": lambda: _made(
+                "builtin.BuiltinHandler", own_builtins(), protection, protection.shell_reader
+            ),
         },
         protection,
     )

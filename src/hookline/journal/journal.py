@@ -95,10 +95,13 @@ class Journal:
             tool, given = getattr(payload, "tool_name", None), getattr(payload, "tool_input", None)
             if tool is None:
                 tool, given = field_of(payload, "tool_name"), field_of(payload, "tool_input")
-            tool, text = str(tool or ""), _input_summary(given)
+            tool, text = str(tool or ""), input_summary(given)
+            call_id = str(getattr(payload, "tool_use_id", None) or "")
         except Exception as error:  # noqa: BLE001 - payloads may come from the host
-            tool, text = "", f"[left out: reading it raised {type(error).__name__}]"
-        called = Called(tool=tool, input=text, project=project, caller=self.caller, made_by=self.made_by)
+            tool, text, call_id = "", f"[left out: reading it raised {type(error).__name__}]", ""
+        called = Called(
+            tool=tool, input=text, id=call_id, project=project, caller=self.caller, made_by=self.made_by
+        )
         self._last_call = (payload, project, called)
         return called
 
@@ -215,7 +218,7 @@ _MAIN_ARGUMENTS = (
 _LONGEST_INPUT = 1024
 
 
-def _input_summary(tool_input: Any) -> str:
+def input_summary(tool_input: Any) -> str:
     """What a call is about: its command, path or address, or else its arguments. Neither redacted nor one line."""
     line = cast("dict[str, Any]", tool_input).get("command") if type(tool_input) is dict else None
     if type(line) is str and line:  # most calls, quickly
@@ -291,14 +294,14 @@ class RunCleaner:
         try:
             long = len(call.input) > _LONGEST_INPUT
             line = one_line(self._redacted(call.input[:_LONGEST_INPUT], ends_early=long), _INPUT_COLUMNS)
-            tool, project, caller = (
+            tool, call_id, project, caller = (
                 one_line(self._redacted(name), _KEPT_OF_A_NAME)
-                for name in (call.tool, call.project, call.caller)
+                for name in (call.tool, call.id, call.project, call.caller)
             )
         except Exception as error:  # noqa: BLE001 - as in `clean`
             self.problem = f"a call left out: cleaning it raised {type(error).__name__}"
             return NO_CALL
-        return Called(tool=tool, input=line, project=project, caller=caller, made_by=call.made_by)
+        return Called(tool=tool, input=line, id=call_id, project=project, caller=caller, made_by=call.made_by)
 
     def without_secrets(self, value: Any) -> Any:
         """Records, lists and objects are copied, at any depth; keys stay."""

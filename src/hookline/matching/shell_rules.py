@@ -84,7 +84,11 @@ class ShellArgument(Struct, frozen=True, eq=False):
 
     def _reading(self, arguments: Mapping[str, Any]) -> ShellReading | None:
         command: Any = arguments.get("command")
-        if isinstance(command, Sequence) and not isinstance(command, str | bytes):
+        if (
+            type(command) is not str
+            and isinstance(command, Sequence)
+            and not isinstance(command, str | bytes)
+        ):
             words = cast("Sequence[Any]", command)
             command = " ".join(_quoted(word) for word in words if isinstance(word, str))
         return self.reader.read(command) if isinstance(command, str) and command.strip() else None
@@ -99,11 +103,11 @@ class ShellArgument(Struct, frozen=True, eq=False):
 
     def _may_be(self, command: ShellCommand) -> bool:
         for form in command.forms:
-            known, hole, _rest = form.partition(HOLE)
-            if _is_directory_alone(form):
-                # Its base name is a form as well.
+            if HOLE not in form or _is_directory_alone(form):
+                # Of a directory alone, its base name is a form as well.
                 continue
-            if hole and any(one.may_match(known) or one.matches(known.rstrip()) for one in self.wide):
+            known = form.partition(HOLE)[0]
+            if any(one.may_match(known) or one.matches(known.rstrip()) for one in self.wide):
                 return True
         return False
 

@@ -85,7 +85,10 @@ class ToolRule(Struct, frozen=True, eq=False):
     other_readings: Callable[[str], "ToolRule"] | None = None
 
     def names_tool(self, tool: str) -> bool:
-        return any(name.matches(tool) for name in self.names)
+        for name in self.names:  # noqa: SIM110 - asked of every rule at every call, so without a generator
+            if name.matches(tool):
+                return True
+        return False
 
     def read_as(self, tool: str) -> "ToolRule":
         """The rule as it counts for a call that is called by its name and does what the canonical tool does."""
@@ -130,7 +133,7 @@ def judge(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> Answer:
         return False
     if rule.argument is None:
         return True
-    if not isinstance(tool_input, Mapping):
+    if type(tool_input) is not dict and not isinstance(tool_input, Mapping):
         return _NO_ARGUMENTS
     return rule.argument.judge(cast("Mapping[str, Any]", tool_input), cwd)
 

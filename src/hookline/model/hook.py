@@ -20,6 +20,9 @@ Waiting = Literal["wait", "async", "rewake"]
 InDoubt = Literal["match", "ask", "pass"]
 #: Whether what a hook prints or replies is its answer.
 Output = Literal["answer", "ignore"]
+#: Whether a hook may be run on what is long past: `none` says that it changes nothing, and that its answer depends on
+#: what is asked and not on when or how often.
+SideEffects = Literal["unknown", "none"]
 Scope = Literal["managed", "user", "project", "local", "plugin", "flag", "session"]
 
 
@@ -91,6 +94,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     required: bool = False
     #: `ignore`: only its exit code or status counts.
     output: Output = "answer"
+    side_effects: SideEffects = "unknown"
     status_message: str | None = None
     dialect: str = "native"
     scope: Scope = "project"

@@ -23,6 +23,8 @@ class Called(Struct, frozen=True, kw_only=True, gc=False):
     #: The tool, by its caller's name, and its input in one line: the command, path or address.
     tool: str = ""
     input: str = ""
+    #: The id of the call, if its caller has one: by it the record is found in the caller's transcript.
+    id: str = ""
     project: str = ""
     #: The agent that called: the name of its dialect, `hookline agent`, or what a host calls itself.
     caller: str = ""

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.handlers.command import SHELLS
 from hookline.model.events import EventSpec
-from hookline.model.hook import InDoubt, Output
+from hookline.model.hook import InDoubt, Output, SideEffects
 from hookline.model.policy import CAUSES
 from hookline.model.run import Mode
 from hookline.schemas.payload import DRAFT, Schema
@@ -53,6 +53,7 @@ _CLOSER: Mapping[str, Schema] = {
     "mode": {"enum": list(get_args(Mode)), "default": "enforce"},
     "output": {"enum": list(get_args(Output)), "default": "answer"},
     "in_doubt": {"enum": list(get_args(InDoubt)), "default": "match"},
+    "side_effects": {"enum": list(get_args(SideEffects)), "default": "unknown"},
     "on_failure": _ON_FAILURE,
     "onFailure": _ON_FAILURE,
     "shell": {"enum": list(SHELLS), "default": "sh"},
@@ -87,6 +88,8 @@ ENTRY_WORDS: Mapping[str, str] = {
     "need to run (PATH, HOME, LANG and the like), and its file cannot set those that make programs load code, such as "
     "LD_PRELOAD.",
     "cwd": "Where the hook runs; relative to the working directory of the agent.",
+    "side_effects": "none says that the hook changes nothing, and that its answer depends only on what it is asked: "
+    "`hookline backtest` runs it on past sessions, once for each different call.",
     "output": "Answer: what it prints is its answer, and at PreToolUse and PermissionRequest anything else than an "
     "answer or nothing is a failure. Ignore: what it prints is not read; only its exit code or status counts.",
     "warm": "False: a Python script is always run by an interpreter of its own, also where others were started ahead.",

@@ -89,6 +89,8 @@ class ReadCall:
         self.acts = read_call(table, tool_name, arguments, place, server)
         self._place = place
         self._server = server
+        #: By the table of the other agent: most hooks of an event are of one.
+        self._told_ways: dict[int, tuple[tuple[Way, ...], ...]] = {}
 
     @cached_property
     def whole(self) -> View:
@@ -107,10 +109,15 @@ class ReadCall:
 
     def ways(self, target: ToolTable) -> tuple[tuple[Way, ...], ...]:
         """For each act, the ways in which the other agent would tell it; the first one is preferred."""
-        acts = self.acts
-        if len(acts) == 1:
-            return (self._ways(acts[0], target),)
-        return tuple([self._ways(act, target) for act in acts if target.canonical or not act.implied])
+        known = self._told_ways.get(id(target))
+        if known is None:
+            acts = (
+                self.acts
+                if target.canonical or len(self.acts) == 1
+                else [a for a in self.acts if not a.implied]
+            )
+            known = self._told_ways[id(target)] = tuple([self._ways(act, target) for act in acts])
+        return known
 
     def rewritten(self, view: View, new: Any, now: Any) -> Rewritten:
         """The arguments `now`, after a hook that was told `view` rewrote it. Raises `IrreversibleError`."""

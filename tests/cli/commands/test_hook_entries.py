@@ -9,10 +9,10 @@ import pytest
 
 from hookline import Engine
 from hookline.cli.commands.hook.run import entries_text, hookline_command
+from hookline.config.install.self_calls import calls_hookline_hook
 from hookline.dialects.registry import standard_dialects
 from hookline.extending import Dialect, Hook
 from hookline.resident.call.payload import CallError
-from hookline.resident.call.self_calls import calls_hookline_hook
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, place, run_cli
 from tests.every import every

@@ -6,10 +6,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from hookline import Engine
+from hookline.config.install.self_calls import calls_hookline_hook
 from hookline.events import PRE_TOOL_USE
 from hookline.extending import CommandSpec, Hook
 from hookline.resident.call.answer import DEEPEST, DEPTH, AgentCall
-from hookline.resident.call.self_calls import calls_hookline_hook
 from tests.every import every
 
 BASE = Engine().make_hook(PRE_TOOL_USE, "true")

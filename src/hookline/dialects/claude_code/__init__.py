@@ -28,6 +28,7 @@ from hookline.model.events import EVENTS, EventSpec
 if TYPE_CHECKING:
     from hookline.dialects.claude_code.installer import ClaudeCodeInstaller
     from hookline.dialects.claude_code.settings import SettingsReader
+    from hookline.dialects.claude_code.transcript import ClaudeTranscripts
     from hookline.dialects.claude_code.wire import ClaudeCodeWire
     from hookline.dialects.entry_form import EntryForm
     from hookline.dialects.install import HookCall
@@ -156,6 +157,12 @@ class ClaudeCode(Dialect):
         from hookline.dialects.claude_code.installer import ClaudeCodeInstaller  # noqa: PLC0415 only to install
 
         return ClaudeCodeInstaller(self)
+
+    @property
+    def transcripts(self) -> "ClaudeTranscripts":
+        from hookline.dialects.claude_code.transcript import ClaudeTranscripts  # noqa: PLC0415 only to look back
+
+        return ClaudeTranscripts()
 
     @property
     def entry_form(self) -> "EntryForm":

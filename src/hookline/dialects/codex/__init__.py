@@ -18,6 +18,7 @@ from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
     from hookline.dialects.codex.installer import CodexInstaller
+    from hookline.dialects.codex.transcript import CodexTranscripts
     from hookline.dialects.codex.wire import CodexWire
     from hookline.dialects.entry_form import EntryForm
 
@@ -134,6 +135,12 @@ class Codex(Dialect):
         from hookline.dialects.codex.installer import CodexInstaller  # noqa: PLC0415 only to install
 
         return CodexInstaller(self)
+
+    @property
+    def transcripts(self) -> "CodexTranscripts":
+        from hookline.dialects.codex.transcript import CodexTranscripts  # noqa: PLC0415 only to look back
+
+        return CodexTranscripts()
 
     @property
     def entry_form(self) -> "EntryForm":

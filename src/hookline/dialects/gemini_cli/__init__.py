@@ -18,6 +18,7 @@ from hookline.model.hook import Hook
 if TYPE_CHECKING:
     from hookline.dialects.entry_form import EntryForm
     from hookline.dialects.gemini_cli.installer import GeminiInstaller
+    from hookline.dialects.gemini_cli.transcript import GeminiTranscripts
     from hookline.dialects.gemini_cli.wire import GeminiWire
 
 _PROJECT: Final = ".gemini/settings.json"
@@ -139,6 +140,12 @@ class GeminiCli(Dialect):
         from hookline.dialects.gemini_cli.installer import GeminiInstaller  # noqa: PLC0415 only to install
 
         return GeminiInstaller(self)
+
+    @property
+    def transcripts(self) -> "GeminiTranscripts":
+        from hookline.dialects.gemini_cli.transcript import GeminiTranscripts  # noqa: PLC0415 only to look back
+
+        return GeminiTranscripts()
 
     @property
     def entry_form(self) -> "EntryForm":

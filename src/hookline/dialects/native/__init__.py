@@ -30,6 +30,7 @@ from hookline.model.policy import Policy
 
 if TYPE_CHECKING:
     from hookline.dialects.install import HookCall
+    from hookline.dialects.native.transcript import OwnTranscripts
     from hookline.matching.patterns import Patterns
     from hookline.matching.shell import ShellReader
     from hookline.model.diagnostics import Diagnostic
@@ -78,6 +79,12 @@ class Native(HomeDialect):
         return {
             name: DialectEvent(event, self.policies.of(event), 600.0) for name, event in self._rows.items()
         }
+
+    @property
+    def transcripts(self) -> "OwnTranscripts":
+        from hookline.dialects.native.transcript import OwnTranscripts  # noqa: PLC0415 only to look back
+
+        return OwnTranscripts()
 
     def policy(self, event: EventSpec[Any]) -> Policy:
         return self.policies.of(event)

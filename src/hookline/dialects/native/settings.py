@@ -7,7 +7,7 @@ that its policy decides what that means; elsewhere it is dropped with its error.
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptS
 from hookline.matching.matchers import RegexMatcher, joined, parse_matcher
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, Waiting
+from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, SideEffects, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -101,6 +101,8 @@ def _categories() -> "Categories":
     return MappingProxyType({**TOOL_CATEGORIES, "NotebookRead": "safe", **web, **agent, MCP: "mcp"})
 
 
+W = TypeVar("W", bound=str)
+
 DEFAULT_TIMEOUT = 600.0
 
 _MODES: tuple[Mode, ...] = get_args(Mode)
@@ -126,6 +128,7 @@ COMMON: Mapping[str, str] = {
 
 _OUTPUTS: tuple[Output, ...] = get_args(Output)
 _IN_DOUBT: tuple[InDoubt, ...] = get_args(InDoubt)
+_SIDE_EFFECTS: tuple[SideEffects, ...] = get_args(SideEffects)
 
 
 def _command_spec(fields: Fields) -> CommandSpec:
@@ -165,12 +168,13 @@ KINDS: Mapping[str, Kind] = {
     "command": Kind(
         {
             "command": "text", "args": "a list of texts", "shell": "text", "env": "an object of texts", "cwd": "text",
-            "output": "text", "warm": "true or false",
+            "output": "text", "side_effects": "text", "warm": "true or false",
         },
         _command_spec, entry_label, ("command",),
     ),
     "http": Kind(
-        {**family.HTTP_FIELDS, "output": "text"}, family.http_spec, family.labelled("url", url_label), ("url",)
+        {**family.HTTP_FIELDS, "output": "text", "side_effects": "text"},
+        family.http_spec, family.labelled("url", url_label), ("url",)
     ),
     "prompt": Kind(
         {"prompt": "text", "model": "text", "continueOnBlock": "true or false"},
@@ -265,9 +269,10 @@ class EntryReader(family.EntryReader):
         fields = self.fields
         return {
             "on_failure": self._on_failure(),
-            "mode": self._mode(),
-            "output": self._output(),
-            "in_doubt": self._in_doubt(),
+            "mode": self._word("mode", _MODES),
+            "output": self._word("output", _OUTPUTS),
+            "in_doubt": self._word("in_doubt", _IN_DOUBT),
+            "side_effects": self._word("side_effects", _SIDE_EFFECTS),
             "once": fields.get("once", False),
             "rewrites": fields.get("rewrites", False),
             "required": fields.get("required", False),
@@ -286,35 +291,17 @@ class EntryReader(family.EntryReader):
         del spec
         return "; ".join(self.mistakes) or None if self.group.own_event.event.guard else None
 
-    def _mode(self) -> Mode:
-        word = self.fields.get("mode", "enforce")
-        for mode in _MODES:
-            if word == mode:
-                return mode
-        self.say("error", "bad-mode", f"mode is {word!r}", "mode", fix=f"one of {', '.join(_MODES)}")
-        return "enforce"
-
-    def _in_doubt(self) -> InDoubt:
-        word = self.fields.get("in_doubt", "match")
-        for each in _IN_DOUBT:
+    def _word(self, field: str, words: tuple[W, ...]) -> W:
+        """One of the words that a field may be; the first of them where it does not say."""
+        known = field in COMMON or field in self.kinds.get(self.kind, _OTHER).fields
+        # A host's own type may have a field of that name.
+        word = self.fields.get(field, words[0]) if known else words[0]
+        for each in words:
             if word == each:
                 return each
-        self.say(
-            "error", "bad-in-doubt", f"in_doubt is {word!r}", "in_doubt", fix=f"one of {', '.join(_IN_DOUBT)}"
-        )
-        return "match"
-
-    def _output(self) -> Output:
-        if (
-            "output" not in self.kinds.get(self.kind, _OTHER).fields
-        ):  # a host's own type may have its own `output`
-            return "answer"
-        word = self.fields.get("output", "answer")
-        for output in _OUTPUTS:
-            if word == output:
-                return output
-        self.say("error", "bad-output", f"output is {word!r}", "output", fix=f"one of {', '.join(_OUTPUTS)}")
-        return "answer"
+        code = f"bad-{field.replace('_', '-')}"
+        self.say("error", code, f"{field} is {word!r}", field, fix=f"one of {', '.join(words)}")
+        return words[0]
 
     def _on_failure(self) -> Reaction | Mapping[Cause, Reaction] | None:
         key = "on_failure" if "on_failure" in self.fields else "onFailure"

@@ -18,7 +18,7 @@ from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
 from hookline.model.errors import ConfigError, HooklineError
-from hookline.model.events import SESSION_END, STOP, TURN_END, EventSpec, May, field_of
+from hookline.model.events import SESSION_END, EventSpec, May, field_of
 from hookline.model.hook import Hook, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.run import Run
@@ -179,7 +179,7 @@ class AgentCall:
             from hookline.resident.call.late import late_outcome
 
             self.outcome += late_outcome(session.inbox, event)
-        for moment in _moments(dialect, parsed.event):
+        for moment in dialect.asked_at(parsed.event):
             if session.has(moment) and not self.outcome.blocked:
                 if not ends_at_once(session, moment, parsed.payload):
                     await running_loop()
@@ -328,13 +328,6 @@ class _Found(Struct, frozen=True, eq=False):
     trust: Trust
 
 
-def _moments(dialect: Dialect, event: EventSpec[Any]) -> Sequence[EventSpec[Any]]:
-    """The events at which hooks are asked. For an agent without TurnEnd, its gates are asked at Stop, first."""
-    if event is not STOP or any(own.event is TURN_END for own in dialect.events.values()):
-        return (event,)
-    return (TURN_END, STOP)
-
-
 def _own_directory() -> str:
     try:
         return os.getcwd()
@@ -373,7 +366,7 @@ def hooks_for(
 def _without_own_calls(hooks: tuple[Hook, ...]) -> tuple[Hook, ...]:
     if all(hook.kind != "command" for hook in hooks):
         return hooks
-    from hookline.resident.call.self_calls import calls_hookline_hook
+    from hookline.config.install.self_calls import calls_hookline_hook
 
     shell: list[ShellReader] = []
     return tuple(hook for hook in hooks if not calls_hookline_hook(hook, shell))

@@ -12,6 +12,7 @@ from msgspec import Struct
 from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.coverage import GUARDED, Asker
 from hookline.cli.commands.hook.run import moved_program
+from hookline.config.install.self_calls import hookline_arguments, plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.report import about
@@ -22,7 +23,6 @@ from hookline.model.errors import UnknownDialectError
 from hookline.model.events import STOP, TURN_END
 from hookline.model.hook import Hook
 from hookline.resident.call.payload import CallError, event_named
-from hookline.resident.call.self_calls import hookline_arguments, plain_program
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session

@@ -8,10 +8,10 @@ from hookline import __version__
 from hookline.checks.context import CheckContext, entries
 from hookline.cli.commands.hook.run import faster
 from hookline.cli.commands.resident.run import running
+from hookline.config.install.self_calls import plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.report import about
 from hookline.model.diagnostics import Diagnostic, Where
-from hookline.resident.call.self_calls import plain_program
 from hookline.resident.folder import FolderError, default_folder, open_folder
 
 _RELAY: Final = "hookline-relay"

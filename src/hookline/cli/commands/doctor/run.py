@@ -25,6 +25,7 @@ from hookline.cli.text import terminal_width
 from hookline.cli.trust_state import trust_of
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
+from hookline.config.install.self_calls import hookline_arguments
 from hookline.config.load import Loaded
 from hookline.engine.session import Session
 from hookline.journal.file import journal_path
@@ -32,7 +33,6 @@ from hookline.journal.redaction import Redactor
 from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.safe_text import printable
-from hookline.resident.call.self_calls import hookline_arguments
 
 if TYPE_CHECKING:
     from hookline.tools.table import ToolTable

@@ -18,6 +18,7 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, terminal_width
 from hookline.config.install.plan import IsOwn, Plan, installer_of, is_there, look, plan_install
 from hookline.config.install.records import Records
+from hookline.config.install.self_calls import plain_program
 from hookline.config.project import project_root
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallError, Site
@@ -26,7 +27,6 @@ from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError
 from hookline.model.safe_text import one_line
 from hookline.resident.call.payload import event_named
-from hookline.resident.call.self_calls import plain_program
 
 _LONGEST = 500
 #: Where programs are that are run without being installed, as `uvx hookline` does.

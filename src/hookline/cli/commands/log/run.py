@@ -2,12 +2,10 @@
 
 import argparse
 import os
-import re
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from itertools import chain
 
 import msgspec
@@ -17,6 +15,7 @@ from hookline.cli.commands.log.report import Counts, LogDocument, is_block, no_j
 from hookline.cli.describe import means_hook
 from hookline.cli.output import ExitStatus, Progress, note, show, show_part
 from hookline.cli.requests import RequestError
+from hookline.cli.since import parse_since
 from hookline.cli.text import terminal_width
 from hookline.journal.file import journal_path
 from hookline.journal.reader import Damage, records_in, scan_journal
@@ -30,7 +29,6 @@ _INTERVAL = 0.25
 _CHUNK = 1024 * 1024
 #: A longer line is skipped; Hookline writes none.
 _LONGEST = 4 * _CHUNK
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 class Filter(Struct, frozen=True, kw_only=True):
@@ -115,19 +113,6 @@ def run(args: argparse.Namespace) -> ExitStatus:
     if not document.runs and document.exists:
         _suggest_events(wanted.events)
     return ExitStatus.PROBLEM if document.unreadable else shown
-
-
-def parse_since(text: str, now: float) -> float:
-    """`2h` ago, or a date, in seconds since the epoch. A time without a zone is local."""
-    ago = re.fullmatch(r"(\d{1,9})([smhdw])", text.strip())
-    if ago is not None:
-        return now - int(ago[1]) * _UNITS[ago[2]]
-    try:
-        return datetime.fromisoformat(text.strip()).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise RequestError(
-            f"--since {text!r} is no time: say 90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04"
-        ) from None
 
 
 def read(path: str, wanted: Filter, limit: int | None) -> LogDocument:

@@ -12,6 +12,7 @@ from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.text import terminal_width
 from hookline.config.install.plan import further, installer_of, is_there, look
+from hookline.config.install.self_calls import plain_program
 from hookline.config.project import project_root
 from hookline.config.sessions import Sessions
 from hookline.config.trust.review import Review
@@ -21,7 +22,6 @@ from hookline.journal.file import journal_path
 from hookline.journal.reader import scan_journal
 from hookline.model.errors import HooklineError
 from hookline.model.run import Run
-from hookline.resident.call.self_calls import plain_program
 
 _SCOPES: tuple[InstallScope, ...] = ("user", "project")
 

@@ -41,7 +41,7 @@ def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
         return False
     if not shell:
         # Only here: most configurations have no such line.
-        from hookline.matching.shell import ShellReader
+        from hookline.matching.shell import ShellReader  # noqa: PLC0415 most configurations have no such line
 
         shell.append(ShellReader())
     reading = shell[0].read(command)

@@ -1,0 +1,277 @@
+"""What `hookline backtest` prints."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hookline.cli.history import agent_title
+from hookline.cli.output import paint
+from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
+from hookline.dialects.dialect import Dialect
+from hookline.journal.redaction import Redactor
+from hookline.model.safe_text import one_line
+from hookline.replay.backtest import Answers, HookTotals, Totals, by_weight
+
+_EFFECTS = ("block", "ask", "rewrite", "stop", "allow", "context")
+_WORDS = {
+    "block": "would be blocked", "ask": "would be asked", "rewrite": "would be rewritten",
+    "stop": "would end the turn", "allow": "would be allowed unasked", "context": "would get text for the model",
+    "none": "go on as they are",
+}  # fmt: skip
+_SHOWN = 5
+_COLUMNS = 200
+
+
+class CallExample(Struct, frozen=True, forbid_unknown_fields=True):
+    """A call, and how often it was made."""
+
+    agent: str
+    session: str
+    #: Seconds since the epoch, of the first one.
+    at: float
+    cwd: str
+    tool: str
+    text: str
+    count: int
+    reason: str
+
+
+class Counted(Struct, frozen=True, forbid_unknown_fields=True):
+    moments: int
+    sessions: int
+    examples: tuple[CallExample, ...] = ()
+
+
+class HookCounts(Struct, frozen=True, forbid_unknown_fields=True):
+    hook: str
+    source: str
+    dialect: str
+    type: str
+    mode: str
+    #: Moments that concerned it.
+    asked: int
+    #: By what it said: deny, ask, allow, defer, rewrite.
+    said: dict[str, Counted]
+    failures: int
+    last_failure: str
+    #: Moments at which it was not run, and why.
+    not_judged: int
+    why_not_judged: str
+    #: Milliseconds of one judgement.
+    milliseconds: float
+
+
+class Unread(Struct, frozen=True, forbid_unknown_fields=True):
+    """What of the transcripts could not be read."""
+
+    torn_lines: int
+    too_long_lines: int
+    unknown_records: int
+    duplicate_calls: int
+    clock_jumps: int
+    files: tuple[str, ...]
+
+
+class BacktestDocument(Struct, frozen=True, forbid_unknown_fields=True):
+    files: int
+    megabytes: float
+    seconds: float
+    moments: int
+    sessions: int
+    first: float
+    last: float
+    #: By agent and kind.
+    agents: dict[str, dict[str, int]]
+    #: Moments that concerned a hook, and how often hooks were really asked for that.
+    concerned: int
+    judgements: int
+    #: By block, ask, rewrite, stop, allow, context.
+    effects: dict[str, Counted]
+    hooks: tuple[HookCounts, ...]
+    #: With --diff: by `before>after`.
+    changes: dict[str, Counted] | None
+    days: dict[str, dict[str, int]]
+    #: Moments that could not be judged at all, by the reason.
+    problems: dict[str, int]
+    unread: Unread
+
+    def as_json(self) -> str:
+        return json_lines(self)
+
+    def facts(self) -> Any:
+        return msgspec.to_builtins(self)
+
+    def as_text(self, width: int) -> str:
+        return "\n".join(_lines(self, width))
+
+
+def backtest_document(
+    totals: Totals, dialects: Mapping[str, Dialect], seconds: float, *, compared: bool
+) -> BacktestDocument:
+    """The numbers as they are shown, with secrets taken out of the examples."""
+    redactor = Redactor({})
+    tally = totals.tally
+    return BacktestDocument(
+        files=tally.files,
+        megabytes=round(tally.bytes / 1e6, 1),
+        seconds=round(seconds, 1),
+        moments=totals.number,
+        sessions=totals.session_count,
+        first=totals.first,
+        last=totals.last,
+        agents={agent_title(dialects, name): kinds for name, kinds in totals.moments.items()},
+        concerned=totals.concerned,
+        judgements=totals.judgements,
+        effects={
+            name: _counted(totals.effects[name], dialects, redactor)
+            for name in _EFFECTS
+            if name in totals.effects
+        },
+        hooks=tuple(_hook(hook, dialects, redactor) for hook in by_weight(totals.hooks.values())),
+        changes={name: _counted(each, dialects, redactor) for name, each in sorted(totals.changes.items())}
+        if compared
+        else None,
+        days=dict(sorted(totals.days.items())),
+        problems=totals.problems,
+        unread=Unread(
+            tally.torn,
+            tally.too_long,
+            tally.unknown,
+            tally.duplicates,
+            tally.clock_jumps,
+            tuple(tally.unreadable),
+        ),
+    )
+
+
+def _counted(answers: Answers, dialects: Mapping[str, Dialect], redactor: Redactor) -> Counted:
+    often = sorted(answers.examples.values(), key=lambda each: (-each.count, each.at))[: 4 * _SHOWN]
+    examples = tuple(
+        CallExample(
+            agent_title(dialects, each.agent), each.session, each.at, each.cwd, each.tool,
+            _safe(each.text, redactor), each.count, _safe(each.reason, redactor),
+        )
+        for each in often
+    )  # fmt: skip
+    return Counted(answers.count, len(answers.sessions), examples)
+
+
+def _safe(text: str, redactor: Redactor) -> str:
+    return one_line(redactor.redact(text), _COLUMNS)
+
+
+def _hook(hook: HookTotals, dialects: Mapping[str, Dialect], redactor: Redactor) -> HookCounts:
+    return HookCounts(
+        hook.name, hook.source, hook.dialect, hook.type, hook.mode, hook.asked,
+        {word: _counted(answers, dialects, redactor) for word, answers in sorted(hook.said.items())},
+        hook.failures, _safe(hook.last_failure, redactor), hook.unjudged, hook.why_unjudged,
+        round(hook.milliseconds / hook.timed, 3) if hook.timed else 0.0,
+    )  # fmt: skip
+
+
+def _lines(document: BacktestDocument, width: int) -> Iterator[str]:
+    yield _headline(document)
+    for agent, kinds in sorted(document.agents.items()):
+        yield f"  {agent}: {sum(kinds.values()):,} moments, {kinds.get('call', 0):,} calls"
+    yield ""
+    if document.effects:
+        yield from (_effect_line(name, each) for name, each in document.effects.items())
+    else:
+        yield f"Of {document.concerned:,} moments that concern a hook, none would be blocked, asked or rewritten."
+    yield from _changes(document, width)
+    yield from _hooks(document, width)
+    yield from _examples(document, width)
+    yield from _notes(document, width)
+
+
+def _headline(document: BacktestDocument) -> str:
+    days = " – ".join(_day(at) for at in (document.first, document.last) if at)
+    sessions = count_of(document.sessions, "session")
+    return f"{sessions}, {document.moments:,} moments{f', {days}' if days else ''}, read in {document.seconds:.1f} s"
+
+
+def _effect_line(name: str, each: Counted) -> str:
+    number = paint(f"{each.moments:>7,}", "red" if name == "block" else "yellow" if name == "ask" else "bold")
+    return f"{number} {_WORDS[name]}, in {count_of(each.sessions, 'session')}"
+
+
+def _changes(document: BacktestDocument, width: int) -> Iterator[str]:
+    if document.changes is None:
+        return
+    yield "\nWhat changes:"
+    if not document.changes:
+        yield "  nothing: every moment is answered as before"
+    for name, each in document.changes.items():
+        before, _, after = name.partition(">")
+        words = f"{_plain(before)} → {_plain(after)}"
+        yield f"{each.moments:>7,} {words}, in {count_of(each.sessions, 'session')}"
+        yield from _example_lines(each.examples[:_SHOWN], width)
+
+
+def _plain(effect: str) -> str:
+    return {"none": "goes on", "block": "blocked", "ask": "asked", "rewrite": "rewritten"}.get(effect, effect)
+
+
+def _hooks(document: BacktestDocument, width: int) -> Iterator[str]:
+    judged = [hook for hook in document.hooks if hook.asked > hook.not_judged]
+    if judged:
+        yield ""
+        rows = [["hook", "asked", "deny", "ask", "allow", "rewrite", "failed", ""]]
+        rows += [_hook_row(hook) for hook in judged]
+        yield table(rows, width)
+    left_out = [hook for hook in document.hooks if hook.not_judged]
+    if left_out:
+        yield "\nNot judged:"
+        for hook in left_out:
+            where = with_tilde(hook.source)
+            text = f"{hook.hook} ({where}): {hook.not_judged:,} moments; {hook.why_not_judged}"
+            yield paragraph(one_line(text, 500), width, "  ")
+
+
+def _hook_row(hook: HookCounts) -> list[str]:
+    said = {word: each.moments for word, each in hook.said.items()}
+    numbers = [f"{said[word]:,}" if word in said else "-" for word in ("deny", "ask", "allow", "rewrite")]
+    mode = f"{hook.mode}: only recorded" if hook.mode == "shadow" else ""
+    failed = f"{hook.failures:,}" if hook.failures else "-"
+    return [one_line(hook.hook, 60), f"{hook.asked:,}", *numbers, failed, mode]
+
+
+def _examples(document: BacktestDocument, width: int) -> Iterator[str]:
+    for name in ("block", "ask", "rewrite"):
+        each = document.effects.get(name)
+        if each is not None and each.examples:
+            yield f"\n{_plain(name).capitalize()}, the most frequent first:"
+            yield from _example_lines(each.examples[:_SHOWN], width)
+
+
+def _example_lines(examples: Sequence[CallExample], width: int) -> Iterator[str]:
+    for each in examples:
+        who = f"{_day(each.at)} {each.agent} {each.session[:8]}"
+        yield f"  {each.count:>5,}×  {one_line(f'{each.tool} {each.text}', max(width - 10, 40))}".rstrip()
+        said = one_line(f"{who}: {each.reason}".rstrip(": "), max(width - 10, 40))
+        yield f"          {paint(said, 'dim')}"
+
+
+def _notes(document: BacktestDocument, width: int) -> Iterator[str]:
+    unread = document.unread
+    parts = [
+        (unread.torn_lines, "torn line"), (unread.too_long_lines, "line that is too long"),
+        (unread.unknown_records, "record of an unknown kind"), (unread.duplicate_calls, "call with an id seen before"),
+        (unread.clock_jumps, "jump of the clock"), (len(unread.files), "file that cannot be read"),
+        (sum(document.problems.values()), "moment that is no payload of its agent"),
+    ]  # fmt: skip
+    told = [
+        f"{number:,} {noun}" if number == 1 else f"{number:,} × {noun}" for number, noun in parts if number
+    ]
+    if told:
+        yield ""
+        yield paragraph(f"Passed over: {', '.join(told)}.", width)
+    for problem in list(document.problems)[:3]:
+        yield paragraph(one_line(problem, 300), width, "  ")
+
+
+def _day(at: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(at))

@@ -1,0 +1,95 @@
+"""Read the transcripts, let the hooks judge, print what they would have done."""
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+
+from hookline.cli.commands.backtest.report import BacktestDocument, backtest_document
+from hookline.cli.engines import any_error, inspection_engine, report_diagnostics, require_files
+from hookline.cli.history import nothing_found, read_history, readable_dialects, since_of, sources_of
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.requests import RequestError
+from hookline.cli.text import terminal_width
+from hookline.config.rules import parse_rule, rule_hooks
+from hookline.model.safe_text import one_line
+from hookline.replay.backtest import Totals
+from hookline.replay.engines import Configuration
+from hookline.replay.worker import Job
+
+
+async def run(args: argparse.Namespace) -> ExitStatus:
+    configuration, before = _configurations(args)
+    dialects, now = readable_dialects(), time.time()
+    since = since_of(args, now)
+    sources = sources_of(args, dialects, since)
+    if not sources.found:
+        note(one_line(f"hookline backtest: {nothing_found(sources, args)}", 2000))
+        return ExitStatus.PROBLEM
+    job = Job(sources=sources.found, configuration=configuration, before=before, since=since)
+    started = time.monotonic()
+    totals: Totals = await read_history(job, dialects)
+    document = backtest_document(totals, dialects, time.monotonic() - started, compared=before is not None)
+    _warn_of_unknown(args.run or (), document)
+    if args.html is not None:
+        _write_page(args.html, document, now)
+    return show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
+
+
+def _configurations(args: argparse.Namespace) -> tuple[Configuration, Configuration | None]:
+    """The one to try, and the one to compare it with."""
+    rules: dict[str, str] = {f"rule {number}": text for number, text in enumerate(args.rule or (), 1)}
+    _check(args, rules)
+    declared, keep = tuple(args.run or ()), not args.fresh
+    files = None if args.config is None else tuple(os.path.abspath(file) for file in args.config)
+    trial = Configuration(
+        files=files,
+        dialect=args.dialect,
+        rules=tuple(rules.items()),
+        declared=declared,
+        trust=args.trust,
+        keep=keep,
+    )
+    if args.diff is None:
+        return trial, None
+    if not args.diff and not rules and files is None:
+        raise RequestError(
+            "--diff compares with the hooks in force now: say what to try, with --config or --rule"
+        )
+    old = (os.path.abspath(args.diff),) if args.diff else None
+    before = Configuration(files=old, dialect=args.dialect, declared=declared, trust=args.trust, keep=keep)
+    return trial, before
+
+
+def _check(args: argparse.Namespace, rules: dict[str, str]) -> None:
+    """Mistakes in files and rules are told before gigabytes are read."""
+    engine = inspection_engine()
+    files: Sequence[str] = [*(args.config or ()), *([args.diff] if args.diff else ())]
+    require_files(engine, files)
+    if args.dialect is not None:
+        engine.loader.dialect(args.dialect)
+    for file in files:
+        diagnostics = engine.loader.files([file], args.dialect).diagnostics
+        report_diagnostics([one for one in diagnostics if one.severity != "info"])
+        if any_error(diagnostics):
+            raise RequestError(f"{file} has mistakes: its hooks cannot be judged by it")
+    if rules:
+        rule_hooks(engine.loader, {name: parse_rule(text) for name, text in rules.items()})
+
+
+def _warn_of_unknown(names: Sequence[str], document: BacktestDocument) -> None:
+    known = {hook.hook for hook in document.hooks}
+    for name in names:
+        if name not in known:
+            note(one_line(f"hookline backtest: --run {name}: no hook of this name was concerned", 500))
+
+
+def _write_page(path: str, document: BacktestDocument, now: float) -> None:
+    from hookline.replay.page import page
+
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page(document.facts(), now))
+    except OSError as problem:
+        raise RequestError(f"cannot write {path}: {problem.strerror}") from None
+    note(one_line(f"hookline backtest: wrote {path}", 500))

@@ -1,0 +1,23 @@
+"""`--since`: how far back a command looks."""
+
+import re
+from datetime import datetime
+
+from hookline.cli.requests import RequestError
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+#: What it takes, for help texts.
+SINCE_HELP = "90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04"
+
+
+def parse_since(text: str, now: float) -> float:
+    """`2h` ago, or a date, in seconds since the epoch. A time without a zone is local."""
+    ago = re.fullmatch(r"(\d{1,9})([smhdw])", text.strip())
+    if ago is not None:
+        return now - int(ago[1]) * _UNITS[ago[2]]
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise RequestError(
+            f"--since {text!r} is no time: say 90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04"
+        ) from None

@@ -1,0 +1,254 @@
+"""The sessions that Gemini CLI keeps: ~/.gemini/tmp/PROJECT/chats. Records repeat under one id, and `$set` patches."""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct
+
+from hookline.transcripts.moment import HookNote, Kind, Moment, Tally
+from hookline.transcripts.reader import Transcripts, records, seconds
+
+_NAME: Final = "gemini-cli"
+#: Of messages that the client writes by itself.
+_CONTEXT: Final = "<session_context>"
+#: What a call is at its end.
+_DONE: Final = frozenset(("success", "error", "cancelled"))
+_NOT_FOUND: Final = "not found"
+
+
+_ABSENT: Final = Raw()
+
+
+class _Part(Struct):
+    text: str = ""
+    functionResponse: Raw = _ABSENT  # noqa: N815 as it is written
+
+
+class _Call(Struct, rename="camel"):
+    id: str = ""
+    name: str = ""
+    args: Raw = Raw(b"{}")
+    result: Raw = Raw(b"[]")
+    status: str = ""
+    timestamp: str = ""
+    agent_id: str | None = None
+    result_display: Raw = Raw(b'""')
+
+
+class _Message(Struct):
+    id: str = ""
+
+
+class _Patch(Struct):
+    messages: list[_Message] = []
+
+
+class _Line(
+    Struct,
+    rename={"session_id": "sessionId", "start_time": "startTime", "tool_calls": "toolCalls", "patch": "$set"},
+):
+    session_id: str = ""
+    start_time: str = ""
+    kind: str = ""
+    directories: list[str] = []
+    id: str = ""
+    timestamp: str = ""
+    type: str = ""
+    content: str | list[_Part] = ""
+    model: str = ""
+    tool_calls: list[_Call] = []
+    patch: _Patch | None = None
+
+
+class _Response(Struct, frozen=True):
+    response: dict[str, Any] = {}
+
+
+class _Result(Struct):
+    functionResponse: _Response = _Response()  # noqa: N815 as it is written
+
+
+_decode = msgspec.json.Decoder(_Line).decode
+_decode_any = msgspec.json.Decoder().decode
+_decode_results = msgspec.json.Decoder(list[_Result]).decode
+
+
+class GeminiTranscripts(Transcripts):
+    def folders(self, env: Mapping[str, str]) -> list[str]:
+        bases = [env.get("GEMINI_CLI_HOME", ""), env.get("HOME", "")]
+        return list(
+            dict.fromkeys(os.path.join(base, ".gemini", "tmp") for base in bases if os.path.isabs(base))
+        )
+
+    def owns(self, path: str) -> bool:
+        return super().owns(path) and f"{os.sep}chats{os.sep}" in path
+
+    def recognises(self, first: Mapping[str, Any]) -> bool:
+        return isinstance(first.get("sessionId"), str) and "projectHash" in first
+
+    def read(self, path: str, tally: Tally) -> Iterator[Moment | HookNote]:
+        return _Chat(path, tally).read()
+
+
+class _Chat:
+    """One file: the main chat, or that of a sub-agent."""
+
+    def __init__(self, path: str, tally: Tally) -> None:
+        self._path = path
+        self._tally = tally
+        self._main, self._session, self._subagent = path, "", ""
+        self._at = 0.0
+        self._cwd = _directory_of(path)
+        self._model = ""
+        self._begun = False
+        self._prompt: str | None = None
+        self._texts: dict[str, str] = {}
+        self._seen: set[str] = set()
+        self._unfinished: dict[str, _Call] = {}
+        self._shared: Mapping[str, Any] = {}
+
+    def read(self) -> Iterator[Moment | HookNote]:
+        for line in records(self._path, self._tally, _decode):
+            if line.timestamp or line.start_time:
+                self._at = seconds(line.timestamp or line.start_time, self._at, self._tally)
+            if line.patch is not None:
+                self._seen.update(each.id for each in line.patch.messages)
+            elif line.session_id and line.start_time:
+                yield from self._header(line)
+            elif line.type == "user":
+                yield from self._user(line)
+            elif line.type == "gemini":
+                yield from self._answer(line)
+            elif not line.type:
+                self._tally.unknown += 1
+        yield from self._end()
+
+    def _header(self, line: _Line) -> Iterator[Moment]:
+        if self._begun:
+            yield from self._end()
+        self._session = line.session_id
+        self._cwd = self._cwd or next(iter(line.directories), "")
+        resumed, self._begun = self._begun, True
+        if line.kind == "subagent":
+            # Its hooks are told the session that it works for, and nothing of the sub-agent.
+            self._subagent = line.session_id
+            self._session = os.path.basename(os.path.dirname(self._path))
+            self._main = _main_chat(os.path.dirname(self._path)) or self._path
+        self._shared = {"session_id": self._session, "transcript_path": self._main}
+        if not self._subagent:
+            yield self._moment("start", "SessionStart", {"source": "resume" if resumed else "startup"})
+
+    def _moment(self, kind: Kind, event: str, fields: Mapping[str, Any], **more: Any) -> Moment:
+        self._tally.moments += 1
+        return Moment(
+            kind=kind, agent=_NAME, session=self._session, at=more.pop("at", self._at), cwd=self._cwd,
+            began_in=self._cwd, event=event, shared=self._shared, fields=fields, model=self._model,
+            subagent=self._subagent, **more,
+        )  # fmt: skip
+
+    def _user(self, line: _Line) -> Iterator[Moment]:
+        parts = line.content
+        if line.id in self._seen or (
+            not isinstance(parts, str) and any(each.functionResponse is not _ABSENT for each in parts)
+        ):
+            return
+        self._seen.add(line.id)
+        text = parts if isinstance(parts, str) else "\n".join(each.text for each in parts)
+        if not text or text.startswith(_CONTEXT) or self._subagent:
+            return
+        yield from self._turn_end()
+        self._prompt = text
+        yield self._moment("prompt", "BeforeAgent", {"prompt": text})
+
+    def _answer(self, line: _Line) -> Iterator[Moment]:
+        if line.id in self._seen:
+            return
+        self._model = line.model or self._model
+        if isinstance(line.content, str) and line.content:
+            self._texts[line.id] = line.content
+        for call in line.tool_calls:
+            if call.status not in _DONE:
+                self._unfinished[call.id] = call
+            elif call.id not in self._seen:
+                self._seen.add(call.id)
+                self._unfinished.pop(call.id, None)
+                yield from self._call(call)
+
+    def _call(self, call: _Call, *, certain: bool = True) -> Iterator[Moment]:
+        given = bytes(call.args)
+        fields: dict[str, Any] = {"tool_name": call.name, "tool_input": Raw(given)}
+        about: dict[str, Any] = {"tool": call.name, "input": given, "call_id": call.id}
+        said, failed = _said(call)
+        if call.status == "error" and _NOT_FOUND in said:
+            yield self._moment("denial", "", fields, **about, certain=False)
+            return
+        at = seconds(call.timestamp, self._at, Tally())
+        yield self._moment("call", "BeforeTool", fields, **about, certain=certain and call.status != "error")
+        if call.status == "cancelled":
+            yield self._moment("denial", "", fields, **about, at=at)
+        elif certain:
+            content: Any = [{"text": said}] if call.name.startswith("mcp_") or call.agent_id else said
+            response: dict[str, Any] = {
+                "llmContent": content,
+                "returnDisplay": _decode_any(call.result_display),
+            }
+            if failed:
+                response["error"] = {"message": said}
+            kind: Kind = "failure" if failed else "result"
+            yield self._moment(kind, "AfterTool", {**fields, "tool_response": response}, **about, at=at)
+
+    def _turn_end(self) -> Iterator[Moment]:
+        if self._prompt is None:
+            return
+        said = {
+            "prompt": self._prompt,
+            "prompt_response": "\n".join(self._texts.values()),
+            "stop_hook_active": False,
+        }
+        self._prompt, self._texts = None, {}
+        yield self._moment("turn_end", "AfterAgent", said)
+
+    def _end(self) -> Iterator[Moment]:
+        for call in self._unfinished.values():
+            yield from self._call(call, certain=False)
+        self._unfinished = {}
+        yield from self._turn_end()
+        if self._begun and not self._subagent:
+            yield self._moment("end", "SessionEnd", {"reason": "exit"}, certain=False)
+
+
+def _said(call: _Call) -> tuple[str, bool]:
+    """What the model was told, and whether that is an error."""
+    try:
+        results = _decode_results(call.result)
+    except msgspec.DecodeError:
+        return "", False
+    response = results[0].functionResponse.response if results else {}
+    text = response.get("error", response.get("output", ""))
+    return text if isinstance(text, str) else "", "error" in response
+
+
+def _directory_of(path: str) -> str:
+    """The directory of a chat: only a list beside all of them says it."""
+    home, found, rest = path.rpartition(f"{os.sep}tmp{os.sep}")
+    if not found:
+        return ""
+    try:
+        with open(os.path.join(home, "projects.json"), "rb") as file:
+            known: Any = _decode_any(file.read(16 * 1024 * 1024)).get("projects", {})
+        slug = rest.split(os.sep)[0]
+        return next((place for place, name in known.items() if name == slug), "")
+    except (OSError, msgspec.DecodeError, AttributeError):
+        return ""
+
+
+def _main_chat(folder: str) -> str:
+    """The chat that a sub-agent's belongs to: its name ends with the beginning of the session's id."""
+    chats, session = os.path.split(folder)
+    try:
+        names = sorted(name for name in os.listdir(chats) if name.endswith(f"-{session[:8]}.jsonl"))
+    except OSError:
+        return ""
+    return os.path.join(chats, names[0]) if names else ""

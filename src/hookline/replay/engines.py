@@ -1,0 +1,225 @@
+"""The hooks that were in force, or would have been: an engine for each directory in which a session began."""
+
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.config.engine import Engine
+from hookline.config.install.self_calls import calls_hookline_hook
+from hookline.config.load import Loaded
+from hookline.config.project import project_root
+from hookline.config.rules import parse_rule, rule_hooks
+from hookline.config.trust.trust import Options, Trust
+from hookline.dialects.dialect import Dialect
+from hookline.engine.lanes import Lane
+from hookline.engine.session import Session
+from hookline.journal.journal import Journal
+from hookline.journal.redaction import Redactor
+from hookline.matching.shell import ShellReader
+from hookline.model.events import EventSpec, May
+from hookline.model.hook import Hook
+from hookline.model.run import NO_CALL, Called, Run
+from hookline.model.wire import Parsed
+from hookline.replay.answers import KeptAnswers
+from hookline.replay.handlers import replay_handlers
+from hookline.transcripts.moment import Moment
+
+_MOST_ENGINES = 64
+#: Lines that one engine remembers having read: sessions repeat themselves.
+_LINES = 512
+#: The guard that looks at which files there are.
+_PROTECTS = "self-protection"
+_UNDECLARED = 'it does not say side_effects = "none"'
+
+
+class Configuration(Struct, frozen=True, kw_only=True):
+    """Which hooks look back."""
+
+    #: Exactly these files, which count as trusted; None: what is in force in the directory of each session.
+    files: tuple[str, ...] | None = None
+    dialect: str | None = None
+    #: Rules that are tried besides, by name.
+    rules: tuple[tuple[str, str], ...] = ()
+    #: Names of hooks that have no side effects, whatever their entries say.
+    declared: tuple[str, ...] = ()
+    #: The user vouches for what projects bring.
+    trust: bool = False
+    #: Whether answers of scripts are kept for the next time.
+    keep: bool = True
+
+
+class RunCollector(Journal):
+    """A journal that only remembers the runs of the last dispatch."""
+
+    def __init__(self) -> None:
+        super().__init__(Redactor({}), memory=1)
+        self.collected: list[Run] = []
+
+    def record(self, run: Run) -> None:
+        self.collected.append(run)
+
+    def record_later(self, status: Any, make: Any, noted: Any) -> None:
+        del status
+        self.collected.append(make(noted))
+
+    def called(self, payload: Any, project: str) -> Called:
+        del payload, project
+        return NO_CALL
+
+
+class PlacedEngine:
+    """The engine of one directory."""
+
+    def __init__(self, engine: Engine, loaded: Loaded, root: str, left_out: list[tuple[Hook, str]]) -> None:
+        self.engine = engine
+        self.loaded = loaded
+        self.root = root
+        self.journal: RunCollector = engine.journal  # pyright: ignore[reportAttributeAccessIssue] it was made with it
+        self.left_out = left_out
+        #: Equal ones have the same hooks, so that they give the same answers.
+        self.fingerprint = hash(tuple(map(_fact, engine.hooks)))
+        self._memorable: dict[str, bool] = {}
+        self._places_matter: dict[str, bool] = {}
+
+    def dialect(self, name: str) -> Dialect:
+        return self.engine.loader.dialect(name)
+
+    def parse(self, moment: Moment) -> Parsed:
+        """The payload as Hookline reads it from the agent. Raises a HooklineError."""
+        dialect = self.dialect(moment.agent)
+        return dialect.wire.parse(moment.document(dialect.event_key))
+
+    def session(self, moment: Moment, parsed: Parsed) -> Session:
+        """A session in which the agent's call is dispatched as it was then."""
+        dialect = self.dialect(moment.agent)
+        policy = dialect.events[moment.event].policy
+        session = self.engine.session(moment.session)
+        session.tools = dialect.own_tools
+        session.scene = replace(
+            parsed.scene,
+            cwd=moment.cwd,
+            project_dir=parsed.scene.project_dir or self.root,
+            attended=bool(policy.may & May.PERMIT),
+        )
+        return session
+
+    def asked_at(self, moment: Moment) -> Sequence[EventSpec[Any]]:
+        """The events at which hooks are configured, of those at which this moment asks."""
+        dialect = self.dialect(moment.agent)
+        own = dialect.events.get(moment.event)
+        events = (
+            [each for row in dialect.moments(moment.event) for each in dialect.asked_at(row.event)]
+            if own
+            else []
+        )
+        lanes = self.engine.store.lanes
+        return [event for event in events if event.name in lanes]
+
+    def is_memorable(self, events: Sequence[EventSpec[Any]]) -> bool:
+        """Whether the answer to a question is the same whenever it is asked: then it is asked once."""
+        return all(self._of_event(event, self._memorable, _is_memorable) for event in events)
+
+    def places_matter(self, events: Sequence[EventSpec[Any]]) -> bool:
+        """Whether a hook looks at the directory itself, and not only at what is named in relation to it."""
+        return any(self._of_event(event, self._places_matter, _looks_at_place) for event in events)
+
+    def _of_event(self, event: EventSpec[Any], known: dict[str, bool], find: Any) -> bool:
+        if event.name not in known:
+            known[event.name] = find(self.engine.store.lanes[event.name])
+        return known[event.name]
+
+
+def _fact(hook: Hook) -> tuple[Any, ...]:
+    return (hook.event.name, hook.dialect, hook.name, hook.where.file, hook.where.path, hook.mode, hook.scope)
+
+
+def _is_memorable(lanes: Sequence[Lane]) -> bool:
+    return not any(
+        lane.policy.limit is not None or prepared.hook.once or prepared.hook.kind == "function"
+        for lane in lanes
+        for prepared in lane.hooks
+    )
+
+
+def _looks_at_place(lanes: Sequence[Lane]) -> bool:
+    return any(_names_place(prepared.hook) for lane in lanes for prepared in lane.hooks)
+
+
+def _names_place(hook: Hook) -> bool:
+    """Whether it is about one directory by its name, or is told where the session is."""
+    if hook.kind not in ("builtin", "prompt", "agent", "mcp_tool") and hook.side_effects == "none":
+        return True
+    args: Sequence[str] = getattr(hook.spec, "args", None) or ()
+    texts = [hook.condition.text if hook.condition is not None else "", *args]
+    return getattr(hook.spec, "name", "") == _PROTECTS or any(
+        mark in text for text in texts for mark in ("(/", "(~", "=/", "=~", "//")
+    )
+
+
+class Engines:
+    """The engines of one configuration, made when they are first needed."""
+
+    def __init__(self, configuration: Configuration, env: Mapping[str, str]) -> None:
+        self._configuration = configuration
+        self._env = env
+        self._kept = KeptAnswers(env) if configuration.keep else None
+        self._placed: dict[str, PlacedEngine] = {}
+        self._shell: list[ShellReader] = []
+
+    def at(self, directory: str) -> PlacedEngine:
+        """The engine for sessions that began there."""
+        if self._configuration.files is not None:
+            directory = ""
+        found = self._placed.get(directory)
+        if found is None:
+            if len(self._placed) >= _MOST_ENGINES:
+                del self._placed[next(iter(self._placed))]
+            found = self._placed[directory] = self._make(directory)
+        return found
+
+    def _make(self, directory: str) -> PlacedEngine:
+        left_out: list[tuple[Hook, str]] = []
+        identities: dict[int, bytes] = {}
+        trust = Trust(directory or os.getcwd(), self._env, Options(vouched=True, environment=False))
+
+        def identity(hook: Hook) -> bytes:
+            known = identities.get(id(hook))
+            if known is None:
+                known = identities[id(hook)] = sha256(trust.item(hook).identity.encode()).digest()
+            return known
+
+        handlers = replay_handlers(self._why_not, left_out, identity, self._kept)
+        engine = Engine(handlers=handlers, journal=RunCollector())
+        loaded = self._loaded(engine, directory)
+        hooks = [hook for hook in loaded.hooks if not calls_hookline_hook(hook, self._shell)]
+        rules = {name: parse_rule(text) for name, text in self._configuration.rules}
+        if rules:
+            hooks += rule_hooks(engine.loader, rules).hooks
+        if handlers.protection.reader is not None:
+            handlers.protection.reader().remembered = _LINES
+        engine.swap([self._as_declared(hook) for hook in hooks])
+        return PlacedEngine(engine, loaded, project_root(directory) if directory else "", left_out)
+
+    def _loaded(self, engine: Engine, directory: str) -> Loaded:
+        wanted = self._configuration
+        if wanted.files is not None:
+            return engine.loader.files(wanted.files, wanted.dialect)
+        trust = engine.trust_in(directory, Options(vouched=wanted.trust, environment=False))
+        names = None if wanted.dialect is None else [wanted.dialect]
+        return engine.loader.directory(directory, names, trust=trust)
+
+    def _as_declared(self, hook: Hook) -> Hook:
+        return replace(hook, side_effects="none") if hook.name in self._configuration.declared else hook
+
+    def _why_not(self, hook: Hook) -> str:
+        return "" if hook.side_effects == "none" else _UNDECLARED
+
+    async def close(self) -> None:
+        for placed in self._placed.values():
+            await placed.engine.close()
+        if self._kept is not None:
+            self._kept.close()

@@ -1,0 +1,157 @@
+"""Looking back in several processes: each reads some of the transcripts, and what they found is added up.
+
+`python -m hookline.replay.worker` is such a process: what to do comes on standard input, how far it is and what it
+found goes to standard output.
+"""
+
+import asyncio
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from threading import Thread
+from typing import IO, Any
+
+import msgspec
+from msgspec import Struct
+
+from hookline.dialects.dialect import Dialect
+from hookline.model.errors import HooklineError
+from hookline.replay.backtest import Backtest, Tick, Totals
+from hookline.replay.engines import Configuration, Engines
+from hookline.replay.sources import Source, shares
+from hookline.replay.verdicts import Judge
+
+#: Below this many bytes, starting a process takes longer than reading them here.
+_WORTH_A_PROCESS = 24 * 1024 * 1024
+_LENGTH = 8
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """What one process does."""
+
+    sources: tuple[Source, ...]
+    configuration: Configuration
+    #: The configuration to compare with.
+    before: Configuration | None = None
+    since: float = 0.0
+    #: Expected and seen, instead of verdicts.
+    observe: bool = False
+
+
+class WorkerError(HooklineError):
+    """A process that reads transcripts ended without a result."""
+
+
+async def work(job: Job, dialects: Mapping[str, Dialect], tick: Tick) -> Any:
+    """Read the sources of a job in this process."""
+    engines = Engines(job.configuration, os.environ)
+    before = Engines(job.before, os.environ) if job.before is not None else None
+    try:
+        if job.observe:
+            from hookline.replay.observed import Observation  # noqa: PLC0415 only to observe
+
+            return await Observation(engines, job.since, os.environ).read(job.sources, dialects, tick)
+        judges = Judge(engines), Judge(before) if before is not None else None
+        return await Backtest(*judges, since=job.since).read(job.sources, dialects, tick)
+    finally:
+        await engines.close()
+        if before is not None:
+            await before.close()
+
+
+def result_type(job: Job) -> Any:
+    if not job.observe:
+        return Totals
+    from hookline.replay.observed import Sightings  # noqa: PLC0415 as above
+
+    return Sightings
+
+
+async def look_back(job: Job, dialects: Mapping[str, Dialect], tick: Tick, processes: int = 2) -> Any:
+    """The result of a job, by as many processes as are worth it."""
+    size = sum(source.size for source in job.sources)
+    number = min(processes, os.cpu_count() or 1, max(size // _WORTH_A_PROCESS, 1))
+    if number < 2:
+        return await work(job, dialects, tick)
+    jobs = [msgspec.structs.replace(job, sources=tuple(part)) for part in shares(job.sources, number)]
+    return await asyncio.to_thread(_in_processes, jobs, tick)
+
+
+def _in_processes(jobs: Sequence[Job], tick: Tick) -> Any:
+    # Without the working directory in its path: a project's modules must not be imported in place of ours.
+    command = [sys.executable, "-P", "-m", "hookline.replay.worker"]
+    far = [0] * len(jobs)
+    results: list[Any] = [None] * len(jobs)
+    running = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in jobs]
+    try:
+        threads = [
+            Thread(target=_follow, args=(process, job, at, far, results, tick))
+            for at, (process, job) in enumerate(zip(running, jobs, strict=True))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        for process in running:
+            if process.poll() is None:
+                process.kill()
+            with process:  # closes its pipes and waits for it
+                pass
+    if any(result is None for result in results):
+        raise WorkerError("a process that reads transcripts ended before it was done")
+    total = results[0]
+    for other in results[1:]:
+        total.add(other)
+    return total
+
+
+def _follow(
+    process: "subprocess.Popen[bytes]", job: Job, at: int, far: list[int], results: list[Any], tick: Tick
+) -> None:
+    """Give one process its job, and hear what it says."""
+    if process.stdin is None or process.stdout is None:
+        return
+    try:
+        process.stdin.write(msgspec.msgpack.encode(job))
+        process.stdin.close()
+        while (frame := _read_frame(process.stdout)) is not None:
+            if frame[:1] == b"t":
+                far[at] = int(frame[1:])
+                tick(sum(far))
+            else:
+                results[at] = msgspec.msgpack.decode(frame[1:], type=result_type(job))
+    except (OSError, msgspec.DecodeError, ValueError):
+        return
+
+
+def _read_frame(stream: IO[bytes]) -> bytes | None:
+    length = stream.read(_LENGTH)
+    return stream.read(int.from_bytes(length, "big")) if len(length) == _LENGTH else None
+
+
+def _write_frame(stream: IO[bytes], frame: bytes) -> None:
+    stream.write(len(frame).to_bytes(_LENGTH, "big") + frame)
+    stream.flush()
+
+
+def main() -> None:
+    from hookline.dialects.registry import every_dialect  # noqa: PLC0415 the parent has them
+
+    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Job)
+    # Hooks that are run must not write into what is ours.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    # What lives until the end need not be looked at again and again.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    tell: Callable[[int], None] = lambda far: _write_frame(out, b"t%d" % far)  # noqa: E731 - short
+    dialects = {dialect.name: dialect for dialect in every_dialect()}
+    result = asyncio.run(work(job, dialects, tell))
+    _write_frame(out, b"r" + msgspec.msgpack.encode(result))
+
+
+if __name__ == "__main__":
+    main()

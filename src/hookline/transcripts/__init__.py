@@ -1,0 +1,1 @@
+"""Past sessions as one stream of moments, whichever agent kept them. Each dialect reads the files of its agent."""

@@ -1,0 +1,121 @@
+"""How transcripts are found and read: line by line, in little memory, whatever is in them."""
+
+import os
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, BinaryIO, ClassVar, TypeVar
+
+import msgspec
+
+from hookline.transcripts.moment import HookNote, Moment, Tally
+
+T = TypeVar("T")
+
+#: Bytes of a line. Agents put images and whole files into one; a longer line is passed over.
+LONGEST_LINE = 32 * 1024 * 1024
+_BUFFER = 256 * 1024
+#: Seconds that a clock may go back before it is counted.
+_JUMP = 60.0
+
+
+class Transcripts(ABC):
+    """The transcripts of one agent."""
+
+    ending: ClassVar[str] = ".jsonl"
+    #: As the journal calls the agent, if that is not the name of its dialect.
+    caller: ClassVar[str] = ""
+    #: Whether a transcript says of every hook at these events that it ran; of others only what it said, if anything.
+    tells_hooks_of: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def folders(self, env: Mapping[str, str]) -> list[str]:
+        """Where its agent keeps them."""
+
+    @abstractmethod
+    def recognises(self, first: Mapping[str, Any]) -> bool:
+        """Whether the first record of a file is one of this agent's."""
+
+    @abstractmethod
+    def read(self, path: str, tally: Tally) -> Iterator[Moment | HookNote]:
+        """What a file says, in its order. Never raises: what cannot be read is counted."""
+
+    def owns(self, path: str) -> bool:
+        """Whether a file in its folders is a transcript."""
+        return path.endswith(self.ending)
+
+    def files(self, env: Mapping[str, str]) -> Iterator[str]:
+        """Every transcript of this user."""
+        for folder in self.folders(env):
+            yield from (path for path in files_below(folder) if self.owns(path))
+
+
+def files_below(folder: str) -> Iterator[str]:
+    """Regular files in a folder and in those below it, in the order of their names. Links are not followed."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from files_below(entry.path)
+        elif entry.is_file(follow_symlinks=False):
+            yield entry.path
+
+
+def records(path: str, tally: Tally, decode: Callable[[bytes], T]) -> Iterator[T]:
+    """The lines of a file as records of one shape. Those that are not are counted and passed over."""
+    for line in lines_of(path, tally):
+        try:
+            record = decode(line)
+        except msgspec.ValidationError:
+            tally.unknown += 1
+        except (msgspec.DecodeError, RecursionError):
+            tally.torn += 1
+        else:
+            yield record
+
+
+def lines_of(path: str, tally: Tally, longest: int = LONGEST_LINE) -> Iterator[bytes]:
+    """The lines of a file that are not empty. Never raises; one that is too long is not kept in memory."""
+    try:
+        file = _regular_file(path)
+    except (OSError, ValueError) as error:
+        tally.unreadable.append(f"{path}: {error}")
+        return
+    tally.files += 1
+    with file:
+        try:
+            while line := file.readline(longest):
+                tally.bytes += len(line)
+                if len(line) == longest and not line.endswith(b"\n"):
+                    tally.too_long += 1
+                    while (rest := file.readline(_BUFFER)) and not rest.endswith(b"\n"):
+                        tally.bytes += len(rest)
+                    continue
+                tally.lines += 1
+                if line != b"\n":
+                    yield line
+        except OSError as error:
+            tally.unreadable.append(f"{path}: {error}")
+
+
+def _regular_file(path: str) -> BinaryIO:
+    # Not blocking: opening a named pipe would otherwise wait for a writer.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ValueError("not a regular file")
+    return os.fdopen(descriptor, "rb", buffering=_BUFFER)
+
+
+def seconds(text: str, before: float, tally: Tally) -> float:
+    """A time as agents write it, in seconds since 1970; that of the record before it where it says none."""
+    try:
+        at = datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return before
+    if at < before - _JUMP:
+        tally.clock_jumps += 1
+    return at

@@ -1,0 +1,158 @@
+"""`hookline rule`: the native file is edited in place, from shadow to enforce."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.in_process import InProcess, in_process
+from tests.cli.run_cli import Ran
+
+TOML = """\
+# What this project guards.
+
+[[hooks.PreToolUse]]          # before a tool runs
+matcher = "Bash"
+
+[[hooks.PreToolUse.hooks]]
+name = "lint"                 # keep me
+command = "true"
+"""
+YAML = """\
+# What this project guards.
+hooks:
+  PreToolUse:
+    - matcher: Bash   # before a tool runs
+      hooks:
+        - name: lint
+          command: "true"   # keep me
+"""
+JSON = """\
+{
+  // comments are fine here
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"name": "lint", "command": "true"}]}
+    ]
+  }
+}
+"""
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    return in_process(tmp_path, monkeypatch, capsys)
+
+
+def rule(cli: InProcess, *words: str) -> Ran:
+    return cli.call("rule", *words)
+
+
+def fired(cli: InProcess, command: str) -> tuple[bool, dict[str, str]]:
+    ran = cli.call("fire", "PreToolUse", "Bash", f"command={command}", "--json")
+    document = json.loads(ran.stdout)
+    return document["outcome"]["blocked"], {run["hook"]: run["mode"] for run in document["runs"]}
+
+
+def test_a_rule_goes_from_shadow_to_enforce_and_back(cli: InProcess) -> None:
+    added = rule(cli, "add", "no-force", "deny Bash(git push --force*)", "--mode", "shadow")
+    assert (added.status, added.stderr) == (0, "")
+    assert fired(cli, "git push --force") == (False, {"no-force": "shadow"})
+    assert rule(cli, "promote", "no-force", "--yes").status == 0
+    assert fired(cli, "git push --force") == (True, {"no-force": "enforce"})
+    assert fired(cli, "git push")[0] is False
+    assert rule(cli, "demote", "no-force").status == 0
+    assert fired(cli, "git push --force") == (False, {"no-force": "shadow"})
+    assert rule(cli, "off", "no-force").status == 0
+    assert fired(cli, "git push --force") == (False, {"no-force": "off"})
+    ran = rule(cli, "off", "no-force")
+    assert (ran.status, "already" in ran.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(("name", "text"), [("hooks.toml", TOML), ("hooks.yaml", YAML), ("hooks.json", JSON)])
+def test_the_file_keeps_its_comments_and_its_layout(cli: InProcess, name: str, text: str) -> None:
+    text = text if name != "hooks.json" else text.replace("  // comments are fine here\n", "")
+    file = cli.write(f".hookline/{name}", text)
+    assert rule(cli, "add", "first", "ask Bash(make *)").status == 0
+    for line in text.rstrip("}\n ]").splitlines():
+        assert line.strip(" ,") in file.read_text()
+    before = file.read_text()
+    assert rule(cli, "demote", "lint").status == 0
+    assert rule(cli, "demote", "first").status == 0
+    assert rule(cli, "off", "first").status == 0
+    assert rule(cli, "promote", "lint", "--yes").status == 0
+    assert rule(cli, "promote", "first", "--yes").status == 0
+    assert file.read_text() == before, "and what was set and taken back leaves nothing"
+
+
+def test_what_it_writes_is_trusted_and_nothing_else_of_the_file_is(tmp_path: Path, cli: InProcess) -> None:
+    settings = cli.place.home / ".config/hookline/settings.toml"
+    settings.write_text("")  # nobody vouches for the project
+    cli.write(".hookline/hooks.toml", TOML)
+    assert rule(cli, "add", "mine", "deny Bash(rm *)").status == 0
+    document = json.loads(cli.call("fire", "PreToolUse", "Bash", "command=rm x", "--json").stdout)
+    assert {run["hook"]: run["status"] for run in document["runs"]} == {
+        "lint": "untrusted",
+        "mine": "blocked",
+    }
+    assert rule(cli, "demote", "lint").status == 0
+    document = json.loads(cli.call("fire", "PreToolUse", "Bash", "command=rm x", "--json").stdout)
+    assert {run["hook"]: run["status"] for run in document["runs"]} == {
+        "lint": "untrusted",
+        "mine": "blocked",
+    }
+
+
+def test_promote_shows_what_it_would_have_done_and_does_nothing_without_a_yes(cli: InProcess) -> None:
+    rule(cli, "add", "no-force", "deny Bash(git push --force*)", "--mode", "shadow")
+    from hookline.journal.file import JournalFile, journal_path
+    from hookline.model.run import Run
+
+    file = cli.place.project / ".hookline/hooks.toml"
+    journal = JournalFile(journal_path({"HOME": str(cli.place.home)}))
+    for number in range(3):
+        journal.append(
+            Run(
+                hook="no-force", source=f"{file}:3", event="PreToolUse", mode="shadow", session="s", at=1.0 + number,
+                decision="deny" if number else None, status="blocked" if number else "ok",
+            )
+        )  # fmt: skip
+    ran = rule(cli, "promote", "no-force")
+    assert ran.status == 1
+    assert "In shadow it was asked 3 times. It would have said: deny 2." in ran.stderr
+    assert "nothing was changed" in ran.stderr
+    assert 'mode = "shadow"' in file.read_text()
+    (listed,) = json.loads(rule(cli, "list", "--json").stdout)["rules"]
+    assert (listed["rule"], listed["mode"], listed["shadow"]) == (
+        "deny Bash(git push --force*)", "shadow", {"deny": 2, "pass": 1},
+    )  # fmt: skip
+
+
+def test_a_guard_by_meaning_is_a_rule_too(cli: InProcess) -> None:
+    assert rule(cli, "add", "pushes", "ask force-push", "--user").status == 0
+    assert (cli.place.home / ".config/hookline/hooks.toml").exists()
+    assert "ask force-push" in rule(cli, "list").stdout
+    document = json.loads(cli.call("fire", "PreToolUse", "Bash", "command=git push -uf", "--json").stdout)
+    assert document["outcome"]["permission"] == "ask"
+
+
+def test_mistakes_change_nothing_and_say_what_to_do(cli: InProcess) -> None:
+    file = cli.write(".hookline/hooks.toml", TOML)
+    for words, said in (
+        ((), "what is to be done?"),
+        (("ad", "x", "deny Bash"), "did you mean add?"),
+        (("add", "x"), "say its name and what it does"),
+        (("add", "x", "deny", "Bash"), "put a rule in quotes"),
+        (("add", "x", "deny Bash(("), "never closed"),
+        (("add", "x", "allow force-push"), "allows nothing"),
+        (("add", "lint", "deny Bash(x)"), "there is a hook 'lint' already"),
+        (("promote", "lnt"), "did you mean 'lint'?"),
+        (("promote",), "which rule?"),
+    ):
+        ran = rule(cli, *words)
+        assert (ran.status, ran.stdout) == (1, ""), words
+        assert said in ran.stderr, (words, ran.stderr)
+        assert file.read_text() == TOML
+    cli.write(".hookline/hooks.toml", 'hooks = {PreToolUse = [{hooks = [{name = "a", command = "true"}]}]}\n')
+    ran = rule(cli, "demote", "a")
+    assert (ran.status, "cannot be changed in place" in ran.stderr) == (1, True)
