@@ -51,6 +51,7 @@ _ALIASES = {"os.path", "importlib._bootstrap", "importlib._bootstrap_external"}
 for _name in _ALIASES:
     _needs.setdefault(_name.partition(".")[0], {})[_name] = None
 _given = set()
+_listings = {}
 _finders = tuple(each for each in sys.meta_path if isinstance(each, type))
 _meta_path = list(sys.meta_path)
 
@@ -202,14 +203,19 @@ def _shadowed(entry, tops):
     if finder is None or not tops:
         return False
     if type(finder) is FileFinder:
-        try:
-            tops = tops.intersection(name.partition(".")[0] for name in os.listdir(entry or "."))
-        except OSError:
-            return False
+        tops = tops.intersection(_stems(finder))
     specs = map(finder.find_spec, tops)
-    return any(
-        spec is not None and spec.loader is not None for spec in specs
-    )  # a folder without code shadows nothing
+    return any(spec is not None and spec.loader is not None for spec in specs)  # a folder without code shadows nothing
+
+
+def _stems(finder):
+    """What the names of the files in a folder begin with, up to the first dot."""
+    finder.find_spec("hookline has no such module")  # it lists its folder anew if that has changed
+    listed, stems = _listings.get(finder, (None, ()))
+    if listed is not finder._path_cache:
+        listed, stems = finder._path_cache, {name.partition(".")[0] for name in finder._path_cache}
+        _listings[finder] = listed, stems
+    return stems
 
 
 def touch():
