@@ -143,8 +143,13 @@ def keep_aside():
     if _closures and not fresh() and not _given:
         return
     _given.clear()
-    named = {name: sys.modules[name] for name in sys.modules if name not in at_start}
-    _kept.update((name, each) for name, each in named.items() if getattr(each, "__spec__", None) is not None)
+    for name in fresh():
+        parent = name.rpartition(".")[0]
+        if getattr(sys.modules[name], "__spec__", None) is None and parent:
+            # Made by its package, not imported: pyexpat.errors, typing.io.
+            _ALIASES.add(name)
+            _needs.setdefault(parent, {})[name] = None
+        _kept[name] = sys.modules[name]
     for name, module in _kept.items():
         sys.modules.pop(name, None)
         parent, _, child = name.rpartition(".")
@@ -205,7 +210,9 @@ def _shadowed(entry, tops):
     if type(finder) is FileFinder:
         tops = tops.intersection(_stems(finder))
     specs = map(finder.find_spec, tops)
-    return any(spec is not None and spec.loader is not None for spec in specs)  # a folder without code shadows nothing
+    return any(
+        spec is not None and spec.loader is not None for spec in specs
+    )  # a folder without code shadows nothing
 
 
 def _stems(finder):
@@ -234,6 +241,7 @@ def watch_imports():
 def _asking(original):
     def find_spec(_cls, fullname, path=None, target=None):
         spec = original(fullname, path, target)
-        return spec if spec is None or fullname not in _kept else _from_kept(spec)
+        kept = spec is not None and getattr(_kept.get(fullname), "__spec__", None) is not None
+        return _from_kept(spec) if kept else spec
 
     return find_spec
