@@ -18,7 +18,7 @@ from hookline.handlers.warm.scripts import WarmScripts
 
 TABLE = Path(__file__).parent / "scripts.txt"
 _BASE = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "TERM": "dumb"}
-_LONG = 15.0
+_LONG = 60.0
 
 
 class Script(Struct, frozen=True):

@@ -51,6 +51,7 @@ _ALIASES = {"os.path", "importlib._bootstrap", "importlib._bootstrap_external"}
 for _name in _ALIASES:
     _needs.setdefault(_name.partition(".")[0], {})[_name] = None
 _given = set()
+_listings = {}
 _finders = tuple(each for each in sys.meta_path if isinstance(each, type))
 _meta_path = list(sys.meta_path)
 
@@ -142,8 +143,13 @@ def keep_aside():
     if _closures and not fresh() and not _given:
         return
     _given.clear()
-    named = {name: sys.modules[name] for name in sys.modules if name not in at_start}
-    _kept.update((name, each) for name, each in named.items() if getattr(each, "__spec__", None) is not None)
+    for name in fresh():
+        parent = name.rpartition(".")[0]
+        if getattr(sys.modules[name], "__spec__", None) is None and parent:
+            # Made by its package, not imported: pyexpat.errors, typing.io.
+            _ALIASES.add(name)
+            _needs.setdefault(parent, {})[name] = None
+        _kept[name] = sys.modules[name]
     for name, module in _kept.items():
         sys.modules.pop(name, None)
         parent, _, child = name.rpartition(".")
@@ -202,14 +208,21 @@ def _shadowed(entry, tops):
     if finder is None or not tops:
         return False
     if type(finder) is FileFinder:
-        try:
-            tops = tops.intersection(name.partition(".")[0] for name in os.listdir(entry or "."))
-        except OSError:
-            return False
+        tops = tops.intersection(_stems(finder))
     specs = map(finder.find_spec, tops)
     return any(
         spec is not None and spec.loader is not None for spec in specs
     )  # a folder without code shadows nothing
+
+
+def _stems(finder):
+    """What the names of the files in a folder begin with, up to the first dot."""
+    finder.find_spec("hookline has no such module")  # it lists its folder anew if that has changed
+    listed, stems = _listings.get(finder, (None, ()))
+    if listed is not finder._path_cache:
+        listed, stems = finder._path_cache, {name.partition(".")[0] for name in finder._path_cache}
+        _listings[finder] = listed, stems
+    return stems
 
 
 def touch():
@@ -228,6 +241,7 @@ def watch_imports():
 def _asking(original):
     def find_spec(_cls, fullname, path=None, target=None):
         spec = original(fullname, path, target)
-        return spec if spec is None or fullname not in _kept else _from_kept(spec)
+        kept = spec is not None and getattr(_kept.get(fullname), "__spec__", None) is not None
+        return _from_kept(spec) if kept else spec
 
     return find_spec
