@@ -54,7 +54,7 @@ def _questions() -> Iterator[Opening]:
         ("list",), ("list", "--json"), ("doctor",), ("doctor", "--json"), ("events",), ("log",),
         ("explain", "PreToolUse", "Bash", "command=ls"), ("explain", "SessionStart", "--json"),
         ("fire", "SessionStart", "--dry-run"), ("bench", "--dry-run"), ("status",), ("status", "--json"),
-        ("install", "--project"), ("uninstall", "--project"),
+        ("install", "--project"), ("uninstall", "--project"), ("rule", "list"), ("observed",), ("backtest", "--json"),
         ("convert", ".claude/settings.json", "--to", "codex"),
         ("convert", ".codex/hooks.json", "--to", "gemini-cli", "--report"),
     ):  # fmt: skip

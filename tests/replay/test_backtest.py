@@ -275,3 +275,21 @@ def test_several_processes_find_what_one_finds(cli: InProcess, monkeypatch: pyte
         for hook in document["hooks"]:
             hook.pop("milliseconds")
     assert together == alone
+
+
+def test_a_directory_that_is_no_path_is_told_and_the_rest_is_judged(cli: InProcess) -> None:
+    """What a transcript says of directories is text, and may be anything."""
+    for number, cwd in enumerate(("/srv/\0x", "", "relative/x", "/nowhere/at/all", "/proc/1/root")):
+        session = ClaudeSession(home=cli.place.home, id=f"s{number}", cwd="/srv", lines=[], calls=[]).prompt(
+            "go"
+        )
+        session.call("git push --force")
+        session.lines[:] = [
+            line.replace('"cwd": "/srv"', f'"cwd": {json.dumps(cwd)}') for line in session.lines
+        ]
+        session.write()
+    cli.write("~/.config/hookline/hooks.toml", rules(push="deny Bash(git push*)"))
+    document = backtest(cli)
+    assert numbers(document) == (4, 4)
+    assert document["problems"] == {"error: its directory is no path": 1}
+    assert cli.call("observed", "--since", "all").status == 1

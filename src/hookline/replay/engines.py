@@ -15,6 +15,7 @@ from hookline.config.project import project_root
 from hookline.config.rules import parse_rule, rule_hooks
 from hookline.config.trust.trust import Options, Trust
 from hookline.dialects.dialect import Dialect
+from hookline.dialects.family.wire import bad_payload
 from hookline.engine.lanes import Lane
 from hookline.engine.session import Session
 from hookline.journal.journal import Journal
@@ -90,6 +91,8 @@ class PlacedEngine:
 
     def parse(self, moment: Moment) -> Parsed:
         """The payload as Hookline reads it from the agent. Raises a HooklineError."""
+        if "\0" in moment.cwd:
+            raise bad_payload("its directory is no path")
         dialect = self.dialect(moment.agent)
         return dialect.wire.parse(moment.document(dialect.event_key))
 
@@ -174,12 +177,20 @@ class Engines:
         """The engine for sessions that began there."""
         if self._configuration.files is not None:
             directory = ""
+        elif not os.path.isabs(directory) or "\0" in directory:
+            directory = os.sep  # where it began is not known: hooks of no project count
         found = self._placed.get(directory)
         if found is None:
             if len(self._placed) >= _MOST_ENGINES:
                 del self._placed[next(iter(self._placed))]
-            found = self._placed[directory] = self._make(directory)
+            found = self._placed[directory] = self._made(directory)
         return found
+
+    def _made(self, directory: str) -> PlacedEngine:
+        try:
+            return self._make(directory)
+        except OSError:  # a directory that nobody may look into
+            return self._make(os.sep)
 
     def _make(self, directory: str) -> PlacedEngine:
         left_out: list[tuple[Hook, str]] = []

@@ -191,6 +191,8 @@ class Observation:
         concerned = self._memory.get(key) if key is not None else None
         if concerned is None:
             concerned = self._concerned(moment, placed)
+            if concerned is None:
+                return
             if key is not None:
                 if len(self._memory) >= _MOST_REMEMBERED:
                     self._memory.clear()
@@ -198,14 +200,14 @@ class Observation:
         if concerned:
             self._compare(moment, concerned)
 
-    def _concerned(self, moment: Moment, placed: PlacedEngine) -> tuple[Concerned, ...]:
-        """The hooks that the engine would select."""
+    def _concerned(self, moment: Moment, placed: PlacedEngine) -> tuple[Concerned, ...] | None:
+        """The hooks that the engine would select; None where the moment is no payload of its agent."""
         try:
             parsed = placed.parse(moment)
         except HooklineError as problem:
             text = str(problem)
             self.sightings.problems[text] = self.sightings.problems.get(text, 0) + 1
-            return ()
+            return None
         session = placed.session(moment, parsed)
         return tuple(
             self._known_as(prepared, event.name, placed)

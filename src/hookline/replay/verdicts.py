@@ -124,7 +124,7 @@ class Judge:
         known = self._memory.get(key) if key is not None else None
         if known is None:
             known = await self._judge(moment, placed)
-            if key is not None:
+            if key is not None and not known.problem:
                 if len(self._memory) >= _MOST_REMEMBERED:
                     self._memory.clear()
                 self._memory[key] = known
