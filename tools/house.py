@@ -25,15 +25,17 @@ _MOST_LINES = 570  # which files programs read and write
 # into the files of one agent each; four are what the commands about agents' files print, write or compare, and two are
 # languages in which hooks are written. Four are what warm scripts know of shells, interpreters, modules and the
 # zygote's side of a socket. Four read the transcripts of one agent each, one draws the report of a backtest.
-_MOST_IMPORTED_ONCE = 123
+# Six are what one call of an agent is made of, and three of the resident (its endpoints and what it compares); five are
+# the reports of commands, beside what they do.
+_MOST_IMPORTED_ONCE = 140
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),
     "fire": ("hookline fire", 62),  # seven of them are the user's trust
     # Also servers and settings of the agent, which need trust; and guards are asked about calls of every agent, as they
     # are told them; the commands of hooks are read by the shell reader, which knows programs by kind.
-    # Two of them say which Python scripts can be run by an interpreter started ahead.
-    "doctor": ("hookline doctor", 111),
+    # Two of them say which Python scripts can be run by an interpreter started ahead, one whether calls are fast.
+    "doctor": ("hookline doctor", 112),
     # One of them is the order of a call, which is the engine's: other hosts keep it, too.
     "agent": ("one turn of the agent with a denied call", 21),
     "load": ("loading a Claude Code file", 28),  # hooks are named and their names made one line
