@@ -24,7 +24,13 @@ exit status: 0 fine (status: it is running), 1 it is not running, or could not b
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "resident", _DESCRIPTION, _EPILOG)
-    parser.add_argument("action", choices=("start", "status", "stop", "run"), help="what to do")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("start", "status", "stop", "run"),
+        default="status",
+        help="what to do (status)",
+    )
     parser.add_argument("--folder", metavar="DIR", help="the folder of its socket (default: one of the user)")
     parser.add_argument("--idle", metavar="TIME", default="30m", help="end after this time without calls")
     parser.add_argument("--http", metavar="PORT", type=int, help="also listen on this port of 127.0.0.1")
