@@ -34,7 +34,7 @@ from hookline.matching.matchers import RegexMatcher, parse_matcher
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, Waiting
+from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Order, Output, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -128,11 +128,13 @@ COMMON: Mapping[str, str] = {
     "asyncRewake": "true or false",
     "on_failure": "text or an object", "onFailure": "text or an object", "mode": "text",
     "rewrites": "true or false", "required": "true or false", "in_doubt": "text",
+    "durable": "true or false", "order": "text",
 }  # fmt: skip
 
 
 _OUTPUTS: tuple[Output, ...] = get_args(Output)
 _IN_DOUBT: tuple[InDoubt, ...] = get_args(InDoubt)
+_ORDERS: tuple[Order, ...] = get_args(Order)
 
 
 def _command_spec(fields: Fields) -> CommandSpec:
@@ -261,9 +263,10 @@ class EntryReader(family.EntryReader):
             return None
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
-        del waiting
         fields = self.fields
         return {
+            "durable": self._durable(waiting),
+            "order": self._order(),
             "on_failure": self._on_failure(),
             "mode": self._mode(),
             "output": self._output(),
@@ -303,6 +306,23 @@ class EntryReader(family.EntryReader):
             "error", "bad-in-doubt", f"in_doubt is {word!r}", "in_doubt", fix=f"one of {', '.join(_IN_DOUBT)}"
         )
         return "match"
+
+    def _durable(self, waiting: Waiting) -> bool:
+        durable: bool = self.fields.get("durable", False)
+        if durable and waiting == "wait":
+            fix = self.file.setting("async", "true")
+            message = "durable is for hooks that are not waited for, so it means nothing here"
+            self.say("warning", "durable-wait", message, "durable", fix=fix)
+            return False
+        return durable
+
+    def _order(self) -> Order:
+        word = self.fields.get("order", "none")
+        for each in _ORDERS:
+            if word == each:
+                return each
+        self.say("error", "bad-order", f"order is {word!r}", "order", fix=f"one of {', '.join(_ORDERS)}")
+        return "none"
 
     def _output(self) -> Output:
         if (
