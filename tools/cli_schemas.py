@@ -32,6 +32,10 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
         "hookline.cli.commands.trust.report.ProjectsDocument",
     ),
     "log": ("hookline.cli.commands.log.report.LogDocument",),
+    "jobs": (
+        "hookline.cli.commands.jobs.report.JobsDocument",
+        "hookline.cli.commands.jobs.report.JobDocument",
+    ),
     "bench": ("hookline.cli.commands.bench.report.BenchDocument",),
 }
 

@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "resident": "the server that makes calls of other agents fast",
     "trust": "see what a project would run, and trust it",
     "log": "what the hooks did, from the journal",
+    "jobs": "what durable hooks still have to do",
     "bench": "how long your hooks take",
     "agent": "a coding agent that fires every event",
     "completion": "print a completion script for your shell",

@@ -218,9 +218,9 @@ class DurableFile:
     def next_due(self, lanes: Sequence[str]) -> float | None:
         def look(connection: "Connection") -> float | None:
             if now() - self._looked > _LOOK:
-                self._looked = now()
                 if self._lost(connection):
-                    return 0.0
+                    return 0.0  # and so it is until somebody claims
+                self._looked = now()
             ready, values = _ready(lanes), (self.owner, *lanes)
             if connection.execute(f"SELECT 1 {ready} LIMIT 1", (*values, now())).fetchone():
                 return 0.0
@@ -242,6 +242,8 @@ class DurableFile:
         return [Wake(id=wake_id, session=whose, body=bytes(body)) for wake_id, whose, body in rows]
 
     def seen(self, wake_id: str) -> None:
+        if not self.exists:
+            return
         self._do(
             lambda connection: connection.execute(
                 "UPDATE wake SET seen = ?, body = x'' WHERE id = ? AND seen IS NULL", (time.time(), wake_id)

@@ -91,6 +91,8 @@ class Engine:
         self._drain_seconds = drain_seconds
         # From anywhere: receivers of http hooks take the same id for the same call, also from another process.
         self.next_number: Callable[[], int] = itertools.count(int.from_bytes(os.urandom(7))).__next__
+        #: Every hook that is not waited for is durable.
+        self.all_durable = False
         self._durable = durable
         self._desk: Desk | None = None
         self.store.swap(hooks)

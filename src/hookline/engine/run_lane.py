@@ -78,7 +78,7 @@ def _start_unwaited(
             in_turn.append(prepared)
         else:
             for act, call in enumerate(_calls_for(state, prepared)):
-                if prepared.hook.durable:
+                if prepared.hook.durable or state.session.engine.all_durable:
                     refused += _submit(state, prepared, call, act)
                 else:
                     _detach(state, prepared, call)

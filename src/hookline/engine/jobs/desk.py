@@ -125,8 +125,9 @@ class Desk:
 
     def adopt(self, resolve: Resolve) -> None:
         """Also run what other processes of the user have left, from now on until the engine is closed."""
+        if self._resolve is None:
+            self._tick(self._adopt())
         self._resolve = resolve
-        self._tick(self._adopt())
 
     async def run_all(self, resolve: Resolve) -> None:
         """Run everything that can be run, until nothing is left that is not another process's."""
@@ -152,7 +153,7 @@ class Desk:
     def _lanes(self) -> Sequence[str]:
         if self._resolve is None:
             return ()
-        code = {lane_of(hook, self._key(hook)) for hook in self._engine.hooks if hook.durable}
+        code = {lane_of(hook, self._key(hook)) for hook in self._engine.hooks if hook.waiting != "wait"}
         return [FILES, *(code - {FILES})]
 
     def _work(self) -> None:
@@ -348,7 +349,9 @@ class Desk:
         """A hook of this engine. One of a file is looked for in the files: its entry, and trust in it, may be gone."""
         if stored.file and stored.scope != "session":
             return None
-        hooks = (hook for hook in self._engine.hooks if hook.durable and self._key(hook) == stored.hook)
+        hooks = (
+            hook for hook in self._engine.hooks if hook.waiting != "wait" and self._key(hook) == stored.hook
+        )
         return next(((self._engine, hook) for hook in hooks), None)
 
     # -- telling sessions
