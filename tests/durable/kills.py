@@ -1,16 +1,18 @@
 """Durable hooks under kill -9, judged from three independent records.
 
-What was accepted is written here, by the tester; the effects are lines that real `sh` hooks append; and what the session
-was told is what its host noted before it acknowledged it. Also part of `make soak`, at full counts.
+What was accepted is written here, by the tester; the effects are lines that real `sh` hooks append; and what the
+session was told is what its host noted before it acknowledged it. Also part of `make soak`, at full counts.
 """
 
 import os
 import random
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,7 +97,8 @@ class Players:
     def start(self, role: str) -> subprocess.Popen[bytes]:
         home = str(self.folder / "home")
         env = {
-            "PATH": os.environ["PATH"], "HOME": home, "XDG_STATE_HOME": f"{home}/state", "XDG_CONFIG_HOME": f"{home}/.config",
+            "PATH": os.environ["PATH"], "HOME": home, "XDG_STATE_HOME": f"{home}/state",
+            "XDG_CONFIG_HOME": f"{home}/.config",
             "PLAYER_LEASE": f"{self.plan.lease:g}", "PYTHONPATH": os.pathsep.join(sys.path),
         }  # fmt: skip
         words = [sys.executable, "-m", "tests.durable.player", role, str(self.folder), self.plan.mutant]
@@ -117,7 +120,8 @@ class Players:
     def feed(self, numbers: list[str]) -> None:
         """Let the host fire events, and write down which of them it accepted. It may be killed meanwhile."""
         host = self.host
-        assert host.stdin is not None and host.stdout is not None
+        assert host.stdin is not None
+        assert host.stdout is not None
         self.fed += numbers
         try:
             host.stdin.write("".join(f"{number}\n" for number in numbers).encode())
@@ -173,11 +177,14 @@ class Players:
             self.feed(numbers[turn * share : (turn + 1) * share])
             before = len(self.effects_of("start"))
             wanted = before + self._random.randrange(1, max(2, share // 2))
-            wait_until(lambda: len(self.effects_of("start")) >= min(wanted, len(self.accepted)))
+            self._begun(min(wanted, len(self.accepted)))
             self._one_kill(turn)
         self.feed(numbers[plan.kills * share :])
         self.finish()
         return self.judge()
+
+    def _begun(self, count: int) -> None:
+        wait_until(lambda: len(self.effects_of("start")) >= count)
 
     def _one_kill(self, turn: int) -> None:
         kind = ("host", "worker", "settle", "host", "seen")[turn % 5]
@@ -193,7 +200,8 @@ class Players:
 
     def finish(self) -> None:
         host = self.host
-        assert host.stdin is not None and host.stdout is not None
+        assert host.stdin is not None
+        assert host.stdout is not None
         host.stdin.close()
         self.accepted += host.stdout.read().decode().split()
         assert host.wait() == 0, (self.folder / "host.err").read_text()[-2000:]
@@ -226,7 +234,7 @@ class Players:
             told_twice=sum(count - 1 for count in told.values()),
             reruns=len(started) - len({words[1] for words in started}),
             overlaps=len(self.effects_of("overlap")),
-            out_of_order=sum(one > two for one, two in zip(first, first[1:], strict=False)) if self.plan.order else 0,
+            out_of_order=sum(one > two for one, two in pairwise(first)) if self.plan.order else 0,
             kills=self.kills,
             odd=tuple(odd[:5]),
         )
@@ -238,3 +246,41 @@ def play(folder: Path, plan: Plan) -> Seen:
         return players.play()
     finally:
         players.close()
+
+
+def killed_before_seen(folder: Path, mutant: str = "") -> Seen:
+    """A host is killed after it noted what it was told, and before it said so. Another one goes on with the session."""
+    players = Players(folder, Plan(jobs=3, kills=1, seed=1, mutant=mutant))
+    try:
+        (folder / "kill-before-seen").touch()
+        players.workers(1)
+        players.feed(["1", "2", "3"])
+        players.died("kill-before-seen")
+        players.finish()
+        return players.judge()
+    finally:
+        players.close()
+
+
+def stopped_past_lease(folder: Path, mutant: str = "") -> Seen:
+    """A host is stopped before it settles a job; another process takes that over and settles it; the host goes on."""
+    players = Players(folder, Plan(jobs=1, kills=1, seed=1, mutant=mutant, lease=1.0))
+    try:
+        (folder / "stop-before-settle").touch()
+        players.workers(1)
+        players.feed(["1"])
+        wait_until(lambda: len(players.effects_of("done")) == 2)
+        wait_until(lambda: _settled(folder))
+        players.host.send_signal(signal.SIGCONT)
+        players.finish()
+        return players.judge()
+    finally:
+        players.close()
+
+
+def _settled(folder: Path) -> bool:
+    connection = sqlite3.connect(folder / "state" / "jobs.sqlite")
+    try:
+        return connection.execute("SELECT count(*) FROM wake").fetchone() == (1,)
+    finally:
+        connection.close()

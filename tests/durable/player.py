@@ -1,7 +1,7 @@
-"""A process of `kills`: a host that fires events and notes what its session is told, or a worker that runs what is left.
+"""A process of `kills`: a host that fires events and notes what its session is told, or a worker for what is left.
 
-It can be told to die, or to stop, at the worst moments: after the effect of a hook and before that is settled, and after
-a session was told something and before that is acknowledged.
+It can be told to die, or to stop, at the worst moments: after the effect of a hook and before that is settled, and
+after a session was told something and before that is acknowledged.
 """
 
 import asyncio
@@ -10,6 +10,9 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from hookline import Engine
 from hookline.config.jobs import ProjectHooks
@@ -36,17 +39,16 @@ class Queue(DurableFile):
                 (self._folder / "stopped").write_text(str(os.getpid()))
                 os.kill(os.getpid(), number)
         if self._mutant == "settles again":
-            # Without the check of the lease, and with wakes that are new each time.
+            # Without the check of the lease, and with wakes that are new for each.
             return self._settle_anyway(lease, wakes)
         return super().settle(lease, wakes, why)
 
     def _settle_anyway(self, lease: Lease, wakes: Sequence[Wake]) -> Settled:
-        def settle(connection: object) -> Settled:
-            execute = connection.execute  # type: ignore[attr-defined]
-            execute("DELETE FROM job WHERE id = ?", (lease.job.id,))
+        def settle(connection: Any) -> Settled:
+            connection.execute("DELETE FROM job WHERE id = ?", (lease.job.id,))
             for wake in wakes:
-                row = f"{wake.id}-{os.urandom(4).hex()}", wake.session, wake.body
-                execute("INSERT INTO wake (id, session, body, at) VALUES (?, ?, ?, 0)", row)
+                row = f"{wake.id}-{lease.epoch}", wake.session, wake.body
+                connection.execute("INSERT INTO wake (id, session, body, at) VALUES (?, ?, ?, 0)", row)
             return "settled"
 
         return self._write(settle)
@@ -73,22 +75,31 @@ async def host(folder: Path, engine: Engine, mutant: str) -> None:
     shown = folder / "shown"
     before = [line.split()[0] for line in shown.read_text().splitlines()] if shown.exists() else []
     engine.desk.join(session, () if mutant == "forgets" else before)
-    listening = asyncio.ensure_future(listen(folder, session, shown))
+    listening = asyncio.ensure_future(listen(folder, session, shown, mutant))
     reader = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
     while number := (await reader.readline()).decode().strip():
         result = ToolResult(tool_name="Bash", tool_input={"command": number}, tool_response={})
         await session.dispatch(POST_TOOL_USE, result)
         os.write(1, f"{number}\n".encode())
         await asyncio.sleep(0)
-    while engine.desk.queue.open_jobs(SESSION) or engine.desk.queue.wakes(SESSION):
+    while engine.desk.queue.open_jobs(SESSION) or (
+        engine.desk.queue.wakes(SESSION) and mutant != "settles again"
+    ):
         await asyncio.sleep(0.05)
     listening.cancel()
+    if mutant == "settles again":
+        for wake in engine.desk.queue.wakes(SESSION):
+            append(shown, f"{wake.id} wake {msgspec.json.decode(wake.body)['text']}")
 
 
-async def listen(folder: Path, session: Session, shown: Path) -> None:
+async def listen(folder: Path, session: Session, shown: Path, mutant: str) -> None:
     while True:
         late = await session.inbox.get()
+        if mutant == "settles again":
+            continue  # it is told what the queue has, below
         append(shown, f"{late.wake_id} {late.kind} {late.text}")
         if taken(folder / "kill-before-seen"):
             os.kill(os.getpid(), signal.SIGKILL)

@@ -84,8 +84,8 @@ class Conversation:
             message = replace(message, text=text)
         self.messages.append(message)
         self.records.message(message)
-        if self.acknowledge is not None and isinstance(message, User) and message.wake:
-            self.acknowledge(message.wake)
+        if self.acknowledge is not None and isinstance(message, User) and message.late_id:
+            self.acknowledge(message.late_id)
 
     def restore(self, messages: Iterable[Message]) -> None:
         """Add messages that are recorded already."""
@@ -100,7 +100,7 @@ class Conversation:
             if item.placement == "system":
                 self._session_context.append(_sendable(item.text))
                 continue
-            message = User(text=_sendable(item.text), by=item.hook or "a hook", wake=wake)
+            message = User(text=_sendable(item.text), by=item.hook or "a hook", late_id=wake)
             lives = _lives(item)
             if lives == "session":
                 self.add(message)

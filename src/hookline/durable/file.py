@@ -34,6 +34,8 @@ _LOCKED: Final = 0.5
 _LOOK: Final = 0.25
 #: Seconds for which what is over is remembered, so that the same id is not accepted again.
 _REMEMBERED: Final = 7 * 86_400.0
+#: Seconds for which a session that does not come back is waited for with what it should be told.
+_UNSEEN: Final = 90 * 86_400.0
 #: One in so many processes forgets what is older.
 _RARELY: Final = 32
 #: Of 4096 bytes: about a gigabyte. More is refused, and said.
@@ -398,6 +400,7 @@ class DurableFile:
                 old = time.time() - _REMEMBERED
                 connection.execute("DELETE FROM done WHERE settled < ?", (old,))
                 connection.execute("DELETE FROM wake WHERE seen < ?", (old,))
+                connection.execute("DELETE FROM wake WHERE at < ?", (time.time() - _UNSEEN,))
         except BaseException:
             connection.close()
             raise

@@ -20,6 +20,7 @@ from hookline.resident import protocol
 from hookline.resident.call.twin import now, process_started
 from hookline.resident.calls import ResidentCall, refusal
 from hookline.resident.folder import SOCKET, Folder, peer
+from hookline.resident.jobs import left_jobs
 from hookline.resident.keep import Keep
 from hookline.resident.protocol import Reply, Request
 
@@ -99,10 +100,12 @@ class Resident:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.drain, f"signal {signal.Signals(number).name}")
         self._log(f"started, version {__version__}, pid {os.getpid()}, folder {self._folder.path}")
+        jobs = left_jobs(self.processes, os.environ)
         try:
             await self._until_ended()
         finally:
             self.drain("it ends")
+            await jobs.close()
             await self._close()
             self._log("ended")
         return True

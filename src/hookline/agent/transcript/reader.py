@@ -117,9 +117,11 @@ def earlier_session(read: Read, who: str = MAIN) -> EarlierSession:
         grants=grants,
         problems=read.problems,
         wakes=frozenset(
-            record.message.wake
+            record.message.late_id
             for record in read.records
-            if isinstance(record, MessageRecord) and isinstance(record.message, User) and record.message.wake
+            if isinstance(record, MessageRecord)
+            and isinstance(record.message, User)
+            and record.message.late_id
         ),
     )
 

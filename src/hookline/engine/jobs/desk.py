@@ -63,6 +63,7 @@ class Desk:
         self._inboxes: dict[str, Inbox] = {}
         #: Jobs of other processes that may wake a session of this one.
         self._expected: dict[str, Inbox] = {}
+        self._watched: set[str] = set()
         self._keys: dict[Hook, str] = {}
         self._resolve: Resolve | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -229,6 +230,9 @@ class Desk:
         """Nothing is left here. What is still held was taken by another process: its session hears of it from there."""
         for job_id in tuple(self._held):
             made = self._held.pop(job_id)
+            if made.inbox is not None:
+                self._inboxes.setdefault(made.state.session.id, made.inbox)
+                self._watch(made.state.session.id)
             if made.prepared.hook.waiting == "rewake" and made.inbox is not None:
                 made.inbox.wake_settled()
 
@@ -312,6 +316,9 @@ class Desk:
         if inbox is not None and now != "lost":
             for one in late:
                 inbox.put(one)
+        elif inbox is not None:
+            self._inboxes.setdefault(job.session, inbox)
+            self._watch(job.session)
         if held is not None and held.prepared.hook.waiting == "rewake":
             expected = held.inbox
         if expected is not None:
@@ -367,7 +374,7 @@ class Desk:
             session.inbox.acknowledge = self.seen
             self._inboxes[session.id] = session.inbox
             if self._look(session.id):
-                self._tick(self._watch(session.id))
+                self._watch(session.id)
         except DurableError as problem:
             self._problem(problem)
 
@@ -378,14 +385,22 @@ class Desk:
         except DurableError as problem:
             self._problem(problem)
 
-    async def _watch(self, session_id: str) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+    def _watch(self, session_id: str) -> None:
+        """Look from time to time at what other processes make of its jobs, as long as they have any."""
+        if session_id not in self._watched:
+            self._watched.add(session_id)
+            self._tick(self._look_again(session_id))
+
+    async def _look_again(self, session_id: str) -> None:
+        more = first = True
+        while more:
             try:
-                if self.queue.changed() and not self._look(session_id):
-                    return
+                more = self._look(session_id) if first or self.queue.changed() else more
+                first = False
             except DurableError as problem:
                 self._problem(problem)
+            await asyncio.sleep(_LOOK_SECONDS if more else 0)
+        self._watched.discard(session_id)
 
     def _look(self, session_id: str) -> bool:
         """Put what the session has not seen into its inbox. Whether more may come from other processes."""
