@@ -139,9 +139,12 @@ class Players:
         self._kill(host)
         if host.stdout is not None:
             self.accepted += host.stdout.read().decode().split()
+        _close_pipes(host)
 
     def kill_worker(self) -> None:
-        self._kill(self._workers.pop(self._random.randrange(len(self._workers))))
+        worker = self._workers.pop(self._random.randrange(len(self._workers)))
+        self._kill(worker)
+        _close_pipes(worker)
         self.workers(1)
 
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
@@ -157,6 +160,7 @@ class Players:
             self.kill_host()
         for worker in [each for each in self._workers if each.poll() is not None]:
             self._workers.remove(worker)
+            _close_pipes(worker)
             self.kills += 1
             self.workers(1)
 
@@ -211,9 +215,7 @@ class Players:
             each.send_signal(signal.SIGCONT)
             each.kill()
             each.wait()
-            for pipe in (each.stdin, each.stdout):
-                if pipe is not None:
-                    pipe.close()
+            _close_pipes(each)
 
     def judge(self) -> Seen:
         shown = [line.split() for line in (self.folder / "shown").read_text().splitlines()]
@@ -238,6 +240,15 @@ class Players:
             kills=self.kills,
             odd=tuple(odd[:5]),
         )
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass  # what it was fed and never read
 
 
 def play(folder: Path, plan: Plan) -> Seen:

@@ -26,6 +26,7 @@ from hookline.model.wire import Call, Wire
 
 if TYPE_CHECKING:
     from hookline.durable.port import Durable
+    from hookline.engine.breaker import Breaker
     from hookline.engine.host.tool import Approve
     from hookline.engine.jobs.desk import Desk
     from hookline.engine.make_hook import Action, HookDecorator, HookOptions
@@ -88,6 +89,8 @@ class Engine:
         self.closed = False
         #: What hosts have been told about a hook already: once is enough.
         self.told: set[object] = set()
+        #: Of hooks that have failed, by their keys.
+        self.breakers: dict[object, Breaker] = {}
         self._drain_seconds = drain_seconds
         # From anywhere: receivers of http hooks take the same id for the same call, also from another process.
         self.next_number: Callable[[], int] = itertools.count(int.from_bytes(os.urandom(7))).__next__
