@@ -22,15 +22,16 @@ _MOST_LINES = 570  # which files programs read and write
 # by kinds of programs, each found by its name; adapters and the suite for them are imported by nobody else. Seven are
 # parts of the screen, which has one place where they meet; five are what messages and tools of a framework look like,
 # beside its adapter; one finds the extensions of an agent, one knows the trusted hashes of another. Six put Hookline
-# into the files of one agent each; four are what the commands about agents' files print, write or compare.
-_MOST_IMPORTED_ONCE = 118
+# into the files of one agent each; four are what the commands about agents' files print, write or compare. Four are
+# parts of the resident, two of the queue of durable hooks.
+_MOST_IMPORTED_ONCE = 124
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),
     "fire": ("hookline fire", 62),  # seven of them are the user's trust
     # Also servers and settings of the agent, which need trust; and guards are asked about calls of every agent, as they
     # are told them; the commands of hooks are read by the shell reader, which knows programs by kind.
-    "doctor": ("hookline doctor", 109),
+    "doctor": ("hookline doctor", 110),
     # One of them is the order of a call, which is the engine's: other hosts keep it, too.
     "agent": ("one turn of the agent with a denied call", 21),
     "load": ("loading a Claude Code file", 28),  # hooks are named and their names made one line

@@ -9,8 +9,11 @@ from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options
 from hookline.durable.file import DurableFile
 from hookline.engine.jobs.stored import StoredCall, hook_key
-from hookline.handlers.registry import Handler
+from hookline.handlers.process.pool import Processes
+from hookline.handlers.registry import Handler, standard_handlers
+from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
+from hookline.journal.redaction import Redactor
 from hookline.model.errors import HooklineError
 from hookline.model.hook import Hook
 
@@ -71,6 +74,14 @@ class ProjectHooks:
 def adopt_jobs(engine: Engine) -> None:
     """Let an engine run what other processes of the user have left, if there is a queue, until it is closed."""
     engine.desk.adopt(ProjectHooks(engine.env, engine.handlers, engine.journal))
+
+
+def left_jobs(processes: Processes, env: Mapping[str, str], caller: str) -> Engine:
+    """An engine that does nothing else, until it is closed. Hooks get this environment."""
+    journal = Journal(Redactor(env), file=JournalFile(journal_path(env)), caller=caller)
+    engine = Engine(handlers=standard_handlers(processes=processes, env=env), journal=journal, env=env)
+    adopt_jobs(engine)
+    return engine
 
 
 def open_jobs_file(env: Mapping[str, str]) -> DurableFile:

@@ -110,7 +110,7 @@ class DurableFile:
         values = (
             job.id, job.session, job.lane, job.ordered, now() + self.lease, self.owner, time.time(), job.body,
         )  # fmt: skip
-        return self._do(lambda connection: connection.execute(_INSERT, values).rowcount == 1)
+        return self._do(_insert, values)
 
     def claim(self, lanes: Sequence[str], most: int) -> Sequence[Lease]:
         def claim(connection: "Connection") -> Sequence[Lease]:
@@ -342,14 +342,14 @@ class DurableFile:
 
         return self._do(write)
 
-    def _do(self, work: "Callable[[Connection], T]") -> T:
+    def _do(self, work: "Callable[..., T]", *values: object) -> T:
         import sqlite3  # noqa: PLC0415 only those who have durable hooks pay for it
 
         with self._lock:
             try:
                 if self._connection is None or self._pid != os.getpid() or not self._is_there():
                     self._connection = self._open()
-                return work(self._connection)
+                return work(self._connection, *values)
             except (sqlite3.Error, OSError, ValueError) as problem:
                 self._abandon(problem)
                 raise DurableError(f"the queue {self.path} cannot be used: {_reason(problem)}") from problem
@@ -419,6 +419,10 @@ def _ready(lanes: Sequence[str]) -> str:
     places = ",".join("?" * len(lanes))
     whose = f"(owner = ? OR (owner IS NULL AND lane IN ({places})))"
     return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {_IN_TURN}"
+
+
+def _insert(connection: "Connection", values: tuple[object, ...]) -> bool:
+    return connection.execute(_INSERT, values).rowcount == 1
 
 
 def _to_ledger(connection: "Connection", job_id: str, why: str) -> None:

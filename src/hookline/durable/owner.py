@@ -23,7 +23,7 @@ def machine() -> str:
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             boot = file.read().strip()
-        return f"{boot[:13]}.{os.stat('/proc/self/ns/pid').st_ino:x}"
+        return f"{boot[:8]}.{os.stat('/proc/self/ns/pid').st_ino:x}"
     except OSError:
         return ""
 

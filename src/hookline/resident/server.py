@@ -14,13 +14,13 @@ import msgspec
 from msgspec import Struct
 
 from hookline import __version__
+from hookline.config.jobs import left_jobs
 from hookline.handlers.process.pool import Processes
 from hookline.model.safe_text import one_line
 from hookline.resident import protocol
 from hookline.resident.call.twin import now, process_started
 from hookline.resident.calls import ResidentCall, refusal
 from hookline.resident.folder import SOCKET, Folder, peer
-from hookline.resident.jobs import left_jobs
 from hookline.resident.keep import Keep
 from hookline.resident.protocol import Reply, Request
 
@@ -100,7 +100,7 @@ class Resident:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.drain, f"signal {signal.Signals(number).name}")
         self._log(f"started, version {__version__}, pid {os.getpid()}, folder {self._folder.path}")
-        jobs = left_jobs(self.processes, os.environ)
+        jobs = left_jobs(self.processes, os.environ, "hookline resident")
         try:
             await self._until_ended()
         finally:

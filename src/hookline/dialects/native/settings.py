@@ -6,7 +6,7 @@ that its policy decides what that means; elsewhere it is dropped with its error.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -38,6 +38,8 @@ from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Order, Output
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
+
+W = TypeVar("W", bound=str)
 
 _TYPES = ("always", "tool_name", "tool_category", "mode", "exit_code", "all", "any")
 _DEEPEST = 16
@@ -266,11 +268,11 @@ class EntryReader(family.EntryReader):
         fields = self.fields
         return {
             "durable": self._durable(waiting),
-            "order": self._order(),
+            "order": self._word("order", _ORDERS),
             "on_failure": self._on_failure(),
-            "mode": self._mode(),
+            "mode": self._word("mode", _MODES),
             "output": self._output(),
-            "in_doubt": self._in_doubt(),
+            "in_doubt": self._word("in_doubt", _IN_DOUBT),
             "once": fields.get("once", False),
             "rewrites": fields.get("rewrites", False),
             "required": fields.get("required", False),
@@ -289,23 +291,15 @@ class EntryReader(family.EntryReader):
         del spec
         return "; ".join(self.mistakes) or None if self.group.own_event.event.guard else None
 
-    def _mode(self) -> Mode:
-        word = self.fields.get("mode", "enforce")
-        for mode in _MODES:
-            if word == mode:
-                return mode
-        self.say("error", "bad-mode", f"mode is {word!r}", "mode", fix=f"one of {', '.join(_MODES)}")
-        return "enforce"
-
-    def _in_doubt(self) -> InDoubt:
-        word = self.fields.get("in_doubt", "match")
-        for each in _IN_DOUBT:
+    def _word(self, key: str, known: tuple[W, ...]) -> W:
+        """One of some words; the first is what counts where it is left out."""
+        word = self.fields.get(key, known[0])
+        for each in known:
             if word == each:
                 return each
-        self.say(
-            "error", "bad-in-doubt", f"in_doubt is {word!r}", "in_doubt", fix=f"one of {', '.join(_IN_DOUBT)}"
-        )
-        return "match"
+        code = f"bad-{key.replace('_', '-')}"
+        self.say("error", code, f"{key} is {word!r}", key, fix=f"one of {', '.join(known)}")
+        return known[0]
 
     def _durable(self, waiting: Waiting) -> bool:
         durable: bool = self.fields.get("durable", False)
@@ -316,25 +310,10 @@ class EntryReader(family.EntryReader):
             return False
         return durable
 
-    def _order(self) -> Order:
-        word = self.fields.get("order", "none")
-        for each in _ORDERS:
-            if word == each:
-                return each
-        self.say("error", "bad-order", f"order is {word!r}", "order", fix=f"one of {', '.join(_ORDERS)}")
-        return "none"
-
     def _output(self) -> Output:
-        if (
-            "output" not in self.kinds.get(self.kind, _OTHER).fields
-        ):  # a host's own type may have its own `output`
-            return "answer"
-        word = self.fields.get("output", "answer")
-        for output in _OUTPUTS:
-            if word == output:
-                return output
-        self.say("error", "bad-output", f"output is {word!r}", "output", fix=f"one of {', '.join(_OUTPUTS)}")
-        return "answer"
+        # A host's own type may have its own `output`.
+        reads = "output" in self.kinds.get(self.kind, _OTHER).fields
+        return self._word("output", _OUTPUTS) if reads else "answer"
 
     def _on_failure(self) -> Reaction | Mapping[Cause, Reaction] | None:
         key = "on_failure" if "on_failure" in self.fields else "onFailure"
