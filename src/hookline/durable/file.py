@@ -12,6 +12,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from hookline.durable.owner import is_gone, now, owner_name
@@ -110,7 +111,7 @@ class DurableFile:
         values = (
             job.id, job.session, job.lane, job.ordered, now() + self.lease, self.owner, time.time(), job.body,
         )  # fmt: skip
-        return self._do(_insert, values)
+        return self._do(partial(_insert, values))
 
     def claim(self, lanes: Sequence[str], most: int) -> Sequence[Lease]:
         def claim(connection: "Connection") -> Sequence[Lease]:
@@ -342,15 +343,17 @@ class DurableFile:
 
         return self._do(write)
 
-    def _do(self, work: "Callable[..., T]", *values: object) -> T:
-        import sqlite3  # noqa: PLC0415 only those who have durable hooks pay for it
-
+    def _do(self, work: "Callable[[Connection], T]") -> T:
         with self._lock:
             try:
                 if self._connection is None or self._pid != os.getpid() or not self._is_there():
                     self._connection = self._open()
-                return work(self._connection, *values)
-            except (sqlite3.Error, OSError, ValueError) as problem:
+                return work(self._connection)
+            except Exception as problem:
+                import sqlite3  # noqa: PLC0415 it is loaded already
+
+                if not isinstance(problem, sqlite3.Error | OSError | ValueError):
+                    raise
                 self._abandon(problem)
                 raise DurableError(f"the queue {self.path} cannot be used: {_reason(problem)}") from problem
 
@@ -421,7 +424,7 @@ def _ready(lanes: Sequence[str]) -> str:
     return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {_IN_TURN}"
 
 
-def _insert(connection: "Connection", values: tuple[object, ...]) -> bool:
+def _insert(values: tuple[object, ...], connection: "Connection") -> bool:
     return connection.execute(_INSERT, values).rowcount == 1
 
 
