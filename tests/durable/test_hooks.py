@@ -228,3 +228,32 @@ def test_a_wake_reaches_the_resumed_session_of_a_killed_agent_once(tmp_path: Pat
         told.append(Path(document["transcript"]).read_text().count("reason: a secret was found"))
     assert told == [1, 1]
     assert began.read_text() == "x\n" * 2
+
+
+def test_a_hook_that_kills_its_process_is_a_dead_letter_after_three_times_and_others_run(
+    tmp_path: Path,
+) -> None:
+    user(tmp_path)
+    poison = {"command": f"echo x >>{tmp_path}/poison; kill -9 $PPID; sleep 60", "name": "poison"}
+    good = {"command": f"echo x >>{tmp_path}/good", "name": "good"}
+    hooks = [{**entry, "async": True, "durable": True} for entry in (poison, good)]
+    file = tmp_path / "home/.config/hookline/hooks.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"hooks": {"PostToolUse": [{"hooks": hooks}]}}))
+
+    async def fire() -> None:
+        engine = Engine(env=user(tmp_path))
+        engine.load(tmp_path / "project")
+        engine.background.closed = True
+        await engine.session("s", cwd=tmp_path / "project").dispatch(POST_TOOL_USE, RESULT)
+        await engine.close(0)
+
+    asyncio.run(fire())
+    for _ in range(3):
+        hookline(tmp_path, "jobs", "run", status=-9)
+    hookline(tmp_path, "jobs", "run", status=1)
+    assert (tmp_path / "poison").read_text() == "x\n" * 3
+    assert "x\n" in (tmp_path / "good").read_text()
+    (left,) = json.loads(hookline(tmp_path, "jobs", "--json", status=1))["jobs"]
+    assert (left["hook"], left["state"]) == ("poison", "dead")
+    assert "ended 3 times" in left["why"]

@@ -31,6 +31,8 @@ _BACK_OFF: Final = (1.0, 4.0, 16.0)
 GRACE: Final = 1.0
 #: Seconds to wait for a lock, which others hold for a moment only.
 _LOCKED: Final = 0.5
+#: Seconds for which the file is taken to be where it was: many jobs may come at once.
+_CHECKED: Final = 0.01
 #: Seconds between two looks for jobs whose owner is gone.
 _LOOK: Final = 0.25
 #: Seconds for which what is over is remembered, so that the same id is not accepted again.
@@ -72,6 +74,9 @@ _OVER: Final = "SELECT 0, id, session, lane, 'settled', attempts, sent, settled,
 _ALL: Final = f"{_JOBS} UNION ALL {_OVER}"
 _FINISH: Final = "UPDATE job SET state = ?, settled = ?, why = ?, owner = NULL"
 _FIND: Final = f"SELECT * FROM ({_ALL}) WHERE substr(id, 1, ?) = ?"  # noqa: S608 our own words, as all of these
+#: What is noted of a job whose process ended while it ran.
+_LOST: Final = "its process ended"
+_AT_WORK: Final = "SELECT count(*), total(why = ?) FROM job WHERE owner = ? AND state = 'running'"
 _HELD: Final = " WHERE id = ? AND epoch = ? AND owner = ? AND state = 'running'"
 #: Not before earlier ordered jobs of the same session.
 _IN_TURN: Final = (
@@ -80,7 +85,7 @@ _IN_TURN: Final = (
 )
 _TAKE_BACK: Final = (
     "UPDATE job SET due = CASE state WHEN 'running' THEN ? ELSE due END, state = 'queued', owner = NULL,"
-    " epoch = epoch + 1, why = 'its process ended' WHERE owner = ? AND settled IS NULL"
+    " epoch = epoch + 1, why = CASE state WHEN 'running' THEN ? ELSE why END WHERE owner = ? AND settled IS NULL"
 )
 _SILENT: Final = " AND NOT (lease_until BETWEEN ? AND ?)"
 
@@ -98,6 +103,7 @@ class DurableFile:
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._identity = (0, 0)
+        self._checked = float("-inf")
         self._looked = float("-inf")
         self._version = 0
 
@@ -114,13 +120,19 @@ class DurableFile:
         return self._do(partial(_insert, values))
 
     def claim(self, lanes: Sequence[str], most: int) -> Sequence[Lease]:
+        """A job whose process ended may be the reason for that: it is begun when nothing else runs, and runs alone."""
+
         def claim(connection: "Connection") -> Sequence[Lease]:
             self._take_back(connection)
-            columns = "id, session, lane, body, ordered, attempts, epoch"
-            rows = connection.execute(
-                f"SELECT {columns} {_ready(lanes)} ORDER BY n LIMIT ?", (self.owner, *lanes, now(), most)
-            )
-            return [self._leased(connection, row) for row in rows.fetchall()]
+            busy, suspects = connection.execute(_AT_WORK, (_LOST, self.owner)).fetchone()
+            if suspects:
+                return ()  # that one runs alone
+            ready = f"SELECT id, session, lane, body, ordered, attempts, epoch {_ready(lanes)}"
+            values = self.owner, *lanes, now(), _LOST
+            rows = connection.execute(f"{ready} AND why <> ? ORDER BY n LIMIT ?", (*values, most)).fetchall()
+            if not rows and not busy:
+                rows = connection.execute(f"{ready} AND why = ? ORDER BY n LIMIT 1", values).fetchall()
+            return [self._leased(connection, row) for row in rows]
 
         # Most looks find nothing: they take no lock.
         return self._write(claim) if self.next_due(lanes) == 0 else ()
@@ -137,7 +149,7 @@ class DurableFile:
     def _take_back(self, connection: "Connection") -> None:
         """Jobs whose owner is gone or silent are anybody's. What was running is begun again a little later."""
         for owner, silent in self._lost(connection):
-            values: tuple[object, ...] = (now() + GRACE, owner)
+            values: tuple[object, ...] = (now() + GRACE, _LOST, owner)
             connection.execute(
                 _TAKE_BACK + (_SILENT if silent else ""), (*values, *self._valid()) if silent else values
             )
@@ -367,6 +379,9 @@ class DurableFile:
 
     def _is_there(self) -> bool:
         """Whether the file that is open is still the one at its path: what goes into a removed one is lost."""
+        if now() - self._checked < _CHECKED:
+            return True
+        self._checked = now()
         try:
             found = os.stat(self.path)
         except OSError:
