@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -274,7 +275,8 @@ async def fire_one_hook() -> float:
         return await ratio(less_the_hook, _process(*_BASE), 31)
 
 
-async def _hook_with_guard(line: str, *, of_user: bool = False) -> float:
+@contextmanager
+def _hook(line: str, *, of_user: bool = False) -> Generator[Timed]:
     """`hookline hook` as Claude Code starts it, with one guard in a native file of the project or the user."""
     with tempfile.TemporaryDirectory() as folder:
         project = _trusted_project(folder, "" if of_user else _GUARD)
@@ -291,18 +293,23 @@ async def _hook_with_guard(line: str, *, of_user: bool = False) -> float:
         )  # fmt: skip
         script = os.path.join(os.path.dirname(sys.executable), "hookline")
         words = (script, "hook", "--dialect", "claude-code", "PreToolUse")
-        ours = _process(*words, home=folder, given=payload.encode())
-        return await ratio(ours, _process(*_BASE), 31)
+        yield _process(*words, home=folder, given=payload.encode())
 
 
 async def hook_plain_line() -> float:
-    """The slower of a guard of the project, which needs trust, and one of the user."""
-    return max(await _hook_with_guard("ls -la"), await _hook_with_guard("ls -la", of_user=True))
+    """A guard of the project, which needs trust, and one of the user, in turns: what they cost on average."""
+    with _hook("ls -la") as of_project, _hook("ls -la", of_user=True) as of_user:
+
+        async def ours() -> float:
+            return (await of_project() + await of_user()) / 2
+
+        return await ratio(ours, _process(*_BASE), 41)
 
 
 async def hook_parsed_line() -> float:
     """A line that has to be parsed, and is denied."""
-    return await _hook_with_guard("cd web && git push --force")
+    with _hook("cd web && git push --force") as ours:
+        return await ratio(ours, _process(*_BASE), 31)
 
 
 _GUARD = """

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hookline.dialects.dialect import SUFFIXES
 from hookline.dialects.native.settings import COMMON, KINDS
-from hookline.guards.registry import policy_of
+from hookline.guards.policy import policy_of
 from hookline.handlers.builtin import Builtin, GuardBuiltin, standard_builtins
 from hookline.model.events import EventSpec
 from hookline.schemas.config import KIND_WORDS, config_schema, entry_schema

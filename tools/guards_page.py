@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from hookline.guards import GUARD_NAMES
-from hookline.guards.policy import Policy
-from hookline.guards.registry import policy_of
+from hookline.guards.policy import Policy, policy_of
 from tools.markdown import GENERATED, code, page, sentence, table
 
 _INTRO = """\

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookline.guards import GUARD_NAMES
-from hookline.guards.registry import policy_of
+from hookline.guards.policy import policy_of
 from hookline.guards.runner import GuardRunner, Verdict
 from hookline.guards.settings import problem
 from hookline.model.payloads import ToolCall

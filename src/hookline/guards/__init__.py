@@ -53,12 +53,21 @@ def guard(name: str, *options: str) -> Guard:
         engine.add(PRE_TOOL_USE, guard("secrets-read", "ask", "allow=.env.test"))
     """
     # Only here: a configuration that names no guard does without their tables.
-    from hookline.guards.registry import policy_of, unknown_name  # noqa: PLC0415
+    from hookline.guards.policy import policy_of  # noqa: PLC0415
     from hookline.guards.settings import problem  # noqa: PLC0415
 
     if name not in MODULES:
-        raise ValueError(unknown_name(name))
+        raise ValueError(_unknown(name))
     wrong = problem(policy_of(name), options)
     if wrong is not None:
         raise ValueError(wrong)
     return Guard(name, options)
+
+
+def _unknown(name: str) -> str:
+    from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
+    close = nearest(name, MODULES)
+    return f"no guard is called {name!r}; " + (
+        f"did you mean {close!r}?" if close else f"there are {', '.join(MODULES)}"
+    )

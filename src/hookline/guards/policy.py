@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from functools import cached_property
+from importlib import import_module
 from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
+
+from hookline.guards import MODULES
 
 #: No program has this name.
 SEVERAL = "/"
@@ -108,6 +111,12 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def by_program(self) -> Mapping[str, tuple[GuardedCommand, ...]]:
         return by_program(self.rows)
+
+
+def policy_of(name: str) -> Policy:
+    """The guard of that name. Its tables are loaded when it is named."""
+    module = import_module(f"hookline.guards.tables.{MODULES[name]}")
+    return getattr(module, name.upper().replace("-", "_"))
 
 
 def by_program(rows: tuple[GuardedCommand, ...]) -> Mapping[str, tuple[GuardedCommand, ...]]:

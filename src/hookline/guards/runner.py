@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from hookline.guards.registry import policy_of
+from hookline.guards.policy import policy_of
 from hookline.guards.rows import rows_for
 from hookline.matching.shell import ShellReader
 from hookline.matching.shell.plain import read_plain_line

@@ -169,9 +169,11 @@ _MAY_SAY_SO = (
 )
 #: The value says where something is or what kind it is, and hiding it everywhere would make texts unreadable.
 _NAMES_A_PLACE = (
-    r"_(?:SOCK|FILE|PATH|DIR|HOME|COMMAND|NAME|TYPE|EMAIL|MODE|METHOD|URL|URI|HOST|ENDPOINT)$"
-    r"|^GOOGLE_APPLICATION_CREDENTIALS$"
-)
+    "_SOCK", "_FILE", "_PATH", "_DIR", "_HOME", "_COMMAND", "_NAME", "_TYPE", "_EMAIL", "_MODE", "_METHOD", "_URL",
+    "_URI", "_HOST", "_ENDPOINT",
+)  # fmt: skip
+#: Variables of nearly every process, which only look as if they held a secret.
+_PLACES = frozenset(("PWD", "OLDPWD", "PATH", "GOOGLE_APPLICATION_CREDENTIALS"))
 _IN_A_URL = r"://[^\s/?#@:]*:([^\s@]{8,})@"
 
 
@@ -198,13 +200,10 @@ def _secrets_of(name: str, value: str) -> Iterator[str]:
 
 
 def holds_a_secret(name: str, value: str) -> bool:
-    if (
-        len(value) < _SHORTEST
-        or name in ("PWD", "OLDPWD")
-        or not any(hint in name.upper() for hint in _NAME_HINTS)
-    ):
+    upper = name.upper()
+    if len(value) < _SHORTEST or upper in _PLACES or upper.endswith(_NAMES_A_PLACE):
         return False
-    if re.search(_NAMES_A_PLACE, name, re.IGNORECASE):
+    if not any(hint in upper for hint in _NAME_HINTS):
         return False
     if re.search(_SAYS_SO, name, re.IGNORECASE):
         return True

@@ -158,7 +158,7 @@ def test_a_guard_that_lets_a_plain_line_pass_would_have_nothing_to_say(guard: st
 
 
 def _is_over_commands(guard: str) -> bool:
-    from hookline.guards.registry import policy_of
+    from hookline.guards.policy import policy_of
 
     return policy_of(guard).only_commands
 
