@@ -158,6 +158,7 @@ class Observation:
         self._memory: dict[tuple[Any, ...], tuple[Concerned, ...]] = {}
         self._known: dict[str, Concerned] = {}
         self._once: set[tuple[str, str]] = set()
+        self._holes: dict[tuple[Any, ...], Hole] = {}
         #: What transcripts say of hooks: by agent, event and command.
         self._notes: dict[tuple[str, str, str], int] = {}
         self._callers: dict[str, str] = {}
@@ -242,7 +243,8 @@ class Observation:
         """What should have run on a moment with what did."""
         missing: list[Concerned] = []
         untrusted: list[Concerned] = []
-        ran = False
+        ran, event = False, ""
+        asked: Asked | None = None
         asks = self._callers.get(moment.agent, moment.agent) in self._index.callers
         for one in concerned:
             seen = self.sightings.hooks[one.key]
@@ -253,7 +255,10 @@ class Observation:
                 continue
             if one.hook.dialect != OWN_FORMAT and not asks:
                 continue  # only Hookline takes the hooks of one agent to another
-            state = self._state(moment, one)
+            if one.hook.event.name != event:
+                event = one.hook.event.name
+                asked = self._index.asked(moment, event) if "tool_use_id" in moment.fields else None
+            state = self._state(moment, one, asked)
             seen.expected += moment.certain or state == "ran"
             seen.seen += state == "ran"
             ran |= state == "ran"
@@ -271,17 +276,15 @@ class Observation:
         self._once.add(known)
         return first
 
-    def _state(self, moment: Moment, one: Concerned) -> str:
-        event = one.hook.event.name
+    def _state(self, moment: Moment, one: Concerned, asked: Asked | None) -> str:
         if one.number < 0:
             return "missing"
-        asked: Asked | None = self._index.asked(moment, event) if "tool_use_id" in moment.fields else None
         if asked is not None:
             if one.number in asked.ran:
                 return "ran"
             if one.number in asked.untrusted:
                 return "untrusted"
-        return "ran" if self._index.take(moment, event, one.number) else "missing"
+        return "ran" if self._index.take(moment, one.hook.event.name, one.number) else "missing"
 
     def _session(self, moment: Moment) -> SeenSession:
         key = f"{moment.agent}:{moment.session}"
@@ -302,13 +305,13 @@ class Observation:
             session.tools.add(moment.tool)
 
     def _hole(self, moment: Moment, missing: Sequence[Concerned], *, asked: bool, untrusted: bool) -> None:
-        self._session(moment)
-        hooks = tuple(one.key for one in missing)
-        parts = (moment.agent, moment.session, moment.subagent, moment.event, moment.tool, moment.cwd, *hooks)
-        key = _SEPARATOR.join((*parts, str(asked), str(untrusted)))
-        hole = self.sightings.holes.get(key)
+        hooks = tuple([one.key for one in missing])
+        of_call = (moment.agent, moment.session, moment.subagent, moment.event, moment.tool, moment.cwd)
+        key = (*of_call, hooks, asked, untrusted)
+        hole = self._holes.get(key)
         if hole is None:
-            hole = self.sightings.holes[key] = Hole(
+            self._session(moment)
+            hole = self._holes[key] = Hole(
                 moment.agent, moment.session, missing[0].hook.event.name, moment.tool, moment.cwd, moment.began_in,
                 moment.subagent, moment.headless, moment.at, moment.at, 0, example_text(moment), hooks,
                 any(one.guard for one in missing), asked, untrusted,
@@ -318,6 +321,8 @@ class Observation:
 
     def finished(self) -> Sightings:
         sightings = self.sightings
+        for key, hole in self._holes.items():
+            sightings.holes[_SEPARATOR.join(map(str, key))] = hole
         for one in self._known.values():
             command: str = getattr(one.hook.spec, "command", "")
             noted = self._notes.get((one.hook.dialect, one.hook.policy.event_name, command), 0)
