@@ -186,12 +186,11 @@ class LateMessages:
         self._wakes: deque[LateMessage] = deque()
         # What is in the transcript was told, and nothing else: the agent may be killed in between.
         inbox.owner_acknowledges = True
-        conversation.acknowledge = self.acknowledge
+        conversation.acknowledge = inbox.told
 
     def acknowledge(self, wake_id: str) -> None:
         """What a durable hook said was told."""
-        if wake_id and self._inbox.acknowledge is not None:
-            self._inbox.acknowledge(wake_id)
+        self._inbox.told(wake_id)
 
     def take(self) -> None:
         """Deliver everything that has arrived. Called before a request."""

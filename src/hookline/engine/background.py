@@ -213,6 +213,11 @@ class Inbox:
     def take_all(self) -> tuple[LateMessage, ...]:
         return tuple(self._taken() for _ in range(len(self._items)))
 
+    def told(self, wake_id: str) -> None:
+        """Say that something of a durable hook was told, where the owner says so by itself."""
+        if wake_id and self.acknowledge is not None:
+            self.acknowledge(wake_id)
+
     def _taken(self) -> LateMessage:
         item = self._items.popleft()
         if item.wake_id and self.acknowledge is not None and not self.owner_acknowledges:

@@ -64,7 +64,7 @@ class Breaker:
 
 def refusal(engine: "Engine", prepared: "PreparedHook", call: "Call") -> str | None:
     """Why a hook is not run now; None: it is."""
-    breaker = engine.breakers.get(prepared.key)
+    breaker = engine.breakers.get(_key(prepared))
     return breaker.refuses() if breaker is not None and not call.env else None
 
 
@@ -75,9 +75,15 @@ def note(engine: "Engine", prepared: "PreparedHook", call: "Call", judged: "Judg
         return
     if judged.status in _NO_RUNS or (failure is not None and failure.detail.startswith(_SAYS)):
         return
-    breaker = engine.breakers.get(prepared.key)
+    breaker = engine.breakers.get(_key(prepared))
     if breaker is None:
         if failure is None:
             return
-        breaker = engine.breakers[prepared.key] = Breaker()
+        breaker = engine.breakers[_key(prepared)] = Breaker()
     breaker.ended(failed=failure is not None)
+
+
+def _key(prepared: "PreparedHook") -> object:
+    """The same for a hook that was made or read again: nothing is kept of the old one."""
+    hook = prepared.hook
+    return hook.event.name, hook.name, hook.where.file, hook.where.path

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from hashlib import sha256
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import Struct
@@ -60,7 +61,8 @@ class Desk:
         #: Calls that were accepted here, by the id of their job.
         self._held: dict[str, _Made] = {}
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
-        self._inboxes: dict[str, Inbox] = {}
+        #: Of sessions that are still there.
+        self._inboxes: WeakValueDictionary[str, Inbox] = WeakValueDictionary()
         #: Jobs of other processes that may wake a session of this one.
         self._expected: dict[str, Inbox] = {}
         self._watched: set[str] = set()
@@ -68,6 +70,7 @@ class Desk:
         self._resolve: Resolve | None = None
         self._worker: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
+        self._timer: asyncio.Handle | None = None
         self._tickers: set[asyncio.Task[None]] = set()
         #: Why something of the queue could not be done, the newest last.
         self.problems: list[str] = []
@@ -126,9 +129,9 @@ class Desk:
 
     def adopt(self, resolve: Resolve) -> None:
         """Also run what other processes of the user have left, from now on until the engine is closed."""
-        if self._resolve is None:
-            self._tick(self._adopt())
         self._resolve = resolve
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_soon(self._adopt)
 
     async def run_all(self, resolve: Resolve) -> None:
         """Run everything that can be run, until nothing is left that is not another process's."""
@@ -142,14 +145,13 @@ class Desk:
                 return
             await asyncio.sleep(min(due, _ADOPT_SECONDS))
 
-    async def _adopt(self) -> None:
-        while True:
-            try:
-                if self.queue.next_due(self._lanes()) == 0:
-                    self._work()
-            except DurableError as problem:
-                self._problem(problem)
-            await asyncio.sleep(_ADOPT_SECONDS)
+    def _adopt(self) -> None:
+        try:
+            if self.queue.next_due(self._lanes()) == 0:
+                self._work()
+        except DurableError as problem:
+            self._problem(problem)
+        self._timer = asyncio.get_running_loop().call_later(_ADOPT_SECONDS, self._adopt)
 
     def _lanes(self) -> Sequence[str]:
         if self._resolve is None:
@@ -404,7 +406,9 @@ class Desk:
 
     def _look(self, session_id: str) -> bool:
         """Put what the session has not seen into its inbox. Whether more may come from other processes."""
-        inbox, known = self._inboxes[session_id], self.queue.open_jobs(session_id)
+        inbox, known = self._inboxes.get(session_id), self.queue.open_jobs(session_id)
+        if inbox is None:
+            return False
         for wake in self.queue.wakes(session_id):
             inbox.put(msgspec.json.decode(wake.body, type=LateMessage))
         others = {job.id: job for job in known if job.id not in self._held}
@@ -427,6 +431,8 @@ class Desk:
 
     def close(self) -> None:
         """What was not begun is left to other processes."""
+        if self._timer is not None:
+            self._timer.cancel()
         for task in self._tickers:
             if not task.get_loop().is_closed():
                 task.cancel()
