@@ -153,8 +153,8 @@ class OnScreen:
         return self.agent.status
 
 
-def _processes(containment: str) -> Processes:
-    del containment
+def _processes(containment: str, *, warm: bool) -> Processes:
+    del containment, warm
     return Processes()
 
 

@@ -231,8 +231,8 @@ class Processes:
 
         Hooks waiting for a slot are refused meanwhile. The pool can be used again afterwards.
         """
-        if self._loop is None and not self._runs:
-            return  # nothing was run: that needs no loop
+        if self._loop is None and not self._runs and "watchdog" not in self.__dict__:
+            return  # nothing was started, here or by others who share the watchdog: that needs no loop
         self._take_over(asyncio.get_running_loop())
         self._closing += 1
         try:
