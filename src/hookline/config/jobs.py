@@ -71,16 +71,20 @@ class ProjectHooks:
         return engine.loader.files([stored.file], stored.dialect)
 
 
-def adopt_jobs(engine: Engine) -> None:
-    """Let an engine run what other processes of the user have left, if there is a queue, until it is closed."""
-    engine.desk.adopt(ProjectHooks(engine.env, engine.handlers, engine.journal))
+def adopt_jobs(engine: Engine, *, wait_for_queue: bool = False) -> None:
+    """Let an engine run what other processes of the user have left, until it is closed.
+
+    If there is no queue yet, there is nothing to look for again and again; unless `wait_for_queue`.
+    """
+    if wait_for_queue or os.path.lexists(jobs_path(engine.env)):
+        engine.desk.adopt(ProjectHooks(engine.env, engine.handlers, engine.journal))
 
 
 def left_jobs(processes: Processes, env: Mapping[str, str], caller: str) -> Engine:
     """An engine that does nothing else, until it is closed. Hooks get this environment."""
     journal = Journal(Redactor(env), file=JournalFile(journal_path(env)), caller=caller)
     engine = Engine(handlers=standard_handlers(processes=processes, env=env), journal=journal, env=env)
-    adopt_jobs(engine)
+    adopt_jobs(engine, wait_for_queue=True)
     return engine
 
 
