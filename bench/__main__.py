@@ -4,7 +4,16 @@ import compileall
 import subprocess
 import sys
 
-from bench import agent_stall, hindsight, host_sessions, loading, relay_calls, screen_terminal, tool_calls
+from bench import (
+    agent_stall,
+    durable_hooks,
+    hindsight,
+    host_sessions,
+    loading,
+    relay_calls,
+    screen_terminal,
+    tool_calls,
+)
 from bench.figures import FIGURES
 from bench.findings import Finding
 from bench.ratios import run
@@ -52,6 +61,7 @@ def main() -> int:
             tool_calls.findings,
             host_sessions.findings,
             relay_calls.findings,
+            durable_hooks.findings,
             agent_stall.stall,
             screen_terminal.findings,
             hindsight.findings,

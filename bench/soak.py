@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from bench import (
+    durable_hooks,
     screen_terminal,
     shell_confirm,
     soak_agent,
@@ -68,6 +69,7 @@ def parts() -> dict[str, Part]:
     found["screen"] = screen_terminal.soak
     found["resident"] = soak_resident.resident
     found["warm"] = soak_warm.warm
+    found["durable"] = durable_hooks.durable
     return found
 
 

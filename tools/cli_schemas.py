@@ -38,6 +38,10 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
         "hookline.cli.commands.rule.report.RuleDocument",
         "hookline.cli.commands.rule.report.RulesDocument",
     ),
+    "jobs": (
+        "hookline.cli.commands.jobs.report.JobsDocument",
+        "hookline.cli.commands.jobs.report.JobDocument",
+    ),
     "bench": ("hookline.cli.commands.bench.report.BenchDocument",),
 }
 

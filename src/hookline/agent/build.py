@@ -37,6 +37,7 @@ from hookline.agent.transcript.store import SessionsStore, new_session_id
 from hookline.agent.transcript.writer import Transcript
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
+from hookline.config.jobs import adopt_jobs
 from hookline.config.protected import protected_in
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
@@ -111,6 +112,10 @@ class AgentHost(Struct, frozen=True, kw_only=True, eq=False):
     trust: Trust | None = None
 
 
+def _no_jobs() -> None:
+    """For an agent without an engine."""
+
+
 class BuiltAgent(Struct, frozen=True, kw_only=True, eq=False):
     """An agent, and what must be closed after it."""
 
@@ -126,9 +131,12 @@ class BuiltAgent(Struct, frozen=True, kw_only=True, eq=False):
     toolbox: Toolbox
     #: What is watched from the start.
     watched: tuple[str, ...] = ()
+    #: Begins to run durable hooks that other processes left, and to tell the session what came of its own.
+    join_jobs: Callable[[], None] = _no_jobs
 
     async def begin(self, setup: str | None = None) -> None:
         """Start the session and the MCP servers, and begin to watch files."""
+        self.join_jobs()
         self.servers.start(self.toolbox.add)
         await self.agent.start(self.source, setup=setup)
         await self.servers.settle()
@@ -213,6 +221,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         toolbox=toolbox,
         watch=SessionWatch(agent, files, host.engine if host.live else None, host.extra_hooks),
         watched=(*names, *(parts.workplace.path(each) for each in found.table.watch)),
+        join_jobs=partial(_join_jobs, session_hooks, records.past),
     )
 
 
@@ -234,6 +243,12 @@ def _session_hooks(
     session = host.engine.session(session_id, **scene)
     hooks = EngineHooks(session, partial(add_builtin_hooks, additions))
     return hooks, CommandHooks(host.engine, session, options.cwd).join
+
+
+def _join_jobs(hooks: SessionHooks, past: EarlierSession | None) -> None:
+    if isinstance(hooks, EngineHooks) and isinstance(hooks.session.engine, Engine):
+        adopt_jobs(hooks.session.engine)
+        hooks.session.engine.desk.join(hooks.session, past.wakes if past is not None else ())
 
 
 def _trust(options: AgentOptions, host: AgentHost) -> Trust:

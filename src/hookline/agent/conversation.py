@@ -64,6 +64,8 @@ class Conversation:
         self.messages: list[Message] = []
         #: Tokens of the last request and its answer.
         self.tokens = 0
+        #: Called when what a durable hook said is in the records, by its id.
+        self.acknowledge: Callable[[str], None] | None = None
         self._base = system
         self._session_context: list[str] = []
         self._transient: list[tuple[Lives, User]] = []
@@ -82,18 +84,23 @@ class Conversation:
             message = replace(message, text=text)
         self.messages.append(message)
         self.records.message(message)
+        if self.acknowledge is not None and isinstance(message, User) and message.late_id:
+            self.acknowledge(message.late_id)
 
     def restore(self, messages: Iterable[Message]) -> None:
         """Add messages that are recorded already."""
         self.messages.extend(messages)
 
-    def place(self, items: Sequence[ContextItem]) -> None:
-        """Add text of hooks where its policy puts it. Text for a tool's result is placed with the result."""
+    def place(self, items: Sequence[ContextItem], wake: str = "") -> None:
+        """Add text of hooks where its policy puts it. Text for a tool's result is placed with the result.
+
+        `wake`: the id of what a durable hook said.
+        """
         for item in items:
             if item.placement == "system":
                 self._session_context.append(_sendable(item.text))
                 continue
-            message = User(text=_sendable(item.text), by=item.hook or "a hook")
+            message = User(text=_sendable(item.text), by=item.hook or "a hook", late_id=wake)
             lives = _lives(item)
             if lives == "session":
                 self.add(message)
@@ -177,6 +184,13 @@ class LateMessages:
         self._user = user
         self._watch = watch
         self._wakes: deque[LateMessage] = deque()
+        # What is in the transcript was told, and nothing else: the agent may be killed in between.
+        inbox.owner_acknowledges = True
+        conversation.acknowledge = inbox.told
+
+    def acknowledge(self, wake_id: str) -> None:
+        """What a durable hook said was told."""
+        self._inbox.told(wake_id)
 
     def take(self) -> None:
         """Deliver everything that has arrived. Called before a request."""
@@ -186,14 +200,16 @@ class LateMessages:
     def _deliver(self, late: LateMessage) -> None:
         if late.kind == "wake":
             self._wakes.append(late)
-        elif late.kind == "message":
+            return
+        if late.kind == "message":
             self._user.show("notice", late.text, hook=late.hook, event=late.event, source=late.source)
         elif late.kind == "watch":
             self._watch(late.paths)
         else:
             # Its tool result was sent long ago, so the text becomes a message of its own.
             placement = late.placement if late.placement not in {"tool_result", ""} else "conversation"
-            self._conversation.place([ContextItem(late.text, placement, late.lives, late.hook)])
+            self._conversation.place([ContextItem(late.text, placement, late.lives, late.hook)], late.wake_id)
+        self.acknowledge(late.wake_id)
 
     def wake(self) -> LateMessage | None:
         """The next wake that has arrived."""

@@ -21,6 +21,8 @@ class User(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="rol
     by: str = ""
     #: The provider may cache everything up to here.
     cache: bool = False
+    #: The id of what a durable hook said: a session that is resumed is not told it again.
+    late_id: str = ""
 
 
 class Assistant(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="assistant"):

@@ -12,6 +12,7 @@ from hookline.engine import engine as core
 from hookline.engine.background import Background
 from hookline.engine.run_hook import Admit, admit_all
 from hookline.handlers.registry import Handler, Handlers, standard_handlers
+from hookline.journal.file import state_dir
 from hookline.journal.journal import Journal, Trace, trace_wanted
 from hookline.journal.redaction import Redactor
 from hookline.model.events import EVENTS, EventSpec, May, event_table
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hookline.config.call_writes import CallReaders
     from hookline.config.load import Loaded, Loader
     from hookline.config.trust.trust import Options, Trust
+    from hookline.durable.port import Durable
     from hookline.engine.host.tool import Approve
     from hookline.matching.shell import ShellReader
     from hookline.tools.declare import Tool
@@ -40,6 +42,7 @@ class EngineOptions(TypedDict, total=False):
     background: Background | None
     drain_seconds: float
     env: Mapping[str, str] | None
+    durable: "Durable | None"
     loader: "Loader | None"
 
 
@@ -49,7 +52,8 @@ class Engine(core.Engine):
     `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds; `tools` says what
     your tools do, so that guards written for other agents hold: `tools={"run_shell": shell("cmd")}`; `approve` answers
     when hooks ask about a call of `Session.tool` (without one an ask is a denial); `env` is the environment of the
-    agent, if that is another process; `loader` reads configuration, if one is there already. ::
+    agent, if that is another process; `durable` is the queue of durable hooks, if it is not the user's; `loader` reads
+    configuration, if one is there already. ::
 
         async with Engine() as engine:
             engine.load(cwd)
@@ -70,6 +74,7 @@ class Engine(core.Engine):
         background: Background | None = None,
         drain_seconds: float = 5.0,
         env: Mapping[str, str] | None = None,
+        durable: "Durable | None" = None,
         loader: "Loader | None" = None,
     ) -> None:
         events = event_table((*EVENTS.values(), *rows)) if rows else EVENTS
@@ -91,6 +96,7 @@ class Engine(core.Engine):
             background=background,
             drain_seconds=drain_seconds,
             env=env,
+            durable=self._queue if durable is None else lambda: durable,
         )
         if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
             self.handlers.protection.check = self._changes_guards
@@ -99,6 +105,12 @@ class Engine(core.Engine):
 
     def _shell_reader(self) -> "ShellReader":
         return self._home.tables()[1]
+
+    def _queue(self) -> "Durable":
+        """The user's own, which all their processes share."""
+        from hookline.durable.file import DurableFile  # noqa: PLC0415 few have durable hooks
+
+        return DurableFile(jobs_path(self.env))
 
     def _changes_guards(self, tool_name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
         """Why a call changes what guards the agent."""
@@ -169,6 +181,11 @@ class Engine(core.Engine):
         self.swap(loaded.hooks)
         self._loaded = True
         return True
+
+
+def jobs_path(env: Mapping[str, str]) -> str:
+    """The queue of durable hooks of this user."""
+    return os.path.join(state_dir(env), "jobs.sqlite")
 
 
 def memory_journal() -> Journal:

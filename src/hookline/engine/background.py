@@ -7,8 +7,8 @@ import os
 import time
 import warnings
 from collections import deque
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Literal, Self
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from msgspec import Struct
 
@@ -19,6 +19,8 @@ from hookline.model.wire import Call
 
 if TYPE_CHECKING:
     from weakref import finalize
+
+T = TypeVar("T")
 
 
 class Background:
@@ -47,11 +49,11 @@ class Background:
         # A task that is cancelled before its first step never awaits the work: it must be closed.
         task.add_done_callback(lambda _task: work.close())
 
-    def adopt(self, work: Coroutine[Any, Any, object], name: str = "") -> None:
+    def adopt(self, work: Coroutine[Any, Any, T], name: str = "") -> "asyncio.Task[T]":
         """Take over work that is running already."""
-        self._own(work, name)
+        return self._own(work, name)
 
-    def _own(self, work: Coroutine[Any, Any, object], name: str) -> "asyncio.Task[object]":
+    def _own(self, work: Coroutine[Any, Any, T], name: str) -> "asyncio.Task[T]":
         if self._unclosed is None:
             from weakref import finalize  # noqa: PLC0415 most engines run nothing in the background
 
@@ -137,6 +139,8 @@ class LateMessage(Struct, frozen=True, kw_only=True):
     source: str = ""
     event: str = ""
     run_id: str = ""
+    #: By which a durable hook's message is acknowledged; empty: it is not kept anywhere.
+    wake_id: str = ""
     placement: Placement | Literal[""] = ""
     lives: Lives | Literal[""] = ""
 
@@ -153,6 +157,11 @@ class Inbox:
         #: How many hooks are still running that may wake the agent.
         self.awaited = 0
         self._successor: Inbox | None = None
+        #: Of durable hooks: says by their ids what was told, once it is taken from here; None: none have come.
+        self.acknowledge: Callable[[str], None] | None = None
+        #: Its owner acknowledges by itself, when it has made a note of what it was told.
+        self.owner_acknowledges = False
+        self._wake_ids: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._items)
@@ -173,8 +182,9 @@ class Inbox:
     def hand_over(self, successor: "Inbox") -> None:
         """Pass everything that is here, and everything still to come, to another inbox."""
         self._successor = successor
-        for item in self.take_all():
-            successor.put(item)
+        successor.acknowledge = successor.acknowledge or self.acknowledge
+        while self._items:
+            successor.put(self._items.popleft())
         for _ in range(self.awaited):
             successor.await_wake()
 
@@ -182,6 +192,10 @@ class Inbox:
         if self._successor is not None:
             self._successor.put(item)
             return
+        if item.wake_id:
+            if item.wake_id in self._wake_ids:
+                return  # it is told once
+            self._wake_ids.add(item.wake_id)
         if len(self._items) >= self._limit:
             self._drop_one()
         self._items.append(item)
@@ -194,18 +208,27 @@ class Inbox:
 
     def take(self) -> LateMessage | None:
         """The next item, or None when there is none right now."""
-        return self._items.popleft() if self._items else None
+        return self._taken() if self._items else None
 
     def take_all(self) -> tuple[LateMessage, ...]:
-        items = tuple(self._items)
-        self._items.clear()
-        return items
+        return tuple(self._taken() for _ in range(len(self._items)))
+
+    def told(self, wake_id: str) -> None:
+        """Say that something of a durable hook was told, where the owner says so by itself."""
+        if wake_id and self.acknowledge is not None:
+            self.acknowledge(wake_id)
+
+    def _taken(self) -> LateMessage:
+        item = self._items.popleft()
+        if item.wake_id and self.acknowledge is not None and not self.owner_acknowledges:
+            self.acknowledge(item.wake_id)
+        return item
 
     async def get(self) -> LateMessage:
         """The next item, as soon as there is one."""
         while not self._items:
             await self._changed()
-        return self._items.popleft()
+        return self._taken()
 
     async def next_wake(self) -> LateMessage | None:
         """The next item, or None once there is none and no hook is left that may wake the agent."""
@@ -213,7 +236,7 @@ class Inbox:
             if not self.awaited:
                 return None
             await self._changed()
-        return self._items.popleft()
+        return self._taken()
 
     async def _changed(self) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -87,6 +87,8 @@ class DispatchState(Struct, eq=False):
     #: A payload, and what hooks in this process are shown in its place.
     shown_for: Any = None
     shown: Any = None
+    #: Of durable hooks: tells this event from any other.
+    event_id: str = ""
 
     def show(self, payload: Any) -> Any:
         """The payload so that a hook cannot change it."""

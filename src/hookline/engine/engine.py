@@ -25,7 +25,10 @@ from hookline.model.scene import Scene, SceneOptions, scene_fields
 from hookline.model.wire import Call, Wire
 
 if TYPE_CHECKING:
+    from hookline.durable.port import Durable
+    from hookline.engine.breaker import Breaker
     from hookline.engine.host.tool import Approve
+    from hookline.engine.jobs.desk import Desk
     from hookline.engine.make_hook import Action, HookDecorator, HookOptions
     from hookline.tools.declare import Tool
     from hookline.tools.table import ToolTable
@@ -66,6 +69,7 @@ class Engine:
         background: Background | None = None,
         drain_seconds: float = 5.0,
         env: Mapping[str, str] | None = None,
+        durable: "Callable[[], Durable] | None" = None,
     ) -> None:
         #: The environment of the agent: this process's, unless it works for another one.
         self.env: Mapping[str, str] = os.environ if env is None else env
@@ -85,10 +89,25 @@ class Engine:
         self.closed = False
         #: What hosts have been told about a hook already: once is enough.
         self.told: set[object] = set()
+        #: Of hooks that have failed, by their keys.
+        self.breakers: dict[object, Breaker] = {}
         self._drain_seconds = drain_seconds
         # From anywhere: receivers of http hooks take the same id for the same call, also from another process.
         self.next_number: Callable[[], int] = itertools.count(int.from_bytes(os.urandom(7))).__next__
+        #: Every hook that is not waited for is durable.
+        self.all_durable = False
+        self._durable = durable
+        self._desk: Desk | None = None
         self.store.swap(hooks)
+
+    @property
+    def desk(self) -> "Desk":
+        """Where durable hooks are accepted, and run."""
+        if self._desk is None:
+            from hookline.engine.jobs.desk import Desk  # noqa: PLC0415 only for those who have durable hooks
+
+            self._desk = Desk(self, self._durable)
+        return self._desk
 
     @property
     def tool_table(self) -> "ToolTable":
@@ -227,6 +246,8 @@ class Engine:
         - `timeout`: seconds that it may take; 600 if it is not given.
         - `on_failure`: what a failure means, `open`, `closed` or `ask`, for all or by cause: `{"timed_out": "open"}`.
         - `waiting`: `wait` for its answer, `async`: run it in the background, `rewake`: a deny then wakes the agent.
+        - `durable`: of a hook that is not waited for: once accepted, it is run to its end, if need be later.
+        - `order`: `session`, to run the durable hooks of a session that say so one after another.
         - `once`: run it once in a session.
         - `mode`: `enforce`, `shadow` (run it without effect) or `off`.
         - `required`: it must run; if it may not, the call is blocked, and it cannot be switched off.
@@ -261,6 +282,8 @@ class Engine:
         if self.closed:
             return
         await self.background.close(self._drain_seconds if limit is None else limit)
+        if self._desk is not None:
+            self._desk.close()
         self.closed = True
         await close_all(self.handlers)
         self.journal.close()

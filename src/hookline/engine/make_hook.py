@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, get_args, overload
 
 from hookline.model.events import EventSpec
-from hookline.model.hook import Hook, InDoubt, Scope, Waiting
+from hookline.model.hook import Hook, InDoubt, Order, Scope, Waiting
 from hookline.model.outcome import Outcome
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
@@ -61,6 +61,10 @@ class HookOptions(TypedDict, total=False):
     timeout: float
     #: `wait` for its answer, `async`: run it in the background, `rewake`: and wake the agent if it denies.
     waiting: Waiting
+    #: If it is not waited for: once its event was accepted, run it to its end, after this process if need be.
+    durable: bool
+    #: `session`: of the durable hooks of a session that say so, run one after another.
+    order: Order
     #: Run it once in a session.
     once: bool
     #: `enforce`, `shadow`: run it without effect, or `off`.
@@ -108,6 +112,8 @@ def make_hook(
     name: str | None = None,
     timeout: float = 600.0,
     waiting: Waiting = "wait",
+    durable: bool = False,
+    order: Order = "none",
     once: bool = False,
     mode: Mode = "enforce",
     on_failure: OnFailure | Mapping[Cause, OnFailure] | None = None,
@@ -119,10 +125,13 @@ def make_hook(
     """One hook. A matcher or condition that cannot be parsed raises PatternError here, not later."""
     _refuse_unknown(
         waiting=(waiting, get_args(Waiting)),
+        order=(order, get_args(Order)),
         mode=(mode, get_args(Mode)),
         in_doubt=(in_doubt, get_args(InDoubt)),
     )
     _refuse_timeout(timeout)
+    if durable and waiting == "wait":
+        raise ValueError("durable=True is for hooks that are not waited for: say waiting='async' or 'rewake'")
     matches, holds = home.match(event, matcher, condition)
     kind, spec, label = _made_of(action, event)
     return Hook(
@@ -137,6 +146,8 @@ def make_hook(
         in_doubt=in_doubt,
         timeout=timeout,
         waiting=waiting,
+        durable=durable,
+        order=order,
         once=once,
         mode=mode,
         on_failure=_reactions(on_failure),

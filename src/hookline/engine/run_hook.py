@@ -263,6 +263,12 @@ def begin_handler(
     engine = state.session.engine
     if engine.closed:
         return Broke("not_started", "the engine is closed")
+    if engine.breakers:
+        from hookline.engine.breaker import refusal  # noqa: PLC0415 only where a hook has failed
+
+        why = refusal(engine, prepared, call)
+        if why is not None:
+            return Broke("not_started", why)
     try:
         admit = engine.admit
         admission = ADMITTED if admit is admit_all else admit(prepared.hook, call.scene)
@@ -334,7 +340,11 @@ def record(
 ) -> None:
     """Write the run to the journal. Waiting for a slot is not counted as its time."""
     session = state.session
-    scene, journal = session.scene, session.engine.journal
+    scene, engine, journal = session.scene, session.engine, session.engine.journal
+    if judged.failure is not None or engine.breakers:
+        from hookline.engine.breaker import note  # noqa: PLC0415 as above
+
+        note(engine, prepared, call, judged)
     called = journal.called(state.payload, scene.project_dir or scene.cwd)
     noted = (
         prepared, judged, scene, called, call.number, call.match_doubt, call.told_as,

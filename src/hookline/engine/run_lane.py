@@ -20,7 +20,7 @@ from hookline.engine.run_hook import (
     record,
 )
 from hookline.handlers.late_asyncio import asyncio
-from hookline.model.outcome import GO_ON
+from hookline.model.outcome import GO_ON, Message, Outcome
 from hookline.model.policy import Policy
 from hookline.model.raw import Broke, Detached, RawResult
 from hookline.model.wire import Call
@@ -39,9 +39,12 @@ def run_lane(lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook
     """The answer of each hook that is waited for, in config order, not in the order they finished."""
     if lane.all_at_once:
         return run_all_at_once(state, selected)
-    waited = _start_unwaited(lane, state, selected)
-    if not waited:
-        return []
+    waited, refused = _start_unwaited(lane, state, selected)
+    answers = _run_waited(lane, state, waited) if waited else []
+    return _with_refused(refused, answers) if refused else answers
+
+
+def _run_waited(lane: Lane, state: "DispatchState", waited: Sequence[PreparedHook]) -> Answers:
     policy = lane.policy
     deadline = None if policy.budget is None else perf_counter() + policy.budget
     if len(waited) > 1:
@@ -52,24 +55,39 @@ def run_lane(lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook
     return run_all_at_once(state, waited, _left(deadline))
 
 
+def _with_refused(refused: list[HookAnswer], answers: Answers) -> Answers:
+    """With the answers of hooks that should have run later and were not accepted."""
+    return [*refused, *answers] if isinstance(answers, list) else _join_refused(refused, answers)
+
+
+async def _join_refused(
+    refused: list[HookAnswer], answers: Coroutine[Any, Any, list[HookAnswer]]
+) -> list[HookAnswer]:
+    return [*refused, *await answers]
+
+
 def _start_unwaited(
     lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]
-) -> Sequence[PreparedHook]:
-    """Start the hooks that are not waited for; the others are returned."""
+) -> tuple[Sequence[PreparedHook], list[HookAnswer]]:
+    """Start the hooks that are not waited for; the others are returned, and what counts of those not accepted."""
     if lane.all_waited:
-        return selected
+        return selected, []
+    refused: list[HookAnswer] = []
     in_turn: list[PreparedHook] = []
     for prepared in selected:
         if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order):
             in_turn.append(prepared)
         else:
-            for call in _calls_for(state, prepared):
-                _detach(state, prepared, call)
+            for act, call in enumerate(_calls_for(state, prepared)):
+                if prepared.hook.durable or state.session.engine.all_durable:
+                    refused += _submit(state, prepared, call, act)
+                else:
+                    _detach(state, prepared, call)
     if lane.policy.waits:
-        return in_turn
+        return in_turn, refused
     calls = [(prepared, call) for prepared in in_turn for call in _calls_for(state, prepared)]
     _detach_in_order(state, calls, lambda prepared, judged: _ends_lane(lane.policy, prepared, judged))
-    return ()
+    return (), refused
 
 
 def _in_order(lane: Lane, selected: Sequence[PreparedHook]) -> bool:
@@ -170,6 +188,25 @@ def _detach(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
     record(state, prepared, call, None, DETACHED)
     _expect_wake(state, prepared)
     background.start(_run_detached(state, prepared, call), prepared.hook.name)
+
+
+def _submit(state: "DispatchState", prepared: PreparedHook, call: Call, act: int) -> list[HookAnswer]:
+    """Let a durable hook be run later. If that cannot be promised, it has failed, under its policy."""
+    call.started = perf_counter()
+    problem = state.session.engine.desk.submit(state, prepared, call, act)
+    if problem is None:
+        record(state, prepared, call, None, DETACHED)
+        return []
+    raw = Broke("not_started", problem)
+    judged = decode_and_judge(state, prepared, call, raw)
+    record(state, prepared, call, raw, judged)
+    if prepared.hook.mode != "enforce":
+        return []
+    # It is not waited for, so it stops nothing unless its entry says that a failure does.
+    said = judged.outcome
+    if prepared.hook.on_failure is None and said.votes:
+        said = Outcome(messages=tuple(Message(vote.reason, prepared.hook.name) for vote in said.votes))
+    return [HookAnswer(prepared, said, state.payload)]
 
 
 def _detach_in_order(

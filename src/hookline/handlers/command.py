@@ -115,7 +115,7 @@ class CommandHandler:
             argv,
             stdin=encoded.document,
             # The entry's variables once more, last: they also override those of the wire.
-            env={**env, **encoded.env, **spec.env},
+            env={**env, **encoded.env, **spec.env, **call.env},
             cwd=cwd,
             timeout=call.timeout,
             run_id=str(call.number),

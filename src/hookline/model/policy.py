@@ -78,3 +78,5 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     late: Literal["context", "discard"] = "context"
     #: Whether guards of the same lane run again when another hook of the lane changed what they saw.
     recheck_own: bool = False
+    #: Whether a hook that only fails is not run for a while.
+    breaker: bool = False

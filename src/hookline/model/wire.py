@@ -34,6 +34,7 @@ NOTHING_SAID = Decoded()
 
 #: Shared: a dict as default would be made anew for each call.
 _NO_FILES: Mapping[str, bytes] = MappingProxyType({})
+_NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 class Call(Struct, eq=False):
@@ -66,6 +67,8 @@ class Call(Struct, eq=False):
     longest_step: float = 0.0
     #: An answer about one act of a call becomes a denial if what it rewrites cannot be put into the call.
     checked: Callable[[Outcome, Hook, EventSpec[Any]], Outcome] | None = None
+    #: Variables for its process, beside those of its entry and its wire.
+    env: Mapping[str, str] = _NO_ENV
     #: Called with each line of output while the hook runs.
     on_line: Callable[[bytes], None] | None = None
 

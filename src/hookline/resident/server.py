@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline import __version__
+from hookline.config.jobs import left_jobs
 from hookline.handlers.process.pool import Processes
 from hookline.model.safe_text import one_line
 from hookline.resident import protocol
@@ -99,10 +100,12 @@ class Resident:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.drain, f"signal {signal.Signals(number).name}")
         self._log(f"started, version {__version__}, pid {os.getpid()}, folder {self._folder.path}")
+        jobs = left_jobs(self.processes, os.environ, "hookline resident")
         try:
             await self._until_ended()
         finally:
             self.drain("it ends")
+            await jobs.close()
             await self._close()
             self._log("ended")
         return True

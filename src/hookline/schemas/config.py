@@ -10,7 +10,7 @@ from typing import Any, get_args
 from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.handlers.command import SHELLS
 from hookline.model.events import EventSpec
-from hookline.model.hook import InDoubt, Output, SideEffects
+from hookline.model.hook import InDoubt, Order, Output, SideEffects
 from hookline.model.policy import CAUSES
 from hookline.model.run import Mode
 from hookline.schemas.payload import DRAFT, Schema
@@ -54,6 +54,7 @@ _CLOSER: Mapping[str, Schema] = {
     "output": {"enum": list(get_args(Output)), "default": "answer"},
     "in_doubt": {"enum": list(get_args(InDoubt)), "default": "match"},
     "side_effects": {"enum": list(get_args(SideEffects)), "default": "unknown"},
+    "order": {"enum": list(get_args(Order)), "default": "none"},
     "on_failure": _ON_FAILURE,
     "onFailure": _ON_FAILURE,
     "shell": {"enum": list(SHELLS), "default": "sh"},
@@ -81,6 +82,9 @@ ENTRY_WORDS: Mapping[str, str] = {
     "required": "The hook must run: where it may not, the event is blocked.",
     "in_doubt": "What counts where it cannot be told whether a call fits the matcher or `if`: match runs the hook, ask "
     "asks the user instead, pass does not run it.",
+    "durable": "With async or asyncRewake: once the event was accepted, the hook is run to its end, by another process "
+    "of the user if this one ends; a failure is tried again, three times in all.",
+    "order": "Session: of the durable hooks of a session that say so, one runs after another.",
     "command": "A line for the shell; with args, the program to start.",
     "args": "Arguments: the program is started without a shell, so nothing in them needs quoting.",
     "shell": "What the command line is given to.",

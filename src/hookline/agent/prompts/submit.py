@@ -55,6 +55,8 @@ class AcceptedPrompt(Struct, frozen=True, kw_only=True):
     model: str | None = None
     allowed: RuleSet | None = None
     context: tuple[ContextItem, ...] = ()
+    #: The id of the wake of a durable hook, if it is one.
+    wake: str = ""
 
 
 class RejectedPrompt(Struct, frozen=True, kw_only=True):

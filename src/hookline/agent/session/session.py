@@ -197,17 +197,20 @@ class Agent:
         """
         last: PromptResult | None = None
         while self.leaving is None:
-            text, woken = self._queued(), False
+            text, woken, wake = self._queued(), False, ""
             if text is not None:
                 self._wakes = 0
             else:
                 late = await self._late.next_wake() if wait else self._late.wake()
-                if late is None or not self._may_wake(late.text):
+                if late is None:
+                    break
+                if not self._may_wake(late.text):
+                    self._late.acknowledge(late.wake_id)
                     break
                 about = {"hook": late.hook, "event": late.event, "source": late.source}
                 self.user.show("wake", late.text, **about)
-                text, woken = wake_prompt(late), True
-            result = await self.play(text, woken=woken)
+                text, woken, wake = wake_prompt(late), True, late.wake_id
+            result = await self.play(text, woken=woken, wake=wake)
             tell(result)
             if last is None or result.is_answer:
                 last = result
@@ -235,11 +238,14 @@ class Agent:
     def busy(self) -> bool:
         return self._playing is not None
 
-    async def play(self, text: str, *, woken: bool = False) -> PromptResult:
-        """One prompt, from submission to settlement. An interrupted turn is settled too."""
+    async def play(self, text: str, *, woken: bool = False, wake: str = "") -> PromptResult:
+        """One prompt, from submission to settlement. An interrupted turn is settled too.
+
+        `wake` is the id of what a durable hook woke the agent with.
+        """
         # Bytes that are not UTF-8 come from a command line as lone surrogates, which cannot be sent.
         text = text if text.isascii() else whole_text(text)
-        self._playing = playing = asyncio.ensure_future(self._play(text, woken=woken))
+        self._playing = playing = asyncio.ensure_future(self._play(text, woken=woken, wake=wake))
         try:
             await asyncio.wait({playing})
         except asyncio.CancelledError:
@@ -259,11 +265,11 @@ class Agent:
         at_work = self._playing if self._playing is not None else self._ending
         return at_work is not None and at_work.cancel()
 
-    async def _play(self, text: str, *, woken: bool) -> PromptResult:
+    async def _play(self, text: str, *, woken: bool, wake: str) -> PromptResult:
         started = time.monotonic()
         turn: Turn | None = None
         try:
-            found = await self._turn_for(text, woken=woken)
+            found = await self._turn_for(text, woken=woken, wake=wake)
             if isinstance(found, PromptResult):
                 return found
             turn = found
@@ -282,10 +288,10 @@ class Agent:
             raise
         return await self._settle(turn, ending, started)
 
-    async def _turn_for(self, text: str, *, woken: bool) -> Turn | PromptResult:
+    async def _turn_for(self, text: str, *, woken: bool, wake: str) -> Turn | PromptResult:
         """The turn a text begins. Hooks of prompts do not see a wake: the user did not type it."""
         if woken:
-            return self._new_turn(AcceptedPrompt(shown=text, text=text))
+            return self._new_turn(AcceptedPrompt(shown=text, text=text, wake=wake))
         found = await self._submission.submit(text)
         if isinstance(found, RejectedPrompt):
             return PromptResult(status="blocked", why=found.why, rejected_text=found.text)
@@ -318,6 +324,7 @@ class Agent:
             model=prompt.model or self.model_name,
             allowed=prompt.allowed,
             context=prompt.context,
+            wake=prompt.wake,
         )
 
     async def _run_turn(self, turn: Turn) -> Ending:

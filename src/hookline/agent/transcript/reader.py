@@ -49,6 +49,8 @@ class EarlierSession(Struct, frozen=True, kw_only=True):
     totals: Usage = Usage()
     grants: GrantsRecord = GrantsRecord()
     problems: tuple[str, ...] = ()
+    #: The ids of what durable hooks said and the session was told.
+    wakes: frozenset[str] = frozenset()
 
 
 def read_transcript(path: str) -> Read:
@@ -114,6 +116,13 @@ def earlier_session(read: Read, who: str = MAIN) -> EarlierSession:
         totals=last.totals,
         grants=grants,
         problems=read.problems,
+        wakes=frozenset(
+            record.message.late_id
+            for record in read.records
+            if isinstance(record, MessageRecord)
+            and isinstance(record.message, User)
+            and record.message.late_id
+        ),
     )
 
 

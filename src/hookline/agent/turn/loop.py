@@ -40,7 +40,7 @@ class Loop:
         if begun.blocked or begun.stop:
             return self._parts.end_blocked(begun, e.TURN_START, "a TurnStart hook ended the turn")
         self._workplace.allowed = turn.allowed
-        self._conversation.add(User(text=turn.text))
+        self._conversation.add(User(text=turn.text, late_id=turn.wake))
         self._conversation.place((*turn.context, *begun.context_items))
         budget, repeats = CallBudget(self._settings.max_tool_calls), Repeats(self._settings.most_repeats)
         while True:

@@ -28,6 +28,8 @@ class Turn(Struct, kw_only=True):
     #: The prompt as the model gets it.
     text: str
     model: str
+    #: The id of the wake of a durable hook that it began with.
+    wake: str = ""
     #: `allowed-tools` of the command or skill the prompt came from.
     allowed: RuleSet | None = None
     #: Text that hooks added when the prompt was submitted; it follows the prompt.

@@ -74,6 +74,7 @@ def _policy(event: EventSpec[Any]) -> Policy:
         lives=habit.lives,
         project_env="minimal",
         recheck_own=True,
+        breaker=True,
     )
 
 

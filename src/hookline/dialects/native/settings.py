@@ -21,7 +21,7 @@ from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptS
 from hookline.matching.matchers import RegexMatcher, joined, parse_matcher
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Output, SideEffects, Waiting
+from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Order, Output, SideEffects, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -123,12 +123,14 @@ COMMON: Mapping[str, str] = {
     "asyncRewake": "true or false",
     "on_failure": "text or an object", "onFailure": "text or an object", "mode": "text",
     "rewrites": "true or false", "required": "true or false", "in_doubt": "text",
+    "durable": "true or false", "order": "text",
 }  # fmt: skip
 
 
 _OUTPUTS: tuple[Output, ...] = get_args(Output)
 _IN_DOUBT: tuple[InDoubt, ...] = get_args(InDoubt)
 _SIDE_EFFECTS: tuple[SideEffects, ...] = get_args(SideEffects)
+_ORDERS: tuple[Order, ...] = get_args(Order)
 
 
 def _command_spec(fields: Fields) -> CommandSpec:
@@ -265,9 +267,10 @@ class EntryReader(family.EntryReader):
             return None
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
-        del waiting
         fields = self.fields
         return {
+            "durable": self._durable(waiting),
+            "order": self._word("order", _ORDERS),
             "on_failure": self._on_failure(),
             "mode": self._word("mode", _MODES),
             "output": self._word("output", _OUTPUTS),
@@ -302,6 +305,15 @@ class EntryReader(family.EntryReader):
         code = f"bad-{field.replace('_', '-')}"
         self.say("error", code, f"{field} is {word!r}", field, fix=f"one of {', '.join(words)}")
         return words[0]
+
+    def _durable(self, waiting: Waiting) -> bool:
+        durable: bool = self.fields.get("durable", False)
+        if durable and waiting == "wait":
+            fix = self.file.setting("async", "true")
+            message = "durable is for hooks that are not waited for, so it means nothing here"
+            self.say("warning", "durable-wait", message, "durable", fix=fix)
+            return False
+        return durable
 
     def _on_failure(self) -> Reaction | Mapping[Cause, Reaction] | None:
         key = "on_failure" if "on_failure" in self.fields else "onFailure"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.engine import Engine, strictly
+from hookline.config.engine import Engine, jobs_path, strictly
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
 from hookline.config.trust.trust import Options as TrustOptions
@@ -263,6 +263,8 @@ class AgentCall:
         )
         if parsed.scene.session_id:
             self._kept.join(session)
+            if os.path.exists(jobs_path(self._env)):
+                self.engine.desk.join(session)
         return session
 
     def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any], event: DialectEvent) -> bool:
@@ -295,7 +297,11 @@ class AgentCall:
 
     def record_late(self) -> None:
         """What hooks said after the answer did not reach the agent; the journal says so."""
-        late = self._session.inbox.take_all() if self._session is not None else ()
+        if self._session is None:
+            return
+        # What durable hooks said is kept, for the next call of the session.
+        self._session.inbox.owner_acknowledges = True
+        late = [item for item in self._session.inbox.take_all() if not item.wake_id]
         if late:
             names = tuple(dict.fromkeys(f"late {item.kind} of {item.hook}" for item in late))
             self._record(dropped=names, why="it came after the answer")

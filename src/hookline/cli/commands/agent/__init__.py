@@ -40,6 +40,9 @@ def add_parser(commands: Any) -> None:
     add_json_option(parser, "print all that happened as one document")
     add_source_options(parser)
     add_hook_option(parser)
+    parser.add_argument(
+        "--durable", action="store_true", help="every hook that is not waited for is durable, of any format"
+    )
     parser.add_argument("--trust", action="store_true", help="run this project's own hooks")
     parser.add_argument("--no-hooks", action="store_true", help="run without an engine: no hook runs at all")
     parser.add_argument("--mode", metavar="MODE", help="default, plan, acceptEdits, dontAsk or bypass")

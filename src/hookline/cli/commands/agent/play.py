@@ -58,6 +58,7 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
     log = EventLog(front.fired, keep=keeps)
     processes, servers = Processes(containment="subreaper", warm=True), McpServers()
     engine = _engine(port, model, processes, servers, read_only_tools(cwd, env))
+    engine.all_durable = args.durable
     engine.journal.subscribe(log.ran)
     front.watch(engine)
     result: PromptResult | None = None

@@ -1,0 +1,94 @@
+"""Look at the queue of durable hooks, change it, or work on it."""
+
+import argparse
+import os
+from collections.abc import Coroutine
+from typing import Any
+
+from hookline.cli.commands.jobs.report import JobsDocument, job_document, job_text
+from hookline.cli.engines import command_engine
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.requests import RequestError
+from hookline.cli.text import count_of, json_lines, terminal_width
+from hookline.config.jobs import ProjectHooks, open_jobs_file
+from hookline.durable.file import DurableFile
+from hookline.durable.port import DurableError, Known
+
+
+def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
+    queue = open_jobs_file(os.environ)
+    if args.action == "run":
+        return _work(args, queue)
+    try:
+        if args.action == "list":
+            return _list(args, queue)
+        return _one(args, queue, _found(queue, args.words))
+    except DurableError as problem:
+        return _unusable(problem)
+    finally:
+        queue.close()
+
+
+def _unusable(problem: DurableError) -> ExitStatus:
+    note(f"hookline jobs: {problem}")
+    return ExitStatus.PROBLEM
+
+
+def _list(args: argparse.Namespace, queue: DurableFile) -> int:
+    if args.words:
+        raise RequestError(f"hookline jobs list takes no {args.words[0][:100]!r}; did you mean show?")
+    jobs = tuple(job_document(job) for job in queue.jobs(settled=args.all))
+    document = JobsDocument(queue=queue.path, jobs=jobs)
+    status = show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
+    return ExitStatus.PROBLEM if document.dead else status
+
+
+def _found(queue: DurableFile, words: list[str]) -> Known:
+    if len(words) != 1:
+        raise RequestError("say which job: hookline jobs lists them")
+    found = queue.find(words[0])
+    if len(found) != 1:
+        what = f"{len(found)} jobs have an id that begins" if found else "no job has an id that begins"
+        raise RequestError(f"{what} with {words[0][:100]!r}; hookline jobs lists them")
+    return found[0]
+
+
+def _one(args: argparse.Namespace, queue: DurableFile, job: Known) -> int:
+    if args.action == "show":
+        document = job_document(job, payload=True)
+        return show(json_lines(document) if args.json else job_text(document), as_json=args.json)
+    done = queue.requeue(job.id) if args.action == "retry" else queue.drop(job.id)
+    if not done:
+        note(f"hookline jobs: {job.id[:8]} is {job.state}, so there is nothing to {args.action}")
+        return ExitStatus.PROBLEM
+    after = queue.find(job.id)
+    if args.json:
+        return show(json_lines(job_document(after[0])), as_json=True)
+    said = (
+        "it waits again; the next Hookline process runs it, or `hookline jobs run` does"
+        if args.action == "retry"
+        else "forgotten"
+    )
+    return show(f"{job.id[:8]}: {said}")
+
+
+async def _work(args: argparse.Namespace, queue: DurableFile) -> int:
+    """Run what waits. The journal has each run; what is left are the dead letters."""
+    before = {job.id for job in queue.jobs()} if queue.exists else set[str]()
+    engine = command_engine(caller="hookline jobs")
+    try:
+        await engine.desk.run_all(ProjectHooks(os.environ, engine.handlers, engine.journal))
+        after = {job.id: job for job in queue.jobs()}
+    except DurableError as problem:
+        return _unusable(problem)
+    finally:
+        await engine.close()
+        queue.close()
+    left = tuple(job_document(job) for job in after.values())
+    if args.json:
+        return show(JobsDocument(queue=queue.path, jobs=left).as_json(), as_json=True)
+    states = [job.state for job in after.values()]
+    ran, dead = len(before - after.keys()), states.count("dead")
+    left = len(states) - dead
+    show(f"{count_of(ran, 'job')} run to the end, {left} left to others, {count_of(dead, 'dead letter')}")
+    return ExitStatus.PROBLEM if dead else ExitStatus.OK

@@ -1,0 +1,448 @@
+"""The durable queue in one SQLite file of the user, shared by all their processes.
+
+A commit survives the death of any process at any moment (WAL; only a loss of power may cost the last ones). A job has
+an owner, the process that accepted or claimed it; it becomes anybody's when that process is gone, or has not renewed
+its lease. Each lease has a number of its own, without which nothing can be settled: whoever was stopped for too long
+finds that out then.
+"""
+
+import os
+import random
+import stat
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from hookline.durable.owner import is_gone, now, owner_name
+from hookline.durable.port import MAX_ATTEMPTS, DurableError, Job, Known, Lease, Settled, Wake
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+T = TypeVar("T")
+
+#: Seconds that a process may be silent before others take its jobs.
+LEASE: Final = 30.0
+#: Seconds until the next attempt, by the number of those made; a fifth more or less.
+_BACK_OFF: Final = (1.0, 4.0, 16.0)
+#: Seconds before the job of a process that died is begun again: its hook is being killed meanwhile.
+GRACE: Final = 1.0
+#: Seconds to wait for a lock, which others hold for a moment only.
+_LOCKED: Final = 0.5
+#: Seconds for which the file is taken to be where it was: many jobs may come at once.
+_CHECKED: Final = 0.01
+#: Seconds between two looks for jobs whose owner is gone.
+_LOOK: Final = 0.25
+#: Seconds for which what is over is remembered, so that the same id is not accepted again.
+_REMEMBERED: Final = 7 * 86_400.0
+#: Seconds for which a session that does not come back is waited for with what it should be told.
+_UNSEEN: Final = 90 * 86_400.0
+#: One in so many processes forgets what is older.
+_RARELY: Final = 32
+#: Of 4096 bytes: about a gigabyte. More is refused, and said.
+_MOST_PAGES: Final = 262_144
+
+# What is over leaves the queue and stays in the ledger, where its id is refused. Accepting a job thus touches as few
+# pages as it can: the row, and its id.
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS job (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, lane TEXT NOT NULL, ordered INTEGER NOT NULL,
+  state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, due REAL NOT NULL DEFAULT 0, lease_until REAL NOT NULL,
+  owner TEXT, epoch INTEGER NOT NULL DEFAULT 0, sent REAL NOT NULL, settled REAL, why TEXT NOT NULL DEFAULT '',
+  body BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS job_order ON job (session) WHERE settled IS NULL AND ordered = 1;
+CREATE TABLE IF NOT EXISTS done (
+  id TEXT PRIMARY KEY, session TEXT NOT NULL, lane TEXT NOT NULL, attempts INTEGER NOT NULL, sent REAL NOT NULL,
+  settled REAL NOT NULL, why TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS wake (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, body BLOB NOT NULL, at REAL NOT NULL,
+  seen REAL);
+CREATE INDEX IF NOT EXISTS wake_unseen ON wake (session) WHERE seen IS NULL;
+"""
+_INSERT: Final = (
+    "INSERT OR IGNORE INTO job (id, session, lane, ordered, state, lease_until, owner, sent, body)"
+    " SELECT ?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7, ?8 WHERE NOT EXISTS (SELECT 1 FROM done WHERE id = ?1)"
+)
+_INTO_LEDGER: Final = (
+    "INSERT OR REPLACE INTO done SELECT id, session, lane, attempts, sent, ?, ? FROM job WHERE id = ?"
+)
+#: Those of the queue, and with them those of the ledger.
+_JOBS: Final = "SELECT n, id, session, lane, state, attempts, sent, settled, owner, due, why, body FROM job"
+_OVER: Final = "SELECT 0, id, session, lane, 'settled', attempts, sent, settled, NULL, 0, why, x'' FROM done"
+_ALL: Final = f"{_JOBS} UNION ALL {_OVER}"
+_FINISH: Final = "UPDATE job SET state = ?, settled = ?, why = ?, owner = NULL"
+_FIND: Final = f"SELECT * FROM ({_ALL}) WHERE substr(id, 1, ?) = ?"  # noqa: S608 our own words, as all of these
+#: What is noted of a job whose process ended while it ran.
+_LOST: Final = "its process ended"
+_AT_WORK: Final = "SELECT count(*), total(why = ?) FROM job WHERE owner = ? AND state = 'running'"
+_HELD: Final = " WHERE id = ? AND epoch = ? AND owner = ? AND state = 'running'"
+#: Not before earlier ordered jobs of the same session.
+_IN_TURN: Final = (
+    "(ordered = 0 OR NOT EXISTS (SELECT 1 FROM job AS e WHERE e.session = job.session AND e.ordered = 1"
+    " AND e.settled IS NULL AND e.n < job.n))"
+)
+_TAKE_BACK: Final = (
+    "UPDATE job SET due = CASE state WHEN 'running' THEN ? ELSE due END, state = 'queued', owner = NULL,"
+    " epoch = epoch + 1, why = CASE state WHEN 'running' THEN ? ELSE why END WHERE owner = ? AND settled IS NULL"
+)
+_SILENT: Final = " AND NOT (lease_until BETWEEN ? AND ?)"
+
+
+class DurableFile:
+    """One open queue. The file is opened when it is first needed."""
+
+    def __init__(self, path: str, *, lease: float = LEASE, back_off: Sequence[float] = _BACK_OFF) -> None:
+        self.path = path
+        self.lease = lease
+        #: The name under which this process has jobs.
+        self.owner = owner_name()
+        self._back_off = back_off
+        self._connection: Connection | None = None
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._identity = (0, 0)
+        self._checked = float("-inf")
+        self._looked = float("-inf")
+        self._version = 0
+
+    @property
+    def exists(self) -> bool:
+        return os.path.exists(self.path)
+
+    # -- jobs
+
+    def submit(self, job: Job) -> bool:
+        values = (
+            job.id, job.session, job.lane, job.ordered, now() + self.lease, self.owner, time.time(), job.body,
+        )  # fmt: skip
+        return self._do(partial(_insert, values))
+
+    def claim(self, lanes: Sequence[str], most: int) -> Sequence[Lease]:
+        """A job whose process ended may be the reason for that: it is begun when nothing else runs, and runs alone."""
+
+        def claim(connection: "Connection") -> Sequence[Lease]:
+            self._take_back(connection)
+            busy, suspects = connection.execute(_AT_WORK, (_LOST, self.owner)).fetchone()
+            if suspects:
+                return ()  # that one runs alone
+            ready = f"SELECT id, session, lane, body, ordered, attempts, epoch {_ready(lanes)}"
+            values = self.owner, *lanes, now(), _LOST
+            rows = connection.execute(f"{ready} AND why <> ? ORDER BY n LIMIT ?", (*values, most)).fetchall()
+            if not rows and not busy:
+                rows = connection.execute(f"{ready} AND why = ? ORDER BY n LIMIT 1", values).fetchall()
+            return [self._leased(connection, row) for row in rows]
+
+        # Most looks find nothing: they take no lock.
+        return self._write(claim) if self.next_due(lanes) == 0 else ()
+
+    def _leased(self, connection: "Connection", row: Any) -> Lease:
+        job_id, session, lane, body, ordered, attempts, epoch = row
+        connection.execute(
+            "UPDATE job SET state = 'running', owner = ?, attempts = ?, epoch = ?, lease_until = ? WHERE id = ?",
+            (self.owner, attempts + 1, epoch + 1, now() + self.lease, job_id),
+        )
+        job = Job(id=job_id, session=session, lane=lane, body=bytes(body), ordered=bool(ordered))
+        return Lease(job=job, attempt=attempts + 1, epoch=epoch + 1)
+
+    def _take_back(self, connection: "Connection") -> None:
+        """Jobs whose owner is gone or silent are anybody's. What was running is begun again a little later."""
+        for owner, silent in self._lost(connection):
+            values: tuple[object, ...] = (now() + GRACE, _LOST, owner)
+            connection.execute(
+                _TAKE_BACK + (_SILENT if silent else ""), (*values, *self._valid()) if silent else values
+            )
+
+    def _lost(self, connection: "Connection") -> list[tuple[str, bool]]:
+        """Owners that are gone, and those that have not renewed a lease: the latter lose only what that is about."""
+        rows = connection.execute(
+            "SELECT owner, max(NOT (lease_until BETWEEN ? AND ?)) FROM job"
+            " WHERE settled IS NULL AND owner IS NOT NULL AND owner <> ? GROUP BY owner",
+            (*self._valid(), self.owner),
+        ).fetchall()
+        found: list[tuple[str, bool]] = []
+        for owner, silent in rows:
+            if is_gone(owner):
+                found.append((owner, False))
+            elif silent:
+                found.append((owner, True))
+        return found
+
+    def _valid(self) -> tuple[float, float]:
+        """Between which times a lease ends that holds. A later one is of a clock that has begun anew."""
+        return now(), now() + 100 * max(self.lease, LEASE)
+
+    def extend(self, lease: Lease) -> bool:
+        return self._held(lease, "UPDATE job SET lease_until = ?", now() + self.lease)
+
+    def keep(self) -> None:
+        """This process lives, and means to run what it has accepted."""
+        self._do(
+            lambda connection: connection.execute(
+                "UPDATE job SET lease_until = ? WHERE owner = ? AND settled IS NULL",
+                (now() + self.lease, self.owner),
+            )
+        )
+
+    def holds(self) -> bool:
+        query = "SELECT 1 FROM job WHERE owner = ? AND settled IS NULL LIMIT 1"
+        return self._do(lambda connection: connection.execute(query, (self.owner,)).fetchone() is not None)
+
+    def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
+        return self._finish(lease, "settled", wakes, why)
+
+    def bury(self, lease: Lease, wakes: Sequence[Wake], why: str) -> Settled:
+        return self._finish(lease, "dead", wakes, why)
+
+    def retry(self, lease: Lease, wakes: Sequence[Wake], why: str) -> Settled:
+        if lease.attempt >= MAX_ATTEMPTS:
+            return self._finish(lease, "dead", wakes, why)
+        pause = self._back_off[min(lease.attempt, len(self._back_off)) - 1] * random.uniform(0.8, 1.2)  # noqa: S311 no secret
+        put_off = "UPDATE job SET state = 'queued', due = ?, why = ?"
+        return "queued" if self._held(lease, put_off, now() + pause, why) else "lost"
+
+    def release(self, lease: Lease) -> None:
+        self._held(lease, "UPDATE job SET state = 'queued', owner = NULL, attempts = attempts - 1")
+
+    def _held(self, lease: Lease, change: str, *values: object) -> bool:
+        """Make a change that only the holder of the lease may make."""
+        held = (lease.job.id, lease.epoch, self.owner)
+        return self._do(lambda connection: connection.execute(change + _HELD, (*values, *held)).rowcount == 1)
+
+    def _finish(
+        self, lease: Lease, state: Literal["settled", "dead"], wakes: Sequence[Wake], why: str
+    ) -> Settled:
+        def finish(connection: "Connection") -> Settled:
+            ended = connection.execute(
+                _FINISH + _HELD,
+                (state, time.time(), why, lease.job.id, lease.epoch, self.owner),
+            )
+            if ended.rowcount != 1:
+                return "lost"
+            if state == "settled":  # a dead letter can be tried again
+                _to_ledger(connection, lease.job.id, why)
+            connection.executemany(
+                "INSERT OR IGNORE INTO wake (id, session, body, at) VALUES (?, ?, ?, ?)",
+                [(wake.id, wake.session, wake.body, time.time()) for wake in wakes],
+            )
+            return state
+
+        return self._write(finish)
+
+    def next_due(self, lanes: Sequence[str]) -> float | None:
+        def look(connection: "Connection") -> float | None:
+            if now() - self._looked > _LOOK:
+                if self._lost(connection):
+                    return 0.0  # and so it is until somebody claims
+                self._looked = now()
+            ready, values = _ready(lanes), (self.owner, *lanes)
+            if connection.execute(f"SELECT 1 {ready} LIMIT 1", (*values, now())).fetchone():
+                return 0.0
+            (due,) = connection.execute(f"SELECT min(due) {ready}", (*values, float("inf"))).fetchone()
+            return None if due is None else max(0.001, due - now())
+
+        return self._do(look) if self.exists else None
+
+    # -- wakes
+
+    def wakes(self, session: str) -> Sequence[Wake]:
+        if not self.exists:
+            return ()
+        rows = self._do(
+            lambda connection: connection.execute(
+                "SELECT id, session, body FROM wake WHERE session = ? AND seen IS NULL ORDER BY n", (session,)
+            ).fetchall()
+        )
+        return [Wake(id=wake_id, session=whose, body=bytes(body)) for wake_id, whose, body in rows]
+
+    def seen(self, wake_id: str) -> None:
+        if not self.exists:
+            return
+        self._do(
+            lambda connection: connection.execute(
+                "UPDATE wake SET seen = ?, body = x'' WHERE id = ? AND seen IS NULL", (time.time(), wake_id)
+            )
+        )
+
+    # -- looking, and what the user does by hand
+
+    def open_jobs(self, session: str) -> Sequence[Known]:
+        return self._known(f"{_JOBS} WHERE settled IS NULL AND session = ? ORDER BY n", session)
+
+    def jobs(self, *, settled: bool = False) -> Sequence[Known]:
+        """Those that are not over and the dead letters, oldest first; or all that are remembered."""
+        return self._known(f"{_ALL} ORDER BY sent" if settled else f"{_JOBS} ORDER BY n")
+
+    def find(self, beginning: str) -> Sequence[Known]:
+        """The jobs whose id begins so."""
+        return self._known(_FIND, len(beginning), beginning)
+
+    def requeue(self, job_id: str) -> bool:
+        """Try a dead letter again, or at once what waits for its next attempt. False: it is neither."""
+        return self._do(
+            lambda connection: connection.execute(
+                "UPDATE job SET state = 'queued', attempts = 0, due = 0, settled = NULL, owner = NULL, why = '',"
+                " epoch = epoch + 1 WHERE id = ? AND state IN ('dead', 'queued')",
+                (job_id,),
+            ).rowcount == 1
+        )  # fmt: skip
+
+    def drop(self, job_id: str) -> bool:
+        """Forget a dead letter, or a job that has not begun. False: it is running, or over."""
+
+        def drop(connection: "Connection") -> bool:
+            query = "SELECT 1 FROM job WHERE id = ? AND state IN ('dead', 'queued')"
+            found = connection.execute(query, (job_id,)).fetchone() is not None
+            if found:
+                _to_ledger(connection, job_id, "dropped by the user")
+            return found
+
+        return self._write(drop) if self.exists else False
+
+    def _known(self, query: str, *values: object) -> Sequence[Known]:
+        if not self.exists:
+            return ()
+        rows = self._do(lambda connection: connection.execute(query, values).fetchall())
+        return [
+            Known(
+                id=job_id, session=session, lane=lane, state=state, attempts=attempts, sent=sent, settled=settled,
+                owner=owner, wait=max(0.0, due - now()) if state == "queued" else 0.0, why=why, body=bytes(body),
+            )
+            for _n, job_id, session, lane, state, attempts, sent, settled, owner, due, why, body in rows
+        ]  # fmt: skip
+
+    def changed(self) -> bool:
+        if not self.exists:
+            return False
+        (version,) = self._do(lambda connection: connection.execute("PRAGMA data_version").fetchone())
+        changed, self._version = version != self._version, version
+        return changed
+
+    # -- the file
+
+    def close(self) -> None:
+        """What this process has not begun is anybody's from now on."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is None or self._pid != os.getpid():
+                return
+            import sqlite3  # noqa: PLC0415 it is loaded already
+
+            try:
+                connection.execute(
+                    "UPDATE job SET owner = NULL WHERE owner = ? AND settled IS NULL AND state = 'queued'",
+                    (self.owner,),
+                )
+            except sqlite3.Error:
+                pass  # they are found by their lease
+            finally:
+                connection.close()
+
+    def _write(self, change: "Callable[[Connection], T]") -> T:
+        """All of a change, or nothing."""
+
+        def write(connection: "Connection") -> T:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = change(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            return result
+
+        return self._do(write)
+
+    def _do(self, work: "Callable[[Connection], T]") -> T:
+        with self._lock:
+            try:
+                if self._connection is None or self._pid != os.getpid() or not self._is_there():
+                    self._connection = self._open()
+                return work(self._connection)
+            except Exception as problem:
+                import sqlite3  # noqa: PLC0415 it is loaded already
+
+                if not isinstance(problem, sqlite3.Error | OSError | ValueError):
+                    raise
+                self._abandon(problem)
+                raise DurableError(f"the queue {self.path} cannot be used: {_reason(problem)}") from problem
+
+    def _abandon(self, problem: Exception) -> None:
+        """A damaged or vanished file is opened anew the next time; after a lock the connection is as good as before."""
+        if "locked" in str(problem) or self._connection is None:
+            return
+        connection, self._connection = self._connection, None
+        if self._pid == os.getpid():
+            connection.close()
+
+    def _is_there(self) -> bool:
+        """Whether the file that is open is still the one at its path: what goes into a removed one is lost."""
+        if now() - self._checked < _CHECKED:
+            return True
+        self._checked = now()
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._identity
+
+    def _open(self) -> "Connection":
+        import sqlite3  # noqa: PLC0415 as above
+
+        if not os.path.isabs(self.path):
+            raise ValueError("its path is not absolute")
+        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        descriptor = os.open(self.path, flags, 0o600)
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+                raise ValueError("it is not a file of yours alone")
+            self._identity = found.st_dev, found.st_ino
+        finally:
+            os.close(descriptor)
+        if self._pid != os.getpid():  # a fork: the other process goes on under the old name
+            self._pid, self.owner = os.getpid(), owner_name()
+        connection = sqlite3.connect(
+            self.path, timeout=_LOCKED, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
+            if connection.execute("PRAGMA user_version").fetchone() != (1,):
+                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = 1; COMMIT;")
+            if random.randrange(_RARELY) == 0:  # noqa: S311 no secret
+                old = time.time() - _REMEMBERED
+                connection.execute("DELETE FROM done WHERE settled < ?", (old,))
+                connection.execute("DELETE FROM wake WHERE seen < ?", (old,))
+                connection.execute("DELETE FROM wake WHERE at < ?", (time.time() - _UNSEEN,))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _reason(problem: Exception) -> str:
+    text = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    if "malformed" in text or "not a database" in text:
+        return f"{text}; move it away, and a new one is made"
+    return text
+
+
+def _ready(lanes: Sequence[str]) -> str:
+    """What may be begun: jobs of an owner, and nobody's in these lanes, that are due."""
+    places = ",".join("?" * len(lanes))
+    whose = f"(owner = ? OR (owner IS NULL AND lane IN ({places})))"
+    return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {_IN_TURN}"
+
+
+def _insert(values: tuple[object, ...], connection: "Connection") -> bool:
+    return connection.execute(_INSERT, values).rowcount == 1
+
+
+def _to_ledger(connection: "Connection", job_id: str, why: str) -> None:
+    connection.execute(_INTO_LEDGER, (time.time(), why, job_id))
+    connection.execute("DELETE FROM job WHERE id = ?", (job_id,))

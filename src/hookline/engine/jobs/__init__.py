@@ -1,0 +1,1 @@
+"""Hooks whose work outlives the process that fired their event."""

@@ -1,0 +1,466 @@
+"""Durable hooks: accepted when the queue has them, run here if this process lives, else by another one of the user.
+
+A desk belongs to one engine. It accepts jobs, runs its own and, if it adopts, those that other processes left, and
+tells sessions what came of them.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from hashlib import sha256
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.durable.port import MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Wake
+from hookline.engine.background import Inbox, LateMessage, deliver
+from hookline.engine.dispatch import DispatchState
+from hookline.engine.jobs.stored import FILES, Resolve, StoredCall, hook_key, lane_of, stored_call
+from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
+from hookline.engine.lanes import PreparedHook
+from hookline.engine.run_hook import begin_handler, record
+from hookline.model.hook import Hook
+from hookline.model.outcome import GO_ON
+from hookline.model.raw import Broke, Detached, RawResult
+from hookline.model.safe_text import one_line
+from hookline.model.wire import Call
+
+if TYPE_CHECKING:
+    from hookline.engine.engine import Engine
+    from hookline.engine.session import Session
+
+#: Seconds between two looks at what other processes have done.
+_LOOK_SECONDS: Final = 0.25
+#: Seconds between two looks for what others have left.
+_ADOPT_SECONDS: Final = 1.0
+_LONGEST_WHY: Final = 500
+_PROBLEMS_KEPT: Final = 20
+
+
+class _Made(Struct, frozen=True, eq=False):
+    """A call that can be made."""
+
+    state: DispatchState
+    prepared: PreparedHook
+    call: Call
+    event_id: str
+    inbox: Inbox | None = None
+
+
+class Desk:
+    """The durable hooks of one engine."""
+
+    def __init__(self, engine: "Engine", open_queue: Callable[[], Durable] | None, at_once: int = 8) -> None:
+        self._engine = engine
+        self._open_queue = open_queue
+        self._queue: Durable | None = None
+        self._at_once = at_once
+        #: Calls that were accepted here, by the id of their job.
+        self._held: dict[str, _Made] = {}
+        self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
+        #: Of sessions that are still there.
+        self._inboxes: WeakValueDictionary[str, Inbox] = WeakValueDictionary()
+        #: Jobs of other processes that may wake a session of this one.
+        self._expected: dict[str, Inbox] = {}
+        self._watched: set[str] = set()
+        self._keys: dict[Hook, str] = {}
+        self._resolve: Resolve | None = None
+        self._worker: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self._timer: asyncio.Handle | None = None
+        self._tickers: set[asyncio.Task[None]] = set()
+        #: Why something of the queue could not be done, the newest last.
+        self.problems: list[str] = []
+
+    @property
+    def queue(self) -> Durable:
+        """Raises DurableError where there is none."""
+        if self._queue is None:
+            if self._open_queue is None:
+                raise DurableError("this engine has no durable queue")
+            self._queue = self._open_queue()
+        return self._queue
+
+    # -- accepting
+
+    def submit(self, state: DispatchState, prepared: PreparedHook, call: Call, act: int) -> str | None:
+        """None: it is committed, and will be run. Else why not."""
+        session, hook = state.session, prepared.hook
+        state.event_id = state.event_id or f"{self._engine.next_number():x}"
+        key = self._key(hook)
+        job_id = sha256(f"{session.id}\0{state.event_id}\0{key}\0{act}".encode()).hexdigest()[:32]
+        try:
+            stored = StoredCall(
+                hook=key, name=hook.name, type=hook.kind, event=state.event.name, event_id=state.event_id,
+                dialect=hook.dialect, file=hook.where.file, source=prepared.source, scope=hook.scope,
+                payload=msgspec.Raw(msgspec.json.encode(call.payload)), scene=call.scene, directory=call.directory,
+                told_as=call.told_as, doubt=call.match_doubt, rewake=hook.waiting == "rewake",
+            )  # fmt: skip
+            body = msgspec.json.encode(stored)
+        except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
+            return f"what it is about cannot be stored: {type(problem).__name__}: {problem}"
+        job = Job(
+            id=job_id, session=session.id, lane=lane_of(hook, key), body=body, ordered=hook.order == "session"
+        )
+        call.number = int(job_id[:14], 16)
+        # Before it can be over.
+        self._held[job_id] = _Made(state, prepared, call, state.event_id, session.inbox)
+        session.inbox.acknowledge = self.seen
+        try:
+            if self.queue.submit(job) and stored.rewake:
+                session.inbox.await_wake()
+        except DurableError as problem:
+            del self._held[job_id]
+            self._problem(problem)
+            return str(problem)
+        self._work()
+        return None
+
+    def _key(self, hook: Hook) -> str:
+        key = self._keys.get(hook)
+        if key is None:
+            key = self._keys[hook] = hook_key(hook)
+        return key
+
+    # -- running
+
+    def adopt(self, resolve: Resolve) -> None:
+        """Also run what other processes of the user have left, from now on until the engine is closed."""
+        self._resolve = resolve
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_soon(self._adopt)
+
+    async def run_all(self, resolve: Resolve) -> None:
+        """Run everything that can be run, until nothing is left that is not another process's."""
+        self._resolve = resolve
+        while True:
+            self._work()
+            if self._worker is not None:
+                await asyncio.shield(self._worker)
+            due = self.queue.next_due(self._lanes())
+            if due is None:
+                return
+            await asyncio.sleep(min(due, _ADOPT_SECONDS))
+
+    def _adopt(self) -> None:
+        try:
+            if self.queue.next_due(self._lanes()) == 0:
+                self._work()
+        except DurableError as problem:
+            self._problem(problem)
+        self._timer = asyncio.get_running_loop().call_later(_ADOPT_SECONDS, self._adopt)
+
+    def _lanes(self) -> Sequence[str]:
+        if self._resolve is None:
+            return ()
+        code = {lane_of(hook, self._key(hook)) for hook in self._engine.hooks if hook.waiting != "wait"}
+        return [FILES, *(code - {FILES})]
+
+    def _work(self) -> None:
+        """Let the worker see what is new; there is one while there is work."""
+        worker, loop = self._worker, asyncio.get_running_loop()
+        if worker is None or worker.done() or worker.get_loop() is not loop:
+            if self._engine.background.closed:
+                return  # it stays in the queue, for another process
+            self._news, self._running = asyncio.Event(), {}
+            self._worker = self._engine.background.adopt(self._run_jobs(), "durable hooks")
+        self._news.set()
+
+    async def _run_jobs(self) -> None:
+        kept = perf_counter()
+        try:
+            while True:
+                self._news.clear()
+                pause = self._begin_jobs()
+                if not self._running and pause is None:
+                    break
+                if perf_counter() - kept > self.queue.lease / 3:
+                    kept = perf_counter()
+                    self._keep()
+                await self._until_news(min(pause or _ADOPT_SECONDS, self.queue.lease / 3, _ADOPT_SECONDS))
+        finally:
+            for _lease, task in self._running.values():
+                task.cancel()
+            if self._running:
+                await asyncio.wait([task for _lease, task in self._running.values()])
+        self._forget_held()
+
+    async def _until_news(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            pass
+
+    def _begin_jobs(self) -> float | None:
+        """Begin what there is room for. The seconds until it is worth another look; None: nothing is left here."""
+        queue, lanes = self.queue, self._lanes()
+        try:
+            free = self._at_once - len(self._running)
+            for lease in queue.claim(lanes, free) if free else ():
+                task = asyncio.get_running_loop().create_task(self._run_job(lease))
+                self._running[lease.job.id] = lease, task
+                task.add_done_callback(lambda _task, job_id=lease.job.id: self._ended(job_id))
+            if self._running:
+                return _ADOPT_SECONDS
+            due = queue.next_due(lanes)
+            if due is None and not queue.holds():
+                return None
+        except DurableError as problem:
+            self._problem(problem)
+            return _ADOPT_SECONDS
+        return _ADOPT_SECONDS if due is None else max(due, 0.01)
+
+    def _ended(self, job_id: str) -> None:
+        self._running.pop(job_id, None)
+        self._news.set()
+
+    def _keep(self) -> None:
+        """Renew all leases. A hook whose lease was lost, because this process was stopped, is stopped."""
+        try:
+            self.queue.keep()
+            for lease, task in tuple(self._running.values()):
+                if not self.queue.extend(lease):
+                    task.cancel()
+        except DurableError as problem:
+            self._problem(problem)
+
+    def _forget_held(self) -> None:
+        """Nothing is left here. What is still held was taken by another process: its session hears of it from there."""
+        for job_id in tuple(self._held):
+            made = self._held.pop(job_id)
+            if made.inbox is not None:
+                self._inboxes.setdefault(made.state.session.id, made.inbox)
+                self._watch(made.state.session.id)
+            if made.prepared.hook.waiting == "rewake" and made.inbox is not None:
+                made.inbox.wake_settled()
+
+    async def _run_job(self, lease: Lease) -> None:
+        made = self._held.get(lease.job.id)
+        if made is None:
+            found = self._restored(lease)
+            if isinstance(found, str):
+                await self._over(lease, "dead", found)
+                return
+            made = found
+        if lease.attempt > MAX_ATTEMPTS:
+            why = f"the process that ran it ended {MAX_ATTEMPTS} times"
+            await self._over(lease, "dead", why)
+            return
+        state, prepared, call = made.state, made.prepared, made.call
+        call.env = {
+            "HOOKLINE_JOB_ID": lease.job.id,
+            "HOOKLINE_EVENT_ID": made.event_id,
+            "HOOKLINE_ATTEMPT": str(lease.attempt),
+        }
+        status, call.started = state.session.engine.status, perf_counter()
+        status.started(call)
+        try:
+            raw = await self._raw(made)
+            judged = decode_and_judge(state, prepared, call, raw)
+        except asyncio.CancelledError:
+            record(state, prepared, call, Broke("cancelled"), CANCELLED)
+            self._release(lease)
+            raise
+        finally:
+            status.ended(call)
+        await self._judged(lease, made, raw, judged)
+
+    async def _raw(self, made: _Made) -> RawResult:
+        begun = begin_handler(made.state, made.prepared, made.call)
+        raw = await begun if asyncio.iscoroutine(begun) else begun
+        return await raw.rest if isinstance(raw, Detached) else raw
+
+    async def _judged(self, lease: Lease, made: _Made, raw: RawResult, judged: Judgement) -> None:
+        """What the end of one attempt means."""
+        prepared, call, failure = made.prepared, made.call, judged.failure
+        if failure is not None:
+            record(made.state, prepared, call, raw, judged)
+            why = one_line(failure.detail or failure.cause.replace("_", " "), _LONGEST_WHY)
+            if judged.status == "untrusted":
+                await self._over(lease, "dead", f"it may not run: {why}")
+            else:
+                await self._over(lease, "retry", why)
+            return
+        said = Inbox()
+        outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+        too_late = deliver(said, call, outcome, prepared.source, may_wake=True)
+        if await self._over(lease, "settled", "", said.take_all()):
+            record(made.state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)))
+        else:
+            lost = Broke("cancelled", "another process has taken the job over")
+            record(made.state, prepared, call, raw, Judgement(status="cancelled", failure=lost))
+
+    async def _over(self, lease: Lease, how: str, why: str, late: Sequence[LateMessage] = ()) -> bool:
+        """Settle an attempt, and tell the session what came of it. False: the lease was lost, nothing counts."""
+        job = lease.job
+        if how != "settled":
+            late = (_dead_letter(job, why),)
+        late = tuple(replace(one, wake_id=f"{job.id}.{place}") for place, one in enumerate(late))
+        wakes = [Wake(id=one.wake_id, session=job.session, body=msgspec.json.encode(one)) for one in late]
+        queue = self.queue
+        settle = {"settled": queue.settle, "dead": queue.bury, "retry": queue.retry}[how]
+        while True:
+            try:
+                now = settle(lease, wakes, why)
+                break
+            except DurableError as problem:
+                # As long as it is not settled it is not over: the disk may be full, or the file locked.
+                self._problem(problem)
+                await asyncio.sleep(_LOOK_SECONDS)
+        if now == "queued":
+            return True
+        held, expected = self._held.pop(job.id, None), self._expected.pop(job.id, None)
+        inbox = held.inbox if held is not None else self._inboxes.get(job.session)
+        if inbox is not None and now != "lost":
+            for one in late:
+                inbox.put(one)
+        elif inbox is not None:
+            self._inboxes.setdefault(job.session, inbox)
+            self._watch(job.session)
+        if held is not None and held.prepared.hook.waiting == "rewake":
+            expected = held.inbox
+        if expected is not None:
+            expected.wake_settled()
+        return now != "lost"
+
+    def _release(self, lease: Lease) -> None:
+        try:
+            self.queue.release(lease)
+        except DurableError as problem:
+            self._problem(problem)  # it is found by its lease
+
+    def _restored(self, lease: Lease) -> _Made | str:
+        """The call of a job that another process has accepted; or why it cannot be made."""
+        try:
+            stored = stored_call(lease.job.body)
+        except ValueError as problem:
+            return str(problem)
+        found = self._own(stored) or (self._resolve(stored) if self._resolve is not None else "")
+        if isinstance(found, str):
+            return found or f"there is no hook {stored.name} here"
+        engine, hook = found
+        try:
+            payload = msgspec.json.decode(stored.payload, type=hook.event.payload)
+        except msgspec.MsgspecError as problem:
+            return f"what is stored of it cannot be read: {problem}"
+        session = engine.session(stored.scene.session_id)
+        session.scene = stored.scene
+        call = Call(hook, hook.event, payload, stored.scene, hook.timeout, int(lease.job.id[:14], 16))
+        call.directory, call.told_as, call.match_doubt = stored.directory, stored.told_as, stored.doubt
+        prepared = PreparedHook(hook, engine.handlers.get(hook.kind))
+        return _Made(DispatchState(session, hook.event, payload), prepared, call, stored.event_id)
+
+    def _own(self, stored: StoredCall) -> "tuple[Engine, Hook] | None":
+        """A hook of this engine. One of a file is looked for in the files: its entry, and trust in it, may be gone."""
+        if stored.file and stored.scope != "session":
+            return None
+        hooks = (
+            hook for hook in self._engine.hooks if hook.waiting != "wait" and self._key(hook) == stored.hook
+        )
+        return next(((self._engine, hook) for hook in hooks), None)
+
+    # -- telling sessions
+
+    def join(self, session: "Session", seen: Iterable[str] = ()) -> None:
+        """Tell a session what came of its jobs in other processes, now and from now on.
+
+        `seen` are the ids of what it was told before, as far as its own records say.
+        """
+        try:
+            for wake_id in seen:
+                self.queue.seen(wake_id)
+            session.inbox.acknowledge = self.seen
+            self._inboxes[session.id] = session.inbox
+            if self._look(session.id):
+                self._watch(session.id)
+        except DurableError as problem:
+            self._problem(problem)
+
+    def seen(self, wake_id: str) -> None:
+        """A session has been told."""
+        try:
+            self.queue.seen(wake_id)
+        except DurableError as problem:
+            self._problem(problem)
+
+    def _watch(self, session_id: str) -> None:
+        """Look from time to time at what other processes make of its jobs, as long as they have any."""
+        if session_id not in self._watched:
+            self._watched.add(session_id)
+            self._tick(self._look_again(session_id))
+
+    async def _look_again(self, session_id: str) -> None:
+        more = first = True
+        while more:
+            try:
+                more = self._look(session_id) if first or self.queue.changed() else more
+                first = False
+            except DurableError as problem:
+                self._problem(problem)
+            await asyncio.sleep(_LOOK_SECONDS if more else 0)
+        self._watched.discard(session_id)
+
+    def _look(self, session_id: str) -> bool:
+        """Put what the session has not seen into its inbox. Whether more may come from other processes."""
+        inbox, known = self._inboxes.get(session_id), self.queue.open_jobs(session_id)
+        if inbox is None:
+            return False
+        for wake in self.queue.wakes(session_id):
+            inbox.put(msgspec.json.decode(wake.body, type=LateMessage))
+        others = {job.id: job for job in known if job.id not in self._held}
+        for job_id in [
+            each for each, whose in self._expected.items() if whose is inbox and each not in others
+        ]:
+            self._expected.pop(job_id).wake_settled()
+        for job_id, job in others.items():
+            if job_id not in self._expected and stored_call(job.body).rewake:
+                self._expected[job_id] = inbox
+                inbox.await_wake()
+        return bool(others)
+
+    def _tick(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tickers.add(task)
+        task.add_done_callback(self._tickers.discard)
+
+    # -- the end
+
+    def close(self) -> None:
+        """What was not begun is left to other processes."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in self._tickers:
+            if not task.get_loop().is_closed():
+                task.cancel()
+        if self._queue is not None:
+            self._queue.close()
+
+    def _problem(self, problem: DurableError) -> None:
+        text = str(problem)
+        if text not in self.problems:
+            self.problems = [*self.problems[-_PROBLEMS_KEPT:], text]
+
+
+def _dead_letter(job: Job, why: str) -> LateMessage:
+    """What a session is told of a job that will not be run again."""
+    try:
+        stored = stored_call(job.body)
+    except ValueError:
+        stored = None
+    name = f"hook {stored.name}" if stored is not None else "a durable hook"
+    text = f"{name} was not run to its end: {why} (hookline jobs show {job.id[:8]})"
+    if stored is None:
+        return LateMessage(kind="message", text=text)
+    return LateMessage(
+        kind="wake" if stored.rewake else "message",
+        text=text,
+        hook=stored.name,
+        type=stored.type,
+        source=stored.source,
+        event=stored.event,
+        run_id=str(int(job.id[:14], 16)),
+    )

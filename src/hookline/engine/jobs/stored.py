@@ -1,0 +1,68 @@
+"""A job as it is kept: one call of one hook, with all that is needed to make it again in another process."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Struct
+
+from hookline.model.hook import Hook, Scope
+from hookline.model.scene import Scene
+
+if TYPE_CHECKING:
+    from hookline.engine.engine import Engine
+
+#: The lane of hooks that are in files: any process of the user can run them.
+FILES: Final = "files"
+
+
+class StoredCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One call of a hook, as it is kept in the queue."""
+
+    #: What tells its hook from all others (`hook_key`), and what people call it.
+    hook: str
+    name: str
+    type: str
+    event: str
+    event_id: str
+    dialect: str
+    #: Where it is configured; empty for one that is made in code.
+    file: str = ""
+    source: str = ""
+    scope: Scope = "user"
+    payload: msgspec.Raw
+    scene: Scene
+    directory: str = ""
+    told_as: str = ""
+    doubt: str = ""
+    rewake: bool = False
+
+
+#: The hook of a job and the engine that has it; or why there is none, which makes the job a dead letter.
+Resolve = Callable[[StoredCall], "tuple[Engine, Hook] | str"]
+_decode: Final = msgspec.json.Decoder(StoredCall).decode
+
+
+def stored_call(body: bytes) -> StoredCall:
+    """Raises ValueError if it is none."""
+    try:
+        return _decode(body)
+    except msgspec.MsgspecError as problem:
+        raise ValueError(f"what is stored of it cannot be read: {problem}") from None
+
+
+def hook_key(hook: Hook) -> str:
+    """The same for the same hook in another process; a hook whose entry was changed is another one."""
+    matcher, condition = (part.text if part is not None else None for part in (hook.matcher, hook.condition))
+    facts = (hook.dialect, hook.policy.event_name, hook.where.file, hook.kind, hook.name, matcher, condition)
+    try:
+        spec = msgspec.to_builtins(hook.spec)
+    except (TypeError, ValueError):
+        spec = None  # a function, which its name tells from others
+    return sha256(msgspec.json.encode((facts, spec), order="sorted")).hexdigest()[:32]
+
+
+def lane_of(hook: Hook, key: str) -> str:
+    """A hook made in code, or by an option of the command line, only runs in a process that has it, too."""
+    return FILES if hook.where.file and hook.scope != "session" else f"code:{key}"

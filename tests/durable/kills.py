@@ -1,0 +1,297 @@
+"""Durable hooks under kill -9, judged from three independent records.
+
+What was accepted is written here, by the tester; the effects are lines that real `sh` hooks append; and what the
+session was told is what its host noted before it acknowledged it. Also part of `make soak`, at full counts.
+"""
+
+import os
+import random
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.waiting import wait_until
+
+SLOTS = 8
+_HOOK = r"""
+read -r line
+n=${line##*\"command\":\"}; n=${n%%\"*}
+exec 9>"$locks/$n"
+flock -n 9 || echo "overlap $n $HOOKLINE_JOB_ID $HOOKLINE_ATTEMPT" >> "$effects"
+echo "start $n $HOOKLINE_JOB_ID $HOOKLINE_ATTEMPT $HOOKLINE_EVENT_ID" >> "$effects"
+[ "$slow" = 0 ] || sleep "$slow"
+echo "done $n $HOOKLINE_JOB_ID $HOOKLINE_ATTEMPT" >> "$effects"
+echo "$n" >&2
+exit 2
+"""
+
+
+class Plan(NamedTuple):
+    """How many events, and how many processes are killed meanwhile."""
+
+    jobs: int
+    kills: int
+    seed: int
+    mutant: str = ""
+    lease: float = 10.0
+    slow: float = 0.0
+    order: bool = False
+
+
+class Seen(NamedTuple):
+    """What the records say."""
+
+    accepted: int
+    lost: int
+    told_twice: int
+    reruns: int
+    overlaps: int
+    out_of_order: int
+    kills: int
+    #: Told of something that never was accepted, or of another end than that of the hook.
+    odd: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> bool:
+        bad = self.lost + self.told_twice + self.overlaps + self.out_of_order + len(self.odd)
+        return not bad and self.reruns <= self.kills * SLOTS
+
+
+class Players:
+    """The tester: it starts processes, feeds the host, and kills."""
+
+    def __init__(self, folder: Path, plan: Plan) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.accepted: list[str] = []
+        #: Numbers that the host got. One that it did not confirm before it was killed may have been accepted, or not.
+        self.fed: list[str] = []
+        self.kills = 0
+        self._random = random.Random(plan.seed)
+        self._workers: list[subprocess.Popen[bytes]] = []
+        self._host: subprocess.Popen[bytes] | None = None
+        self.effects = folder / "effects"
+        self._prepare()
+
+    def _prepare(self) -> None:
+        (self.folder / "locks").mkdir(parents=True)
+        script = self.folder / "hook.sh"
+        places = {"effects": self.effects, "locks": self.folder / "locks", "slow": f"{self.plan.slow:g}"}
+        settings = "\n".join(f"{name}={shlex.quote(str(value))}" for name, value in places.items())
+        script.write_text(f"{settings}\n{_HOOK}")
+        config = self.folder / "home" / ".config" / "hookline" / "hooks.toml"
+        config.parent.mkdir(parents=True)
+        order = 'order = "session"\n' if self.plan.order else ""
+        config.write_text(
+            "[[hooks.PostToolUse]]\n[[hooks.PostToolUse.hooks]]\n"
+            f'type = "command"\ncommand = "sh {script}"\nasyncRewake = true\ndurable = true\n{order}'
+        )
+        self.effects.touch()
+
+    def start(self, role: str) -> subprocess.Popen[bytes]:
+        home = str(self.folder / "home")
+        env = {
+            "PATH": os.environ["PATH"], "HOME": home, "XDG_STATE_HOME": f"{home}/state",
+            "XDG_CONFIG_HOME": f"{home}/.config",
+            "PLAYER_LEASE": f"{self.plan.lease:g}", "PYTHONPATH": os.pathsep.join(sys.path),
+        }  # fmt: skip
+        words = [sys.executable, "-m", "tests.durable.player", role, str(self.folder), self.plan.mutant]
+        errors = (self.folder / f"{role}.err").open("ab")
+        with errors:
+            return subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=env
+            )
+
+    @property
+    def host(self) -> subprocess.Popen[bytes]:
+        if self._host is None:
+            self._host = self.start("host")
+        return self._host
+
+    def workers(self, count: int) -> None:
+        self._workers += [self.start("worker") for _ in range(count)]
+
+    def feed(self, numbers: list[str]) -> None:
+        """Let the host fire events, and write down which of them it accepted. It may be killed meanwhile."""
+        host = self.host
+        assert host.stdin is not None
+        assert host.stdout is not None
+        self.fed += numbers
+        try:
+            host.stdin.write("".join(f"{number}\n" for number in numbers).encode())
+            host.stdin.flush()
+        except BrokenPipeError:
+            return
+        for _ in numbers:
+            line = host.stdout.readline()
+            if not line:
+                return
+            self.accepted.append(line.decode().strip())
+
+    def kill_host(self) -> None:
+        host, self._host = self.host, None
+        self._kill(host)
+        if host.stdout is not None:
+            self.accepted += host.stdout.read().decode().split()
+        _close_pipes(host)
+
+    def kill_worker(self) -> None:
+        worker = self._workers.pop(self._random.randrange(len(self._workers)))
+        self._kill(worker)
+        _close_pipes(worker)
+        self.workers(1)
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        self.kills += 1
+
+    def died(self, file: str) -> None:
+        """Wait until one of them has killed itself at that moment, and put another one in its place."""
+        wait_until(lambda: not (self.folder / file).exists() or self._dead())
+        wait_until(self._dead)
+        if self._host is not None and self._host.poll() is not None:
+            self.kill_host()
+        for worker in [each for each in self._workers if each.poll() is not None]:
+            self._workers.remove(worker)
+            _close_pipes(worker)
+            self.kills += 1
+            self.workers(1)
+
+    def _dead(self) -> bool:
+        others = [*self._workers, *([self._host] if self._host is not None else [])]
+        return any(each.poll() is not None for each in others)
+
+    def effects_of(self, word: str) -> list[list[str]]:
+        return [line.split() for line in self.effects.read_text().splitlines() if line.startswith(word)]
+
+    def play(self) -> Seen:
+        """Events and kills in turns; at last everything comes to its end."""
+        plan = self.plan
+        numbers = [f"{number:06}" for number in range(plan.jobs)]
+        self.workers(1)
+        share = plan.jobs // (plan.kills + 1)
+        for turn in range(plan.kills):
+            self.feed(numbers[turn * share : (turn + 1) * share])
+            before = len(self.effects_of("start"))
+            wanted = before + self._random.randrange(1, max(2, share // 2))
+            self._begun(min(wanted, len(self.accepted)))
+            self._one_kill(turn)
+        self.feed(numbers[plan.kills * share :])
+        self.finish()
+        return self.judge()
+
+    def _begun(self, count: int) -> None:
+        wait_until(lambda: len(self.effects_of("start")) >= count)
+
+    def _one_kill(self, turn: int) -> None:
+        kind = ("host", "worker", "settle", "host", "seen")[turn % 5]
+        if kind == "host":
+            self.kill_host()
+        elif kind == "worker":
+            self.kill_worker()
+        else:
+            file = self.folder / f"kill-before-{kind}"
+            file.touch()
+            self.feed([f"{kind}{turn}{each}" for each in range(3)])
+            self.died(file.name)
+
+    def finish(self) -> None:
+        host = self.host
+        assert host.stdin is not None
+        assert host.stdout is not None
+        host.stdin.close()
+        self.accepted += host.stdout.read().decode().split()
+        assert host.wait() == 0, (self.folder / "host.err").read_text()[-2000:]
+
+    def close(self) -> None:
+        for each in [*self._workers, *([self._host] if self._host is not None else [])]:
+            each.send_signal(signal.SIGCONT)
+            each.kill()
+            each.wait()
+            _close_pipes(each)
+
+    def judge(self) -> Seen:
+        shown = [line.split() for line in (self.folder / "shown").read_text().splitlines()]
+        told = Counter(words[2] for words in shown if words[1] == "wake")
+        started, done = self.effects_of("start"), self.effects_of("done")
+        ended = {words[1] for words in done}
+        lost = [number for number in self.accepted if number not in ended or number not in told]
+        known, fed = Counter(self.accepted), set(self.fed)
+        odd = [
+            *(" ".join(words) for words in shown if words[1] != "wake" or words[2] not in fed),
+            *(f"accepted twice: {number}" for number, count in known.items() if count > 1),
+            *(f"another id: {words}" for words in started if len({w[2] for w in started if w[1] == words[1]}) > 1),
+        ] if len(started) < 2000 else []  # fmt: skip
+        first = [words[1] for words in started if words[3] == "1"]
+        return Seen(
+            accepted=len(self.accepted),
+            lost=len(lost),
+            told_twice=sum(count - 1 for count in told.values()),
+            reruns=len(started) - len({words[1] for words in started}),
+            overlaps=len(self.effects_of("overlap")),
+            out_of_order=sum(one > two for one, two in pairwise(first)) if self.plan.order else 0,
+            kills=self.kills,
+            odd=tuple(odd[:5]),
+        )
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass  # what it was fed and never read
+
+
+def play(folder: Path, plan: Plan) -> Seen:
+    players = Players(folder, plan)
+    try:
+        return players.play()
+    finally:
+        players.close()
+
+
+def killed_before_seen(folder: Path, mutant: str = "") -> Seen:
+    """A host is killed after it noted what it was told, and before it said so. Another one goes on with the session."""
+    players = Players(folder, Plan(jobs=3, kills=1, seed=1, mutant=mutant))
+    try:
+        (folder / "kill-before-seen").touch()
+        players.workers(1)
+        players.feed(["1", "2", "3"])
+        players.died("kill-before-seen")
+        players.finish()
+        return players.judge()
+    finally:
+        players.close()
+
+
+def stopped_past_lease(folder: Path, mutant: str = "") -> Seen:
+    """A host is stopped before it settles a job; another process takes that over and settles it; the host goes on."""
+    players = Players(folder, Plan(jobs=1, kills=1, seed=1, mutant=mutant, lease=1.0))
+    try:
+        (folder / "stop-before-settle").touch()
+        players.workers(1)
+        players.feed(["1"])
+        wait_until(lambda: len(players.effects_of("done")) == 2)
+        wait_until(lambda: _settled(folder))
+        players.host.send_signal(signal.SIGCONT)
+        players.finish()
+        return players.judge()
+    finally:
+        players.close()
+
+
+def _settled(folder: Path) -> bool:
+    connection = sqlite3.connect(folder / "state" / "jobs.sqlite")
+    try:
+        return connection.execute("SELECT count(*) FROM wake").fetchone() == (1,)
+    finally:
+        connection.close()

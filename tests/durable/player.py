@@ -1,0 +1,122 @@
+"""A process of `kills`: a host that fires events and notes what its session is told, or a worker for what is left.
+
+It can be told to die, or to stop, at the worst moments: after the effect of a hook and before that is settled, and
+after a session was told something and before that is acknowledged.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hookline import Engine
+from hookline.config.jobs import ProjectHooks
+from hookline.durable.file import DurableFile
+from hookline.durable.port import Lease, Settled, Wake
+from hookline.engine.session import Session
+from hookline.events import POST_TOOL_USE
+from hookline.model.payloads import ToolResult
+
+SESSION = "the session"
+
+
+class Queue(DurableFile):
+    """The real queue, in a process that is ended or stopped before it settles the job that is told."""
+
+    def __init__(self, folder: Path, mutant: str) -> None:
+        super().__init__(str(folder / "state" / "jobs.sqlite"), lease=float(os.environ["PLAYER_LEASE"]))
+        self._folder = folder
+        self._mutant = mutant
+
+    def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
+        for word, number in (("kill", signal.SIGKILL), ("stop", signal.SIGSTOP)):
+            if taken(self._folder / f"{word}-before-settle"):
+                (self._folder / "stopped").write_text(str(os.getpid()))
+                os.kill(os.getpid(), number)
+        if self._mutant == "settles again":
+            # Without the check of the lease, and with wakes that are new for each.
+            return self._settle_anyway(lease, wakes)
+        return super().settle(lease, wakes, why)
+
+    def _settle_anyway(self, lease: Lease, wakes: Sequence[Wake]) -> Settled:
+        def settle(connection: Any) -> Settled:
+            connection.execute("DELETE FROM job WHERE id = ?", (lease.job.id,))
+            for wake in wakes:
+                row = f"{wake.id}-{lease.epoch}", wake.session, wake.body
+                connection.execute("INSERT INTO wake (id, session, body, at) VALUES (?, ?, ?, 0)", row)
+            return "settled"
+
+        return self._write(settle)
+
+
+def taken(file: Path) -> bool:
+    """Whether the word was there: one process takes it."""
+    try:
+        file.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def append(file: Path, line: str) -> None:
+    with file.open("a") as opened:
+        opened.write(line + "\n")
+
+
+async def host(folder: Path, engine: Engine, mutant: str) -> None:
+    """Fires an event for each number on stdin, says when it was accepted, and notes what the session is told."""
+    session = engine.session(SESSION, cwd=folder)
+    session.inbox.owner_acknowledges = True
+    shown = folder / "shown"
+    before = [line.split()[0] for line in shown.read_text().splitlines()] if shown.exists() else []
+    engine.desk.join(session, () if mutant == "forgets" else before)
+    listening = asyncio.ensure_future(listen(folder, session, shown, mutant))
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
+    while number := (await reader.readline()).decode().strip():
+        result = ToolResult(tool_name="Bash", tool_input={"command": number}, tool_response={})
+        await session.dispatch(POST_TOOL_USE, result)
+        os.write(1, f"{number}\n".encode())
+        await asyncio.sleep(0)
+    while engine.desk.queue.open_jobs(SESSION) or (
+        engine.desk.queue.wakes(SESSION) and mutant != "settles again"
+    ):
+        await asyncio.sleep(0.05)
+    listening.cancel()
+    if mutant == "settles again":
+        for wake in engine.desk.queue.wakes(SESSION):
+            append(shown, f"{wake.id} wake {msgspec.json.decode(wake.body)['text']}")
+
+
+async def listen(folder: Path, session: Session, shown: Path, mutant: str) -> None:
+    while True:
+        late = await session.inbox.get()
+        if mutant == "settles again":
+            continue  # it is told what the queue has, below
+        append(shown, f"{late.wake_id} {late.kind} {late.text}")
+        if taken(folder / "kill-before-seen"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if session.inbox.acknowledge is not None:
+            session.inbox.acknowledge(late.wake_id)
+
+
+async def main(role: str, folder: Path, mutant: str) -> None:
+    async with Engine(durable=Queue(folder, mutant), drain_seconds=0.2) as engine:
+        if role == "host":
+            engine.load(folder)
+            await host(folder, engine, mutant)
+        else:
+            engine.desk.adopt(ProjectHooks(os.environ, engine.handlers, engine.journal))
+            os.write(1, b"ready\n")
+            await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else ""))
