@@ -35,8 +35,15 @@ def opened(browser: Any, file: Path, scheme: str) -> tuple[Any, list[str], list[
     view = browser.new_page(color_scheme=scheme, viewport={"width": 1100, "height": 900})
     asked: list[str] = []
     said: list[str] = []
-    view.on("request", lambda request: asked.append(request.url))
-    view.on("console", lambda message: said.append(message.text))
+
+    def requested(request: Any) -> None:
+        asked.append(request.url)
+
+    def complained(message: Any) -> None:
+        said.append(message.text)
+
+    view.on("request", requested)
+    view.on("console", complained)
     view.goto(file.as_uri())
     return view, asked, said
 
