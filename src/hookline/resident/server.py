@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import gc
 import os
 import signal
 import socket
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -17,6 +19,7 @@ from msgspec import Struct
 from hookline import __version__
 from hookline.config.jobs import left_jobs
 from hookline.handlers.process.pool import Processes
+from hookline.matching.shell import ShellReader
 from hookline.model.safe_text import one_line
 from hookline.resident import protocol
 from hookline.resident.call.twin import now, process_started
@@ -35,6 +38,22 @@ _MOST_CALLS: Final = 256
 _BACKLOG: Final = 512
 #: Seconds between two looks at whether it is time to end.
 _LOOK_SECONDS: Final = 5.0
+
+#: Modules that a process of its own would load only if it comes to that.
+_NEEDED: Final = (
+    "hookline.config.call_writes",
+    "hookline.config.shell_writes",
+    "hookline.dialects.native.settings",
+    "hookline.guards.commands",
+    "hookline.guards.judge",
+    "hookline.guards.runner",
+    "hookline.handlers.builtin",
+    "hookline.handlers.command",
+    "hookline.journal.secret_shapes",
+    "hookline.resident.call.late",
+    "hookline.tools.read_call",
+    "hookline.tools.standard",
+)
 
 Log = Callable[[str], None]
 
@@ -96,6 +115,7 @@ class Resident:
         """Until it has ended; False if another one is at work."""
         if not self._take_lock():
             return False
+        _get_ready()
         await self._listen_http()
         self._listen()
         loop = asyncio.get_running_loop()
@@ -295,6 +315,15 @@ class Resident:
 
 async def _agreed() -> None:
     """An http request has no second process that would make the call again."""
+
+
+def _get_ready() -> None:
+    """Load what calls need, so that none has to wait for it, and leave all of that out of garbage collections."""
+    for name in _NEEDED:
+        import_module(name)
+    ShellReader().read("git status && make")  # the tables of programs
+    gc.collect()
+    gc.freeze()
 
 
 def _broken(problem: BaseException) -> str:
