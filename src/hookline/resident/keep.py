@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: Variables that differ from call to call and mean nothing to Hookline.
 _PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))
-_MOST_CALLERS, _MOST_PROJECTS, _MOST_PLACES, _MOST_SESSIONS, _MOST_ANSWERS = 16, 32, 128, 1000, 64
+_MOST_CALLERS, _MOST_PROJECTS, _MOST_PLACES, _MOST_SESSIONS, _MOST_ANSWERS = 16, 32, 64, 1000, 64
 
 #: What is known of a session, and why it cannot be used.
 Recalled = tuple[SessionRecord | None, tuple[str, ...]]
@@ -152,7 +152,7 @@ class Keep:
     def __init__(self) -> None:
         self._callers: OrderedDict[tuple[str, frozenset[tuple[str, str]]], Caller] = OrderedDict()
         self._sessions: OrderedDict[tuple[str, str, str], SessionState] = OrderedDict()
-        self.records = Remembered[Recalled](_MOST_SESSIONS)
+        self.records = Remembered[Recalled](_MOST_PLACES)
         #: Of a call, whether its HOME was led into its project.
         self.moved_homes = Remembered[bool](_MOST_PLACES)
         self.twins = Twins()
