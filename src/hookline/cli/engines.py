@@ -14,7 +14,7 @@ from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import LIMIT
 from hookline.engine.session import Session
-from hookline.handlers.registry import Handler, standard_handlers
+from hookline.handlers.registry import Handlers, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
@@ -41,19 +41,22 @@ def command_engine(
     model: str | None = None, cwd: str | None = None, *, caller: str = "", made_by: str = "", **handlers: Any
 ) -> Engine:
     """An engine that writes the user's journal; no hook is in force yet. For `caller` and `made_by` see `Run`."""
-    journal = Journal(
+    journal = command_journal(caller=caller, made_by=made_by)
+    return Engine(handlers=command_handlers(model, cwd, **handlers), journal=journal)
+
+
+def command_journal(*, caller: str = "", made_by: str = "") -> Journal:
+    """The user's journal."""
+    return Journal(
         Redactor(os.environ),
         file=JournalFile(journal_path(os.environ)),
         subscribers=tracers(),
         caller=caller,
         made_by=made_by,
     )
-    return Engine(handlers=command_handlers(model, cwd, **handlers), journal=journal)
 
 
-def command_handlers(
-    model: str | None = None, cwd: str | None = None, **handlers: Any
-) -> Mapping[str, Handler]:
+def command_handlers(model: str | None = None, cwd: str | None = None, **handlers: Any) -> Handlers:
     """How a command runs hooks. The model answers prompt hooks and runs agent hooks, which look around in `cwd`."""
     if model is not None:
         from hookline.cli.models import CommandRunner, completer_for

@@ -50,6 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "observed": "were your hooks asked about every call they should have been?",
     "backtest": "what your hooks would have done in past sessions",
     "rule": "add a rule, watch it, and put it in force",
+    "serve": "decide for others, over http",
     "jobs": "what durable hooks still have to do",
     "bench": "how long your hooks take",
     "agent": "a coding agent that fires every event",
