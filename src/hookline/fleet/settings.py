@@ -7,7 +7,7 @@ import os
 import re
 import socket
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -71,11 +71,10 @@ def read_settings(env: Mapping[str, str], managed: str = MANAGED) -> FleetSettin
 
 def _table(file: str) -> dict[str, Any]:
     document = read_file(file)
-    if document.value is None or not isinstance(document.value, dict):
-        why = "; ".join(str(each.message) for each in document.diagnostics) or "it is no table"
-        raise SettingsError(f"{file}: {why}")
-    table = cast("dict[str, Any]", document.value)
+    if document.value is None:
+        raise SettingsError(f"{file}: {'; '.join(each.message for each in document.diagnostics)}")
     try:
+        table = msgspec.convert(document.value, dict[str, Any])
         checked = msgspec.convert(table, FleetSettings)
     except msgspec.ValidationError as problem:
         raise SettingsError(f"{file}: {problem}") from None
