@@ -4,8 +4,8 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-_DESCRIPTION = """The machines of a team, over a NATS server that fleet.toml names (/etc/hookline, or the user's own folder).
-Each of them keeps what it has accepted in files of its own: the server is the way between them, and may be down.
+_DESCRIPTION = """The machines of a team, over a NATS server that fleet.toml names (in /etc/hookline, or in the user's
+own folder). Each of them keeps what it has accepted in files of its own: the server may be down.
 
   worker    be this machine in the fleet: send its jobs and its runs, run jobs of others (Ctrl-C ends it)"""
 
