@@ -213,7 +213,9 @@ def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, Guard]:
         )
         for hook in hooks
         # A signed bundle may take the place of another.
-        if is_guard(hook) and hook.bundle is None and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
+        if is_guard(hook)
+        and hook.bundle is None
+        and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
     }
 
 

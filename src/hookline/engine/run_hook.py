@@ -273,7 +273,12 @@ def begin_handler(
         admit = engine.admit
         admission = ADMITTED if admit is admit_all else admit(prepared.hook, call.scene)
         hook = prepared.hook
-        if admission is not ADMITTED or hook.broken is not None or call.match_doubt or hook.bundle is not None:
+        if (
+            admission is not ADMITTED
+            or hook.broken is not None
+            or call.match_doubt
+            or hook.bundle is not None
+        ):
             obstacle = _obstacle(prepared, call, admission)
             if obstacle is not None:
                 return obstacle

@@ -46,6 +46,8 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     lease: float = 30.0
     #: How many jobs this machine runs at once.
     slots: int = 8
+    #: Whose bundles count here: read by `hookline.config.bundles.settings`.
+    bundles: dict[str, Any] = {}
 
     @property
     def servers(self) -> Sequence[str]:

@@ -71,6 +71,10 @@ def shown_name(name: str) -> str:
     return one_line(name, _LONGEST_NAME)
 
 
+#: In the environment of each command of a bundle: the folder with its files.
+BUNDLE_VARIABLE = "HOOKLINE_BUNDLE"
+
+
 class HookBundle(Struct, frozen=True, kw_only=True):
     """The signed bundle that a hook came with, as far as running it goes."""
 
@@ -79,7 +83,7 @@ class HookBundle(Struct, frozen=True, kw_only=True):
     #: Where its files are, and their digests by their paths below that.
     folder: str = ""
     files: Mapping[str, str] = {}
-    #: When it stops counting, in seconds since the epoch, and by the monotonic clock: setting the time back adds nothing.
+    #: When it stops counting: in seconds since the epoch, and by the monotonic clock, which nobody can set back.
     expires: float = float("inf")
     closes: float = float("inf")
     #: Why it does not count now.

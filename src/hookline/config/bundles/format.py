@@ -144,7 +144,9 @@ def split(raw: bytes) -> Envelope:
     head, found, body = raw.partition(b"\n")
     words = head[:_LONGEST_HEAD].decode("ascii", "replace").split(" ")
     if not found or len(words) != 4 or words[0] != _MAGIC:
-        raise BundleError("not-a-bundle", "it is not a bundle, or of a version that this Hookline does not know")
+        raise BundleError(
+            "not-a-bundle", "it is not a bundle, or of a version that this Hookline does not know"
+        )
     try:
         signature = bytes.fromhex(words[3])
     except ValueError:
@@ -152,7 +154,9 @@ def split(raw: bytes) -> Envelope:
     if signature.hex() != words[3] or len(signature) != 64:
         raise BundleError("signature", "its signature is damaged")
     if sha256(body).hexdigest() != words[2]:
-        raise BundleError("digest", "its content does not have the digest that it says: it was changed or cut off")
+        raise BundleError(
+            "digest", "its content does not have the digest that it says: it was changed or cut off"
+        )
     return Envelope(words[1], signature, words[2], body)
 
 

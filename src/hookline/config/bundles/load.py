@@ -1,6 +1,6 @@
 """Bundles in force as hooks of the administrator: read from disk like any file, and decided by the same functions.
 
-What cannot be verified closes: nothing that such a bundle may have guarded goes ahead. So do guards of one that expired.
+What cannot be verified closes: nothing that such a bundle may have guarded goes ahead. So do guards of an expired one.
 """
 
 import os
@@ -12,22 +12,20 @@ from msgspec.structs import replace
 
 from hookline.config.bundles.format import Bundle, BundleError, file_digests
 from hookline.config.bundles.place import BundlePlace
-from hookline.config.bundles.settings import FleetSettings, fleet_settings
+from hookline.config.bundles.settings import bundle_settings
 from hookline.config.load import Found, Loaded
 from hookline.config.project import project_root
 from hookline.documents.document import format_of, read_document
 from hookline.handlers.specs import CommandSpec
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.events import May
-from hookline.model.hook import Hook, HookBundle
+from hookline.model.hook import BUNDLE_VARIABLE, Hook, HookBundle
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
     from hookline.config.trust.trust import Trust
     from hookline.dialects.dialect import HomeDialect
 
-#: In the environment of each command of a bundle: the folder with its files.
-FOLDER_VARIABLE = "HOOKLINE_BUNDLE"
 _AGAIN = "run `hookline fleet pull` to get it again"
 
 
@@ -35,7 +33,7 @@ def bundles_in_force(
     loader: "Loader", cwd: str, env: Mapping[str, str], trust: "Trust | None" = None
 ) -> Loaded:
     """The hooks of every bundle in force for a directory, and what is wrong with bundles."""
-    settings = fleet_settings(env)
+    settings = bundle_settings(env)
     if settings is None:
         return Loaded()
     if trust is not None and not settings.managed and trust.is_foreign(settings.file, "user"):
@@ -56,12 +54,8 @@ def bundles_in_force(
             loaded += _closed(loader.home, place.active_file(name), why)
             continue
         counted += 1
-        if bundle.scope.includes(settings.machine, settings.groups):
-            if bundle.scope.holds_in(project_root(cwd), env.get("HOME", "")):
-                loaded += _hooks_of(bundle, place, loader)
-        else:
-            message = f"the bundle {bundle.label} is for {bundle.scope}, and so not for {settings.machine}"
-            loaded += Loaded(diagnostics=(_said("warning", "bundle-scope", message, place.active_file(name)),))
+        if bundle.scope.holds_in(project_root(cwd), env.get("HOME", "")):
+            loaded += _hooks_of(bundle, place, loader)
     if settings.required and not counted:
         why = f"this machine must have a bundle, and none is in force; {_AGAIN}"
         loaded += _closed(loader.home, settings.file, why)
@@ -70,7 +64,7 @@ def bundles_in_force(
 
 def bundle_files(env: Mapping[str, str]) -> tuple[str, ...]:
     """The files that change when other bundles count."""
-    settings = fleet_settings(env)
+    settings = bundle_settings(env)
     return () if settings is None else (settings.file, BundlePlace(settings.place).in_force_file)
 
 
@@ -93,7 +87,8 @@ def _hooks_of(bundle: Bundle, place: BundlePlace, loader: "Loader") -> Loaded:
     else:
         broken = origin
     hooks = tuple(
-        bundled(hook, broken if isinstance(hook.spec, CommandSpec) else origin, lapsed) for hook in loaded.hooks
+        bundled(hook, broken if isinstance(hook.spec, CommandSpec) else origin, lapsed)
+        for hook in loaded.hooks
     )
     return Loaded(hooks, tuple(said), (Found(file, loader.home.name, "managed"),))
 
@@ -116,7 +111,7 @@ def origin_of(bundle: Bundle, folder: str) -> HookBundle:
     left = bundle.expires - max(time.time(), float(bundle.issued))
     return HookBundle(
         label=bundle.label,
-        folder=folder,
+        folder=os.path.realpath(folder),
         expires=float(bundle.expires),
         closes=time.monotonic() + left,
         files=file_digests(bundle),
@@ -127,9 +122,13 @@ def bundled(hook: Hook, origin: HookBundle, lapsed: str = "") -> Hook:
     """A hook as one of a bundle: its command finds the files of the bundle by a variable."""
     spec = hook.spec
     if isinstance(spec, CommandSpec):
-        spec = replace(spec, env={**spec.env, FOLDER_VARIABLE: origin.folder})
+        spec = replace(spec, env={**spec.env, BUNDLE_VARIABLE: origin.folder})
     return replace(
-        hook, spec=spec, scope="managed", bundle=origin, broken=hook.broken or lapsed or origin.problem or None
+        hook,
+        spec=spec,
+        scope="managed",
+        bundle=origin,
+        broken=hook.broken or lapsed or origin.problem or None,
     )
 
 

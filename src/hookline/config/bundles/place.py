@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle, BundleError, Envelope, read_body, split, verify
-from hookline.config.bundles.settings import FleetSettings
+from hookline.config.bundles.settings import BundleSettings
 from hookline.config.trust.digest import sha256
 
 ACTIVE = "active.bundle"
@@ -109,18 +109,25 @@ class BundlePlace:
             raise _unreadable(file, problem) from None
         return split(raw)
 
-    def active(self, name: str, settings: FleetSettings) -> Bundle:
-        """The bundle in force of a name. Raises BundleError: it was changed, or replaced by an older one."""
+    def active(self, name: str, settings: BundleSettings) -> Bundle:
+        """The bundle in force of a name. Raises BundleError: it was changed, or another one is in its place."""
         envelope = self.envelope(name)
         if not self._is_sealed_off(name):
             verify(envelope, settings.keys, settings.file)
         bundle = read_body(envelope.body)
         if bundle.name != name:
             raise BundleError("name", f"{self.active_file(name)} is the bundle {bundle.name}")
+        if not bundle.scope.includes(settings.machine, settings.groups):
+            groups = ", ".join(settings.groups) or "none"
+            raise BundleError(
+                "scope",
+                f"it is for {bundle.scope}, and this machine is {settings.machine} (groups: {groups})",
+            )
         known = self.in_force().bundles.get(name)
         if known is not None and (bundle.revision, bundle.issued) < (known.revision, known.issued):
             raise BundleError(
-                "revision", f"{self.active_file(name)} has revision {bundle.revision}, and {known.revision} was in force"
+                "revision",
+                f"{self.active_file(name)} has revision {bundle.revision}, and {known.revision} was in force",
             )
         return bundle
 
@@ -159,7 +166,6 @@ class BundlePlace:
             return kind()
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise _unreadable(file, problem) from None
-
 
 
 def read_owned(file: str, most: int) -> bytes:

@@ -29,7 +29,7 @@ from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
 from hookline.handlers.specs import GUARDS, BuiltinSpec, CommandSpec
 from hookline.model.diagnostics import Where
-from hookline.model.hook import Hook, HookBundle, Scope
+from hookline.model.hook import BUNDLE_VARIABLE, Hook, HookBundle, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.scene import Scene
 
@@ -461,8 +461,11 @@ class Trust:
 
 def _signed_digest(bundle: HookBundle, file: "NamedFile") -> str:
     """What a file of a bundle must have, whatever is on disk by now; of any other file, what it has."""
-    inside = os.path.relpath(file.path, bundle.folder)
-    return bundle.files.get(inside, "") if is_inside(file.path, bundle.folder) else file.digest
+    if is_inside(file.path, bundle.folder):
+        return bundle.files.get(os.path.relpath(file.path, bundle.folder), "")
+    # A link in place of a file of the bundle leads elsewhere.
+    named = BUNDLE_VARIABLE in file.text or bundle.folder in file.text
+    return "" if named else file.digest
 
 
 def _not_admitted(hook: Hook, why: str, *, asks: bool) -> Admission:
