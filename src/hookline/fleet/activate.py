@@ -186,15 +186,17 @@ class Activator:
         os.makedirs(parent, self._mode, exist_ok=True)
         if stat.S_ISLNK(os.lstat(parent).st_mode):
             raise BundleError("disk", f"{parent} is a link: remove it")
+        os.chmod(parent, self._mode)
         shutil.rmtree(draft, ignore_errors=True)
-        os.mkdir(draft, self._mode)
         try:
+            for below in sorted({"", *(above for each in bundle.files for above in _above(each.path))}):
+                os.mkdir(os.path.join(draft, below), self._mode)
+                os.chmod(os.path.join(draft, below), self._mode)  # whatever the umask is
             for each in bundle.files:
-                path = os.path.join(draft, each.path)
-                os.makedirs(os.path.dirname(path), self._mode, exist_ok=True)
-                rights = (0o555 if each.executable else 0o444) & (self._mode | 0o111)
-                descriptor = os.open(path, _NEW, rights)
+                rights = (0o555 if each.executable else 0o444) & self._mode
+                descriptor = os.open(os.path.join(draft, each.path), _NEW, rights)
                 with os.fdopen(descriptor, "wb") as stream:
+                    os.fchmod(descriptor, rights)
                     stream.write(each.content)
                     stream.flush()
                     os.fsync(descriptor)
@@ -220,8 +222,10 @@ class Activator:
         """As a whole or not at all, also over a power failure."""
         draft = f"{file}.{os.getpid()}.{time.time_ns()}.new"
         try:
-            descriptor = os.open(draft, _NEW, 0o644 if self._mode == 0o755 else 0o600)
+            rights = 0o644 & self._mode
+            descriptor = os.open(draft, _NEW, rights)
             with os.fdopen(descriptor, "wb") as stream:
+                os.fchmod(descriptor, rights)
                 stream.write(content)
                 stream.flush()
                 os.fsync(descriptor)
@@ -283,6 +287,12 @@ def _check_key(bundle: Bundle, key: str | None) -> None:
 
 def _is_same(one: Refusal, other: Refusal) -> bool:
     return (one.code, one.name, one.revision) == (other.code, other.name, other.revision)
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that a path is in."""
+    parts = path.split("/")[:-1]
+    return ("/".join(parts[: end + 1]) for end in range(len(parts)))
 
 
 def _put_in_place(draft: str, folder: str) -> None:
