@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, str] = {
     "rule": "add a rule, watch it, and put it in force",
     "serve": "decide for others, over http",
     "jobs": "what durable hooks still have to do",
+    "fleet": "the machines of a team, over a NATS server",
     "bench": "how long your hooks take",
     "agent": "a coding agent that fires every event",
     "completion": "print a completion script for your shell",
