@@ -37,8 +37,10 @@ _CHECKED: Final = 0.01
 _LOOK: Final = 0.25
 #: Seconds for which what is over is remembered, so that the same id is not accepted again.
 _REMEMBERED: Final = 7 * 86_400.0
-#: Seconds for which a session that does not come back is waited for with what it should be told.
+#: Seconds for which a session that does not come back is waited for with what it should be told; and how many of the
+#: newest are kept in any case, because the time of day may be wrong.
 _UNSEEN: Final = 90 * 86_400.0
+_UNSEEN_KEPT: Final = 10_000
 #: One in so many processes forgets what is older.
 _RARELY: Final = 32
 #: Of 4096 bytes: about a gigabyte. More is refused, and said.
@@ -418,7 +420,10 @@ class DurableFile:
                 old = time.time() - _REMEMBERED
                 connection.execute("DELETE FROM done WHERE settled < ?", (old,))
                 connection.execute("DELETE FROM wake WHERE seen < ?", (old,))
-                connection.execute("DELETE FROM wake WHERE at < ?", (time.time() - _UNSEEN,))
+                connection.execute(
+                    "DELETE FROM wake WHERE at < ? AND n < (SELECT max(n) FROM wake) - ?",
+                    (time.time() - _UNSEEN, _UNSEEN_KEPT),
+                )
         except BaseException:
             connection.close()
             raise
