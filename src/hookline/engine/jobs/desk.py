@@ -15,10 +15,19 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.durable.port import MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Wake
+from hookline.durable.port import FLEET, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Wake
 from hookline.engine.background import Inbox, LateMessage, deliver
 from hookline.engine.dispatch import DispatchState
-from hookline.engine.jobs.stored import FILES, Resolve, StoredCall, hook_key, lane_of, stored_call
+from hookline.engine.jobs.stored import (
+    FILES,
+    Resolve,
+    StoredCall,
+    fleet_key,
+    goes_to_fleet,
+    hook_key,
+    lane_of,
+    stored_call,
+)
 from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
 from hookline.engine.lanes import PreparedHook
 from hookline.engine.run_hook import begin_handler, record
@@ -66,6 +75,8 @@ class Desk:
         #: Jobs of other processes that may wake a session of this one.
         self._expected: dict[str, Inbox] = {}
         self._watched: set[str] = set()
+        #: Sessions that other machines may send something to.
+        self._listening: set[str] = set()
         self._keys: dict[Hook, str] = {}
         self._resolve: Resolve | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -98,6 +109,7 @@ class Desk:
                 dialect=hook.dialect, file=hook.where.file, source=prepared.source, scope=hook.scope,
                 payload=msgspec.Raw(msgspec.json.encode(call.payload)), scene=call.scene, directory=call.directory,
                 told_as=call.told_as, doubt=call.match_doubt, rewake=hook.waiting == "rewake",
+                fleet=fleet_key(hook) if goes_to_fleet(hook) else "",
             )  # fmt: skip
             body = msgspec.json.encode(stored)
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
@@ -106,6 +118,8 @@ class Desk:
             id=job_id, session=session.id, lane=lane_of(hook, key), body=body, ordered=hook.order == "session"
         )
         call.number = int(job_id[:14], 16)
+        if job.lane == FLEET:
+            return self._send(session, job, rewake=stored.rewake)
         # Before it can be over.
         self._held[job_id] = _Made(state, prepared, call, state.event_id, session.inbox)
         session.inbox.acknowledge = self.seen
@@ -117,6 +131,22 @@ class Desk:
             self._problem(problem)
             return str(problem)
         self._work()
+        return None
+
+    def _send(self, session: "Session", job: Job, *, rewake: bool) -> str | None:
+        """Leave a job to the fleet. What comes of it is seen in the queue, as of any other process."""
+        session.inbox.acknowledge = self.seen
+        try:
+            if self.queue.submit(job):
+                self.queue.listen(session.id)
+                self._inboxes[session.id] = session.inbox
+                if rewake:
+                    self._expected[job.id] = session.inbox
+                    session.inbox.await_wake()
+        except DurableError as problem:
+            self._problem(problem)
+            return str(problem)
+        self._watch(session.id)
         return None
 
     def _key(self, hook: Hook) -> str:
@@ -299,7 +329,9 @@ class Desk:
         job = lease.job
         if how != "settled":
             late = (_dead_letter(job, why),)
-        late = tuple(replace(one, wake_id=f"{job.id}.{place}") for place, one in enumerate(late))
+        late = tuple(
+            replace(one, wake_id=f"{job.id}.{lease.epoch}.{place}") for place, one in enumerate(late)
+        )
         wakes = [Wake(id=one.wake_id, session=job.session, body=msgspec.json.encode(one)) for one in late]
         queue = self.queue
         settle = {"settled": queue.settle, "dead": queue.bury, "retry": queue.retry}[how]
@@ -375,7 +407,10 @@ class Desk:
                 self.queue.seen(wake_id)
             session.inbox.acknowledge = self.seen
             self._inboxes[session.id] = session.inbox
-            if self._look(session.id):
+            listens = self.queue.listen(session.id)
+            if listens:
+                self._listening.add(session.id)
+            if self._look(session.id) or listens:
                 self._watch(session.id)
         except DurableError as problem:
             self._problem(problem)
@@ -408,6 +443,7 @@ class Desk:
         """Put what the session has not seen into its inbox. Whether more may come from other processes."""
         inbox, known = self._inboxes.get(session_id), self.queue.open_jobs(session_id)
         if inbox is None:
+            self._listening.discard(session_id)
             return False
         for wake in self.queue.wakes(session_id):
             inbox.put(msgspec.json.decode(wake.body, type=LateMessage))
@@ -420,7 +456,7 @@ class Desk:
             if job_id not in self._expected and stored_call(job.body).rewake:
                 self._expected[job_id] = inbox
                 inbox.await_wake()
-        return bool(others)
+        return bool(others) or session_id in self._listening
 
     def _tick(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
