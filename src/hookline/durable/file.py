@@ -89,7 +89,7 @@ _LOST: Final = "its process ended"
 _AT_WORK: Final = "SELECT count(*), total(why = ?) FROM job WHERE owner = ? AND state = 'running'"
 _HELD: Final = " WHERE id = ? AND epoch = ? AND owner = ? AND state = 'running'"
 #: Not before earlier ordered jobs of the same session.
-_IN_TURN: Final = (
+IN_TURN: Final = (
     "(ordered = 0 OR NOT EXISTS (SELECT 1 FROM job AS e WHERE e.session = job.session AND e.ordered = 1"
     " AND e.settled IS NULL AND e.n < job.n))"
 )
@@ -237,11 +237,8 @@ class DurableFile:
             if ended.rowcount != 1:
                 return "lost"
             if state == "settled":  # a dead letter can be tried again
-                _to_ledger(connection, lease.job.id, why)
-            connection.executemany(
-                "INSERT OR IGNORE INTO wake (id, session, body, at) VALUES (?, ?, ?, ?)",
-                [(wake.id, wake.session, wake.body, time.time()) for wake in wakes],
-            )
+                to_ledger(connection, lease.job.id, why)
+            insert_wakes(connection, wakes)
             return state
 
         return self._write(finish)
@@ -325,7 +322,7 @@ class DurableFile:
             query = "SELECT 1 FROM job WHERE id = ? AND state IN ('dead', 'queued')"
             found = connection.execute(query, (job_id,)).fetchone() is not None
             if found:
-                _to_ledger(connection, job_id, "dropped by the user")
+                to_ledger(connection, job_id, "dropped by the user")
             return found
 
         return self._write(drop) if self.exists else False
@@ -472,13 +469,20 @@ def _ready(lanes: Sequence[str]) -> str:
     """What may be begun: jobs of an owner, and nobody's in these lanes, that are due."""
     places = ",".join("?" * len(lanes))
     whose = f"(owner = ? OR (owner IS NULL AND lane IN ({places})))"
-    return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {_IN_TURN}"
+    return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {IN_TURN}"
 
 
 def _insert(values: tuple[object, ...], connection: "Connection") -> bool:
     return connection.execute(_INSERT, values).rowcount == 1
 
 
-def _to_ledger(connection: "Connection", job_id: str, why: str) -> None:
+def insert_wakes(connection: "Connection", wakes: Sequence[Wake]) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO wake (id, session, body, at) VALUES (?, ?, ?, ?)",
+        [(wake.id, wake.session, wake.body, time.time()) for wake in wakes],
+    )
+
+
+def to_ledger(connection: "Connection", job_id: str, why: str) -> None:
     connection.execute(_INTO_LEDGER, (time.time(), why, job_id))
     connection.execute("DELETE FROM job WHERE id = ?", (job_id,))

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at what other processes have done.
 _LOOK_SECONDS: Final = 0.25
+_EXPECTED_SECONDS: Final = 0.05
 #: Seconds between two looks for what others have left.
 _ADOPT_SECONDS: Final = 1.0
 _LONGEST_WHY: Final = 500
@@ -66,7 +67,8 @@ class Desk:
         self._engine = engine
         self._open_queue = open_queue
         self._queue: Durable | None = None
-        self._at_once = at_once
+        #: How many jobs run at once.
+        self.at_once = at_once
         #: Calls that were accepted here, by the id of their job.
         self._held: dict[str, _Made] = {}
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
@@ -175,6 +177,10 @@ class Desk:
                 return
             await asyncio.sleep(min(due, _ADOPT_SECONDS))
 
+    def look(self) -> None:
+        """There is something new in the queue that this engine has."""
+        self._work()
+
     def _adopt(self) -> None:
         try:
             if self.queue.next_due(self._lanes()) == 0:
@@ -229,7 +235,7 @@ class Desk:
         """Begin what there is room for. The seconds until it is worth another look; None: nothing is left here."""
         queue, lanes = self.queue, self._lanes()
         try:
-            free = self._at_once - len(self._running)
+            free = self.at_once - len(self._running)
             for lease in queue.claim(lanes, free) if free else ():
                 task = asyncio.get_running_loop().create_task(self._run_job(lease))
                 self._running[lease.job.id] = lease, task
@@ -436,7 +442,8 @@ class Desk:
                 first = False
             except DurableError as problem:
                 self._problem(problem)
-            await asyncio.sleep(_LOOK_SECONDS if more else 0)
+            # What is waited for comes soon; a session that only listens can wait a little.
+            await asyncio.sleep((_EXPECTED_SECONDS if self._expected else _LOOK_SECONDS) if more else 0)
         self._watched.discard(session_id)
 
     def _look(self, session_id: str) -> bool:
