@@ -7,11 +7,13 @@ reached or refuses; nothing is retried here, because the caller knows whether th
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any, Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from hookline.fleet.settings import FleetSettings
@@ -101,28 +103,35 @@ class Fleet:
         """The largest message that the server takes."""
         return int(self.client.max_payload)
 
-    async def prepare(self) -> None:
-        """Make the streams and buckets that are missing. Those that are there stay as their administrator made them."""
+    async def prepare(self) -> bool:
+        """Make the streams and buckets that are missing. Those that are there stay as their administrator made them.
+
+        Whether jobs or what is known of them had to begin anew: the server is new, or has lost what it had.
+        """
         copies = self.settings.replicas
-        await self._stream(HOOKS, ["hl.job.>"], retention="workqueue", num_replicas=copies)
+        anew = await self._stream(HOOKS, ["hl.job.>"], retention="workqueue", num_replicas=copies)
         await self._stream(WAKE, ["hl.wake.>"], retention="workqueue", num_replicas=copies)
         await self._stream(
             AUDIT, ["hl.run.>"], max_age=_AUDIT_AGE, max_bytes=_AUDIT_BYTES, num_replicas=copies
         )
         for bucket, seconds in ((SETTLED, _REMEMBERED), (SESSIONS, _REMEMBERED), (MACHINES, 0), (BUNDLES, 0)):
-            await self._bucket(bucket, seconds, copies)
+            anew |= await self._bucket(bucket, seconds, copies) and bucket == SETTLED
+        return anew
 
-    async def _stream(self, stream: str, subjects: list[str], **settings: Any) -> None:
+    async def _stream(self, stream: str, subjects: list[str], **settings: Any) -> bool:
+        """Whether it had to be made."""
         from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
 
         try:
             await _asked(self.streams.stream_info(stream), NotFoundError)
         except NotFoundError:
             await _asked(self.streams.add_stream(name=stream, subjects=subjects, **settings))
+            return True
+        return False
 
-    async def _bucket(self, bucket: str, seconds: float, copies: int) -> None:
+    async def _bucket(self, bucket: str, seconds: float, copies: int) -> bool:
         # Read from the leader alone: a copy may be behind, and who claims must know.
-        await self._stream(
+        return await self._stream(
             f"KV_{bucket}", [f"$KV.{bucket}.>"], max_msgs_per_subject=1, max_age=seconds or None, allow_direct=False,
             allow_rollup_hdrs=True, deny_delete=True, discard="new", num_replicas=copies,
         )  # fmt: skip
@@ -165,6 +174,43 @@ class Fleet:
         await _asked(self.streams.add_consumer(stream, config))
         return await _asked(self.streams.pull_subscribe_bind(consumer=name, stream=stream))
 
+    async def read(
+        self, stream: str, subject: str, *, headers_only: bool = False
+    ) -> AsyncIterator[tuple[bytes, Mapping[str, str]]]:
+        """Everything that a stream has now, oldest first; nothing is taken out of it."""
+        from nats.js.api import AckPolicy, ConsumerConfig  # noqa: PLC0415 of the extra
+
+        config = ConsumerConfig(
+            filter_subject=subject, ack_policy=AckPolicy.NONE, headers_only=headers_only, inactive_threshold=30.0,
+            mem_storage=True,
+        )  # fmt: skip
+        made = await _asked(self.streams.add_consumer(stream, config))
+        left = int(made.num_pending or 0)
+        puller = await _asked(self.streams.pull_subscribe_bind(consumer=made.name, stream=stream))
+        try:
+            while left > 0:
+                for each in await _asked(puller.fetch(min(left, 256), timeout=_TIMEOUT)):
+                    left -= 1
+                    yield each.data, each.headers or {}
+        finally:
+            await puller.unsubscribe()
+
+    async def first_number(self, stream: str) -> int:
+        """The number of the oldest message that a stream has."""
+        found = await _asked(self.streams.stream_info(stream))
+        return int(found.state.first_seq)
+
+    # -- hints, which may be lost
+
+    async def say(self, subject: str, data: bytes) -> None:
+        await _asked(self.client.publish(subject, data))
+
+    async def listen(self, subject: str, heard: Callable[[bytes], None]) -> Any:
+        async def called(message: Any) -> None:
+            heard(message.data)
+
+        return await _asked(self.client.subscribe(subject, cb=called))
+
     # -- buckets
 
     async def get(self, bucket: str, key: str) -> Entry | None:
@@ -192,6 +238,14 @@ class Fleet:
             if problem.err_code in _OTHER_REVISION:
                 return None
             raise FleetError(_why(problem)) from problem
+
+    async def time(self) -> float:
+        """What the server's clock shows, in seconds since the epoch."""
+        answer = await _asked(self.client.request(f"$JS.API.STREAM.INFO.{HOOKS}", b"", timeout=_TIMEOUT))
+        found = msgspec.json.decode(answer.data)
+        if "ts" not in found:
+            raise FleetError(f"the server does not tell its time: {found.get('error', 'it is too old')}")
+        return msgspec.convert(found["ts"], datetime, strict=False).timestamp()
 
     async def keys(self, bucket: str) -> list[Entry]:
         """All values of a small bucket."""
@@ -257,6 +311,11 @@ async def connect(settings: FleetSettings) -> Fleet:
         servers = ", ".join(settings.servers)
         raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
     return Fleet(settings, client)
+
+
+def token(text: str) -> str:
+    """An id of others, such as that of a session, as part of a subject or key."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
 async def _ignore(_problem: Exception) -> None:
