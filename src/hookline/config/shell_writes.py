@@ -27,13 +27,15 @@ _FLOWS = re.compile(
 HOOKLINE_READS = frozenset(
     (
         "agent", "backtest", "bench", "completion", "convert", "doctor", "events", "explain", "fire", "list", "log",
-        "observed", "resident", "schema", "status",
-        "jobs", "jobs list", "jobs retry", "jobs run", "jobs show", "rule list",
+        "observed", "resident", "schema", "status", "console", "serve",
+        "jobs", "jobs list", "jobs retry", "jobs run", "jobs show", "rule list", "fleet worker", "fleet status",
     )
 )  # fmt: skip
 #: Those whose next word decides.
-_HOOKLINE_BY_WORD = frozenset(("jobs", "rule"))
-HOOKLINE_CHANGES = frozenset(("convert", "hook", "init", "install", "jobs", "rule", "trust", "uninstall"))
+_HOOKLINE_BY_WORD = frozenset(("fleet", "jobs", "rule"))
+HOOKLINE_CHANGES = frozenset(
+    ("convert", "fleet", "hook", "init", "install", "jobs", "rule", "trust", "uninstall")
+)
 _HOOKLINE_SHOWS = frozenset(("--list", "--diff", "--dry-run", "--print-config", "--help", "-h", "--version"))
 #: In full or abbreviated.
 _HOOKLINE_CONFIRMS = ("--yes", "--write")
