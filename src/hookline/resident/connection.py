@@ -153,7 +153,7 @@ class Connection:
         if self._agreed is None:
             self._agreed = self._loop.create_future()
             if self.call is not None:
-                self._write(protocol.answer_frame(protocol.BEGINS, self.call.if_lost()))
+                self.send(protocol.answer_frame(protocol.BEGINS, self.call.if_lost()))
         await asyncio.shield(self._agreed)
 
     def answer(self, reply: Reply) -> None:
@@ -162,9 +162,9 @@ class Connection:
     def finish(self, last: bytes) -> None:
         self.task = None
         self._finished = True
-        self._write(last)
+        self.send(last)
 
-    def _write(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
         if self._closed:
             return
         self._unsent += data
@@ -176,7 +176,7 @@ class Connection:
             self._lose()
             return
         if self._unsent:
-            self._loop.add_writer(self._socket, self._write, b"")
+            self._loop.add_writer(self._socket, self.send, b"")
         elif self._finished:
             self._close()
         else:

@@ -43,7 +43,7 @@ _LOOK_SECONDS: Final = 5.0
 _NEEDED: Final = (
     "hookline.config.call_writes",
     "hookline.config.shell_writes",
-    "hookline.dialects.native.settings",
+    "hookline.dialects.family.settings",
     "hookline.guards.commands",
     "hookline.guards.judge",
     "hookline.guards.runner",
