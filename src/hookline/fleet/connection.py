@@ -219,7 +219,7 @@ class Fleet:
     async def close(self) -> None:
         try:
             await asyncio.wait_for(self.client.close(), _TIMEOUT)
-        except TimeoutError:
+        except (TimeoutError, OSError):
             pass  # the server is gone: nothing is left to be said
 
 
