@@ -11,10 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.config.bundles.format import BundleFile, BundleScope
-from hookline.config.watch import changes
+from hookline.config.protected import protected_in
+from hookline.config.watch import Watch, changes
 from hookline.model.hook import Hook
 from tests.every import every
 from tests.fleet.machines import FILES, GUARD, SCRIPT, Machine, bundle, key, signed
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -347,6 +349,38 @@ def test_a_new_bundle_is_in_force_without_a_question(machine: Machine) -> None:
     assert before
     assert after == ()
     assert not changes(before, after)
+
+
+def test_a_running_agent_has_it_at_once_whatever_hooks_object(machine: Machine) -> None:
+    async def never(*_: object) -> bool:
+        return False
+
+    async def main() -> list[str]:
+        async with machine.load()[0] as engine:
+            watch = Watch(engine, str(machine.project), agree=never)
+            running = asyncio.ensure_future(watch.run())
+            await watch.ready.wait()
+            machine.activator.offer(signed(4, files=(BundleFile("hooks.toml", GUARD.encode()),)))
+            await until(lambda: len(engine.hooks) == 1)
+            watch.stop()
+            await running
+            return [hook.bundle.label for hook in engine.hooks if hook.bundle is not None]
+
+    assert asyncio.run(main()) == ["guards 4"]
+
+
+def test_the_place_of_bundles_is_protected_wherever_it_is(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, more=f'place = "{tmp_path}/elsewhere"\n')
+    machine.activator.offer(signed(1))
+    engine, loaded = machine.load()
+    found = protected_in([str(machine.project)], machine.env, loaded.hooks)
+    assert loaded.hooks
+    assert all(
+        found.why(f"{tmp_path}/elsewhere/{name}") for name in ("in-force.json", "guards/active.bundle")
+    )
+    assert found.why(str(machine.settings))
+    assert found.why(f"{tmp_path}/other/active.bundle") is None
+    assert not engine.hooks[0].broken
 
 
 def test_files_of_earlier_revisions_stay_for_a_while_and_then_go(machine: Machine) -> None:
