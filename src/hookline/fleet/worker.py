@@ -110,6 +110,7 @@ class Worker:
         name = self.settings.name
         if await fleet.prepare():
             self._outbox.ask_again()
+            self._taken.tell_all_again()
         ledger = Ledger(fleet, name, self._file, self.settings.lease)
         machine = Machine(fleet, self._presence, ledger.set_time)
         await machine.begin()
@@ -119,6 +120,7 @@ class Worker:
         )
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(fleet.until_lost())
                 group.create_task(machine.run())
                 group.create_task(Sender(fleet, ledger, self._outbox, name, self._note).run())
                 group.create_task(taker.run(hooks.hooks))
