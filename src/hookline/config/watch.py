@@ -204,6 +204,9 @@ class Changes(Struct, frozen=True, eq=False):
 
 
 def changes(before: Sequence[Hook], after: Sequence[Hook]) -> Changes:
+    """Without the hooks of bundles: whoever signs them decides about those."""
+    before = [hook for hook in before if hook.bundle is None]
+    after = [hook for hook in after if hook.bundle is None]
     there = {_identity(hook) for hook in after if is_guard(hook)}
     ran = {_identity(hook) for hook in before if hook.mode != "off"}
     return Changes(

@@ -49,6 +49,8 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     slots: int = 8
     #: Fields of runs that are not sent to the audit, such as `stdout`. Secrets never are.
     mask: tuple[str, ...] = ()
+    #: Whose bundles count here: read by `hookline.config.bundles.settings`.
+    bundles: dict[str, Any] = {}
 
     @property
     def servers(self) -> Sequence[str]:

@@ -16,6 +16,7 @@ from hookline.config.engine import Engine
 from hookline.durable.port import DurableError
 from hookline.fleet.audit import Shipper
 from hookline.fleet.connection import Fleet, FleetError, connect
+from hookline.fleet.follow import follow_fleet
 from hookline.fleet.jobs.files import Taken
 from hookline.fleet.jobs.hooks import FleetHooks
 from hookline.fleet.jobs.ledger import Ledger
@@ -126,6 +127,7 @@ class Worker:
                 group.create_task(taker.run(hooks.hooks))
                 group.create_task(Mover(fleet, self._outbox, name, self._note).run())
                 group.create_task(self._shipper.run(fleet))
+                group.create_task(follow_fleet(fleet, self._env, self._say))
         except ExceptionGroup as problems:
             raise _worst(problems) from None
         except asyncio.CancelledError:

@@ -1,0 +1,79 @@
+"""`hookline fleet status`: every machine, its bundles, and what is wrong."""
+
+import argparse
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from hookline.cli.commands.fleet.reach import transport_of
+from hookline.cli.output import ExitStatus, show
+from hookline.cli.text import count_of, json_lines, paragraph, table, terminal_width
+from hookline.config.bundles.settings import bundle_settings
+from hookline.fleet.status import FleetStatus, MachineStatus, fleet_status
+from hookline.model.safe_text import printable
+
+
+async def run(args: argparse.Namespace) -> int:
+    settings = bundle_settings(os.environ)
+    async with transport_of(args) as transport:
+        offers, reports = await transport.bundles(), await transport.reports()
+    found = fleet_status(offers, reports, settings.keys if settings is not None else None)
+    if args.json:
+        shown = show(json_lines(msgspec.to_builtins(found)), as_json=True)
+    else:
+        shown = show(printable("\n".join(_lines(found, terminal_width()))))
+    return ExitStatus.PROBLEM if found.problems else shown
+
+
+def _lines(found: FleetStatus, width: int) -> Iterator[str]:
+    if found.bundles:
+        rows = [("bundle", "stage", "in force", "expires", "for")]
+        rows += [
+            (
+                f"{each.name} {each.revision}",
+                f"{each.stage:g} %",
+                f"{each.machines} of {count_of(each.meant, 'machine')}",
+                _until(each.expires, found.at),
+                each.scope,
+            )
+            for each in found.bundles
+        ]
+        yield table(rows, width)
+    else:
+        yield "no bundle is published"
+    yield ""
+    if found.machines:
+        head = ("machine", "seen", "bundles", "runs", "failed", "open passes", "groups")
+        yield table([head, *(_row(each, found.at) for each in found.machines)], width)
+    else:
+        yield "no machine has reported: `hookline fleet worker` or `hookline fleet pull` does"
+    yield ""
+    yield from (paragraph(f"! {each}", width) for each in found.problems)
+    wrong = count_of(len(found.problems), "problem") if found.problems else "nothing is wrong"
+    yield f"{count_of(len(found.machines), 'machine')}: {wrong}"
+
+
+def _row(machine: MachineStatus, now: float) -> tuple[str, ...]:
+    report = machine.report
+    day = report.last_day
+    return (
+        report.machine,
+        f"{_length(now - report.at)} ago",
+        ", ".join(f"{each.name} {each.revision or '?'}" for each in report.bundles) or "none",
+        f"{day.runs:,}",
+        f"{day.failed:,}",
+        f"{day.open_passes:,}",
+        ", ".join(report.groups),
+    )
+
+
+def _until(expires: float, now: float) -> str:
+    return f"in {_length(expires - now)}" if expires > now else "expired"
+
+
+def _length(seconds: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
