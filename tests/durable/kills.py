@@ -85,14 +85,17 @@ class Players:
         places = {"effects": self.effects, "locks": self.folder / "locks", "slow": f"{self.plan.slow:g}"}
         settings = "\n".join(f"{name}={shlex.quote(str(value))}" for name, value in places.items())
         script.write_text(f"{settings}\n{_HOOK}")
-        config = self.folder / "home" / ".config" / "hookline" / "hooks.toml"
-        config.parent.mkdir(parents=True)
         order = 'order = "session"\n' if self.plan.order else ""
-        config.write_text(
+        self._configure(
             "[[hooks.PostToolUse]]\n[[hooks.PostToolUse.hooks]]\n"
             f'type = "command"\ncommand = "sh {script}"\nasyncRewake = true\ndurable = true\n{order}'
         )
         self.effects.touch()
+
+    def _configure(self, entry: str) -> None:
+        config = self.folder / "home" / ".config" / "hookline" / "hooks.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text(entry)
 
     def start(self, role: str) -> subprocess.Popen[bytes]:
         home = str(self.folder / "home")

@@ -7,11 +7,13 @@ reached or refuses; nothing is retried here, because the caller knows whether th
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any, Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from hookline.fleet.settings import FleetSettings
@@ -85,10 +87,16 @@ class Fleet:
         self.client = client
         self.streams: Any = client.jetstream(timeout=_TIMEOUT)
         self._puller: dict[tuple[str, str], Any] = {}
+        self.lost = asyncio.Event()
 
     @property
     def connected(self) -> bool:
         return bool(self.client.is_connected)
+
+    async def until_lost(self) -> None:
+        """Raises FleetError when the connection ends: sooner than each question would find out for itself."""
+        await self.lost.wait()
+        raise FleetError(f"the connection to {', '.join(self.settings.servers)} was lost")
 
     @property
     def server(self) -> str:
@@ -101,28 +109,35 @@ class Fleet:
         """The largest message that the server takes."""
         return int(self.client.max_payload)
 
-    async def prepare(self) -> None:
-        """Make the streams and buckets that are missing. Those that are there stay as their administrator made them."""
+    async def prepare(self) -> bool:
+        """Make the streams and buckets that are missing. Those that are there stay as their administrator made them.
+
+        Whether jobs or what is known of them had to begin anew: the server is new, or has lost what it had.
+        """
         copies = self.settings.replicas
-        await self._stream(HOOKS, ["hl.job.>"], retention="workqueue", num_replicas=copies)
+        anew = await self._stream(HOOKS, ["hl.job.>"], retention="workqueue", num_replicas=copies)
         await self._stream(WAKE, ["hl.wake.>"], retention="workqueue", num_replicas=copies)
         await self._stream(
             AUDIT, ["hl.run.>"], max_age=_AUDIT_AGE, max_bytes=_AUDIT_BYTES, num_replicas=copies
         )
         for bucket, seconds in ((SETTLED, _REMEMBERED), (SESSIONS, _REMEMBERED), (MACHINES, 0), (BUNDLES, 0)):
-            await self._bucket(bucket, seconds, copies)
+            anew |= await self._bucket(bucket, seconds, copies) and bucket == SETTLED
+        return anew
 
-    async def _stream(self, stream: str, subjects: list[str], **settings: Any) -> None:
+    async def _stream(self, stream: str, subjects: list[str], **settings: Any) -> bool:
+        """Whether it had to be made."""
         from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
 
         try:
             await _asked(self.streams.stream_info(stream), NotFoundError)
         except NotFoundError:
             await _asked(self.streams.add_stream(name=stream, subjects=subjects, **settings))
+            return True
+        return False
 
-    async def _bucket(self, bucket: str, seconds: float, copies: int) -> None:
+    async def _bucket(self, bucket: str, seconds: float, copies: int) -> bool:
         # Read from the leader alone: a copy may be behind, and who claims must know.
-        await self._stream(
+        return await self._stream(
             f"KV_{bucket}", [f"$KV.{bucket}.>"], max_msgs_per_subject=1, max_age=seconds or None, allow_direct=False,
             allow_rollup_hdrs=True, deny_delete=True, discard="new", num_replicas=copies,
         )  # fmt: skip
@@ -165,6 +180,50 @@ class Fleet:
         await _asked(self.streams.add_consumer(stream, config))
         return await _asked(self.streams.pull_subscribe_bind(consumer=name, stream=stream))
 
+    async def read(
+        self, stream: str, subject: str, *, headers_only: bool = False
+    ) -> AsyncIterator[tuple[bytes, Mapping[str, str]]]:
+        """Everything that a stream has now, oldest first; nothing is taken out of it."""
+        from nats.js.api import AckPolicy, ConsumerConfig  # noqa: PLC0415 of the extra
+
+        config = ConsumerConfig(
+            filter_subject=subject, ack_policy=AckPolicy.NONE, headers_only=headers_only, inactive_threshold=30.0,
+            mem_storage=True,
+        )  # fmt: skip
+        made = await _asked(self.streams.add_consumer(stream, config))
+        left = int(made.num_pending or 0)
+        puller = await _asked(self.streams.pull_subscribe_bind(consumer=made.name, stream=stream))
+        try:
+            while left > 0:
+                for each in await _asked(puller.fetch(min(left, 256), timeout=_TIMEOUT)):
+                    left -= 1
+                    yield each.data, each.headers or {}
+        finally:
+            await _quietly(puller.unsubscribe())
+
+    async def first_number(self, stream: str) -> int:
+        """The number of the oldest message that a stream has."""
+        found = await _asked(self.streams.stream_info(stream))
+        return int(found.state.first_seq)
+
+    # -- hints, which may be lost
+
+    async def say(self, subject: str, data: bytes) -> None:
+        await _asked(self.client.publish(subject, data))
+
+    @asynccontextmanager
+    async def listening(self, subject: str, heard: Callable[[bytes], None]) -> AsyncGenerator[None]:
+        """What is said on a subject is heard as long as the block lasts."""
+
+        async def called(message: Any) -> None:
+            heard(message.data)
+
+        subscription = await _asked(self.client.subscribe(subject, cb=called))
+        try:
+            yield
+        finally:
+            await _quietly(subscription.unsubscribe())
+
     # -- buckets
 
     async def get(self, bucket: str, key: str) -> Entry | None:
@@ -193,6 +252,14 @@ class Fleet:
                 return None
             raise FleetError(_why(problem)) from problem
 
+    async def time(self) -> float:
+        """What the server's clock shows, in seconds since the epoch."""
+        answer = await _asked(self.client.request(f"$JS.API.STREAM.INFO.{HOOKS}", b"", timeout=_TIMEOUT))
+        found = msgspec.json.decode(answer.data)
+        if "ts" not in found:
+            raise FleetError(f"the server does not tell its time: {found.get('error', 'it is too old')}")
+        return msgspec.convert(found["ts"], datetime, strict=False).timestamp()
+
     async def keys(self, bucket: str) -> list[Entry]:
         """All values of a small bucket."""
         import nats.js.errors  # noqa: PLC0415 of the extra
@@ -214,13 +281,10 @@ class Fleet:
                 if found is not None and found.operation is None:
                     yield Entry(found.key, found.value or b"", int(found.revision), _seconds(found.created))
         finally:
-            await watcher.stop()
+            await _quietly(watcher.stop())
 
     async def close(self) -> None:
-        try:
-            await asyncio.wait_for(self.client.close(), _TIMEOUT)
-        except (TimeoutError, OSError):
-            pass  # the server is gone: nothing is left to be said
+        await _quietly(asyncio.wait_for(self.client.close(), _TIMEOUT))
 
 
 @asynccontextmanager
@@ -240,9 +304,16 @@ async def connect(settings: FleetSettings) -> Fleet:
     except ImportError:
         raise FleetError("the fleet needs the extra: pip install 'hookline[fleet]'") from None
     client: Any = Client()
+    fleet: list[Fleet] = []
+
+    async def disconnected() -> None:
+        for each in fleet:
+            each.lost.set()
+
     options: dict[str, Any] = {
         "servers": list(settings.servers), "name": f"hookline {settings.name}", "connect_timeout": 3,
         "reconnect_time_wait": 0.25, "max_reconnect_attempts": -1, "error_cb": _ignore, "ping_interval": 10,
+        "disconnected_cb": disconnected,
         "max_outstanding_pings": 2,
     }  # fmt: skip
     if settings.credentials:
@@ -256,7 +327,13 @@ async def connect(settings: FleetSettings) -> Fleet:
         why = f"no answer in {_TIMEOUT:g} seconds" if isinstance(problem, TimeoutError) else _why(problem)
         servers = ", ".join(settings.servers)
         raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
-    return Fleet(settings, client)
+    fleet.append(Fleet(settings, client))
+    return fleet[0]
+
+
+def token(text: str) -> str:
+    """An id of others, such as that of a session, as part of a subject or key."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
 async def _ignore(_problem: Exception) -> None:
@@ -283,6 +360,14 @@ async def _asked(answer: Awaitable[T], *expected: type[Exception]) -> T:
         raise
     except Exception as problem:
         raise FleetError(_why(problem)) from problem
+
+
+async def _quietly(end: Awaitable[object]) -> None:
+    """The end of something: with a server that is gone, nothing is left to be said."""
+    try:
+        await end
+    except Exception:  # noqa: BLE001, S110 as the client has many ways to fail there
+        pass
 
 
 def _why(problem: Exception) -> str:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from hookline.config.files import read_file
 from hookline.dialects.dialect import user_directories
 from hookline.model.errors import HooklineError
+from hookline.model.run import Run
 
 #: Of the administrator of this machine.
 MANAGED: Final = "/etc/hookline/fleet.toml"
@@ -46,6 +47,8 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     lease: float = 30.0
     #: How many jobs this machine runs at once.
     slots: int = 8
+    #: Fields of runs that are not sent to the audit, such as `stdout`. Secrets never are.
+    mask: tuple[str, ...] = ()
     #: Whose bundles count here: read by `hookline.config.bundles.settings`.
     bundles: dict[str, Any] = {}
 
@@ -84,6 +87,9 @@ def _table(file: str) -> dict[str, Any]:
         raise SettingsError(f"{file}: name: only letters, digits, - and _, at most 63 of them")
     if min(checked.replicas, checked.slots) < 1 or checked.lease < 1:
         raise SettingsError(f"{file}: replicas, slots and lease are at least 1")
+    unknown = [name for name in checked.mask if name not in Run.__struct_fields__[1:]]
+    if unknown:
+        raise SettingsError(f"{file}: mask: a run has no field {unknown[0]!r} that could be left out")
     folder = os.path.dirname(file)
     for key in ("credentials", "ca", "certificate", "key"):
         if table.get(key):  # beside this file, if it is not absolute

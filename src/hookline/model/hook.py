@@ -23,6 +23,8 @@ Output = Literal["answer", "ignore"]
 #: Whether a hook may be run on what is long past: `none` says that it changes nothing, and that its answer depends on
 #: what is asked and not on when or how often.
 SideEffects = Literal["unknown", "none"]
+#: `fleet`: run by whichever machine of the fleet comes first.
+Durable = bool | Literal["fleet"]
 #: `session`: a durable hook waits for the earlier ones of its session that say so, too.
 Order = Literal["none", "session"]
 Scope = Literal["managed", "user", "project", "local", "plugin", "flag", "session"]
@@ -118,7 +120,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     timeout: float = 600.0
     waiting: Waiting = "wait"
     #: If it is not waited for: once its event was accepted, it is run to its end, by another process if need be.
-    durable: bool = False
+    durable: Durable = False
     order: Order = "none"
     once: bool = False
     mode: Mode = "enforce"

@@ -21,7 +21,17 @@ from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptS
 from hookline.matching.matchers import RegexMatcher, joined, parse_matcher
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Order, Output, SideEffects, Waiting
+from hookline.model.hook import (
+    Condition,
+    Durable,
+    Hook,
+    InDoubt,
+    Matcher,
+    Order,
+    Output,
+    SideEffects,
+    Waiting,
+)
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -123,7 +133,7 @@ COMMON: Mapping[str, str] = {
     "asyncRewake": "true or false",
     "on_failure": "text or an object", "onFailure": "text or an object", "mode": "text",
     "rewrites": "true or false", "required": "true or false", "in_doubt": "text",
-    "durable": "true or false", "order": "text",
+    "durable": "true, false or text", "order": "text",
 }  # fmt: skip
 
 
@@ -306,8 +316,13 @@ class EntryReader(family.EntryReader):
         self.say("error", code, f"{field} is {word!r}", field, fix=f"one of {', '.join(words)}")
         return words[0]
 
-    def _durable(self, waiting: Waiting) -> bool:
-        durable: bool = self.fields.get("durable", False)
+    def _durable(self, waiting: Waiting) -> Durable:
+        durable: Any = self.fields.get("durable", False)
+        if isinstance(durable, str) and durable != "fleet":
+            self.say(
+                "error", "unknown-durable", f"durable is {durable!r}", "durable", fix="true, false or fleet"
+            )
+            durable = True
         if durable and waiting == "wait":
             fix = self.file.setting("async", "true")
             message = "durable is for hooks that are not waited for, so it means nothing here"
