@@ -136,6 +136,16 @@ def test_an_active_file_that_was_changed_closes_what_it_may_have_guarded(machine
     assert not machine.ask("ls").blocked
 
 
+def test_a_damaged_record_of_what_was_in_force_closes_and_pulling_makes_it_anew(machine: Machine) -> None:
+    record = machine.place / "in-force.json"
+    for damage in (b"{", b'{"bundles":{"guards":{}}}', b"\xff"):
+        record.write_bytes(damage)
+        assert machine.ask("ls").blocked
+        assert machine.activator.offer(signed(2)).code == "revision"  # what is on disk still counts
+        assert machine.activator.offer(machine.active.read_bytes()).what == "renewed"
+        assert not machine.ask("ls").blocked
+
+
 @every(
     "what",
     ("another key", "older", "other machine", "other name", "gone", "link", "writable", "recomputed"),
