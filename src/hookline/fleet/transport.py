@@ -6,15 +6,18 @@ force that is not signed. Both have a value for each revision of each bundle, an
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle
 from hookline.config.trust.store import replace_file
+from hookline.fleet.audit import gaps
 from hookline.fleet.connection import BUNDLES, MACHINES, Fleet, FleetError
+from hookline.fleet.machine import KEY, Presence
 
 #: Seconds between two looks into a folder.
 _LOOKS = 2.0
@@ -29,6 +32,13 @@ class Offered(Struct, frozen=True):
     key: str
     raw: bytes
     write: int = 0
+
+
+class Seen(Struct, frozen=True):
+    """What the worker of a machine said last, and when, by the server's clock."""
+
+    presence: Presence
+    at: float
 
 
 class Transport(Protocol):
@@ -48,6 +58,14 @@ class Transport(Protocol):
 
     async def reports(self) -> dict[str, bytes]:
         """By machine."""
+        ...
+
+    async def workers(self) -> Mapping[str, Seen]:
+        """The workers that are or were there, by machine."""
+        ...
+
+    async def gaps(self) -> Mapping[str, int]:
+        """Runs that are missing in the audit, by machine."""
         ...
 
 
@@ -82,6 +100,18 @@ class ServerTransport:
     async def reports(self) -> dict[str, bytes]:
         found = await self._fleet.keys(MACHINES)
         return {each.key.removeprefix(REPORTS): each.value for each in found if each.key.startswith(REPORTS)}
+
+    async def workers(self) -> Mapping[str, Seen]:
+        workers: dict[str, Seen] = {}
+        for each in await self._fleet.keys(MACHINES):
+            if each.key.startswith(KEY):
+                with suppress(msgspec.MsgspecError):  # of another version
+                    presence = msgspec.json.decode(each.value, type=Presence)
+                    workers[each.key.removeprefix(KEY)] = Seen(presence, each.written)
+        return workers
+
+    async def gaps(self) -> Mapping[str, int]:
+        return await gaps(self._fleet)
 
 
 class FolderTransport:
@@ -118,6 +148,12 @@ class FolderTransport:
 
     async def reports(self) -> dict[str, bytes]:
         return {name.removesuffix(".json"): raw for name, raw in _files(self._machines, ".json", LARGEST)}
+
+    async def workers(self) -> Mapping[str, Seen]:
+        return {}
+
+    async def gaps(self) -> Mapping[str, int]:
+        return {}
 
 
 def _taken(bundle: Bundle) -> FleetError:
