@@ -57,7 +57,7 @@ async def _scenario(server: Server, folder: Path) -> None:
     alpha, beta = Machine(folder, "alpha"), Machine(folder, "beta")
     said: list[str] = []
     async with reached(server, "publisher") as transport, reached(server, "alpha") as own:
-        follower = asyncio.ensure_future(follow_fleet(own._fleet, alpha.env, said.append, every=0.2))
+        follower = asyncio.ensure_future(follow_fleet(own.fleet, alpha.env, said.append, every=0.2))
         try:
             await publish(transport, 1)
             await until(lambda: alpha.in_force() == 1)
@@ -75,7 +75,7 @@ async def _scenario(server: Server, folder: Path) -> None:
             await pull(beta.activator, transport, beta.env)
             assert beta.in_force() == staged
             # A server that lies: it is refused, said and reported, and what is in force stays.
-            await transport._fleet.put(BUNDLES, "guards.99", offer.raw.replace(b'"stage"', b'"stagf"'))
+            await transport.fleet.put(BUNDLES, "guards.99", offer.raw.replace(b'"stage"', b'"stagf"'))
             await until(lambda: any("refused" in line for line in said))
             assert alpha.in_force() == staged
             await _until_reported(transport, "alpha: refused a bundle: its content does not have the digest")
@@ -102,12 +102,13 @@ async def _scenario(server: Server, folder: Path) -> None:
 
 
 async def _until_reported(transport: ServerTransport, problem: str) -> None:
+    found: tuple[str, ...] = ()
     for _ in range(600):
-        found = await status(transport)
-        if any(each.startswith(problem) for each in found.problems):
+        found = (await status(transport)).problems
+        if any(each.startswith(problem) for each in found):
             return
         await asyncio.sleep(0.05)
-    raise AssertionError(found.problems)
+    raise AssertionError(found)
 
 
 def test_bundles_reach_machines_in_stages_and_hold_when_the_server_lies_or_vanishes(

@@ -60,7 +60,7 @@ class Activator:
     ) -> None:
         self.settings = settings
         self.place = BundlePlace(settings.place)
-        self._loader = loader
+        self.loader = loader
         self._clock = clock
 
     def offer(self, raw: bytes, key: str | None = None) -> Result:
@@ -168,7 +168,7 @@ class Activator:
 
     def _check_loads(self, bundle: Bundle) -> None:
         text = next(each.content for each in bundle.files if each.path == bundle.hooks)
-        errors = [str(each) for each in read_hooks(self._loader, text, bundle.hooks).errors]
+        errors = [str(each) for each in read_hooks(self.loader, text, bundle.hooks).errors]
         if errors:
             raise BundleError("loads", f"this Hookline cannot load it: {'; '.join(errors[:3])}")
 

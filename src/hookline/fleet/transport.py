@@ -77,33 +77,33 @@ class ServerTransport:
     """The buckets of the fleet's server."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+        self.fleet = fleet
 
     async def bundles(self) -> list[Offered]:
-        return [Offered(each.key, each.value, each.revision) for each in await self._fleet.keys(BUNDLES)]
+        return [Offered(each.key, each.value, each.revision) for each in await self.fleet.keys(BUNDLES)]
 
     async def changes(self) -> AsyncIterator[Offered]:
-        async for each in self._fleet.watch(BUNDLES):
+        async for each in self.fleet.watch(BUNDLES):
             yield Offered(each.key, each.value, each.revision)
 
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
-        if len(raw) > min(LARGEST, self._fleet.most_bytes):
+        if len(raw) > min(LARGEST, self.fleet.most_bytes):
             raise FleetError(
-                f"the bundle has {len(raw):,} bytes, and the server takes {self._fleet.most_bytes:,}"
+                f"the bundle has {len(raw):,} bytes, and the server takes {self.fleet.most_bytes:,}"
             )
-        if await self._fleet.put(BUNDLES, key_of(bundle), raw, after) is None:
+        if await self.fleet.put(BUNDLES, key_of(bundle), raw, after) is None:
             raise _taken(bundle)
 
     async def report(self, machine: str, raw: bytes) -> None:
-        await self._fleet.put(MACHINES, f"{REPORTS}{machine}", raw)
+        await self.fleet.put(MACHINES, f"{REPORTS}{machine}", raw)
 
     async def reports(self) -> dict[str, bytes]:
-        found = await self._fleet.keys(MACHINES)
+        found = await self.fleet.keys(MACHINES)
         return {each.key.removeprefix(REPORTS): each.value for each in found if each.key.startswith(REPORTS)}
 
     async def workers(self) -> Mapping[str, Seen]:
         workers: dict[str, Seen] = {}
-        for each in await self._fleet.keys(MACHINES):
+        for each in await self.fleet.keys(MACHINES):
             if each.key.startswith(KEY):
                 with suppress(msgspec.MsgspecError):  # of another version
                     presence = msgspec.json.decode(each.value, type=Presence)
@@ -111,7 +111,7 @@ class ServerTransport:
         return workers
 
     async def gaps(self) -> Mapping[str, int]:
-        return await gaps(self._fleet)
+        return await gaps(self.fleet)
 
 
 class FolderTransport:
