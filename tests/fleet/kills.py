@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.durable.kills import Plan, Players, Seen
@@ -88,8 +89,9 @@ class FleetPlayers(Players):
         self.server.kill()
 
 
-def play_fleet(folder: Path, plan: Plan) -> Seen:
+def play_fleet(folder: Path, plan: Plan, say: Callable[[str], None] = lambda _line: None) -> Seen:
     players = FleetPlayers(folder, plan)
+    players.say = say
     try:
         return players.play()
     finally:
