@@ -53,7 +53,9 @@ class FleetPlayers(Players):
 
     def _one_kill(self, turn: int) -> None:
         half = self.plan.kills // 2
-        kind = "wipe" if turn == half else "stop" if turn == half + 1 else _TURNS[turn % len(_TURNS)]
+        kind = "wipe" if turn == half else _TURNS[turn % len(_TURNS)]
+        if turn == half + 1 and self.plan.kills >= 10:  # it takes longer than a lease
+            kind = "stop"
         if kind == "host":
             self.kill_host()
         elif kind == "worker":
