@@ -153,14 +153,12 @@ class Fleet:
 
     async def fetch(self, stream: str, subject: str, name: str, most: int, seconds: float) -> list[Message]:
         """Messages of a work queue, as many as there are; waits for the first. `name` is that of the consumer."""
-        import nats.errors  # noqa: PLC0415 of the extra
-
         puller = self._puller.get((stream, name))
         if puller is None:
             puller = self._puller[stream, name] = await self._pull(stream, subject, name)
         try:
-            found = await _asked(puller.fetch(most, timeout=seconds), nats.errors.TimeoutError)
-        except nats.errors.TimeoutError:
+            found = await _asked(puller.fetch(most, timeout=seconds), TimeoutError)
+        except TimeoutError:
             return []
         except FleetError:
             self._puller.pop((stream, name), None)  # the consumer may be gone with the server's disk
