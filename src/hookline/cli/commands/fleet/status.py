@@ -4,11 +4,10 @@ import argparse
 import os
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
 from hookline.cli.commands.fleet.reach import transport_of
+from hookline.cli.commands.fleet.report import as_json
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.text import count_of, json_lines, paragraph, table, terminal_width
+from hookline.cli.text import count_of, paragraph, table, terminal_width
 from hookline.config.bundles.settings import bundle_settings
 from hookline.fleet.status import FleetStatus, MachineStatus, read_status
 from hookline.model.safe_text import printable
@@ -19,7 +18,7 @@ async def run(args: argparse.Namespace) -> int:
     async with transport_of(args) as transport:
         found = await read_status(transport, settings.keys if settings is not None else None)
     if args.json:
-        shown = show(json_lines(msgspec.to_builtins(found)), as_json=True)
+        shown = show(as_json(found), as_json=True)
     else:
         shown = show(printable("\n".join(_lines(found, terminal_width()))))
     return ExitStatus.PROBLEM if found.problems else shown
