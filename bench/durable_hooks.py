@@ -128,7 +128,7 @@ def durable(say: Say, jobs: int = JOBS, kills: int = KILLS) -> Iterator[Finding]
     """For `make soak`."""
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
         say(f"{jobs} jobs, {kills} kills ...")
-        seen = play(Path(scratch, "kills"), Plan(jobs=jobs, kills=kills, seed=19))
+        seen = play(Path(scratch, "kills"), Plan(jobs=jobs, kills=kills, seed=19), say)
         yield Finding(
             "jobs that were accepted",
             str(seen.accepted),

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.durable.kills import Plan, Players, Seen
@@ -52,7 +53,9 @@ class FleetPlayers(Players):
 
     def _one_kill(self, turn: int) -> None:
         half = self.plan.kills // 2
-        kind = "wipe" if turn == half else "stop" if turn == half + 1 else _TURNS[turn % len(_TURNS)]
+        kind = "wipe" if turn == half else _TURNS[turn % len(_TURNS)]
+        if turn == half + 1 and self.plan.kills >= 10:  # it takes longer than a lease
+            kind = "stop"
         if kind == "host":
             self.kill_host()
         elif kind == "worker":
@@ -88,8 +91,9 @@ class FleetPlayers(Players):
         self.server.kill()
 
 
-def play_fleet(folder: Path, plan: Plan) -> Seen:
+def play_fleet(folder: Path, plan: Plan, say: Callable[[str], None] = lambda _line: None) -> Seen:
     players = FleetPlayers(folder, plan)
+    players.say = say
     try:
         return players.play()
     finally:

@@ -87,10 +87,16 @@ class Fleet:
         self.client = client
         self.streams: Any = client.jetstream(timeout=_TIMEOUT)
         self._puller: dict[tuple[str, str], Any] = {}
+        self.lost = asyncio.Event()
 
     @property
     def connected(self) -> bool:
         return bool(self.client.is_connected)
+
+    async def until_lost(self) -> None:
+        """Raises FleetError when the connection ends: sooner than each question would find out for itself."""
+        await self.lost.wait()
+        raise FleetError(f"the connection to {', '.join(self.settings.servers)} was lost")
 
     @property
     def server(self) -> str:
@@ -147,14 +153,12 @@ class Fleet:
 
     async def fetch(self, stream: str, subject: str, name: str, most: int, seconds: float) -> list[Message]:
         """Messages of a work queue, as many as there are; waits for the first. `name` is that of the consumer."""
-        import nats.errors  # noqa: PLC0415 of the extra
-
         puller = self._puller.get((stream, name))
         if puller is None:
             puller = self._puller[stream, name] = await self._pull(stream, subject, name)
         try:
-            found = await _asked(puller.fetch(most, timeout=seconds), nats.errors.TimeoutError)
-        except nats.errors.TimeoutError:
+            found = await _asked(puller.fetch(most, timeout=seconds), TimeoutError)
+        except TimeoutError:
             return []
         except FleetError:
             self._puller.pop((stream, name), None)  # the consumer may be gone with the server's disk
@@ -193,7 +197,7 @@ class Fleet:
                     left -= 1
                     yield each.data, each.headers or {}
         finally:
-            await puller.unsubscribe()
+            await _quietly(puller.unsubscribe())
 
     async def first_number(self, stream: str) -> int:
         """The number of the oldest message that a stream has."""
@@ -205,11 +209,18 @@ class Fleet:
     async def say(self, subject: str, data: bytes) -> None:
         await _asked(self.client.publish(subject, data))
 
-    async def listen(self, subject: str, heard: Callable[[bytes], None]) -> Any:
+    @asynccontextmanager
+    async def listening(self, subject: str, heard: Callable[[bytes], None]) -> AsyncGenerator[None]:
+        """What is said on a subject is heard as long as the block lasts."""
+
         async def called(message: Any) -> None:
             heard(message.data)
 
-        return await _asked(self.client.subscribe(subject, cb=called))
+        subscription = await _asked(self.client.subscribe(subject, cb=called))
+        try:
+            yield
+        finally:
+            await _quietly(subscription.unsubscribe())
 
     # -- buckets
 
@@ -268,13 +279,10 @@ class Fleet:
                 if found is not None and found.operation is None:
                     yield Entry(found.key, found.value or b"", int(found.revision), _seconds(found.created))
         finally:
-            await watcher.stop()
+            await _quietly(watcher.stop())
 
     async def close(self) -> None:
-        try:
-            await asyncio.wait_for(self.client.close(), _TIMEOUT)
-        except TimeoutError:
-            pass  # the server is gone: nothing is left to be said
+        await _quietly(asyncio.wait_for(self.client.close(), _TIMEOUT))
 
 
 @asynccontextmanager
@@ -294,9 +302,16 @@ async def connect(settings: FleetSettings) -> Fleet:
     except ImportError:
         raise FleetError("the fleet needs the extra: pip install 'hookline[fleet]'") from None
     client: Any = Client()
+    fleet: list[Fleet] = []
+
+    async def disconnected() -> None:
+        for each in fleet:
+            each.lost.set()
+
     options: dict[str, Any] = {
         "servers": list(settings.servers), "name": f"hookline {settings.name}", "connect_timeout": 3,
         "reconnect_time_wait": 0.25, "max_reconnect_attempts": -1, "error_cb": _ignore, "ping_interval": 10,
+        "disconnected_cb": disconnected,
         "max_outstanding_pings": 2,
     }  # fmt: skip
     if settings.credentials:
@@ -310,7 +325,8 @@ async def connect(settings: FleetSettings) -> Fleet:
         why = f"no answer in {_TIMEOUT:g} seconds" if isinstance(problem, TimeoutError) else _why(problem)
         servers = ", ".join(settings.servers)
         raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
-    return Fleet(settings, client)
+    fleet.append(Fleet(settings, client))
+    return fleet[0]
 
 
 def token(text: str) -> str:
@@ -342,6 +358,14 @@ async def _asked(answer: Awaitable[T], *expected: type[Exception]) -> T:
         raise
     except Exception as problem:
         raise FleetError(_why(problem)) from problem
+
+
+async def _quietly(end: Awaitable[object]) -> None:
+    """The end of something: with a server that is gone, nothing is left to be said."""
+    try:
+        await end
+    except Exception:  # noqa: BLE001, S110 as the client has many ways to fail there
+        pass
 
 
 def _why(problem: Exception) -> str:

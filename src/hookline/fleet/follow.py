@@ -1,11 +1,11 @@
 """What a machine does about bundles: takes the newest that is meant for it, keeps it in order, and reports.
 
-`take` is one look at what is offered; `follow` goes on for as long as the worker runs.
+`pull` is one look at what is offered; `follow_fleet` goes on for as long as the worker runs.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 from hookline.config.bundles.format import BundleError
 from hookline.config.bundles.settings import bundle_settings
@@ -20,9 +20,8 @@ from hookline.model.errors import HooklineError
 
 #: Seconds for which offers are gathered, so that a machine that was away takes the newest revision only.
 _GATHER = 0.1
-#: Seconds between two reports, and until the server is asked again.
+#: Seconds between two reports.
 REPORT_EVERY = 60.0
-_AGAIN = 5.0
 
 
 class NotInFleetError(HooklineError):
@@ -82,41 +81,32 @@ async def pull(activator: Activator, transport: Transport, env: Mapping[str, str
     return results
 
 
-async def follow(
-    activator: Activator,
-    reach: "Callable[[], AbstractAsyncContextManager[Transport]]",
-    env: Mapping[str, str],
-    say: Callable[[str], None] = lambda _line: None,
+async def follow_fleet(
+    fleet: Fleet, env: Mapping[str, str], say: Callable[[str], None], every: float = REPORT_EVERY
 ) -> None:
-    """Until cancelled. A transport that cannot be reached is asked again; what is in force stays."""
-    while True:
-        try:
-            async with reach() as transport:
-                await _follow(activator, transport, env, say)
-        except FleetError as problem:
-            activator.asked(str(problem))
-            say(f"bundles: {problem}; what is in force stays, until it expires")
-        await asyncio.sleep(_AGAIN)
+    """For the worker, over its connection, until cancelled. Raises FleetError when the server goes away.
 
-
-async def follow_fleet(fleet: Fleet, env: Mapping[str, str], say: Callable[[str], None]) -> None:
-    """For the worker, over its connection: until cancelled. Returns at once where no bundles are taken."""
+    Returns at once on a machine that takes no bundles.
+    """
     try:
         own = activator(env)
     except NotInFleetError:
         return
-
-    @asynccontextmanager
-    async def reach() -> AsyncGenerator[Transport]:
-        yield ServerTransport(fleet)
-
-    await follow(own, reach, env, say)
+    try:
+        await _follow(own, ServerTransport(fleet), env, say, every)
+    except FleetError as problem:
+        own.asked(str(problem))
+        raise
 
 
 async def _follow(
-    activator: Activator, transport: Transport, env: Mapping[str, str], say: Callable[[str], None]
+    activator: Activator,
+    transport: Transport,
+    env: Mapping[str, str],
+    say: Callable[[str], None],
+    every: float,
 ) -> None:
-    """Until the transport fails."""
+    """Take what comes; and look again from time to time, because a server may forget who listens."""
     offers: dict[str, Offered] = {}
     there = asyncio.Event()
 
@@ -128,35 +118,31 @@ async def _follow(
     listening = asyncio.ensure_future(listen())
     try:
         while not listening.done():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(REPORT_EVERY):
-                    await _first(there.wait(), listening)
-            await asyncio.sleep(_GATHER)
             there.clear()
-            for result in take(activator, offers.values()):
-                if result.what in ("activated", "renewed", "refused"):
-                    say(f"bundles: {result.line}")
-            for line in activator.repair():
-                say(f"bundles: {line}")
+            offers.update({each.key: each for each in await transport.bundles()})
+            _take_and_say(activator, offers, say)
             activator.asked()
             await _report(activator, transport, env)
-        await listening
+            waiting = asyncio.ensure_future(there.wait())
+            await asyncio.wait({waiting, listening}, timeout=every, return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+            await asyncio.sleep(_GATHER)
+        listening.result()
     finally:
         listening.cancel()
         with suppress(asyncio.CancelledError, FleetError):
             await listening
 
 
+def _take_and_say(activator: Activator, offers: Mapping[str, Offered], say: Callable[[str], None]) -> None:
+    for result in take(activator, offers.values()):
+        if result.what in ("activated", "renewed", "refused"):
+            say(f"bundle {result.line}")
+    for line in activator.repair():
+        say(line)
+
+
 async def _report(activator: Activator, transport: Transport, env: Mapping[str, str]) -> None:
     # A journal may be large, and the worker has jobs to look after.
     raw = await asyncio.to_thread(own_report, activator, env)
     await transport.report(activator.settings.machine, raw)
-
-
-async def _first(awaited: Awaitable[object], listening: "asyncio.Future[None]") -> None:
-    """Until something is there, or listening has ended."""
-    waiting = asyncio.ensure_future(awaited)
-    try:
-        await asyncio.wait({waiting, listening}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        waiting.cancel()

@@ -47,10 +47,10 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     lease: float = 30.0
     #: How many jobs this machine runs at once.
     slots: int = 8
-    #: Whose bundles count here: read by `hookline.config.bundles.settings`.
-    bundles: dict[str, Any] = {}
     #: Fields of runs that are not sent to the audit, such as `stdout`. Secrets never are.
     mask: tuple[str, ...] = ()
+    #: Whose bundles count here: read by `hookline.config.bundles.settings`.
+    bundles: dict[str, Any] = {}
 
     @property
     def servers(self) -> Sequence[str]:

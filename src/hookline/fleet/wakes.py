@@ -53,11 +53,11 @@ class Mover:
         self._hints: set[str] = set()
 
     async def run(self) -> None:
-        subscription = await self._fleet.listen(
-            _MOVED, lambda data: self._hints.add(data.decode(errors="replace"))
-        )
+        def hint(data: bytes) -> None:
+            self._hints.add(data.decode(errors="replace"))
+
         try:
-            async with asyncio.TaskGroup() as group:
+            async with self._fleet.listening(_MOVED, hint), asyncio.TaskGroup() as group:
                 group.create_task(self._receive())
                 while True:
                     for listener in self._file.listeners():
@@ -67,8 +67,6 @@ class Mover:
                     await asyncio.sleep(_LOOK)
         except ExceptionGroup as problems:
             raise problems.exceptions[0] from None
-        finally:
-            await subscription.unsubscribe()
 
     # -- sessions
 

@@ -16,6 +16,7 @@ from hookline.config.engine import Engine
 from hookline.durable.port import DurableError
 from hookline.fleet.audit import Shipper
 from hookline.fleet.connection import Fleet, FleetError, connect
+from hookline.fleet.follow import follow_fleet
 from hookline.fleet.jobs.files import Taken
 from hookline.fleet.jobs.hooks import FleetHooks
 from hookline.fleet.jobs.ledger import Ledger
@@ -110,6 +111,7 @@ class Worker:
         name = self.settings.name
         if await fleet.prepare():
             self._outbox.ask_again()
+            self._taken.tell_all_again()
         ledger = Ledger(fleet, name, self._file, self.settings.lease)
         machine = Machine(fleet, self._presence, ledger.set_time)
         await machine.begin()
@@ -119,11 +121,13 @@ class Worker:
         )
         try:
             async with asyncio.TaskGroup() as group:
+                group.create_task(fleet.until_lost())
                 group.create_task(machine.run())
                 group.create_task(Sender(fleet, ledger, self._outbox, name, self._note).run())
                 group.create_task(taker.run(hooks.hooks))
                 group.create_task(Mover(fleet, self._outbox, name, self._note).run())
                 group.create_task(self._shipper.run(fleet))
+                group.create_task(follow_fleet(fleet, self._env, self._say))
         except ExceptionGroup as problems:
             raise _worst(problems) from None
         except asyncio.CancelledError:

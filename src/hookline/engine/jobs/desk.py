@@ -436,14 +436,16 @@ class Desk:
 
     async def _look_again(self, session_id: str) -> None:
         more = first = True
-        while more:
+        while True:
             try:
                 more = self._look(session_id) if first or self.queue.changed() else more
                 first = False
             except DurableError as problem:
                 self._problem(problem)
+            if not more:
+                break  # with no pause in between: what is submitted from now on is watched anew
             # What is waited for comes soon; a session that only listens can wait a little.
-            await asyncio.sleep((_EXPECTED_SECONDS if self._expected else _LOOK_SECONDS) if more else 0)
+            await asyncio.sleep(_EXPECTED_SECONDS if self._expected else _LOOK_SECONDS)
         self._watched.discard(session_id)
 
     def _look(self, session_id: str) -> bool:

@@ -154,9 +154,10 @@ class Taken(DurableFile):
 
         def prepare(connection: "Connection") -> str:
             connection.execute("CREATE TABLE IF NOT EXISTS own (name TEXT)")
-            # The keys of the ledger by the ids of jobs.
+            # The keys of the ledger by the ids of jobs, and whether the ledger has the result.
             connection.execute(
-                "CREATE TABLE IF NOT EXISTS key (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE)"
+                "CREATE TABLE IF NOT EXISTS key"
+                " (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, told INTEGER NOT NULL DEFAULT 0)"
             )
             found = connection.execute("SELECT name FROM own").fetchone()
             if found is None:
@@ -167,13 +168,13 @@ class Taken(DurableFile):
         return self._write(prepare)
 
     def take(self, job: Job, key: str, turn: int, tries: int) -> bool:
-        """Keep a job, to be run here. False: it is here already."""
+        """Keep a job, to be run here. False: it is here already; if it is over, its result is to be told again."""
 
         def take(connection: "Connection") -> bool:
-            if connection.execute("SELECT 1 FROM key WHERE key = ?", (key,)).fetchone():
+            if connection.execute("UPDATE key SET told = 0 WHERE key = ?", (key,)).rowcount:
                 return False
             _forget(connection, job.id)  # an earlier turn
-            connection.execute("INSERT INTO key VALUES (?, ?)", (job.id, key))
+            connection.execute("INSERT INTO key (id, key) VALUES (?, ?)", (job.id, key))
             connection.execute(
                 "INSERT INTO job (id, session, lane, ordered, state, lease_until, owner, sent, body, epoch, attempts)"
                 " VALUES (?, ?, ?, 0, 'queued', ?, ?, ?, ?, ?, ?)",
@@ -187,19 +188,31 @@ class Taken(DurableFile):
 
         return self._write(take)
 
-    def keys(self) -> Mapping[str, str]:
-        """Keys of everything that is here, with the ids of its jobs."""
-        return dict(self._do(lambda connection: connection.execute("SELECT key, id FROM key").fetchall()))
+    def keys(self, *, told: bool) -> Sequence[str]:
+        """Keys of what is here: of results that the ledger has, or of everything else."""
+        query = "SELECT key FROM key WHERE told = ?"
+        return [key for (key,) in self._do(lambda connection: connection.execute(query, (told,)).fetchall())]
+
+    def tell(self, key: str, *, told: bool) -> None:
+        """The ledger has the result; or has lost it. It stays here until the machine that asked has it."""
+        self._do(lambda connection: connection.execute("UPDATE key SET told = ? WHERE key = ?", (told, key)))
+
+    def tell_all_again(self) -> None:
+        """The server has lost what it had."""
+        self._do(lambda connection: connection.execute("UPDATE key SET told = 0"))
 
     def unsettled(self) -> int:
         query = "SELECT count(*) FROM job WHERE settled IS NULL"
         return self._do(lambda connection: connection.execute(query).fetchone()[0])
 
     def reports(self) -> Sequence[Report]:
+        """Results that the ledger does not have."""
+
         def look(connection: "Connection") -> list[Report]:
             rows = connection.execute(
-                "SELECT key, 'settled', d.why, d.id FROM key JOIN done AS d USING (id)"
-                " UNION ALL SELECT key, state, why, j.id FROM key JOIN job AS j USING (id) WHERE state = 'dead'"
+                "SELECT key, 'settled', d.why, d.id FROM key JOIN done AS d USING (id) WHERE told = 0"
+                " UNION ALL SELECT key, state, why, j.id FROM key JOIN job AS j USING (id)"
+                " WHERE state = 'dead' AND told = 0"
             ).fetchall()
             return [
                 Report(key, state, why, _wakes_of(connection, job_id)) for key, state, why, job_id in rows
@@ -208,7 +221,7 @@ class Taken(DurableFile):
         return self._do(look)
 
     def forget(self, key: str) -> None:
-        """It was reported, or taken away: whatever still runs of it does not count any more."""
+        """Its result is where it was asked for, or it was taken away: whatever still runs of it does not count."""
 
         def forget(connection: "Connection") -> None:
             for (job_id,) in connection.execute("SELECT id FROM key WHERE key = ?", (key,)).fetchall():

@@ -55,15 +55,12 @@ class Sender:
         self._over: asyncio.Queue[str] = asyncio.Queue()
 
     async def run(self) -> None:
-        subscription = await self._fleet.listen(f"hl.over.{self._machine}", self._told)
-        try:
+        async with self._fleet.listening(f"hl.over.{self._machine}", self._told):
             while True:
                 jobs = self._outbox.outgoing(_AT_ONCE)
                 if jobs:
                     await self._send(jobs)
                 await self._results(_LOOK if len(jobs) < _AT_ONCE else 0)
-        finally:
-            await subscription.unsubscribe()
 
     def _told(self, data: bytes) -> None:
         """A machine says that a job is over: a hint, which may be lost, or be wrong."""
@@ -97,6 +94,7 @@ class Sender:
             state = "settled" if claim.state == "settled" else "dead"
             self._outbox.finish(job_id, turn, state, claim.wakes, claim.why, claim.takes)
             await self._ledger.close(key, entry, claim)
+            await self._fleet.say(f"hl.home.{claim.machine}", key.encode())
         return claim
 
     async def _send(self, jobs: Sequence[Outgoing]) -> None:

@@ -52,7 +52,7 @@ class Taker:
         """Go on with what an earlier process of this machine has taken, as far as it still has it."""
         self._held = {}
         self._deliveries = {}
-        for key in tuple(self._taken.keys()):
+        for key in self._taken.keys(told=False):
             found = await self._ledger.read(key)
             if found is None or (self._ledger.is_own(found[1]) and found[1].state == "taken"):
                 held = await self._ledger.claim(key)
@@ -65,10 +65,12 @@ class Taker:
         """`hooks` are those that this machine has for the fleet, by their keys, as they are now."""
         asking: dict[str, asyncio.Task[None]] = {}
         await self.begin()
+        home = self._fleet.listening(f"hl.home.{self._fleet.settings.name}", self._is_home)
         try:
-            async with asyncio.TaskGroup() as group:
+            async with home, asyncio.TaskGroup() as group:
                 group.create_task(self._report())
                 group.create_task(self._renew())
+                group.create_task(self._confirm())
                 while True:
                     wanted = set(hooks()) if self._slots else set[str]()
                     for key in asking.keys() - wanted:
@@ -122,8 +124,10 @@ class Taker:
         job = Job(id=message.id, session=message.session, lane=FILES, body=body)
         self._held[key] = held
         self._deliveries[key] = delivery
-        self._taken.take(job, key, message.turn, held.claim.takes - 1)
-        self._begun()
+        if self._taken.take(job, key, message.turn, held.claim.takes - 1):
+            self._begun()
+        else:
+            self._news.set()
 
     # -- keeping and reporting
 
@@ -171,12 +175,32 @@ class Taker:
             return
         delivery = self._deliveries.get(key)
         await self._fleet.say(f"hl.over.{key.partition('.')[0]}", key.encode())
-        self._forget(key, lost=False)
+        # It stays in the file: what the server has acknowledged may be gone tomorrow.
+        self._taken.tell(key, told=True)
+        self._held.pop(key, None)
+        self._deliveries.pop(key, None)
+        self._room.set()
         if delivery is not None:
             try:
                 await delivery.acknowledge()
             except FleetError:
                 pass  # it comes again, and is over then
+
+    def _is_home(self, data: bytes) -> None:
+        """The machine that asked has noted the result: nothing of it is needed any more."""
+        self._taken.forget(data.decode(errors="replace"))
+
+    async def _confirm(self) -> None:
+        """Ask about results of which nothing was heard."""
+        while True:
+            await asyncio.sleep(self._fleet.settings.lease)
+            for key in self._taken.keys(told=True):
+                found = await self._ledger.read(key)
+                if found is None:
+                    self._taken.tell(key, told=False)
+                    self._news.set()
+                elif found[1].state == "over" or not self._ledger.is_own(found[1]):
+                    self._taken.forget(key)
 
     def _forget(self, key: str, *, lost: bool = True) -> None:
         self._taken.forget(key)
