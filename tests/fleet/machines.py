@@ -85,7 +85,7 @@ class Machine:
     def at(self, now: float) -> Activator:
         """As if it were that time, in seconds since the epoch."""
         own = self.activator
-        return Activator(own.settings, own._loader, lambda: now)
+        return Activator(own.settings, own.loader, lambda: now)
 
     @property
     def active(self) -> Path:

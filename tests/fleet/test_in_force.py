@@ -11,10 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.config.bundles.format import BundleFile, BundleScope
-from hookline.config.watch import changes
+from hookline.config.protected import protected_in
+from hookline.config.watch import Watch, changes
 from hookline.model.hook import Hook
 from tests.every import every
 from tests.fleet.machines import FILES, GUARD, SCRIPT, Machine, bundle, key, signed
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def test_its_hooks_are_managed_and_decide_like_any_other(machine: Machine) -> No
     assert "guards/3-" in loaded.found[0].file
     assert engine.trust is not None
     assert engine.trust.standing(loaded.hooks[0]).why == "it is of the signed bundle guards 3"
-    assert machine.ask("git push -f").reason.startswith("`git push -f` overwrites")
+    assert (machine.ask("git push -f").reason or "").startswith("`git push -f` overwrites")
     assert machine.ask("echo secret").reason == "no secrets"
     assert not machine.ask("ls").blocked
 
@@ -132,6 +134,16 @@ def test_an_active_file_that_was_changed_closes_what_it_may_have_guarded(machine
     # Pulling it again is all it takes.
     assert machine.activator.offer(signed(3, issued=int(time.time()) + 5)).what == "renewed"
     assert not machine.ask("ls").blocked
+
+
+def test_a_damaged_record_of_what_was_in_force_closes_and_pulling_makes_it_anew(machine: Machine) -> None:
+    record = machine.place / "in-force.json"
+    for damage in (b"{", b'{"bundles":{"guards":{}}}', b"\xff"):
+        record.write_bytes(damage)
+        assert machine.ask("ls").blocked
+        assert machine.activator.offer(signed(2)).code == "revision"  # what is on disk still counts
+        assert machine.activator.offer(machine.active.read_bytes()).what == "renewed"
+        assert not machine.ask("ls").blocked
 
 
 @every(
@@ -347,6 +359,38 @@ def test_a_new_bundle_is_in_force_without_a_question(machine: Machine) -> None:
     assert before
     assert after == ()
     assert not changes(before, after)
+
+
+def test_a_running_agent_has_it_at_once_whatever_hooks_object(machine: Machine) -> None:
+    async def never(*_: object) -> bool:
+        return False
+
+    async def main() -> list[str]:
+        async with machine.load()[0] as engine:
+            watch = Watch(engine, str(machine.project), agree=never)
+            running = asyncio.ensure_future(watch.run())
+            await watch.ready.wait()
+            machine.activator.offer(signed(4, files=(BundleFile("hooks.toml", GUARD.encode()),)))
+            await until(lambda: len(engine.hooks) == 1)
+            watch.stop()
+            await running
+            return [hook.bundle.label for hook in engine.hooks if hook.bundle is not None]
+
+    assert asyncio.run(main()) == ["guards 4"]
+
+
+def test_the_place_of_bundles_is_protected_wherever_it_is(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, more=f'place = "{tmp_path}/elsewhere"\n')
+    machine.activator.offer(signed(1))
+    engine, loaded = machine.load()
+    found = protected_in([str(machine.project)], machine.env, loaded.hooks)
+    assert loaded.hooks
+    assert all(
+        found.why(f"{tmp_path}/elsewhere/{name}") for name in ("in-force.json", "guards/active.bundle")
+    )
+    assert found.why(str(machine.settings))
+    assert found.why(f"{tmp_path}/other/active.bundle") is None
+    assert not engine.hooks[0].broken
 
 
 def test_files_of_earlier_revisions_stay_for_a_while_and_then_go(machine: Machine) -> None:

@@ -162,12 +162,14 @@ class Desk:
         self.share.mkdir()
         made = make_key(str(self.key))
         self.machine = Machine(tmp_path, keys=[made])
-        self._run = lambda words: run_here(
-            words, Place(self.machine.home, self.machine.project), capsys, monkeypatch
-        )
+        self._capsys, self._monkeypatch = capsys, monkeypatch
+
+    def run(self, *words: str) -> Ran:
+        place = Place(self.machine.home, self.machine.project)
+        return run_here(words, place, self._capsys, self._monkeypatch)
 
     def __call__(self, *words: str, status: int = 0) -> Ran:
-        ran = self._run(["fleet", *words, "--folder", str(self.share)])
+        ran = self.run("fleet", *words, "--folder", str(self.share))
         assert ran.status == status, ran
         return ran
 
@@ -239,7 +241,7 @@ def test_doctor_says_which_bundle_is_in_force_and_what_was_refused(desk: Desk, c
     desk.publish("--yes", "--expires", "30d")
     desk("pull")
     desk.machine.activator.offer(b"hello")
-    found = json.loads(desk._run(["doctor", "--json"]).stdout)
+    found = json.loads(desk.run("doctor", "--json").stdout)
     said = {each["code"]: each["message"] for each in found["problems"]}
     assert "the bundle guards 1 is in force until 20" in said["bundle"]
     assert "2 hooks here, signed by" in said["bundle"]

@@ -57,35 +57,36 @@ def _cut() -> Iterator[Case]:
 def _recomputed() -> Iterator[Case]:
     """The body changed, and the digest of the head made to fit."""
     envelope = split(signed(9))
-    for field, value in (
+    changed_fields: tuple[tuple[str, Any], ...] = (
         ("revision", 10), ("expires", 2_000_000_000), ("stage", 9_999), ("scope", {"machines": ["*"]}),
         ("name", "other"), ("hooks", "bin/check.sh"), ("files", []), ("digest", "0" * 64), ("issued", 1),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for field, value in changed_fields:
         body: Any = msgspec.json.decode(envelope.body)
         body[field] = value
-        changed = seal(bundle(9), envelope.key, envelope.signature, msgspec.json.encode(body))
+        changed = seal(envelope.key, envelope.signature, msgspec.json.encode(body))
         yield f"{field} changed", _codes("signature"), changed
     other = split(signed(8))
     yield (
         "signature of another bundle",
         _codes("signature"),
-        seal(bundle(9), envelope.key, other.signature, envelope.body),
+        seal(envelope.key, other.signature, envelope.body),
     )
-    yield "no signature", _codes("signature"), seal(bundle(9), envelope.key, bytes(64), envelope.body)
+    yield "no signature", _codes("signature"), seal(envelope.key, bytes(64), envelope.body)
 
 
 def _of_others() -> Iterator[Case]:
     stranger = key(7)
     yield "another key", _codes("key"), signed(9, stranger)
     body = encode_body(bundle(9))
-    forged = stranger._private.sign(message_of(body))
+    forged = stranger.sign_bytes(message_of(body))
     yield (
         "another key under the id of a believed one",
         _codes("signature"),
-        seal(bundle(9), key().id, forged, body),
+        seal(key().id, forged, body),
     )
-    bare = key()._private.sign(body)
-    yield "signed as something else than a bundle", _codes("signature"), seal(bundle(9), key().id, bare, body)
+    bare = key().sign_bytes(body)
+    yield "signed as something else than a bundle", _codes("signature"), seal(key().id, bare, body)
     for scope in (
         BundleScope(machines=("beta",)), BundleScope(machines=("alpha?", "Alpha")), BundleScope(groups=("frontend",)),
         BundleScope(machines=("b*",), groups=("ops",)),
@@ -191,7 +192,11 @@ def test_without_the_check_of_signatures_tampered_ones_would_be_taken(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that the test above can fail: its cases reach the check."""
-    monkeypatch.setattr("hookline.fleet.activate.verify", lambda *_: None)
+
+    def believes(*_: object) -> None:
+        """Everything."""
+
+    monkeypatch.setattr("hookline.fleet.activate.verify", believes)
     taken = [what for what, _, raw in _recomputed() if machine.activator.offer(raw).what == "activated"]
     assert "revision changed" in taken
     assert "expires changed" not in taken  # by then a higher revision is in force

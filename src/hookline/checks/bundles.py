@@ -46,7 +46,11 @@ def _in_force(bundle: "Bundle", place: "BundlePlace", loaded: Loaded, now: float
     file, folder = place.active_file(bundle.name), place.files_of(bundle) + os.sep
     if now < bundle.expires:
         count = sum(hook.where.file.startswith(folder) for hook in loaded.hooks)
-        hooks = f"{count} hooks here" if count else f"none here, as it is for {bundle.scope}"
+        hooks = (
+            f"{count} {'hook' if count == 1 else 'hooks'} here"
+            if count
+            else f"none here, as it is for {bundle.scope}"
+        )
         key = place.envelope(bundle.name).key
         message = (
             f"the bundle {bundle.label} is in force until {_time(bundle.expires)}: {hooks}, signed by {key}"

@@ -240,11 +240,17 @@ class Loader:
         """Every file that could hold hooks for this directory, whether it exists or not."""
         wanted = self.names if names is None else names
         found = [place.file for name in wanted for place in self.dialect(name).find(cwd, self._env)]
-        if self.home.name in wanted and self._in_fleet():
-            from hookline.config.bundles.load import bundle_files  # noqa: PLC0415 as above
-
-            found += bundle_files(self._env)
+        if self.home.name in wanted:
+            found += self.bundle_places()
         return tuple(dict.fromkeys(found))
+
+    def bundle_places(self) -> tuple[str, ...]:
+        """The files that change when other bundles of a fleet are in force."""
+        if not self._in_fleet():
+            return ()
+        from hookline.config.bundles.load import bundle_files  # noqa: PLC0415 as above
+
+        return bundle_files(self._env)
 
     def dormant(
         self, cwd: str, names: Sequence[str] | None = None, trust: "Trust | None" = None

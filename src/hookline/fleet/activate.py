@@ -60,7 +60,7 @@ class Activator:
     ) -> None:
         self.settings = settings
         self.place = BundlePlace(settings.place)
-        self._loader = loader
+        self.loader = loader
         self._clock = clock
 
     def offer(self, raw: bytes, key: str | None = None) -> Result:
@@ -94,16 +94,15 @@ class Activator:
     def repair(self) -> Iterator[str]:
         """Write again what was changed on disk of bundles in force; what cannot be told must be pulled again."""
         with self._locked():
-            for name in self.place.names():
+            for name in self.place.names_there():
                 try:
                     bundle = self.place.active(name, self.settings)
+                    changed = self.place.changed_file(bundle)
+                    if changed is not None:
+                        self._unpack(bundle)
+                        yield f"{changed} was changed, and is as signed again"
                 except BundleError as problem:
                     yield f"the bundle {name} does not count: {problem}"
-                    continue
-                changed = self.place.changed_file(bundle)
-                if changed is not None:
-                    self._unpack(bundle)
-                    yield f"{changed} was changed, and is as signed again"
 
     def asked(self, problem: str = "") -> None:
         """Note that bundles were asked for, and what went wrong."""
@@ -133,7 +132,7 @@ class Activator:
 
     def _compared(self, bundle: Bundle) -> What:
         """With what is in force, or was: none lower is taken, and a revision never changes what it does."""
-        known = self.place.in_force().bundles.get(bundle.name)
+        known = self._in_force().bundles.get(bundle.name)
         if known is None:
             return "activated"
         if bundle.revision < known.revision:
@@ -156,9 +155,20 @@ class Activator:
             return "renewed"  # it was lost or changed on disk, and this is it again
         return "unchanged" if self.place.changed_file(bundle) is None else "renewed"
 
+    def _in_force(self) -> InForce:
+        """What was in force last; if that record is damaged, what the files say that were."""
+        with suppress(BundleError):
+            return self.place.in_force()
+        found: dict[str, Known] = {}
+        for name in self.place.names_there():
+            with suppress(BundleError):
+                kept = self.place.kept(name, self.settings)
+                found[name] = Known(kept.revision, kept.issued, kept.digest)
+        return InForce(found)
+
     def _check_loads(self, bundle: Bundle) -> None:
         text = next(each.content for each in bundle.files if each.path == bundle.hooks)
-        errors = [str(each) for each in read_hooks(self._loader, text, bundle.hooks).errors]
+        errors = [str(each) for each in read_hooks(self.loader, text, bundle.hooks).errors]
         if errors:
             raise BundleError("loads", f"this Hookline cannot load it: {'; '.join(errors[:3])}")
 
@@ -172,7 +182,7 @@ class Activator:
     def _activate(self, bundle: Bundle, raw: bytes) -> None:
         self._unpack(bundle)
         self._write(self.place.active_file(bundle.name), raw)
-        before = self.place.in_force()
+        before = self._in_force()
         known = Known(bundle.revision, bundle.issued, bundle.digest, self._clock())
         after = InForce({**before.bundles, bundle.name: known})
         self._write(self.place.in_force_file, msgspec.json.encode(after))
@@ -275,6 +285,9 @@ class Activator:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
+        except OSError as problem:
+            what = problem.filename or self.place.folder
+            raise FleetError(f"{what} cannot be written: {problem.strerror or problem}") from None
         finally:
             os.close(descriptor)
 

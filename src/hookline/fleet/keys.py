@@ -43,7 +43,10 @@ class SigningKey:
     def sign(self, bundle: Bundle) -> bytes:
         """The file of the signed bundle."""
         body = encode_body(bundle)
-        return seal(bundle, self.id, self._private.sign(message_of(body)), body)
+        return seal(self.id, self.sign_bytes(message_of(body)), body)
+
+    def sign_bytes(self, message: bytes) -> bytes:
+        return self._private.sign(message)
 
 
 def make_key(file: str) -> SigningKey:

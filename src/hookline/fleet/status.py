@@ -5,13 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.config.bundles.format import Bundle, BundleError, read_body, split, verify
+from hookline.fleet.machine import Presence
 from hookline.fleet.report import BundleState, MachineReport
-from hookline.fleet.transport import Offered
+from hookline.fleet.transport import Offered, Seen, Transport
 
-#: Seconds after which a machine counts as silent, and in which it should have taken a bundle.
-SILENT = 900.0
+#: Seconds after which a machine counts as silent, and after which it is left out.
+SILENT = 3_600.0
+GONE = 30 * 86_400.0
+#: Seconds in which a machine should have taken a bundle.
 _SETTLING = 300.0
 
 
@@ -31,7 +35,12 @@ class PublishedBundle(Struct, frozen=True, kw_only=True):
 
 
 class MachineStatus(Struct, frozen=True, kw_only=True):
+    #: Empty but for its name if it has not reported: it takes no bundles.
     report: MachineReport
+    #: What its worker said last; None if it has none.
+    worker: Presence | None = None
+    #: When it was last heard of, in seconds since the epoch.
+    seen: float = 0.0
     problems: tuple[str, ...] = ()
 
 
@@ -41,14 +50,28 @@ class FleetStatus(Struct, frozen=True, kw_only=True):
     machines: tuple[MachineStatus, ...] = ()
     #: Runs that are missing in the audit, by machine.
     gaps: Mapping[str, int] = {}
+    #: Machines that have been silent for so long that they are left out.
+    gone: tuple[str, ...] = ()
     #: What is wrong, in one line each.
     problems: tuple[str, ...] = ()
+
+
+async def read_status(transport: Transport, keys: Mapping[str, bytes] | None) -> FleetStatus:
+    """Raises FleetError."""
+    return fleet_status(
+        await transport.bundles(),
+        await transport.reports(),
+        keys,
+        await transport.workers(),
+        await transport.gaps(),
+    )
 
 
 def fleet_status(
     offers: Sequence[Offered],
     reports: Mapping[str, bytes],
     keys: Mapping[str, bytes] | None,
+    workers: Mapping[str, Seen] | None = None,
     gaps: Mapping[str, int] | None = None,
     now: float | None = None,
 ) -> FleetStatus:
@@ -56,9 +79,10 @@ def fleet_status(
     now = time.time() if now is None else now
     found, refused = _published(offers, keys)
     read = [_read(machine, raw) for machine, raw in sorted(reports.items())]
-    known = [each for each in read if isinstance(each, MachineReport)]
+    machines, gone = _machines([each for each in read if isinstance(each, MachineReport)], workers or {}, now)
+    known = [each.report for each in machines]
     published = tuple(_summary(name, own, known, now) for name, own in sorted(found.items()))
-    machines = tuple(MachineStatus(report=each, problems=tuple(_about(each, found, now))) for each in known)
+    machines = tuple(replace(each, problems=tuple(_about(each, found, now))) for each in machines)
     lost = {machine: count for machine, count in sorted((gaps or {}).items()) if count}
     problems = [
         *refused,
@@ -67,7 +91,27 @@ def fleet_status(
         *(f"{each.report.machine}: {one}" for each in machines for one in each.problems),
         *(f"{machine}: {count:,} runs are missing in the audit" for machine, count in lost.items()),
     ]
-    return FleetStatus(at=now, bundles=published, machines=machines, gaps=lost, problems=tuple(problems))
+    return FleetStatus(
+        at=now, bundles=published, machines=machines, gaps=lost, gone=gone, problems=tuple(problems)
+    )
+
+
+def _machines(
+    reports: Sequence[MachineReport], workers: Mapping[str, Seen], now: float
+) -> tuple[tuple[MachineStatus, ...], tuple[str, ...]]:
+    """Every machine that has reported or has a worker, and the names of those that are long gone."""
+    by_name = {each.machine: each for each in reports}
+    found = [_machine(name, by_name.get(name), workers.get(name)) for name in sorted({*by_name, *workers})]
+    gone = tuple(each.report.machine for each in found if now - each.seen > GONE)
+    return tuple(each for each in found if each.report.machine not in gone), gone
+
+
+def _machine(name: str, report: MachineReport | None, worker: Seen | None) -> MachineStatus:
+    return MachineStatus(
+        report=report or MachineReport(machine=name),
+        worker=worker.presence if worker is not None else None,
+        seen=max(report.at if report is not None else 0.0, worker.at if worker is not None else 0.0),
+    )
 
 
 def _published(
@@ -123,26 +167,28 @@ def _state(machine: MachineReport, name: str) -> BundleState | None:
     return next((each for each in machine.bundles if each.name == name), None)
 
 
-def _about(machine: MachineReport, found: Mapping[str, Mapping[int, Bundle]], now: float) -> Iterator[str]:
+def _about(status: MachineStatus, found: Mapping[str, Mapping[int, Bundle]], now: float) -> Iterator[str]:
     """What is wrong with a machine."""
-    if now - machine.at > SILENT:
-        yield f"silent for {_length(now - machine.at)}"
+    machine, worker = status.report, status.worker
+    left = worker is not None and not worker.file
+    if now - status.seen > SILENT and not left:
+        yield f"silent for {_length(now - status.seen)}"
+    if worker is not None and worker.problem:
+        yield f"its worker says: {worker.problem}"
     for each in machine.bundles:
-        if each.problem:
-            yield f"the bundle {each.name} {each.revision or ''} is closed: {each.problem}".replace("  ", " ")
-        elif each.expires <= now:
-            yield f"the bundle {each.name} {each.revision} has expired, and its guards are closed"
+        if each.problem or each.expires <= now:
+            why = each.problem or "it has expired"
+            yield f"the bundle {each.name}{f' {each.revision}' if each.revision else ''} is closed: {why}"
     for one in machine.refused:
-        label = f"{one.name} {one.revision}" if one.name else "a bundle"
-        yield f"refused {label}: {one.why}"
+        yield f"refused {f'{one.name} {one.revision}' if one.name else 'a bundle'}: {one.why}"
     yield from _behind(machine, found, now)
     day = machine.last_day
-    if day.failed:
-        yield f"{day.failed:,} of {day.runs:,} runs failed in the last day"
-    if day.open_passes:
-        yield f"{day.open_passes:,} passes without an answer in the last day"
-    if day.lost:
-        yield f"{day.lost:,} records of its journal are damaged or missing"
+    counts = (
+        (day.failed, f"{day.failed:,} of {day.runs:,} runs failed in the last day"),
+        (day.open_passes, f"{day.open_passes:,} passes without an answer in the last day"),
+        (day.lost, f"{day.lost:,} records of its journal are damaged or missing"),
+    )
+    yield from (text for count, text in counts if count)
 
 
 def _behind(machine: MachineReport, found: Mapping[str, Mapping[int, Bundle]], now: float) -> Iterator[str]:

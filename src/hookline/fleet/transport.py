@@ -6,15 +6,18 @@ force that is not signed. Both have a value for each revision of each bundle, an
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle
 from hookline.config.trust.store import replace_file
+from hookline.fleet.audit import gaps
 from hookline.fleet.connection import BUNDLES, MACHINES, Fleet, FleetError
+from hookline.fleet.machine import KEY, Presence
 
 #: Seconds between two looks into a folder.
 _LOOKS = 2.0
@@ -29,6 +32,13 @@ class Offered(Struct, frozen=True):
     key: str
     raw: bytes
     write: int = 0
+
+
+class Seen(Struct, frozen=True):
+    """What the worker of a machine said last, and when, by the server's clock."""
+
+    presence: Presence
+    at: float
 
 
 class Transport(Protocol):
@@ -50,6 +60,14 @@ class Transport(Protocol):
         """By machine."""
         ...
 
+    async def workers(self) -> Mapping[str, Seen]:
+        """The workers that are or were there, by machine."""
+        ...
+
+    async def gaps(self) -> Mapping[str, int]:
+        """Runs that are missing in the audit, by machine."""
+        ...
+
 
 def key_of(bundle: Bundle) -> str:
     return f"{bundle.name}.{bundle.revision}"
@@ -59,29 +77,41 @@ class ServerTransport:
     """The buckets of the fleet's server."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+        self.fleet = fleet
 
     async def bundles(self) -> list[Offered]:
-        return [Offered(each.key, each.value, each.revision) for each in await self._fleet.keys(BUNDLES)]
+        return [Offered(each.key, each.value, each.revision) for each in await self.fleet.keys(BUNDLES)]
 
     async def changes(self) -> AsyncIterator[Offered]:
-        async for each in self._fleet.watch(BUNDLES):
+        async for each in self.fleet.watch(BUNDLES):
             yield Offered(each.key, each.value, each.revision)
 
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
-        if len(raw) > min(LARGEST, self._fleet.most_bytes):
+        if len(raw) > min(LARGEST, self.fleet.most_bytes):
             raise FleetError(
-                f"the bundle has {len(raw):,} bytes, and the server takes {self._fleet.most_bytes:,}"
+                f"the bundle has {len(raw):,} bytes, and the server takes {self.fleet.most_bytes:,}"
             )
-        if await self._fleet.put(BUNDLES, key_of(bundle), raw, after) is None:
+        if await self.fleet.put(BUNDLES, key_of(bundle), raw, after) is None:
             raise _taken(bundle)
 
     async def report(self, machine: str, raw: bytes) -> None:
-        await self._fleet.put(MACHINES, f"{REPORTS}{machine}", raw)
+        await self.fleet.put(MACHINES, f"{REPORTS}{machine}", raw)
 
     async def reports(self) -> dict[str, bytes]:
-        found = await self._fleet.keys(MACHINES)
+        found = await self.fleet.keys(MACHINES)
         return {each.key.removeprefix(REPORTS): each.value for each in found if each.key.startswith(REPORTS)}
+
+    async def workers(self) -> Mapping[str, Seen]:
+        workers: dict[str, Seen] = {}
+        for each in await self.fleet.keys(MACHINES):
+            if each.key.startswith(KEY):
+                with suppress(msgspec.MsgspecError):  # of another version
+                    presence = msgspec.json.decode(each.value, type=Presence)
+                    workers[each.key.removeprefix(KEY)] = Seen(presence, each.written)
+        return workers
+
+    async def gaps(self) -> Mapping[str, int]:
+        return await gaps(self.fleet)
 
 
 class FolderTransport:
@@ -118,6 +148,12 @@ class FolderTransport:
 
     async def reports(self) -> dict[str, bytes]:
         return {name.removesuffix(".json"): raw for name, raw in _files(self._machines, ".json", LARGEST)}
+
+    async def workers(self) -> Mapping[str, Seen]:
+        return {}
+
+    async def gaps(self) -> Mapping[str, int]:
+        return {}
 
 
 def _taken(bundle: Bundle) -> FleetError:

@@ -127,9 +127,8 @@ def message_of(body: bytes) -> bytes:
     return _SIGNED_AS + body
 
 
-def seal(bundle: Bundle, key: str, signature: bytes, body: bytes | None = None) -> bytes:
+def seal(key: str, signature: bytes, body: bytes) -> bytes:
     """The file of a signed bundle."""
-    body = encode_body(bundle) if body is None else body
     return f"{_MAGIC} {key} {sha256(body).hexdigest()} {signature.hex()}\n".encode() + body
 
 

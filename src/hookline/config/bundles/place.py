@@ -90,13 +90,16 @@ class BundlePlace:
 
     def names(self) -> list[str]:
         """Of every bundle that is or was in force here. Raises BundleError."""
+        return sorted({*self.names_there(), *self.in_force().bundles})
+
+    def names_there(self) -> list[str]:
+        """Of bundles that have an active file. Raises BundleError."""
         try:
-            there = [name for name in os.listdir(self.folder) if os.path.lexists(self.active_file(name))]
+            return [name for name in os.listdir(self.folder) if os.path.lexists(self.active_file(name))]
         except FileNotFoundError:
-            there = []
+            return []
         except OSError as problem:
             raise _unreadable(self.folder, problem) from None
-        return sorted({*there, *self.in_force().bundles})
 
     def envelope(self, name: str) -> Envelope:
         """The active file of a name, not yet verified. Raises BundleError."""
@@ -111,6 +114,17 @@ class BundlePlace:
 
     def active(self, name: str, settings: BundleSettings) -> Bundle:
         """The bundle in force of a name. Raises BundleError: it was changed, or another one is in its place."""
+        bundle = self.kept(name, settings)
+        known = self.in_force().bundles.get(name)
+        if known is not None and (bundle.revision, bundle.issued) < (known.revision, known.issued):
+            raise BundleError(
+                "revision",
+                f"{self.active_file(name)} has revision {bundle.revision}, and {known.revision} was in force",
+            )
+        return bundle
+
+    def kept(self, name: str, settings: BundleSettings) -> Bundle:
+        """The bundle of an active file, which may be an older one than was in force last. Raises BundleError."""
         envelope = self.envelope(name)
         if not self._is_sealed_off(name):
             verify(envelope, settings.keys, settings.file)
@@ -122,12 +136,6 @@ class BundlePlace:
             raise BundleError(
                 "scope",
                 f"it is for {bundle.scope}, and this machine is {settings.machine} (groups: {groups})",
-            )
-        known = self.in_force().bundles.get(name)
-        if known is not None and (bundle.revision, bundle.issued) < (known.revision, known.issued):
-            raise BundleError(
-                "revision",
-                f"{self.active_file(name)} has revision {bundle.revision}, and {known.revision} was in force",
             )
         return bundle
 

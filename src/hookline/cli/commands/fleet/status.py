@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -10,15 +10,14 @@ from hookline.cli.commands.fleet.reach import transport_of
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.text import count_of, json_lines, paragraph, table, terminal_width
 from hookline.config.bundles.settings import bundle_settings
-from hookline.fleet.status import FleetStatus, MachineStatus, fleet_status
+from hookline.fleet.status import FleetStatus, MachineStatus, read_status
 from hookline.model.safe_text import printable
 
 
 async def run(args: argparse.Namespace) -> int:
     settings = bundle_settings(os.environ)
     async with transport_of(args) as transport:
-        offers, reports = await transport.bundles(), await transport.reports()
-    found = fleet_status(offers, reports, settings.keys if settings is not None else None)
+        found = await read_status(transport, settings.keys if settings is not None else None)
     if args.json:
         shown = show(json_lines(msgspec.to_builtins(found)), as_json=True)
     else:
@@ -44,26 +43,31 @@ def _lines(found: FleetStatus, width: int) -> Iterator[str]:
         yield "no bundle is published"
     yield ""
     if found.machines:
-        head = ("machine", "seen", "bundles", "runs", "failed", "open passes", "groups")
-        yield table([head, *(_row(each, found.at) for each in found.machines)], width)
+        head = ("machine", "seen", "bundles", "runs", "failed", "open passes", "gaps", "groups")
+        yield table([head, *(_row(each, found.gaps, found.at) for each in found.machines)], width)
     else:
         yield "no machine has reported: `hookline fleet worker` or `hookline fleet pull` does"
     yield ""
     yield from (paragraph(f"! {each}", width) for each in found.problems)
+    if found.gone:
+        yield paragraph(f"silent for more than 30 days, and left out: {', '.join(found.gone)}", width)
     wrong = count_of(len(found.problems), "problem") if found.problems else "nothing is wrong"
     yield f"{count_of(len(found.machines), 'machine')}: {wrong}"
 
 
-def _row(machine: MachineStatus, now: float) -> tuple[str, ...]:
+def _row(machine: MachineStatus, gaps: Mapping[str, int], now: float) -> tuple[str, ...]:
     report = machine.report
     day = report.last_day
     return (
         report.machine,
-        f"{_length(now - report.at)} ago",
+        "left"
+        if machine.worker is not None and not machine.worker.file
+        else f"{_length(now - machine.seen)} ago",
         ", ".join(f"{each.name} {each.revision or '?'}" for each in report.bundles) or "none",
         f"{day.runs:,}",
         f"{day.failed:,}",
         f"{day.open_passes:,}",
+        f"{gaps.get(report.machine, 0):,}",
         ", ".join(report.groups),
     )
 
