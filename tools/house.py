@@ -43,10 +43,10 @@ _PATHS = {
     "load": ("loading a Claude Code file", 28),  # hooks are named and their names made one line
 }
 # Reasonix has the keys and names of its pull request and those of the released agent, where they differ.
-# Native has the certificates of http hooks and the envelope of a server's answer.
+# Native has the certificates of http hooks, the envelope of a server's answer, and hooks for the fleet.
 # Of Codex, 600 are config, wire and policies; the others are its trusted hashes and its tools.
 _DIALECTS = {
-    "gencode": 600, "native": 1230, "reasonix": 1040, "claude_code": 2070, "codewhale": 1750,
+    "gencode": 600, "native": 1240, "reasonix": 1040, "claude_code": 2070, "codewhale": 1750,
     "docker_agent": 1950, "family": 1020, "codex": 800, "gemini_cli": 900,
 }  # fmt: skip
 

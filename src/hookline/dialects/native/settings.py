@@ -22,17 +22,7 @@ from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, HttpSpe
 from hookline.matching.matchers import RegexMatcher, joined, parse_matcher
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import (
-    Condition,
-    Durable,
-    Hook,
-    InDoubt,
-    Matcher,
-    Order,
-    Output,
-    SideEffects,
-    Waiting,
-)
+from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Order, Output, SideEffects, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -326,12 +316,11 @@ class EntryReader(family.EntryReader):
         self.say("error", code, f"{field} is {word!r}", field, fix=f"one of {', '.join(words)}")
         return words[0]
 
-    def _durable(self, waiting: Waiting) -> Durable:
+    def _durable(self, waiting: Waiting) -> Any:
         durable: Any = self.fields.get("durable", False)
         if isinstance(durable, str) and durable != "fleet":
-            self.say(
-                "error", "unknown-durable", f"durable is {durable!r}", "durable", fix="true, false or fleet"
-            )
+            message = f"durable is {durable!r}"
+            self.say("error", "unknown-durable", message, "durable", fix="true, false or fleet")
             durable = True
         if durable and waiting == "wait":
             fix = self.file.setting("async", "true")
