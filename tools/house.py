@@ -27,7 +27,8 @@ _MOST_LINES = 570  # which files programs read and write
 # zygote's side of a socket. Four read the transcripts of one agent each, one draws the report of a backtest.
 # Six are what one call of an agent is made of, and three of the resident (its endpoints and what it compares); five are
 # the reports of commands, beside what they do; two are parts of the queue of durable hooks.
-_MOST_IMPORTED_ONCE = 142
+# Three are the names of telemetry, the server that decisions run on, and answers that may be repeated.
+_MOST_IMPORTED_ONCE = 143
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),
