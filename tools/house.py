@@ -28,7 +28,8 @@ _MOST_LINES = 570  # which files programs read and write
 # Six are what one call of an agent is made of, and three of the resident (its endpoints and what it compares); five are
 # the reports of commands, beside what they do; two are parts of the queue of durable hooks.
 # Four are the worker of a fleet and its parts, one publishes bundles, one checks them for the doctor.
-_MOST_IMPORTED_ONCE = 148
+# Three are the names of telemetry, the server that decisions run on, and answers that may be repeated.
+_MOST_IMPORTED_ONCE = 152
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),

@@ -31,6 +31,7 @@ from hookline.resident.probes import Remembered
 if TYPE_CHECKING:
     from hookline.config.trust.trust import Trust
     from hookline.dialects.dialect import Dialect
+    from hookline.journal.observer import Observer
 
 #: Variables that differ from call to call and mean nothing to Hookline.
 _PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))
@@ -50,9 +51,10 @@ class Project(Struct, frozen=True, eq=False):
 class Caller:
     """What calls with the same environment share. Another environment may mean other files, secrets and limits."""
 
-    def __init__(self, dialect: str, env: Mapping[str, str]) -> None:
+    def __init__(self, dialect: str, env: Mapping[str, str], observer: "Observer | None" = None) -> None:
         self._dialect = dialect
         self._env = env
+        self._observer = observer
         self._redactor = Redactor(env)
         self._journal_path = journal_path(env)
         #: Dialects are built once.
@@ -66,7 +68,9 @@ class Caller:
 
     def engine(self, env: Mapping[str, str], handlers: Mapping[str, Handler], journal: Journal) -> Engine:
         """For one call, so that nothing of it can reach another: environment, admission, background work."""
-        return Engine(handlers=handlers, journal=journal, env=env, loader=self._loader)
+        return Engine(
+            handlers=handlers, journal=journal, env=env, loader=self._loader, observer=self._observer
+        )
 
     def hooks(self, engine: Engine, cwd: str, caller: str, *, strict: bool) -> Loaded:
         def read() -> Project:
@@ -149,7 +153,8 @@ class ResidentTwin:
 class Keep:
     """Everything that is kept, for all callers."""
 
-    def __init__(self) -> None:
+    def __init__(self, observer: "Observer | None" = None) -> None:
+        self._observer = observer
         self._callers: OrderedDict[tuple[str, frozenset[tuple[str, str]]], Caller] = OrderedDict()
         self._sessions: OrderedDict[tuple[str, str, str], SessionState] = OrderedDict()
         self.records = Remembered[Recalled](_MOST_PLACES)
@@ -176,7 +181,7 @@ class Keep:
         key = dialect, frozenset(stable.items())
         found = self._callers.get(key)
         if found is None:
-            found = self._callers[key] = Caller(dialect, stable)
+            found = self._callers[key] = Caller(dialect, stable, self._observer)
             _forget(self._callers, _MOST_CALLERS)
         else:
             self._callers.move_to_end(key)

@@ -30,6 +30,7 @@ from hookline.resident.keep import Keep
 from hookline.resident.protocol import Reply, Request
 
 if TYPE_CHECKING:
+    from hookline.journal.observer import Observer
     from hookline.resident.http import HttpEndpoint
 
 LOCK: Final = "lock"
@@ -90,8 +91,9 @@ class Resident:
         processes: Processes,
         log: Log,
         settings: Settings = Settings(),  # noqa: B008 frozen
+        observer: "Observer | None" = None,
     ) -> None:
-        self.keep = Keep()
+        self.keep = Keep(observer)
         self.processes = processes
         self.settings = settings
         self._folder = folder

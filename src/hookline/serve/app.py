@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from hookline.handlers.http.handler import TRACE_PARENT
 from hookline.serve.access import Headers, from_browser, has_token
 from hookline.serve.decide import VERSION, Decider, Decision
 
@@ -126,6 +127,8 @@ class DecisionApp:
             if scope["path"] == STATUS:
                 await _answer(send, 200, msgspec.json.encode(self.status()))
                 return
+            if self._decider.engine.observer is not None:
+                _go_on_with_trace(scope["headers"])
             body = await self._body(scope["headers"], receive)
             decision = await self._decided(body)
         except RefusedError as refused:
@@ -208,6 +211,12 @@ class DecisionApp:
             counts.denied += decision.denied
             counts.timed_out += decision.status == 504
         return decision
+
+
+def _go_on_with_trace(headers: Headers) -> None:
+    """The spans of this request are under that of the caller. Each request has a context of its own."""
+    found = next((value for name, value in headers if name == b"traceparent"), b"")
+    TRACE_PARENT.set(found.decode("latin-1") if len(found) < 100 else "")
 
 
 async def _answer(send: Send, status: int, body: bytes, decision: Decision | None = None) -> None:

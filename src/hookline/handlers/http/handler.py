@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from hookline.handlers.http.repeats import Repeats
     from hookline.handlers.http.urls import Target
 
+
+#: The W3C `traceparent` of what is going on: requests carry it, and a server goes on with what it was sent.
+TRACE_PARENT: Final = ContextVar("hookline_traceparent", default="")
 
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
@@ -148,6 +152,8 @@ class HttpHandler:
         if call.run_id:
             # With the process: a fork of the host counts its runs from the same number.
             headers.append((b"Idempotency-Key", f"{call.run_id}-{os.getpid():x}".encode()))
+        if (trace := TRACE_PARENT.get()) and b"traceparent" not in {name.lower() for name, _ in headers}:
+            headers.append((b"traceparent", trace.encode()))
         raw = await self._exchange(spec).post(target, headers, document, call.timeout)
         if isinstance(raw, Replied) and raw.repeatable:
             self._keep(spec, asked, document, raw)

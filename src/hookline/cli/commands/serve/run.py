@@ -2,8 +2,9 @@
 
 import argparse
 import os
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
@@ -11,6 +12,7 @@ from hookline.cli.engines import (
     any_error,
     command_handlers,
     command_journal,
+    command_observer,
     load,
     report_diagnostics,
     working_directory,
@@ -28,6 +30,13 @@ if TYPE_CHECKING:
     from hookline.handlers.process.pool import Processes
 
 _CALLER = "hookline serve"
+
+
+@runtime_checkable
+class ServerObserver(Protocol):
+    """Telemetry that also looks at the queue of a server."""
+
+    def watch_server(self, status: Callable[[], tuple[int, int, Mapping[str, int]]]) -> None: ...
 
 
 async def run(args: argparse.Namespace) -> int:
@@ -53,6 +62,8 @@ async def run(args: argparse.Namespace) -> int:
             note(f"hookline serve: cannot listen on {args.host} port {args.port}: {why}")
             return ExitStatus.PROBLEM
         app = DecisionApp(decider, token, bounds)
+        if isinstance(engine.observer, ServerObserver):
+            engine.observer.watch_server(lambda: (app.waiting, app.under_way, app.counts.refused))
         started = partial(_started, args, access, decider, listener.getsockname()[1])
         server = DecisionServer(app, listening, bounds)
         await serve(server, listener, started, partial(_reload, decider, args))
@@ -81,7 +92,10 @@ def _engine(args: argparse.Namespace) -> Engine:
     cwd = working_directory(args.cwd)
     handlers = command_handlers(args.model, cwd, processes=_warm_processes)
     commands = InServerDirectory(handlers["command"], cwd)
-    return Engine(handlers=handlers | {"command": commands}, journal=command_journal(caller=_CALLER))
+    journal = command_journal(caller=_CALLER)
+    return Engine(
+        handlers=handlers | {"command": commands}, journal=journal, observer=command_observer(journal)
+    )
 
 
 def _warm_processes() -> "Processes":
