@@ -62,7 +62,7 @@ def sample_runs(count: int, now: float, seed: int = 7) -> Iterator[Run]:
 def _by_daylight(share: float) -> float:
     """Fewer at night: the same week, with the time of each run moved towards noon."""
     days = share * 7
-    return (days + 0.13 * math.sin(2 * math.pi * days)) / 7
+    return (days + 0.09 * math.sin(2 * math.pi * days)) / 7
 
 
 def _run(

@@ -104,7 +104,7 @@ class Live:
         """One event: the rows as pages show them, and what their filters ask for."""
         runs = [
             {
-                "html": self._draw(row), "flags": row.flags, "verdict": row.verdict, "status": row.status,
+                "html": str(self._draw(row)), "flags": row.flags, "verdict": row.verdict, "status": row.status,
                 "hook": row.hook, "agent": row.agent, "event": row.event, "session": row.session,
                 "machine": row.machine, "project": row.project, "q": row.call,
             }

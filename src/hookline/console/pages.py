@@ -54,7 +54,7 @@ class Pages:
             "/run/{segment}/{place}": self._run,
             "/run/{segment}/{place}/why": self._why,
             "/sessions": self._sessions,
-            "/session/{session}": self._session,
+            "/session/{session:path}": self._session,
             "/guards": self._guards,
             "/guards/coverage": self._guards_coverage,
             "/time": self._time,
@@ -103,13 +103,14 @@ class Pages:
                 notes.append(f"{some} of the journal could not be read: {problem}")
         except IndexAwayError:
             last = ""
-        if self._index.progress < 1:
+        reading = self._index.progress < 1
+        if reading:
             notes.append(f"Reading the journal: {self._index.progress:.0%}. What is here so far is shown.")
-        return Frame(version=__version__, machine=self._machine, last=last, notes=notes)
+        return Frame(version=__version__, machine=self._machine, last=last, notes=notes, reading=reading)
 
     def _not_yet(self, path: str) -> HTMLResponse:
         waiting = empty("The journal is being read. This page comes by itself in a moment.")
-        return self._page(path, "Reading", h("div", section("One moment", waiting), data_again_soon=True))
+        return self._page(path, "Reading", section("One moment", waiting))
 
     def _missing(self, request: Request, problem: Exception) -> Response:
         del request, problem
@@ -177,7 +178,7 @@ class Pages:
             row.n: run for row in rows if row.verdict not in (PASS, ALLOW) and (run := self._found(row))
         }
         body = sessions.timeline_body(session, rows, details, time.time())
-        return self._page("/sessions", f"Session {one_line(session, 40)}", body, status=200 if rows else 404)
+        return self._page("/sessions", f"Session {one_line(session, 40)}", body)
 
     def _guards(self, request: Request) -> Response:
         wanted, now = Filter.of(request.query_params), time.time()

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -168,6 +169,8 @@ async def _serve(
         proxy_headers=False, loop="asyncio",
         timeout_graceful_shutdown=2, ssl_certfile=settings.cert or None, ssl_keyfile=settings.key or None,
     )  # fmt: skip
+    # Whoever can reach the port could fill the terminal with what is wrong with their requests.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL + 1)
     try:
         server = _Server(config)
         config.load()

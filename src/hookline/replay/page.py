@@ -181,7 +181,8 @@ def _hooks(hooks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield '<p class="soft">None would have said anything.</p>'
         return
     most = max(sum(each["moments"] for each in hook["said"].values()) for hook in speaking)
-    yield '<div class="scroll"><table><tr><th>hook</th><th></th><th class="n">deny</th><th class="n">ask</th>'
+    yield '<div class="scroll" tabindex="0"><table><tr><th>hook</th><td></td>'
+    yield '<th class="n">deny</th><th class="n">ask</th>'
     yield '<th class="n">rewrite</th><th class="n">allow</th><th class="n">asked</th></tr>'
     for hook in speaking:
         said = {word: each["moments"] for word, each in hook["said"].items()}
@@ -209,7 +210,7 @@ def _examples(effects: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _table(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield '<div class="scroll"><table>'
+    yield '<div class="scroll" tabindex="0"><table>'
     yield '<tr><th class="n">times</th><th>call</th><th>first</th><th>why</th></tr>'
     for each in examples[:_MOST_EXAMPLES]:
         who = f"{_day(each['at'])} {each['agent']} {each['session'][:8]}"
@@ -225,7 +226,7 @@ def _table(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _agents(facts: Mapping[str, Any]) -> Iterator[str]:
-    yield '<h2>Moments by agent</h2><div class="scroll"><table>'
+    yield '<h2>Moments by agent</h2><div class="scroll" tabindex="0"><table>'
     kinds = list(dict.fromkeys(kind for of_agent in facts["agents"].values() for kind in of_agent))
     yield (
         "<tr><th>agent</th>"
@@ -245,7 +246,7 @@ def _cost(hooks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     most = timed[0]["milliseconds"]
     yield "<h2>What an answer costs</h2>"
     yield '<p class="soft">Milliseconds of one judgement, as measured while this report was made.</p>'
-    yield '<div class="scroll"><table>'
+    yield '<div class="scroll" tabindex="0"><table>'
     for hook in timed[:_MOST_HOOKS]:
         bar = f'<div class="track"><i class="allow w{_share(hook["milliseconds"], most)}"></i></div>'
         yield (

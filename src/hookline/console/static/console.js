@@ -8,13 +8,15 @@ const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 // Charts: data is in the element, colours are the variables of the page.
 
 function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const style = getComputedStyle(document.documentElement);
+  return (style.getPropertyValue("--c-" + name) || style.getPropertyValue("--" + name)).trim();
 }
 
 function shown(value, unit) {
   if (value == null) return "-";
   if (unit !== "ms") return value.toLocaleString("en");
-  return value >= 1000 ? (value / 1000).toFixed(1) + " s" : value.toFixed(value < 10 ? 1 : 0) + " ms";
+  if (value >= 1000) return Number((value / 1000).toFixed(1)) + " s";
+  return Number(value.toFixed(value < 10 ? 1 : 0)) + " ms";
 }
 
 // A day where the marks are days or begin one, else the time.
@@ -55,10 +57,10 @@ function draw(element) {
     legend: { live: true, markers: { width: 0, fill: (plot, at) => colour(data.series[at - 1].colour) } },
     scales: { x: { time: true }, y: data.log ? { distr: 3 } : { range: (plot, low, high) => [0, Math.max(high * 1.08, 1)] } },
     axes: [
-      { ...axis, grid: { show: false }, space: 70, values: times },
-      { ...axis, size: 52, ...(data.log ? { splits: tens } : {}), values: (plot, values) => values.map((value) => (value == null ? "" : shown(value, data.unit))) },
+      { ...axis, grid: { show: false }, space: 70, size: 28, values: times },
+      { ...axis, size: 52, ...(data.log ? { splits: tens, space: 12 } : {}), values: (plot, values) => values.map((value) => (value == null ? "" : shown(value, data.unit))) },
     ],
-    series: [{ label: "", value: (plot, at) => (at == null ? "" : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })) }, ...series],
+    series: [{ label: "Time", value: (plot, at) => (at == null ? "" : new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })) }, ...series],
   };
   element.replaceChildren();
   element.plot = new uPlot(options, [data.times, ...data.series.map((each) => each.values)], element);
@@ -274,12 +276,12 @@ function start() {
   keepCharts();
   all("[data-reload]").forEach(reload);
   if (one("[data-again-soon]")) setTimeout(() => location.reload(), 800);
+  else listen();
   const form = one("#filter");
   form?.addEventListener("submit", (event) => (event.preventDefault(), send(form)));
   form?.addEventListener("change", (event) => event.target.matches("select") && send(form));
   document.addEventListener("keydown", pressed);
   document.addEventListener("click", clicked);
-  listen();
 }
 
 start();

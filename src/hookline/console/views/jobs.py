@@ -53,7 +53,7 @@ def _job(job: Mapping[str, Any], now: float) -> Html:
     kind = {name: kind for name, _, kind in _STATES}[job["state"]]
     inside = (
         h("span", "dead letter" if job["state"] == "dead" else job["state"], class_=f"badge {kind}"),
-        h("span", one_line(job["hook"] or "unknown hook", 60), class_="hook"),
+        h("span", one_line(job["hook"] or f"job {job['id'][:8]}", 60), class_="hook"),
         h("span", job["event"], class_="soft"),
         h("span", f"tried {job['attempts']}×", class_="soft"),
         h("span", ago(job["accepted"], now), class_="ms"),

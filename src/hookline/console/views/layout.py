@@ -66,6 +66,8 @@ class Frame(Struct, frozen=True, kw_only=True):
     last: str
     #: What is wrong with the index or a journal, or how far reading it is.
     notes: Sequence[str] = ()
+    #: The index is not complete: the page is loaded again until it is.
+    reading: bool = False
 
 
 def page(frame: Frame, path: str, title: str, *body: Child) -> Html:
@@ -120,7 +122,7 @@ def page(frame: Frame, path: str, title: str, *body: Child) -> Html:
     )
     content = h("main", notes, body, id="main", tabindex=-1)
     skip = h("a", "Skip to content", href="#main", class_="skip")
-    shown = h("body", skip, top, content, foot, keys, data_last=frame.last)
+    shown = h("body", skip, top, content, foot, keys, data_last=frame.last, data_again_soon=frame.reading)
     return join(DOCTYPE, h("html", head, shown, lang="en"))
 
 
@@ -225,8 +227,8 @@ def _chips(wanted: Filter, path: str) -> Html | None:
             "a",
             f"{name}: {one_line(shown, 40)} ",
             h("span", "×", aria_hidden="true"),
+            h("span", ", remove this filter", class_="hidden"),
             href=wanted.address(path, **{name: ""}),
-            aria_label=f"Remove the filter {name}",
             class_="chip",
         )
         for name in ("hook", "status", "agent", "event", "session", "project", "machine", "q")

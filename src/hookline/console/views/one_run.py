@@ -179,10 +179,10 @@ def _hook(hook: Mapping[str, Any]) -> Html:
 
 def _reasons(hook: Mapping[str, Any]) -> Iterator[str]:
     yield hook["why"]
-    if hook["matcher"] is not None:
-        yield f"matcher {hook['matcher']['text']!r}: {hook['matcher']['why']}"
-    if hook["condition"] is not None:
-        yield f"condition {hook['condition']['text']!r}: {hook['condition']['why']}"
+    for kind in ("matcher", "condition"):
+        part = hook[kind]
+        if part is not None and part["why"] not in hook["why"]:
+            yield f"{kind} {part['text']!r}: {part['why']}"
     if not hook["admitted"] and hook["admission_reason"]:
         yield hook["admission_reason"]
     closed = sorted(cause for cause, reaction in hook["failures"].items() if reaction not in ("block", "ask"))

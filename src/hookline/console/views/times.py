@@ -147,6 +147,6 @@ def _verdicts(wanted: Filter, hook: HookTimes, now: float) -> Html:
         else None
     )
     runs = h("a", f"{number(hook.runs)} runs", href=wanted.address("/", hook=hook.name))
-    value = h("span", runs, " ", opened, class_="value")
-    last = h("small", f"{words}; last {ago(hook.last, now)}")
+    value = h("span", runs, class_="value")
+    last = h("small", f"{words}; last {ago(hook.last, now)} ", opened)
     return h("li", _name(wanted, hook), bar, value, last)
