@@ -79,7 +79,7 @@ class Message(Struct, frozen=True, eq=False):
 
 
 class Fleet:
-    """An open connection. It finds its way back by itself when the server goes away."""
+    """An open connection. When the server goes away it is lost, and another one is to be made."""
 
     def __init__(self, settings: FleetSettings, client: Any) -> None:
         self.settings = settings
@@ -303,6 +303,11 @@ async def connect(settings: FleetSettings) -> Fleet:
         raise FleetError("the fleet needs the extra: pip install 'hookline[fleet]'") from None
     client: Any = Client()
     fleet: list[Fleet] = []
+    said: list[Exception] = []
+
+    async def failed(problem: Exception) -> None:
+        """What goes wrong later is found by those who ask."""
+        said[:] = [*said, problem][:1]
 
     async def disconnected() -> None:
         for each in fleet:
@@ -310,7 +315,7 @@ async def connect(settings: FleetSettings) -> Fleet:
 
     options: dict[str, Any] = {
         "servers": list(settings.servers), "name": f"hookline {settings.name}", "connect_timeout": 3,
-        "reconnect_time_wait": 0.25, "max_reconnect_attempts": -1, "error_cb": _ignore, "ping_interval": 10,
+        "reconnect_time_wait": 0.25, "max_reconnect_attempts": 1, "error_cb": failed, "ping_interval": 10,
         "disconnected_cb": disconnected,
         "max_outstanding_pings": 2,
     }  # fmt: skip
@@ -322,7 +327,8 @@ async def connect(settings: FleetSettings) -> Fleet:
         await asyncio.wait_for(client.connect(**options), _TIMEOUT)
     except Exception as problem:
         await client.close()
-        why = f"no answer in {_TIMEOUT:g} seconds" if isinstance(problem, TimeoutError) else _why(problem)
+        found = said[0] if said else problem  # rather than that there are no more servers to be tried
+        why = f"no answer in {_TIMEOUT:g} seconds" if isinstance(found, TimeoutError) else _why(found)
         servers = ", ".join(settings.servers)
         raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
     fleet.append(Fleet(settings, client))
@@ -332,10 +338,6 @@ async def connect(settings: FleetSettings) -> Fleet:
 def token(text: str) -> str:
     """An id of others, such as that of a session, as part of a subject or key."""
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
-
-
-async def _ignore(_problem: Exception) -> None:
-    """What goes wrong in between is found by those who ask."""
 
 
 def _tls(settings: FleetSettings) -> ssl.SSLContext:

@@ -4,6 +4,7 @@ A bad entry never silences the others. At an event whose hooks guard something i
 that its policy decides what that means; elsewhere it is dropped with its error.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -17,21 +18,11 @@ from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
 from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
-from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
+from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, HttpSpec, PromptSpec
 from hookline.matching.matchers import RegexMatcher, joined, parse_matcher
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
-from hookline.model.hook import (
-    Condition,
-    Durable,
-    Hook,
-    InDoubt,
-    Matcher,
-    Order,
-    Output,
-    SideEffects,
-    Waiting,
-)
+from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Order, Output, SideEffects, Waiting
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
@@ -151,6 +142,12 @@ def _command_spec(fields: Fields) -> CommandSpec:
     )  # fmt: skip
 
 
+def _http_spec(fields: Fields) -> HttpSpec:
+    spec = family.http_spec(fields)
+    files = {name: os.path.expanduser(fields.get(name, "")) for name in ("ca", "cert", "key")}
+    return replace(spec, **files, private=fields.get("private", False))
+
+
 def _prompt_spec(fields: Fields) -> PromptSpec:
     return PromptSpec(fields["prompt"], fields.get("model"), fields.get("continueOnBlock", False))
 
@@ -185,8 +182,11 @@ KINDS: Mapping[str, Kind] = {
         _command_spec, entry_label, ("command",),
     ),
     "http": Kind(
-        {**family.HTTP_FIELDS, "output": "text", "side_effects": "text"},
-        family.http_spec, family.labelled("url", url_label), ("url",)
+        {
+            **family.HTTP_FIELDS, "ca": "text", "cert": "text", "key": "text", "private": "true or false",
+            "output": "text", "side_effects": "text",
+        },
+        _http_spec, family.labelled("url", url_label), ("url",)
     ),
     "prompt": Kind(
         {"prompt": "text", "model": "text", "continueOnBlock": "true or false"},
@@ -316,12 +316,11 @@ class EntryReader(family.EntryReader):
         self.say("error", code, f"{field} is {word!r}", field, fix=f"one of {', '.join(words)}")
         return words[0]
 
-    def _durable(self, waiting: Waiting) -> Durable:
+    def _durable(self, waiting: Waiting) -> Any:
         durable: Any = self.fields.get("durable", False)
         if isinstance(durable, str) and durable != "fleet":
-            self.say(
-                "error", "unknown-durable", f"durable is {durable!r}", "durable", fix="true, false or fleet"
-            )
+            message = f"durable is {durable!r}"
+            self.say("error", "unknown-durable", message, "durable", fix="true, false or fleet")
             durable = True
         if durable and waiting == "wait":
             fix = self.file.setting("async", "true")
