@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from hookline.config.bundles.format import BundleFile, BundleScope
 from hookline.config.protected import protected_in
 from hookline.config.watch import Watch, changes
+from hookline.engine.jobs.stored import fleet_key, goes_to_fleet, hook_key
 from hookline.model.hook import Hook
 from tests.every import every
 from tests.fleet.machines import FILES, GUARD, SCRIPT, Machine, bundle, key, signed
@@ -395,6 +396,25 @@ def test_the_place_of_bundles_is_protected_wherever_it_is(tmp_path: Path) -> Non
     assert found.why(str(machine.settings))
     assert found.why(f"{tmp_path}/other/active.bundle") is None
     assert not engine.hooks[0].broken
+
+
+def test_jobs_of_a_bundle_hook_find_it_on_other_machines_and_in_later_revisions(tmp_path: Path) -> None:
+    text = """
+[[hooks.PostToolUse]]
+[[hooks.PostToolUse.hooks]]
+command = '"$HOOKLINE_BUNDLE/bin/check.sh"'
+async = true
+durable = "fleet"
+"""
+    files = (BundleFile("hooks.toml", text.encode()), FILES[1])
+    keys: set[tuple[str, str]] = set()
+    for name, revision in (("alpha", 1), ("beta", 1), ("gamma", 2)):
+        machine = Machine(tmp_path, name)
+        machine.activator.offer(signed(revision, files=files))
+        (hook,) = machine.load()[1].hooks
+        assert goes_to_fleet(hook)
+        keys.add((hook_key(hook), fleet_key(hook)))
+    assert len(keys) == 1
 
 
 def test_files_of_earlier_revisions_stay_for_a_while_and_then_go(machine: Machine) -> None:
