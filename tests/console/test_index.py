@@ -5,8 +5,9 @@ import sqlite3
 import stat
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,8 +61,8 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made.source.close()
 
 
-def a_run(hook: str, ago: float = 60.0, **facts: object) -> Run:
-    return Run(hook=hook, at=NOW - ago, event="PreToolUse", session="s", duration_ms=2.0, **facts)  # pyright: ignore[reportArgumentType]
+def a_run(hook: str, ago: float = 60.0, **facts: Any) -> Run:
+    return Run(hook=hook, at=NOW - ago, event="PreToolUse", session="s", duration_ms=2.0, **facts)
 
 
 def test_counts_and_times_are_those_of_the_journal(desk: Desk) -> None:
@@ -99,7 +100,7 @@ def test_each_filter_finds_what_a_look_at_every_run_finds(desk: Desk) -> None:
     runs = list(sample_runs(1500, NOW))
     desk.write(*runs)
     desk.index.update()
-    cases = {
+    cases: dict[Filter, Callable[[Run], bool]] = {
         Filter(hook="audit"): lambda run: run.hook == "audit",
         Filter(agent="codex"): lambda run: run.call.caller == "codex",
         Filter(event="PostToolUse"): lambda run: run.event == "PostToolUse",
