@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,17 @@ def test_counts_and_times_are_those_of_the_journal(desk: Desk) -> None:
         took = sorted(run.duration_ms for run in runs if run.hook == hook.name)
         assert hook.p50 == pytest.approx(statistics.median(took), rel=0.06)
         assert hook.p95 == pytest.approx(took[int(len(took) * 0.95)], rel=0.08)
+    day = [run for run in runs if run.at >= (NOW - 86_400) // 3600 * 3600 and run.call.caller == "codex"]
+    wanted_day = Filter(since="24h", agent="codex")
+    assert {hook.name: hook.runs for hook in desk.queries.hooks(wanted_day, NOW)} == Counter(
+        run.hook for run in day
+    )
+    for hook in desk.queries.hooks(wanted_day, NOW):
+        took = [run.duration_ms for run in day if run.hook == hook.name]
+        assert hook.p50 == pytest.approx(statistics.median_low(took), rel=0.06)
+    assert len(desk.queries.times(ALL, NOW)) == len({int(run.at // 3600) for run in runs})
+    by_agent = desk.queries.times(Filter(since="all", agent="codex"), NOW)
+    assert len(by_agent) == len({int(run.at // 86_400) for run in runs if run.call.caller == "codex"})
     opened = {(each.hook, each.agent): each.unanswered for each in desk.queries.open_passes(ALL, NOW)}
     wanted: dict[tuple[str, str], int] = {}
     for run in runs:

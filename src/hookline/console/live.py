@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -114,7 +114,7 @@ class Live:
         data = msgspec.json.encode({"runs": runs, "left_out": max(number - len(rows), 0)})
         return b"id: %b-%d\nevent: runs\ndata: %b\n\n" % (born.encode(), last, data)
 
-    async def listen(self, last: str) -> AsyncIterator[bytes]:
+    async def listen(self, last: str) -> AsyncGenerator[bytes]:
         """Events from now on, after those since the last one that the client has had."""
         client = Client()
         self._clients.add(client)
