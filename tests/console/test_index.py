@@ -211,6 +211,18 @@ def test_an_index_that_is_damaged_old_or_gone_is_made_anew_and_that_is_said(desk
     assert desk.hooks() == ["one", "two", "three"]
 
 
+def test_an_index_that_cannot_be_written_is_said_once_and_tried_again(desk: Desk) -> None:
+    desk.write(a_run("one"))
+    desk.path.parent.mkdir()
+    desk.path.mkdir()
+    assert not desk.index.update()
+    assert not desk.index.update()
+    (said,) = desk.said
+    assert "index.sqlite cannot be used: Is a directory" in said
+    desk.path.rmdir()
+    assert desk.hooks() == ["one"]
+
+
 def test_two_consoles_share_an_index(desk: Desk, tmp_path: Path) -> None:
     desk.write(a_run("one"))
     other = Desk(tmp_path)

@@ -149,26 +149,32 @@ class Index:
     def update(self) -> bool:
         """Read what is new. Whether anything was. Never raises for a file that is damaged or away."""
         with self._lock:
-            changed = False
-            for source in self.sources.values():
-                try:
-                    segments = tuple(source.segments())
-                    if self._seen.get(source.name) == segments and os.path.exists(self.path):
-                        continue
-                    if self._broken:
-                        raise sqlite3.DatabaseError(self._broken)  # noqa: TRY301 handled as one that we find
-                    self._update(source, segments)
-                    self._seen[source.name] = segments
-                    changed = True
-                except sqlite3.DatabaseError as problem:
-                    if isinstance(problem, sqlite3.OperationalError) and "locked" in str(problem):
-                        continue  # another console writes; the next look does it
-                    self._replace(str(problem))
-                    changed = True
-                except OSError as problem:
-                    self._note(f"{source.name} cannot be read: {problem.strerror or problem}")
+            changed = [self._look(source) for source in self.sources.values()]
             self.progress = 1.0
-            return changed
+            return any(changed)
+
+    def _look(self, source: RunSource) -> bool:
+        try:
+            segments = tuple(source.segments())
+            if self._seen.get(source.name) == segments and os.path.exists(self.path):
+                return False
+            if self._broken:
+                raise sqlite3.DatabaseError(self._broken)  # noqa: TRY301 handled as one that we find
+            self._update(source, segments)
+            self._seen[source.name] = segments
+        except sqlite3.OperationalError as problem:
+            # While another console writes, the next look does it.
+            if "no such" in str(problem):
+                self._replace(str(problem))
+            elif "locked" not in str(problem):
+                self.note(f"the index {self.path} cannot be written: {problem}")
+            return False
+        except sqlite3.DatabaseError as problem:
+            self._replace(str(problem))
+        except OSError as problem:
+            self.note(f"{problem.filename or source.name} cannot be used: {problem.strerror or problem}")
+            return False
+        return True
 
     def close(self) -> None:
         with self._lock:
@@ -180,9 +186,10 @@ class Index:
         if connection is not None:
             connection.close()
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Say something once, at the terminal and on the pages."""
         line = one_line(text, 300)
-        if line not in self.notes[-1:]:
+        if line not in self.notes:
             self.notes = [*self.notes[-4:], line]
             self._say(line)
 
@@ -194,7 +201,7 @@ class Index:
             except OSError:
                 pass
         self._broken, self._seen = "", {}
-        self._note(f"the index could not be used ({why}) and is made anew from the journal")
+        self.note(f"the index could not be used ({why}) and is made anew from the journal")
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None and os.path.exists(self.path):
@@ -235,7 +242,7 @@ class Index:
         for segment in segments:
             row = known.get(segment.name)
             if row is not None and (row[1] > segment.end or source.seam(segment.name, row[1]) != row[2]):
-                self._note(f"{source.name} was cut or rewritten, and is read again")
+                self.note(f"{source.name} was cut or rewritten, and is read again")
                 self._drop(connection, row[0])
                 row = None
             offset = row[1] if row is not None else 0

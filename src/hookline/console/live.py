@@ -78,8 +78,11 @@ class Live:
     async def run(self) -> None:
         """Until it is cancelled."""
         while True:
-            if await asyncio.to_thread(self._index.update):
-                await self._tell()
+            try:
+                if await asyncio.to_thread(self._index.update):
+                    await self._tell()
+            except Exception as problem:  # noqa: BLE001 - the next look may do better, and this one is said
+                self._index.note(f"looking at the journal broke: {type(problem).__name__}: {problem}")
             self._wanted.clear()
             try:
                 await asyncio.wait_for(self._wanted.wait(), _SOON if self._clients else _LATER)
