@@ -20,7 +20,7 @@ $(READY): pyproject.toml requirements/dev.txt requirements/constraints.txt
 	@echo "setting up $(VENV) (a minute, once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e '.[agent,console]' -r requirements/dev.txt
+	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e '.[agent,console,fleet,serve,otel]' -r requirements/dev.txt
 	@touch $(READY)
 
 demo: $(READY)  ## an agent at work under the hooks of five agents

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from hookline.durable.port import FLEET
+from hookline.model.diagnostics import Where
 from hookline.model.hook import Hook, Scope
 from hookline.model.scene import Scene
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The lane of hooks that are in files: any process of the user can run them.
 FILES: Final = "files"
+#: Whose hooks other machines may have, too.
+_SHARED: Final[frozenset[Scope]] = frozenset(("managed", "user"))
 
 
 class StoredCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -37,6 +42,8 @@ class StoredCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     told_as: str = ""
     doubt: str = ""
     rewake: bool = False
+    #: The hook as every machine names it (`fleet_key`); empty if it is run on this one.
+    fleet: str = ""
 
 
 #: The hook of a job and the engine that has it; or why there is none, which makes the job a dead letter.
@@ -63,6 +70,18 @@ def hook_key(hook: Hook) -> str:
     return sha256(msgspec.json.encode((facts, spec), order="sorted")).hexdigest()[:32]
 
 
+def fleet_key(hook: Hook) -> str:
+    """The same on every machine of the fleet that has the hook: not where it is configured, but all that it is."""
+    return hook_key(replace(hook, where=Where("")))[:24]
+
+
+def goes_to_fleet(hook: Hook) -> bool:
+    """What a project brings, or one program made, no other machine has."""
+    return hook.durable == "fleet" and bool(hook.where.file) and hook.scope in _SHARED
+
+
 def lane_of(hook: Hook, key: str) -> str:
     """A hook made in code, or by an option of the command line, only runs in a process that has it, too."""
+    if goes_to_fleet(hook):
+        return FLEET
     return FILES if hook.where.file and hook.scope != "session" else f"code:{key}"

@@ -1,0 +1,82 @@
+"""`hookline fleet status`: every machine, its bundles, and what is wrong."""
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping
+
+from hookline.cli.commands.fleet.reach import transport_of
+from hookline.cli.commands.fleet.report import as_json
+from hookline.cli.output import ExitStatus, show
+from hookline.cli.text import count_of, paragraph, table, terminal_width
+from hookline.config.bundles.settings import bundle_settings
+from hookline.fleet.status import FleetStatus, MachineStatus, read_status
+from hookline.model.safe_text import printable
+
+
+async def run(args: argparse.Namespace) -> int:
+    settings = bundle_settings(os.environ)
+    async with transport_of(args) as transport:
+        found = await read_status(transport, settings.keys if settings is not None else None)
+    if args.json:
+        shown = show(as_json(found), as_json=True)
+    else:
+        shown = show(printable("\n".join(_lines(found, terminal_width()))))
+    return ExitStatus.PROBLEM if found.problems else shown
+
+
+def _lines(found: FleetStatus, width: int) -> Iterator[str]:
+    if found.bundles:
+        rows = [("bundle", "stage", "in force", "expires", "for")]
+        rows += [
+            (
+                f"{each.name} {each.revision}",
+                f"{each.stage:g} %",
+                f"{each.machines} of {count_of(each.meant, 'machine')}",
+                _until(each.expires, found.at),
+                each.scope,
+            )
+            for each in found.bundles
+        ]
+        yield table(rows, width)
+    else:
+        yield "no bundle is published"
+    yield ""
+    if found.machines:
+        head = ("machine", "seen", "bundles", "runs", "failed", "open passes", "gaps", "groups")
+        yield table([head, *(_row(each, found.gaps, found.at) for each in found.machines)], width)
+    else:
+        yield "no machine has reported: `hookline fleet worker` or `hookline fleet pull` does"
+    yield ""
+    yield from (paragraph(f"! {each}", width) for each in found.problems)
+    if found.gone:
+        yield paragraph(f"silent for more than 30 days, and left out: {', '.join(found.gone)}", width)
+    wrong = count_of(len(found.problems), "problem") if found.problems else "nothing is wrong"
+    yield f"{count_of(len(found.machines), 'machine')}: {wrong}"
+
+
+def _row(machine: MachineStatus, gaps: Mapping[str, int], now: float) -> tuple[str, ...]:
+    report = machine.report
+    day = report.last_day
+    return (
+        report.machine,
+        "left"
+        if machine.worker is not None and not machine.worker.file
+        else f"{_length(now - machine.seen)} ago",
+        ", ".join(f"{each.name} {each.revision or '?'}" for each in report.bundles) or "none",
+        f"{day.runs:,}",
+        f"{day.failed:,}",
+        f"{day.open_passes:,}",
+        f"{gaps.get(report.machine, 0):,}",
+        ", ".join(report.groups),
+    )
+
+
+def _until(expires: float, now: float) -> str:
+    return f"in {_length(expires - now)}" if expires > now else "expired"
+
+
+def _length(seconds: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
