@@ -343,8 +343,16 @@ class Observation:
         hole.count += 1
         hole.last = max(hole.last, moment.at)
 
+    def _add_unconcerned(self) -> None:
+        """Guards that are configured, and that no moment concerned."""
+        for placed in self._engines.made:
+            for event, lanes in placed.engine.store.lanes.items():
+                for prepared in (each for lane in lanes for each in lane.hooks if each.hook.event.guard):
+                    self._known_as(prepared, event, placed)
+
     def finished(self) -> Sightings:
         sightings = self.sightings
+        self._add_unconcerned()
         for key, hole in self._holes.items():
             sightings.holes[_SEPARATOR.join(map(str, key))] = hole
         for one in self._known.values():
