@@ -120,6 +120,7 @@ def observed_document(
             tally.unknown,
             tally.duplicates,
             tally.clock_jumps,
+            tally.older,
             tuple(tally.unreadable),
         ),
     )
@@ -270,6 +271,7 @@ def _unread_lines(document: ObservedDocument, width: int) -> Iterator[str]:
         (unread.torn_lines, "torn lines"), (unread.too_long_lines, "lines that are too long"),
         (unread.unknown_records, "records of an unknown kind"), (unread.clock_jumps, "jumps of the clock"),
         (unread.duplicate_calls, "calls with an id seen before"), (len(unread.files), "files that cannot be read"),
+        (unread.older_files, "transcripts in an older format"),
         (document.journal_damage, "damaged lines of the journal"),
     ]  # fmt: skip
     told = [f"{number:,} {noun}" for number, noun in parts if number]
