@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hookline.engine.make_hook import Action, HookOptions
     from hookline.engine.told_calls import LastCall, ToldCall
     from hookline.engine.tool_call import CallResult
+    from hookline.journal.observer import Observer
     from hookline.tools.table import ToolTable
 
 P = TypeVar("P")
@@ -312,7 +313,23 @@ class Session:
                 self._check_payload(event, payload)
         except AttributeError:
             raise self._not_an_event(event, "dispatch({}, payload)") from None
-        return dispatch(self, event, payload)
+        observer = self.engine.observer
+        return (
+            dispatch(self, event, payload) if observer is None else self._observed(observer, event, payload)
+        )
+
+    async def _observed(self, observer: "Observer", event: EventSpec[P], payload: P) -> Outcome:
+        """As `dispatch`, and the observer is told."""
+        if not self.lanes(event.name):
+            return await dispatch(self, event, payload)
+        watched, outcome = self.engine.journal.watched, None
+        ended = watched(observer.began, self, event, payload)
+        try:
+            outcome = await dispatch(self, event, payload)
+            return outcome
+        finally:
+            if ended is not None:
+                watched(ended, outcome)
 
     def _check_payload(self, event: EventSpec[Any], payload: Any) -> None:
         try:

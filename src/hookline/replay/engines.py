@@ -213,6 +213,11 @@ class Engines:
             found = self._placed[directory] = self._made(directory)
         return found
 
+    @property
+    def made(self) -> Sequence[PlacedEngine]:
+        """Those that were needed, as far as they are still there."""
+        return tuple(self._placed.values())
+
     def _made(self, directory: str) -> PlacedEngine:
         try:
             return self._make(directory)

@@ -22,6 +22,19 @@ _TICK = 4 * 1024 * 1024
 _SEPARATOR = "\0"
 
 
+class SeenBy(Struct):
+    """What one agent's moments say of a hook; for the meaning see `SeenHook`."""
+
+    expected: int = 0
+    seen: int = 0
+    own_expected: int = 0
+
+    def add(self, other: "SeenBy") -> None:
+        self.expected += other.expected
+        self.seen += other.seen
+        self.own_expected += other.own_expected
+
+
 class SeenHook(Struct):
     """One hook: what is configured, what should have been, and what was."""
 
@@ -42,9 +55,18 @@ class SeenHook(Struct):
     #: Moments of the agent whose hook it is, which runs it itself.
     own_expected: int = 0
     own_seen: int = 0
+    #: The first three by agent.
+    agents: dict[str, SeenBy] = field(default_factory=dict[str, SeenBy])
     record: HookRecord = field(default_factory=HookRecord)
 
+    def by(self, agent: str) -> SeenBy:
+        found = self.agents.get(agent)
+        if found is None:
+            found = self.agents[agent] = SeenBy()
+        return found
+
     def add(self, other: "SeenHook") -> None:
+        _join(self.agents, other.agents)
         for name in ("expected", "seen", "own_expected", "own_seen"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -250,6 +272,7 @@ class Observation:
                 continue
             if one.hook.dialect == moment.agent and moment.agent != OWN_FORMAT:
                 seen.own_expected += moment.certain
+                seen.by(moment.agent).own_expected += moment.certain
                 continue
             if one.hook.dialect != OWN_FORMAT and not asks:
                 continue  # only Hookline takes the hooks of one agent to another
@@ -259,6 +282,9 @@ class Observation:
             state = self._state(moment, one, asked)
             seen.expected += moment.certain or state == "ran"
             seen.seen += state == "ran"
+            by_agent = seen.by(moment.agent)
+            by_agent.expected += moment.certain or state == "ran"
+            by_agent.seen += state == "ran"
             ran |= state == "ran"
             if moment.certain and state != "ran":
                 (untrusted if state == "untrusted" else missing).append(one)
@@ -317,8 +343,16 @@ class Observation:
         hole.count += 1
         hole.last = max(hole.last, moment.at)
 
+    def _add_unconcerned(self) -> None:
+        """Guards that are configured, and that no moment concerned."""
+        for placed in self._engines.made:
+            for event, lanes in placed.engine.store.lanes.items():
+                for prepared in (each for lane in lanes for each in lane.hooks if each.hook.event.guard):
+                    self._known_as(prepared, event, placed)
+
     def finished(self) -> Sightings:
         sightings = self.sightings
+        self._add_unconcerned()
         for key, hole in self._holes.items():
             sightings.holes[_SEPARATOR.join(map(str, key))] = hole
         for one in self._known.values():
