@@ -258,6 +258,11 @@ def _example_lines(examples: Sequence[CallExample], width: int) -> Iterator[str]
         yield f"          {paint(said, 'dim')}"
 
 
+def numbered(number: int, noun: str) -> str:
+    """`1 torn line`, `2 × torn line`: for nouns that have more than a word."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} × {noun}"
+
+
 def _notes(document: BacktestDocument, width: int) -> Iterator[str]:
     unread = document.unread
     parts = [
@@ -267,9 +272,7 @@ def _notes(document: BacktestDocument, width: int) -> Iterator[str]:
         (unread.older_files, "transcript in an older format"),
         (sum(document.problems.values()), "moment that is no payload of its agent"),
     ]  # fmt: skip
-    told = [
-        f"{number:,} {noun}" if number == 1 else f"{number:,} × {noun}" for number, noun in parts if number
-    ]
+    told = [numbered(number, noun) for number, noun in parts if number]
     if told:
         yield ""
         yield paragraph(f"Passed over: {', '.join(told)}.", width)
