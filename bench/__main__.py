@@ -6,6 +6,7 @@ import sys
 
 from bench import (
     agent_stall,
+    console_pages,
     durable_hooks,
     hindsight,
     host_sessions,
@@ -65,6 +66,7 @@ def main() -> int:
             agent_stall.stall,
             screen_terminal.findings,
             hindsight.findings,
+            console_pages.findings,
         )
         if not wanted
         else ()

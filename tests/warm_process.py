@@ -22,7 +22,7 @@ from typing import Any
 from msgspec import Struct
 
 #: What takes seconds to load, and hardly any command needs.
-_HEAVY = ("pydantic_ai", "mcp", "openai", "anthropic", "google")
+_HEAVY = ("pydantic_ai", "mcp", "openai", "anthropic", "google", "opentelemetry", "uvicorn")
 
 # A request is one JSON line with the descriptors of the three streams; the answers are the pid, then the status.
 _SERVER = """

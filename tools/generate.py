@@ -24,6 +24,7 @@ from tools.recorded_page import recorded_pages
 from tools.recorded_payloads import recorded_payloads
 from tools.rules_page import load_rules, rules_page
 from tools.secrets_page import secrets_page
+from tools.telemetry_page import telemetry_page
 from tools.tools_page import tools_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/config.md": config_page(events),
         "docs/reference/secrets.md": secrets_page(),
         "docs/reference/guards.md": guards_page(),
+        "docs/reference/telemetry.md": telemetry_page(),
         "docs/reference/tools.md": tools_page(),
         "docs/reference/reach.md": reach_page(ROOT),
         "docs/dialects/rules.md": rules_page(load_rules(ROOT)),

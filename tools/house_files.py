@@ -41,6 +41,7 @@ ALLOWED = (
     ("dialects/registry.py", r".*", "the registry has one entry per dialect"),
     ("cli/*", r"^ +hookline \S.*", "an example in a help text"),
     ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),
+    ("telemetry/*", r"gen_ai\.[a-z_.]+", "names that OpenTelemetry has for generative AI"),
     ("testing/conformance/suite/*", r"\.claude/\S*|_CLAUDE", "a case runs the hook of another agent's file"),
     ("adapters/claude_agent_sdk.py", r".*", "an adapter is named after its product"),
     ("agent/models/*", r"claude|gemini|GEMINI_API_KEY", "families of models, not the agents"),

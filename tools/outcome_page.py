@@ -117,6 +117,8 @@ _FIELDS: Mapping[str, str] = {
     "Run.session": "The session.",
     "Run.agent": "The sub-agent it ran for.",
     "Run.run_id": "The id of this run, unlike that of any other; http hooks get it as `Idempotency-Key`.",
+    "Run.decision_id": "The decision of a server that it is part of, or that it was answered with: `hookline serve`.",
+    "Run.repeated": "True if that decision was made for an earlier call and its server lets it be repeated.",
     "Run.at": "When it was recorded, in seconds since 1970.",
     "Run.call": "What was called, by whom and where.",
     "Called.tool": "The tool that was called, by its caller's name.",

@@ -90,9 +90,11 @@ _VALUES: tuple[Any, ...] = (
     "block", "approve", "allow", "deny", "ask", "defer", "accept", "PreToolUse",
     {"behavior": "deny"}, {"behavior": "ask", "interrupt": True}, {"behavior": "maybe"}, {"message": "no"},
     {"behavior": "allow", "updatedInput": {"a": "b"}, "updatedPermissions": [{"type": "setMode"}]},
+    {"version": 1}, {"version": 2}, {"version": 1, "decision_id": "a", "revision": "b"},
 )  # fmt: skip
 _TOP_NAMES = (
     "continue", "stopReason", "decision", "ok", "reason", "systemMessage", "suppressOutput", "async", "asyncTimeout",
+    "hookline",
     "permissionDecision", "additionalContext",
 )  # fmt: skip
 _SPECIFIC_NAMES = (

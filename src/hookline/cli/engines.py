@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -14,13 +15,14 @@ from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import LIMIT
 from hookline.engine.session import Session
-from hookline.handlers.registry import Handler, standard_handlers
+from hookline.handlers.registry import Handlers, standard_handlers
 from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
+from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 
 if TYPE_CHECKING:
@@ -31,29 +33,59 @@ if TYPE_CHECKING:
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
     from hookline.handlers.process.pool import Processes
+    from hookline.telemetry.observer import Telemetry
 
 
+#: Seconds that the end of a command may take to send telemetry; an agent waits for its calls.
+_FLUSH_SECONDS, _FLUSH_SECONDS_IN_A_CALL = 5.0, 1.0
 #: Characters of a diagnostic that are shown.
 _LONGEST_DIAGNOSTIC = 1000
 
 
 def command_engine(
-    model: str | None = None, cwd: str | None = None, *, caller: str = "", made_by: str = "", **handlers: Any
+    model: str | None = None,
+    cwd: str | None = None,
+    *,
+    caller: str = "",
+    made_by: str = "",
+    from_agent: bool = False,
+    **handlers: Any,
 ) -> Engine:
     """An engine that writes the user's journal; no hook is in force yet. For `caller` and `made_by` see `Run`."""
-    journal = Journal(
+    journal = command_journal(caller=caller, made_by=made_by)
+    observer = command_observer(journal, from_agent=from_agent)
+    return Engine(handlers=command_handlers(model, cwd, **handlers), journal=journal, observer=observer)
+
+
+def command_observer(journal: Journal, *, from_agent: bool = False) -> "Telemetry | None":
+    """Telemetry, if the environment asks for it; `from_agent`: another agent has started this process."""
+    if not any(name.startswith("OTEL_") for name in os.environ):
+        return None
+    from hookline.telemetry.setup import observer_from
+
+    def say(why: str) -> None:
+        # What an agent has started has no standard error any more when things are sent.
+        if from_agent:
+            journal.record(Run(hook="telemetry", type="telemetry", status="failed", detail=why, at=time()))
+        else:
+            note(f"hookline: {why}")
+
+    seconds = _FLUSH_SECONDS_IN_A_CALL if from_agent else _FLUSH_SECONDS
+    return observer_from(os.environ, say, only_here=from_agent, seconds=seconds)
+
+
+def command_journal(*, caller: str = "", made_by: str = "") -> Journal:
+    """The user's journal."""
+    return Journal(
         Redactor(os.environ),
         file=JournalFile(journal_path(os.environ)),
         subscribers=tracers(),
         caller=caller,
         made_by=made_by,
     )
-    return Engine(handlers=command_handlers(model, cwd, **handlers), journal=journal)
 
 
-def command_handlers(
-    model: str | None = None, cwd: str | None = None, **handlers: Any
-) -> Mapping[str, Handler]:
+def command_handlers(model: str | None = None, cwd: str | None = None, **handlers: Any) -> Handlers:
     """How a command runs hooks. The model answers prompt hooks and runs agent hooks, which look around in `cwd`."""
     if model is not None:
         from hookline.cli.models import CommandRunner, completer_for

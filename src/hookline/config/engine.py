@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hookline.config.trust.trust import Options, Trust
     from hookline.durable.port import Durable
     from hookline.engine.host.tool import Approve
+    from hookline.journal.observer import Observer
     from hookline.matching.shell import ShellReader
     from hookline.tools.declare import Tool
 
@@ -43,6 +44,7 @@ class EngineOptions(TypedDict, total=False):
     drain_seconds: float
     env: Mapping[str, str] | None
     durable: "Durable | None"
+    observer: "Observer | None"
     loader: "Loader | None"
 
 
@@ -52,8 +54,9 @@ class Engine(core.Engine):
     `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds; `tools` says what
     your tools do, so that guards written for other agents hold: `tools={"run_shell": shell("cmd")}`; `approve` answers
     when hooks ask about a call of `Session.tool` (without one an ask is a denial); `env` is the environment of the
-    agent, if that is another process; `durable` is the queue of durable hooks, if it is not the user's; `loader` reads
-    configuration, if one is there already. ::
+    agent, if that is another process; `durable` is the queue of durable hooks, if it is not the user's; `observer` is
+    told of every dispatch and run (`hookline.telemetry.Telemetry`); `loader` reads configuration, if one is there
+    already. ::
 
         async with Engine() as engine:
             engine.load(cwd)
@@ -75,6 +78,7 @@ class Engine(core.Engine):
         drain_seconds: float = 5.0,
         env: Mapping[str, str] | None = None,
         durable: "Durable | None" = None,
+        observer: "Observer | None" = None,
         loader: "Loader | None" = None,
     ) -> None:
         events = event_table((*EVENTS.values(), *rows)) if rows else EVENTS
@@ -97,6 +101,7 @@ class Engine(core.Engine):
             drain_seconds=drain_seconds,
             env=env,
             durable=self._queue if durable is None else lambda: durable,
+            observer=observer,
         )
         if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
             self.handlers.protection.check = self._changes_guards

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hookline.engine.host.tool import Approve
     from hookline.engine.jobs.desk import Desk
     from hookline.engine.make_hook import Action, HookDecorator, HookOptions
+    from hookline.journal.observer import Observer
     from hookline.tools.declare import Tool
     from hookline.tools.table import ToolTable
 
@@ -70,6 +71,7 @@ class Engine:
         drain_seconds: float = 5.0,
         env: Mapping[str, str] | None = None,
         durable: "Callable[[], Durable] | None" = None,
+        observer: "Observer | None" = None,
     ) -> None:
         #: The environment of the agent: this process's, unless it works for another one.
         self.env: Mapping[str, str] = os.environ if env is None else env
@@ -98,6 +100,10 @@ class Engine:
         self.all_durable = False
         self._durable = durable
         self._desk: Desk | None = None
+        #: Told of every dispatch and run, for telemetry.
+        self.observer = observer
+        if observer is not None:
+            journal.subscribe(observer.ran)
         self.store.swap(hooks)
 
     @property
@@ -286,6 +292,8 @@ class Engine:
             self._desk.close()
         self.closed = True
         await close_all(self.handlers)
+        if self.observer is not None:
+            self.journal.watched(self.observer.closed)
         self.journal.close()
 
     async def __aenter__(self) -> Self:

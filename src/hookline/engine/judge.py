@@ -30,7 +30,7 @@ _MOST_WORDS = 500
 _SHORT_REASON = 512
 
 #: A failure's reason is shown before a denial's.
-_NO_ANSWER_RANK = 9
+NO_ANSWER_RANK = 9
 
 _STATUS: dict[Cause, Status] = {
     "not_started": "not_started",
@@ -217,7 +217,7 @@ def _reaction_outcome(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome
     if reaction == "warn":
         return Outcome(messages=(Message(text, hook.name),))
     kind = "ask" if reaction == "ask" else "block"
-    return Outcome(votes=(Vote(kind, text, _NO_ANSWER_RANK, hook.name, hook.policy.block_means),))
+    return Outcome(votes=(Vote(kind, text, NO_ANSWER_RANK, hook.name, hook.policy.block_means),))
 
 
 def attributed(hook: Hook, outcome: Outcome) -> Outcome:

@@ -372,6 +372,8 @@ def _run(noted: tuple[Any, ...], raw: RawResult | None = None) -> Run:
     hook, facts = prepared.hook, _raw_facts(raw)
     if judged.status != "ok" or judged.outcome.votes or judged.dropped:
         facts |= _judged_facts(judged)
+    if scene.decision_id:
+        facts.setdefault("decision_id", scene.decision_id)
     return Run(
         hook=hook.name,
         source=prepared.source,
@@ -419,7 +421,10 @@ def _raw_facts(raw: RawResult | None) -> dict[str, Any]:
     if isinstance(raw, Broke):
         return _process_facts(raw) | {"exit_code": raw.exit_code, "signal": raw.signal}
     if isinstance(raw, Replied):
-        return {"stdout": raw.body.decode("utf-8", "replace"), "truncated": raw.truncated}
+        facts = {"stdout": raw.body.decode("utf-8", "replace"), "truncated": raw.truncated}
+        if raw.decision_id:
+            facts |= {"decision_id": raw.decision_id, "repeated": raw.repeated}
+        return facts
     return {}
 
 

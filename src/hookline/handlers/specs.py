@@ -27,6 +27,13 @@ class HttpSpec(Struct, frozen=True):
     headers: Mapping[str, str] = {}
     #: The only environment variables that header values may use; all others are empty.
     allowed_env_vars: tuple[str, ...] = ()
+    #: Files: the authority that must have signed the server's certificate (empty: one of the system's), and the
+    #: certificate and key that say who asks.
+    ca: str = ""
+    cert: str = ""
+    key: str = ""
+    #: The server may be on the private network of a company.
+    private: bool = False
 
 
 class PromptSpec(Struct, frozen=True):

@@ -16,6 +16,7 @@ from hookline.model.run import NO_CALL, Called, Run, Status
 from hookline.model.safe_text import head_and_tail, one_line, printable
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 class Sink(Protocol):
@@ -135,6 +136,10 @@ class Journal:
         """Be called with each run from now on. Call the returned function to unsubscribe."""
         return self._subscribers.add(callback)
 
+    def watched(self, callback: Callable[..., T], *arguments: Any) -> T | None:
+        """Call one who watches, outside the order of things: what it raises is among the problems, once."""
+        return self._subscribers.call(callback, *arguments)
+
     @property
     def problems(self) -> tuple[str, ...]:
         """What went wrong with the journal itself, each problem once."""
@@ -167,7 +172,8 @@ class Subscribers(Generic[T]):
         self._what = what
         #: Read from outside, to skip the work when there are none; never set there.
         self.callbacks = tuple(callbacks)
-        self._problems: dict[Callable[[T], None], str] = {}
+        #: By the name of what raised.
+        self._problems: dict[str, str] = {}
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -192,11 +198,19 @@ class Subscribers(Generic[T]):
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001
                 self._note(callback, error)
 
-    def _note(self, callback: Callable[[T], None], error: BaseException) -> None:
-        if callback not in self._problems:
-            name = getattr(callback, "__qualname__", type(callback).__name__)
+    def call(self, callback: Callable[..., S], *arguments: Any) -> S | None:
+        """Call any function as the callbacks are called. None if it raised."""
+        try:
+            return callback(*arguments)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 as above
+            self._note(callback, error)
+            return None
+
+    def _note(self, callback: Callable[..., object], error: BaseException) -> None:
+        name = getattr(callback, "__qualname__", type(callback).__name__)
+        if name not in self._problems:
             text = f"{self._what} subscriber {name} raised {type(error).__name__}: {error}"
-            self._problems[callback] = one_line(text, 300)
+            self._problems[name] = one_line(text, 300)
 
 
 # What a tool call is about, in one text

@@ -27,6 +27,11 @@ class Replied(Struct, frozen=True):
     body: bytes
     status: int | None = None
     truncated: bool = False
+    #: The id that the server gave its decision; empty: none.
+    decision_id: str = ""
+    #: Seconds for which the server lets the answer be repeated, and whether this is such a repetition.
+    repeatable: float = 0.0
+    repeated: bool = False
 
 
 class Returned(Struct, frozen=True):

@@ -70,6 +70,10 @@ class Run(Struct, frozen=True, kw_only=True):
     session: str = ""
     agent: str | None = None
     run_id: str = ""
+    #: The decision of a server that it took part in, or that it was answered with: the same id is in both journals.
+    decision_id: str = ""
+    #: That answer was given a moment ago, and the server lets it be repeated for a while.
+    repeated: bool = False
     #: Seconds since the epoch when it was recorded.
     at: float = 0.0
     call: Called = NO_CALL

@@ -24,6 +24,8 @@ class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: False when there is no user to ask: then an `ask` is a denial.
     attended: bool = True
     project_dir: str | None = None
+    #: Of a server that decides for others: by this id the decision is found in its journal and in the caller's.
+    decision_id: str = ""
     #: Further facts that only one dialect has, by its own names.
     extra: Mapping[str, object] | None = None
 
@@ -64,6 +66,8 @@ class SceneOptions(TypedDict, total=False):
     depth: int
     #: False if there is no user to ask: then an ask is a denial.
     attended: bool
+    #: The id of a decision that is made for somebody else; it is in the records of all runs.
+    decision_id: str
     #: Further facts that only one dialect has, by its own names.
     extra: Mapping[str, object] | None
 

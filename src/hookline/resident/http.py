@@ -8,15 +8,14 @@ A guard is better off with the relay: an agent whose request fails goes on.
 import asyncio
 import hmac
 import os
-import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from hookline.journal.file import state_dir
+from hookline.journal.secret_file import read_or_make_secret
 from hookline.resident.protocol import Reply
 
 LOOPBACK: Final = "127.0.0.1"
@@ -53,19 +52,7 @@ def token_file(env: Mapping[str, str]) -> str:
 
 def read_token(env: Mapping[str, str]) -> str:
     """The token of this user, made the first time. Raises OSError."""
-    file = token_file(env)
-    os.makedirs(os.path.dirname(file), 0o700, exist_ok=True)
-    with suppress(FileExistsError):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(file, flags, 0o600)
-        with os.fdopen(descriptor, "w") as stream:
-            stream.write(secrets.token_urlsafe(32))
-    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    with os.fdopen(descriptor) as stream:
-        found = os.fstat(descriptor)
-        if found.st_uid != os.getuid() or found.st_mode & 0o077:
-            raise PermissionError(f"{file} can be used by others: remove it")
-        return stream.read(200).strip()
+    return read_or_make_secret(token_file(env))
 
 
 class HttpEndpoint:

@@ -20,6 +20,11 @@ Shape = Callable[[EventSpec[Any]], Schema | None]
 
 _TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
+_ENVELOPE: Schema = {
+    "type": "object",
+    "properties": {"version": {"const": 1}, "decision_id": _TEXT, "revision": _TEXT},
+    "required": ["version"],
+}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}
 _UPDATES: Schema = {"type": "array", "items": {"$ref": "#/$defs/PermissionUpdate"}}
 
@@ -156,6 +161,7 @@ TOP_FIELDS: Mapping[str, AnswerField] = {
     "reason": AnswerField("Why; told to the model when it is a block.", _if(May.BLOCK | May.PERMIT, _TEXT)),
     "systemMessage": AnswerField("Text for the user.", _always(_TEXT)),
     "suppressOutput": AnswerField("Accepted, and without effect: output is never shown.", _always(_FLAG)),
+    "hookline": AnswerField("About the decision of a server; its version must be 1.", _always(_ENVELOPE)),
     "async": AnswerField(
         "True on the first line of output: go on without waiting for this hook.", _always(_FLAG)
     ),

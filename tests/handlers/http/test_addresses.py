@@ -78,3 +78,29 @@ def test_what_a_resolver_makes_up_is_refused(text: str) -> None:
     except ValueError:
         with pytest.raises(RefusedAddressError):
             check_addresses(["127.0.0.1", text], loopback_only=False)
+
+
+@every(
+    ("text", "fine"),
+    [
+        ("10.0.0.5", True),
+        ("172.31.255.1", True),
+        ("192.168.1.1", True),
+        ("fd12::1", True),
+        ("::ffff:10.0.0.5", True),
+        ("169.254.169.254", False),
+        ("fe80::1", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("192.0.2.1", False),
+        ("64:ff9b::a00:5", False),
+    ],
+)
+def test_an_entry_that_says_private_reaches_private_networks_and_no_other(text: str, fine: bool) -> None:
+    if fine:
+        assert check_addresses([text], loopback_only=False, private=True)
+        with pytest.raises(RefusedAddressError, match="private = true"):
+            check_addresses([text], loopback_only=False)
+    else:
+        with pytest.raises(RefusedAddressError):
+            check_addresses([text], loopback_only=False, private=True)

@@ -46,6 +46,9 @@ def write_answer(event: EventSpec[Any], outcome: Outcome) -> HookReply:
     return Writer(event, outcome).reply()
 
 
+#: What `hookline` in an answer says first.
+ENVELOPE_VERSION = 1
+
 #: Words that people and other agents decide with.
 DECISION_WORDS = frozenset(
     {
@@ -159,6 +162,15 @@ class Reader(AnswerReader, kw_only=True):
         if self.event.may & May.BLOCK and self.policy.block_means in PREVENTING:
             self.votes.append(Vote("block", reason or f"{self.who} stopped the run"))
 
+    def envelope(self, value: Object, _holder: Object) -> None:
+        """An answer in a version that is not known may decide by a field that is not read."""
+        version = value.get("version")
+        if type(version) is not int or version != ENVELOPE_VERSION:
+            raise UnreadableError(
+                f"the answer has version {str(version)[:20]} of the envelope, "
+                f"and this Hookline reads version {ENVELOPE_VERSION}"
+            )
+
     def approve_or_block(self, value: str, holder: Object) -> None:
         if value == "block":
             self.block(holder.get("reason"))
@@ -204,6 +216,8 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "ok": Field(_BOOL, Reader.ok),
         "reason": Field("text", Reader.reason_alone),
         "hookSpecificOutput": Field("an object", Reader.specific),
+        # What a server says about its decision; the id and how long it holds are in the headers.
+        "hookline": Field("an object", Reader.envelope),
         # The mark of a hook that went on in the background, which the handler has seen to.
         "async": _FLAG, "asyncTimeout": Field("a number"),
     },

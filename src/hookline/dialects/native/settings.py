@@ -4,6 +4,7 @@ A bad entry never silences the others. At an event whose hooks guard something i
 that its policy decides what that means; elsewhere it is dropped with its error.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
 from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
-from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, PromptSpec
+from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, HttpSpec, PromptSpec
 from hookline.matching.matchers import RegexMatcher, joined, parse_matcher
 from hookline.model.diagnostics import Path
 from hookline.model.errors import PatternError
@@ -141,6 +142,12 @@ def _command_spec(fields: Fields) -> CommandSpec:
     )  # fmt: skip
 
 
+def _http_spec(fields: Fields) -> HttpSpec:
+    spec = family.http_spec(fields)
+    files = {name: os.path.expanduser(fields.get(name, "")) for name in ("ca", "cert", "key")}
+    return replace(spec, **files, private=fields.get("private", False))
+
+
 def _prompt_spec(fields: Fields) -> PromptSpec:
     return PromptSpec(fields["prompt"], fields.get("model"), fields.get("continueOnBlock", False))
 
@@ -175,8 +182,11 @@ KINDS: Mapping[str, Kind] = {
         _command_spec, entry_label, ("command",),
     ),
     "http": Kind(
-        {**family.HTTP_FIELDS, "output": "text", "side_effects": "text"},
-        family.http_spec, family.labelled("url", url_label), ("url",)
+        {
+            **family.HTTP_FIELDS, "ca": "text", "cert": "text", "key": "text", "private": "true or false",
+            "output": "text", "side_effects": "text",
+        },
+        _http_spec, family.labelled("url", url_label), ("url",)
     ),
     "prompt": Kind(
         {"prompt": "text", "model": "text", "continueOnBlock": "true or false"},

@@ -10,6 +10,11 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
+#: What a hook may connect to if its entry says `private = true`; never link-local addresses, where clouds keep secrets.
+_PRIVATE: Final = tuple(
+    map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"))
+)
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 #: From a host name and a port to every address of it, as text. OSError when there is none.
@@ -59,7 +64,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
-def check_addresses(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:
+def check_addresses(addresses: Sequence[str], *, loopback_only: bool, private: bool = False) -> list[str]:
     """The same addresses, as text to connect to, when all of them are allowed."""
     usable: list[str] = []
     for text in addresses:
@@ -67,18 +72,18 @@ def check_addresses(addresses: Sequence[str], *, loopback_only: bool) -> list[st
             address = unmapped(ipaddress.ip_address(text))
         except ValueError as error:
             raise RefusedAddressError("it resolves to something that is not an address") from error
-        reason = refusal(address)
+        reason = refusal(address, private=private)
         if reason is not None:
-            raise RefusedAddressError(f"{text} is {reason}, and hooks may not talk to such addresses")
+            raise RefusedAddressError(f"{text} is {reason}, {_why(address)}")
         if loopback_only and not address.is_loopback:
             raise RefusedAddressError(f"{text} is another machine, and http:// is only for this one")
         usable.append(str(address))
     return usable
 
 
-def refusal(address: Address) -> str | None:
+def refusal(address: Address, *, private: bool = False) -> str | None:
     """What kind of address this is, when hooks must not connect to it."""
-    if address.is_loopback:
+    if address.is_loopback or (private and _is_private(address)):
         return None
     for attribute, what in _KINDS:
         if getattr(address, attribute):
@@ -95,6 +100,16 @@ def refusal(address: Address) -> str | None:
     if address.is_private:
         return "private"
     return None if address.is_global and not address.is_reserved else "reserved"
+
+
+def _is_private(address: Address) -> bool:
+    return any(address.version == network.version and address in network for network in _PRIVATE)
+
+
+def _why(address: Address) -> str:
+    if _is_private(address):
+        return "and hooks may not talk to such addresses unless their entry says private = true"
+    return "and hooks may not talk to such addresses"
 
 
 def unmapped(address: Address) -> Address:
@@ -119,11 +134,11 @@ def _embedded(address: Address) -> tuple[str, ipaddress.IPv4Address] | None:
     return None
 
 
-def literal_refusal(host: str) -> str | None:
+def literal_refusal(host: str, *, private: bool = False) -> str | None:
     """Why a host that is written as an address is refused; None for names, which are checked when resolved."""
     try:
         address = unmapped(ipaddress.ip_address(host))
     except ValueError:
         return None
-    what = refusal(address)
-    return f"{host} is {what}, and hooks may not talk to such addresses" if what is not None else None
+    what = refusal(address, private=private)
+    return f"{host} is {what}, {_why(address)}" if what is not None else None

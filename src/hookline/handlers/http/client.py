@@ -5,6 +5,7 @@ used without its client: a client keeps cookies from one hook to the next, and i
 network part that pins a connection to the address that was checked.
 """
 
+import re
 import ssl
 import zlib
 from collections.abc import AsyncIterable, Sequence
@@ -15,7 +16,7 @@ import httpcore2
 
 from hookline.handlers.failures import described
 from hookline.handlers.http.addresses import RefusedAddressError, Resolver, resolve
-from hookline.handlers.http.network import Pools
+from hookline.handlers.http.network import OPEN_ROUTE, CertificateError, Pools, Route
 from hookline.handlers.http.urls import Target
 from hookline.model.raw import Broke, RawResult, Replied
 
@@ -71,6 +72,10 @@ class Body:
 
 Headers = Sequence[tuple[bytes, bytes]]
 
+#: Anything else is not an id, but text that a server wants to have in a journal.
+_ID: Final = re.compile(rb"[A-Za-z0-9_.-]{1,64}")
+_MAX_AGE: Final = re.compile(rb"(?:^|,)\s*max-age=(\d{1,9})\s*(?:,|$)")
+
 _CONNECT_SECONDS: Final = 5.0
 
 #: What is sent unless the hook sets it otherwise.
@@ -85,9 +90,15 @@ class Exchange:
     """Everything http that belongs to one event loop."""
 
     def __init__(
-        self, *, resolver: Resolver | None, plain_http: bool, tls: ssl.SSLContext | None, most_kept: int
+        self,
+        *,
+        resolver: Resolver | None,
+        plain_http: bool,
+        tls: ssl.SSLContext | None,
+        most_kept: int,
+        route: Route = OPEN_ROUTE,
     ) -> None:
-        self._pools = Pools(resolver or resolve, plain_http=plain_http, tls=tls)
+        self._pools = Pools(resolver or resolve, plain_http=plain_http, tls=tls, route=route)
         self._most_kept = most_kept
 
     async def post(self, target: Target, headers: Headers, document: bytes, seconds: float) -> RawResult:
@@ -107,6 +118,8 @@ class Exchange:
                 await response.aclose()
         except RefusedAddressError as refused:
             return Broke("not_started", f"{target.shown} is refused: {refused}")
+        except CertificateError as problem:
+            return Broke("not_started", str(problem))
         except Exception as error:  # noqa: BLE001 - whatever breaks below, there is no answer
             return Broke("transport", f"{target.shown}: {described(error)}")
 
@@ -121,7 +134,13 @@ class Exchange:
         body = Body(_encoding(response.headers), self._most_kept)
         async with aclosing(response.aiter_stream()) as parts:
             kept = await body.read(parts)
-        return Replied(kept, status, truncated=body.truncated)
+        return Replied(
+            kept,
+            status,
+            truncated=body.truncated,
+            decision_id=_decision_id(response.headers),
+            repeatable=_repeatable(response.headers) if status == 200 else 0.0,
+        )
 
 
 def _complete(headers: Headers, target: Target, length: int) -> list[tuple[bytes, bytes]]:
@@ -137,3 +156,20 @@ def _complete(headers: Headers, target: Target, length: int) -> list[tuple[bytes
 
 def _encoding(headers: Headers) -> str:
     return ",".join(value.decode("latin-1") for name, value in headers if name.lower() == b"content-encoding")
+
+
+def _decision_id(headers: Headers) -> str:
+    """The id that the server gave what it decided."""
+    found = [value for name, value in headers if name.lower() == b"hookline-decision-id"]
+    return found[0].decode() if len(found) == 1 and _ID.fullmatch(found[0]) else ""
+
+
+def _repeatable(headers: Headers) -> float:
+    """Seconds for which the server lets its answer be repeated. Only one that names its decisions may say so."""
+    if not _decision_id(headers):
+        return 0.0
+    said = b",".join(value for name, value in headers if name.lower() == b"cache-control").lower()
+    found = _MAX_AGE.search(said)
+    return (
+        float(found[1]) if found is not None and b"no-store" not in said and b"no-cache" not in said else 0.0
+    )

@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
@@ -11,7 +12,7 @@ from msgspec import Struct
 
 from hookline.handlers.failures import encoded_payload
 from hookline.handlers.specs import HttpSpec
-from hookline.model.raw import Broke, RawResult
+from hookline.model.raw import Broke, RawResult, Replied
 from hookline.model.wire import Call
 
 if TYPE_CHECKING:
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
 
     from hookline.handlers.http.addresses import Resolver
     from hookline.handlers.http.client import Exchange, Headers
+    from hookline.handlers.http.network import Route
+    from hookline.handlers.http.repeats import Repeats
     from hookline.handlers.http.urls import Target
 
+
+#: The W3C `traceparent` of what is going on: requests carry it, and a server goes on with what it was sent.
+TRACE_PARENT: Final = ContextVar("hookline_traceparent", default="")
 
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
@@ -124,7 +130,10 @@ class HttpHandler:
         self._resolver = resolver
         self._tls = tls
         self._most_kept = most_kept
-        self._exchanges: WeakKeyDictionary[asyncio.AbstractEventLoop, Exchange] = WeakKeyDictionary()
+        self._exchanges: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Route, Exchange]] = (
+            WeakKeyDictionary()
+        )
+        self._repeats: Repeats | None = None
 
     async def run(self, call: Call) -> RawResult:
         spec: HttpSpec = call.hook.spec
@@ -136,10 +145,34 @@ class HttpHandler:
         document = encoded_payload(call)
         if isinstance(document, Broke):
             return document
+        repeated = self._repeated(spec, headers, document)
+        if repeated is not None:
+            return repeated
+        asked = tuple(headers)
         if call.run_id:
             # With the process: a fork of the host counts its runs from the same number.
             headers.append((b"Idempotency-Key", f"{call.run_id}-{os.getpid():x}".encode()))
-        return await self._exchange().post(target, headers, document, call.timeout)
+        if (trace := TRACE_PARENT.get()) and b"traceparent" not in {name.lower() for name, _ in headers}:
+            headers.append((b"traceparent", trace.encode()))
+        raw = await self._exchange(spec).post(target, headers, document, call.timeout)
+        if isinstance(raw, Replied) and raw.repeatable:
+            self._keep(spec, asked, document, raw)
+        return raw
+
+    def _repeated(self, spec: HttpSpec, headers: "Headers", document: bytes) -> Replied | None:
+        """The answer that the server gave to the same question, for as long as it allows."""
+        if not self._repeats:
+            return None
+        from hookline.handlers.http.repeats import question_of  # noqa: PLC0415 - only for servers that allow it
+
+        return self._repeats.find(question_of(spec.url, headers, document))
+
+    def _keep(self, spec: HttpSpec, headers: "Headers", document: bytes, answer: Replied) -> None:
+        from hookline.handlers.http.repeats import Repeats, question_of  # noqa: PLC0415 - as above
+
+        if self._repeats is None:
+            self._repeats = Repeats()
+        self._repeats.keep(question_of(spec.url, headers, document), answer)
 
     def problem(self, spec: Any) -> str | None:
         from hookline.handlers.http.addresses import literal_refusal  # noqa: PLC0415 - only http hooks need it
@@ -150,13 +183,19 @@ class HttpHandler:
             filled_values(spec.headers, lambda _name: "")
         except ValueError as refused:
             return str(refused)
-        reason = literal_refusal(target.host)
+        if spec.key and not spec.cert:
+            return "it has a key and no cert"
+        for name in ("ca", "cert", "key"):
+            file: str = getattr(spec, name)
+            if file and not os.path.isabs(file):
+                return f"its {name} {file} must be an absolute path"
+        reason = literal_refusal(target.host, private=spec.private)
         return f"{target.shown} is refused: {reason}" if reason is not None else None
 
     async def close(self) -> None:
         """Close the connections of this loop; those of a loop that has ended went with it."""
-        exchange = self._exchanges.pop(asyncio.get_running_loop(), None) if self._exchanges else None
-        if exchange is not None:
+        exchanges = self._exchanges.pop(asyncio.get_running_loop(), None) if self._exchanges else None
+        for exchange in (exchanges or {}).values():
             await exchange.close()
 
     def _target(self, spec: HttpSpec) -> "Target":
@@ -177,18 +216,22 @@ class HttpHandler:
             usable &= self._rules.allowed_env
         return filled_values(spec.headers, lambda name: self._environ.get(name, "") if name in usable else "")
 
-    def _exchange(self) -> Poster:
+    def _exchange(self, spec: HttpSpec) -> Poster:
         if self._poster is not None:
             return self._poster
-        loop = asyncio.get_running_loop()
-        exchange = self._exchanges.get(loop)
+        from hookline.handlers.http.network import Route  # noqa: PLC0415 - as the next one
+
+        exchanges = self._exchanges.setdefault(asyncio.get_running_loop(), {})
+        route = Route(spec.ca, spec.cert, spec.key, spec.private)
+        exchange = exchanges.get(route)
         if exchange is None:
             from hookline.handlers.http.client import Exchange  # noqa: PLC0415 - the http packages are heavy
 
-            exchange = self._exchanges[loop] = Exchange(
+            exchange = exchanges[route] = Exchange(
                 resolver=self._resolver,
                 plain_http=self._rules.plain_http,
                 tls=self._tls,
                 most_kept=self._most_kept,
+                route=route,
             )
         return exchange

@@ -3,9 +3,11 @@
 import asyncio
 import ssl
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Final, Protocol, cast
 
 import httpcore2
+from msgspec import Struct
 
 from hookline.handlers.http.addresses import Resolver, check_addresses
 
@@ -64,10 +66,34 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         raise failure
 
 
+class Route(Struct, frozen=True):
+    """How a server is reached, beyond its URL: what `HttpSpec` says about certificates and private networks."""
+
+    ca: str = ""
+    cert: str = ""
+    key: str = ""
+    private: bool = False
+
+
+OPEN_ROUTE: Final = Route()
+
+
+class CertificateError(Exception):
+    """A file that the entry names for TLS cannot be used."""
+
+
 class Pools:
     """The kept connections of one event loop; plain and encrypted ones apart, because their rules differ."""
 
-    def __init__(self, resolver: Resolver, *, plain_http: bool, tls: ssl.SSLContext | None) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        *,
+        plain_http: bool,
+        tls: ssl.SSLContext | None,
+        route: Route = OPEN_ROUTE,
+    ) -> None:
+        self._route = route
         self._resolver = resolver
         self._plain_http = plain_http
         self._tls = tls
@@ -91,13 +117,34 @@ class Pools:
             max_connections=64,
             max_keepalive_connections=16,
             keepalive_expiry=15.0,
-            network_backend=PinnedBackend(self._resolver, loopback_only=loopback_only),
+            network_backend=PinnedBackend(
+                self._resolver,
+                loopback_only=loopback_only,
+                check=partial(check_addresses, private=True) if self._route.private else check_addresses,
+            ),
         )
 
     def _tls_context(self) -> ssl.SSLContext:
+        if self._route.ca or self._route.cert:
+            return own_tls_context(self._route)
         if self._tls is not None:
             return self._tls
         # Only encrypted hooks need it: it reads the system's certificates, never the environment.
         from httpx2 import create_ssl_context  # noqa: PLC0415 - see above
 
         return create_ssl_context(trust_env=False)
+
+
+def own_tls_context(route: Route) -> ssl.SSLContext:
+    """TLS by the files of an entry: with `ca` no other authority counts, with `cert` the server knows who asks."""
+    file = route.ca
+    try:
+        context = ssl.create_default_context(cafile=route.ca or None)
+        if route.cert:
+            file = route.cert
+            # Without a password an encrypted key would ask at the terminal.
+            context.load_cert_chain(route.cert, route.key or None, password=lambda: "")
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise CertificateError(f"the certificate {file} cannot be used: {why}") from None
+    return context

@@ -7,11 +7,11 @@ from hookline.cli.main import add_json_option, command_parser
 _DESCRIPTION = """The machines of a team, over a NATS server that fleet.toml names (in /etc/hookline, or in the user's
 own folder). Each of them keeps what it has accepted in files of its own: the server may be down.
 
-  worker    be this machine in the fleet: send its jobs and its runs, run jobs of others, take bundles (Ctrl-C ends it)
+  worker    be this machine in the fleet: send its jobs and its runs, run jobs of others, take bundles; Ctrl-C ends it
   keygen    make a key that bundles are signed with, in the file PATH
   publish   sign the hooks in PATH, a folder or a hooks file, and roll them out
   pull      take the newest bundle that is meant for this machine, once
-  status    machines, their bundles, and what is wrong: refused bundles, failures, passes without an answer, gaps"""
+  status    (or nothing) machines, their bundles, and what is wrong: refused bundles, failures, open passes, gaps"""
 
 _EPILOG = """examples:
   hookline fleet worker
@@ -30,7 +30,9 @@ ACTIONS = ("worker", "keygen", "publish", "pull", "status")
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "fleet", _DESCRIPTION, _EPILOG)
-    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument(
+        "action", nargs="?", choices=ACTIONS, default="status", help="what to do (default: status)"
+    )
     parser.add_argument(
         "words", nargs="*", metavar="PATH", help="keygen, publish: what is written or published"
     )

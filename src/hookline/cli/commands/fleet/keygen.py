@@ -2,9 +2,9 @@
 
 import argparse
 
+from hookline.cli.commands.fleet.report import KeyDocument, as_json
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import RequestError
-from hookline.cli.text import json_lines
 from hookline.fleet.keys import make_key
 
 
@@ -14,7 +14,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     file = args.words[0]
     key = make_key(file)
     if args.json:
-        return show(json_lines({"file": file, "id": key.id, "public": key.text}), as_json=True)
+        return show(as_json(KeyDocument(file=file, id=key.id, public=key.text)), as_json=True)
     return show(
         f"{file} has the private key {key.id}: whoever has it decides what runs on your machines\n\n"
         "machines believe it with this in /etc/hookline/fleet.toml:\n\n"

@@ -5,13 +5,11 @@ import os
 import re
 import sys
 
-import msgspec
-
 from hookline.cli.commands.fleet.reach import transport_of
+from hookline.cli.commands.fleet.report import PublishDocument, as_json
 from hookline.cli.engines import inspection_engine, report_diagnostics
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
-from hookline.cli.text import json_lines
 from hookline.config.bundles.format import NAME_PATTERN, WHOLE, BundleScope
 from hookline.fleet.connection import FleetError
 from hookline.fleet.keys import read_signing_key
@@ -46,7 +44,7 @@ async def run(args: argparse.Namespace) -> int:
         raw = key.sign(planned.bundle)
         await transport.put(planned.bundle, raw, planned.after)
     if args.json:
-        return show(json_lines(_document(planned, source, key.id, len(raw), meant)), as_json=True)
+        return show(as_json(_document(planned, source, key.id, len(raw), meant)), as_json=True)
     return show(printable("\n".join([*(lines if args.yes else ()), f"published {planned.bundle.label}"])))
 
 
@@ -94,26 +92,24 @@ def _agreed(lines: list[str], *, as_json: bool) -> bool:
     return False
 
 
-def _document(
-    planned: Plan, source: Source, key: str, size: int, meant: list[str] | None
-) -> dict[str, object]:
+def _document(planned: Plan, source: Source, key: str, size: int, meant: list[str] | None) -> PublishDocument:
     bundle = planned.bundle
-    return {
-        "name": bundle.name,
-        "revision": bundle.revision,
-        "again": planned.again,
-        "issued": bundle.issued,
-        "expires": bundle.expires,
-        "stage": bundle.stage / 100,
-        "scope": msgspec.to_builtins(bundle.scope),
-        "digest": bundle.digest,
-        "key": key,
-        "bytes": size,
-        "files": [each.path for each in source.files],
-        "added": list(planned.added),
-        "removed": list(planned.removed),
-        "machines": meant,
-    }
+    return PublishDocument(
+        name=bundle.name,
+        revision=bundle.revision,
+        again=planned.again,
+        issued=bundle.issued,
+        expires=bundle.expires,
+        stage=bundle.stage / 100,
+        scope=bundle.scope,
+        digest=bundle.digest,
+        key=key,
+        bytes=size,
+        files=tuple(each.path for each in source.files),
+        added=planned.added,
+        removed=planned.removed,
+        machines=None if meant is None else tuple(meant),
+    )
 
 
 def _wanted(args: argparse.Namespace) -> Wanted:

@@ -3,11 +3,9 @@
 import argparse
 import os
 
-import msgspec
-
 from hookline.cli.commands.fleet.reach import transport_of
+from hookline.cli.commands.fleet.report import PullDocument, as_json
 from hookline.cli.output import ExitStatus, note, show
-from hookline.cli.text import json_lines
 from hookline.fleet.activate import Result
 from hookline.fleet.connection import FleetError
 from hookline.fleet.follow import activator, pull
@@ -28,14 +26,13 @@ async def run(args: argparse.Namespace) -> int:
         note(one_line(f"hookline fleet pull: {problem}; what is in force stays, until it expires", _LONGEST))
         return ExitStatus.PROBLEM
     refused = any(each.what == "refused" for each in results)
-    status = _shown(results, own.settings.machine, as_json=args.json)
+    status = _shown(results, own.settings.machine, json=args.json)
     return ExitStatus.PROBLEM if refused or own.settings.problems else status
 
 
-def _shown(results: list[Result], machine: str, *, as_json: bool) -> ExitStatus:
-    if as_json:
-        document = {"machine": machine, "bundles": [msgspec.to_builtins(each) for each in results]}
-        return show(json_lines(document), as_json=True)
+def _shown(results: list[Result], machine: str, *, json: bool) -> ExitStatus:
+    if json:
+        return show(as_json(PullDocument(machine=machine, bundles=tuple(results))), as_json=True)
     if not results:
         return show(f"nothing new is published for {machine}")
     return show("\n".join(one_line(each.line, _LONGEST) for each in results))

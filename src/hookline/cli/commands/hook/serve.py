@@ -42,7 +42,7 @@ def serve(
         return BLOCKED
     relay = os.environ.pop(RELAY, "")
     _leave_moved_home(dialect)
-    engine = command_engine(caller=dialect)
+    engine = command_engine(caller=dialect, from_agent=True)
     missing = _missing_file(engine, files) if files else None
     if missing is not None:
         note(one_line(f"hookline hook: {missing}", 500))

@@ -54,6 +54,13 @@ def add_parser(commands: Any) -> None:
         help="an agent (its dialect, or 'hookline agent'), a project (its directory or name), or fire",
     )
     parser.add_argument("--session", action="append", metavar="ID", help="sessions whose id begins so")
+    parser.add_argument(
+        "--id",
+        action="append",
+        dest="ids",
+        metavar="ID",
+        help="the run, or the decision of a server, of this id",
+    )
     parser.add_argument("--since", metavar="WHEN", help="90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04")
     parser.add_argument(
         "--limit", type=int, metavar="N", help="show the newest N (default 50, 10 with --follow; 0: all)"

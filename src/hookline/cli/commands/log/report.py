@@ -203,6 +203,10 @@ def _details(run: Run) -> Iterator[str]:
         yield f"in doubt: {run.doubt}"
     if run.dropped:
         yield f"not counted: {', '.join(run.dropped)}" + (f" ({run.why})" if run.why else "")
+    if run.decision_id and run.type in ("http", "decision"):
+        yield f"decision {run.decision_id}" + (
+            " (repeated: the server allows it for a while)" if run.repeated else ""
+        )
     if run.mode == "shadow":
         yield "in shadow mode: recorded, not applied"
 

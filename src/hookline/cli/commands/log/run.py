@@ -43,6 +43,8 @@ class Filter(Struct, frozen=True, kw_only=True):
     calls: tuple[str, ...] = ()
     #: Agents, projects, and commands that tried the hooks.
     origins: tuple[str, ...] = ()
+    #: Of runs, or of decisions that a server made.
+    ids: tuple[str, ...] = ()
     #: Seconds since the epoch.
     since: float = 0.0
 
@@ -54,6 +56,7 @@ class Filter(Struct, frozen=True, kw_only=True):
             and (not self.decisions or any(_has_decision(run, word) for word in self.decisions))
             and (not self.statuses or any(_has_status(run, word) for word in self.statuses))
             and (not self.sessions or run.session.startswith(self.sessions))
+            and (not self.ids or run.run_id in self.ids or run.decision_id in self.ids)
             and (not self.calls or any(_is_about(run, text) for text in self.calls))
             and (not self.origins or any(_is_from(run, who) for who in self.origins))
         )
@@ -98,6 +101,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
         decisions=tuple(args.decision or ()),
         statuses=tuple(args.status or ()),
         sessions=tuple(args.session or ()),
+        ids=tuple(args.ids or ()),
         calls=tuple(args.call or ()),
         origins=tuple(args.origin or ()),
         since=0.0 if args.since is None else parse_since(args.since, time.time()),

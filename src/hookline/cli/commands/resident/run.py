@@ -5,6 +5,7 @@ import asyncio
 import os
 import re
 import time
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,9 +17,14 @@ from hookline.resident.folder import FolderError, open_folder
 from hookline.resident.server import Resident, Settings, Status
 from hookline.resident.start import LogFile, ask, start
 
+if TYPE_CHECKING:
+    from hookline.telemetry.observer import Telemetry
+
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 #: Seconds until a resident that was started must answer.
 _START_SECONDS = 15.0
+#: Seconds that its end may take to send telemetry.
+_FLUSH_SECONDS = 5.0
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,19 +91,35 @@ def _seconds(text: str) -> float:
     return int(found[1]) * float(_UNITS[found[2]])
 
 
+def _observer(log: LogFile) -> "Telemetry | None":
+    """Telemetry of all calls, as the environment of the agent asks for it that made the first one."""
+    if not any(name.startswith("OTEL_") for name in os.environ):
+        return None
+    from hookline.telemetry.setup import observer_from
+
+    return observer_from(os.environ, log, only_here=True, seconds=None)
+
+
 def _run(args: argparse.Namespace) -> int:
+    from hookline.handlers.process.containment import hide_memory
     from hookline.resident.handlers import SharedProcesses
 
+    # It knows the environments of calls, which hooks of other calls must not see.
+    hide_memory()
     log = LogFile(os.environ)
     settings = Settings(_seconds(args.idle), args.http)
     folder = open_folder(args.folder, create=True)
 
+    observer = _observer(log)
+
     async def be_resident() -> bool:
         processes = SharedProcesses(containment="subreaper", warm=True)
         try:
-            return await Resident(folder, processes, log, settings).run()
+            return await Resident(folder, processes, log, settings, observer).run()
         finally:
             await processes.close_all()
+            if observer is not None:
+                observer.flush(_FLUSH_SECONDS)
 
     os.chdir(os.sep)
     if asyncio.run(be_resident()):

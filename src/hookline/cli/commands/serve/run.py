@@ -1,0 +1,158 @@
+"""Put the hooks in force, listen, and say how it went."""
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import msgspec
+
+from hookline.cli.engines import (
+    any_error,
+    command_handlers,
+    command_journal,
+    command_observer,
+    load,
+    report_diagnostics,
+    working_directory,
+)
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.requests import RequestError
+from hookline.cli.text import count_of
+from hookline.config.engine import Engine
+from hookline.model.safe_text import one_line
+from hookline.serve.access import Access, default_token_file, require_safe_bind
+from hookline.serve.app import DECIDE, Bounds, DecisionApp, StatusDocument
+from hookline.serve.decide import Decider, InServerDirectory, Lifetimes, load_guards, revision_of
+
+if TYPE_CHECKING:
+    from hookline.handlers.process.pool import Processes
+
+_CALLER = "hookline serve"
+
+
+@runtime_checkable
+class ServerObserver(Protocol):
+    """Telemetry that also looks at the queue of a server."""
+
+    def watch_server(self, status: Callable[[], tuple[int, int, Mapping[str, int]]]) -> None: ...
+
+
+async def run(args: argparse.Namespace) -> int:
+    access, bounds = _access(args), _bounds(args)
+    require_safe_bind(args.host, access)
+    tls, token = access.tls(), access.token()
+    try:
+        from hookline.serve.server import DecisionServer, Listening, open_socket, serve
+    except ModuleNotFoundError as missing:
+        note(f"hookline serve: it needs {missing.name}: pip install 'hookline[serve]'")
+        return ExitStatus.PROBLEM
+    engine = _engine(args)
+    try:
+        decider = _decider(engine, args, bounds)
+        if decider is None:
+            return ExitStatus.PROBLEM
+        await load_guards(engine)
+        listening = Listening(args.host, args.port, tls, args.share_port)
+        try:
+            listener = open_socket(listening)
+        except (OSError, OverflowError) as problem:
+            why = getattr(problem, "strerror", None) or problem
+            note(f"hookline serve: cannot listen on {args.host} port {args.port}: {why}")
+            return ExitStatus.PROBLEM
+        app = DecisionApp(decider, token, bounds)
+        if isinstance(engine.observer, ServerObserver):
+            engine.observer.watch_server(lambda: (app.waiting, app.under_way, app.counts.refused))
+        started = partial(_started, args, access, decider, listener.getsockname()[1])
+        server = DecisionServer(app, listening, bounds)
+        await serve(server, listener, started, partial(_reload, decider, args))
+        return _ended(app.status(), as_json=args.json)
+    finally:
+        await engine.close()
+
+
+def _access(args: argparse.Namespace) -> Access:
+    token_file = args.token_file
+    if token_file is None and not args.client_ca:
+        token_file = default_token_file(os.environ)
+    return Access(token_file or "", args.cert or "", args.key or "", args.client_ca or "")
+
+
+def _bounds(args: argparse.Namespace) -> Bounds:
+    if not 0 < args.deadline <= 600:
+        raise RequestError(f"--deadline {args.deadline:g}: say seconds, up to 600")
+    for name in ("at_once", "queue", "deny_seconds", "allow_seconds"):
+        if not (1 if name == "at_once" else 0) <= getattr(args, name) <= 100_000:
+            raise RequestError(f"--{name.replace('_', '-')} {getattr(args, name)} is out of range")
+    return Bounds(at_once=args.at_once, queue=args.queue, deadline=args.deadline)
+
+
+def _engine(args: argparse.Namespace) -> Engine:
+    cwd = working_directory(args.cwd)
+    handlers = command_handlers(args.model, cwd, processes=_warm_processes)
+    commands = InServerDirectory(handlers["command"], cwd)
+    journal = command_journal(caller=_CALLER)
+    return Engine(
+        handlers=handlers | {"command": commands}, journal=journal, observer=command_observer(journal)
+    )
+
+
+def _warm_processes() -> "Processes":
+    from hookline.handlers.process.pool import Processes
+
+    return Processes(containment="subreaper", warm=True)
+
+
+def _decider(engine: Engine, args: argparse.Namespace, bounds: Bounds) -> Decider | None:
+    loaded = load(engine, args, working_directory(args.cwd))
+    report_diagnostics(loaded.diagnostics)
+    if any_error(loaded.diagnostics):
+        note("hookline serve: not started: a hook with a mistake in it would let pass what it should stop")
+        return None
+    lifetimes = Lifetimes(args.deny_seconds, args.allow_seconds)
+    return Decider(engine, engine.loader.home, revision_of(loaded), bounds.deadline, lifetimes)
+
+
+def _reload(decider: Decider, args: argparse.Namespace) -> None:
+    """A configuration with a mistake leaves the last one in force."""
+    before = decider.engine.hooks
+    try:
+        loaded = load(decider.engine, args, working_directory(args.cwd))
+    except Exception as problem:  # noqa: BLE001 whatever is wrong with the files, decisions go on
+        note(one_line(f"hookline serve: not read again: {type(problem).__name__}: {problem}", 500))
+        return
+    report_diagnostics(loaded.diagnostics)
+    if any_error(loaded.diagnostics):
+        decider.engine.swap(before)
+        note(f"hookline serve: revision {decider.revision} stays in force")
+        return
+    decider.revision = revision_of(loaded)
+    note(f"hookline serve: revision {decider.revision}, {count_of(len(decider.engine.hooks), 'hook')}")
+
+
+def _started(args: argparse.Namespace, access: Access, decider: Decider, port: int) -> None:
+    host = f"[{args.host}]" if ":" in args.host else args.host
+    url = f"{'https' if access.cert else 'http'}://{host}:{port}{DECIDE}"
+    count = len(decider.engine.hooks)
+    if args.json:
+        line = {"url": url, "revision": decider.revision, "hooks": count, "token_file": access.token_file}
+        show(msgspec.json.encode(line).decode(), as_json=True)
+        return
+    show(f"{url}  revision {decider.revision}, {count_of(count, 'hook')}")
+    who = f"the token in {access.token_file}" if access.token_file else ""
+    both = " and ".join(
+        filter(None, (who, f"a certificate signed by {access.client_ca}" if access.client_ca else ""))
+    )
+    show(f"callers need {both}")
+    if not count:
+        note("hookline serve: no hook is configured, so everything passes")
+
+
+def _ended(status: StatusDocument, *, as_json: bool) -> int:
+    if as_json:
+        return show(msgspec.json.encode(status).decode(), as_json=True)
+    refused = ", ".join(f"{count} {why}" for why, count in sorted(status.refused.items()))
+    text = f"{count_of(status.decisions, 'decision')}: {status.denied} denied, {status.timed_out} not made in time, "
+    text += f"{status.passed_without_answer} let through without an answer of a hook here"
+    return show(text + (f"; refused: {refused}" if refused else ""))

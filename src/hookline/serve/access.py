@@ -1,0 +1,107 @@
+"""Who may ask, and where the server may listen: nothing is answered without a token or a certificate."""
+
+import hmac
+import ipaddress
+import os
+import ssl
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from hookline.journal.file import state_dir
+from hookline.journal.secret_file import read_or_make_secret
+from hookline.model.errors import HooklineError
+
+#: Shorter ones can be guessed.
+_SHORTEST_TOKEN = 16
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+
+class AccessError(HooklineError):
+    """Why the server does not start."""
+
+
+class Access(Struct, frozen=True):
+    """The files of a server."""
+
+    #: Callers say `Authorization: Bearer TOKEN`; empty: they need not, because their certificate says who they are.
+    token_file: str = ""
+    #: The certificate and key of the server; empty: plain http, on loopback only.
+    cert: str = ""
+    key: str = ""
+    #: Callers must have a certificate that this authority has signed.
+    client_ca: str = ""
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Raises `AccessError` for a file that cannot be used."""
+        if not self.cert:
+            if self.client_ca or self.key:
+                raise AccessError("--client-ca and --key need --cert, the certificate of this server")
+            return None
+        file = self.cert
+        try:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.minimum_version = ssl.TLSVersion.TLSv1_2
+            # Without a password an encrypted key would ask at the terminal.
+            context.load_cert_chain(self.cert, self.key or None, password=lambda: "")
+            if self.client_ca:
+                file = self.client_ca
+                context.load_verify_locations(self.client_ca)
+                context.verify_mode = ssl.CERT_REQUIRED
+        except (OSError, ValueError) as problem:
+            why = getattr(problem, "strerror", None) or problem
+            raise AccessError(f"{file} cannot be used for TLS: {why}") from None
+        return context
+
+    def token(self) -> bytes:
+        """What callers must say; made the first time. Raises `AccessError`."""
+        if not self.token_file:
+            return b""
+        try:
+            token = read_or_make_secret(self.token_file)
+        except (OSError, UnicodeDecodeError) as problem:
+            raise AccessError(f"the token file {self.token_file} cannot be used: {problem}") from None
+        if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+            raise AccessError(
+                f"the token in {self.token_file} must be one word of at least {_SHORTEST_TOKEN} letters and digits; "
+                "remove the file to have one made"
+            )
+        return token.encode()
+
+
+def default_token_file(env: Mapping[str, str]) -> str:
+    return os.path.join(state_dir(env), "serve-token")
+
+
+def require_safe_bind(host: str, access: Access) -> None:
+    """Beyond this machine, only with TLS: a token must not be readable on the way. Raises `AccessError`."""
+    if is_loopback(host) or (access.cert and (access.token_file or access.client_ca)):
+        return
+    raise AccessError(
+        f"{host} can be reached from other machines: give --cert and --key, so that nobody reads tokens and payloads "
+        "on the way, or listen on 127.0.0.1"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def has_token(headers: Headers, token: bytes) -> bool:
+    """Whether the one Authorization header has the token, in a time that does not depend on where it differs."""
+    given = [value for name, value in headers if name == b"authorization"]
+    if len(given) != 1:
+        return False
+    scheme, _, said = given[0].partition(b" ")
+    return scheme.lower() == b"bearer" and hmac.compare_digest(said.strip(), token)
+
+
+def from_browser(headers: Headers) -> bool:
+    """Pages that a user visits must not be able to ask."""
+    return any(name in (b"origin", b"sec-fetch-site") for name, _ in headers)

@@ -1,0 +1,124 @@
+"""`hookline serve` as a process: it starts only if it is safe, reads its files again, and finishes what it began."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.journal.reader import read_journal
+from tests.every import every
+from tests.waiting import wait_until, waits_for
+from tests.warm_process import Ran, run_warm
+
+GUARD = """
+[[hooks.PreToolUse]]
+hooks = [
+  {{ name = "slow", command = '''touch {began}; {waits}''', if = "Bash(slow *)" }},
+  {{ name = "guard", type = "builtin", command = "deny", args = ["{reason}"] }},
+]
+"""
+
+
+class Server:
+    def __init__(self, top: Path) -> None:
+        self.top, self.began, self.release = top, top / "began", top / "release"
+        self.config = top / "guards.toml"
+        self.write("first")
+        env = {"HOME": str(top), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        words = ["serve", "--config", str(self.config), "--port", "0", "--json", "--deadline", "60"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hookline", *words],
+            env=env, cwd=top, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.said: dict[str, Any] = json.loads(self.process.stdout.readline())
+        self.token = Path(self.said["token_file"]).read_text()
+
+    def write(self, reason: str) -> None:
+        waits = waits_for(self.release)
+        self.config.write_text(GUARD.format(reason=reason, waits=waits, began=self.began))
+
+    def ask(self, command: str) -> dict[str, Any]:
+        call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
+        request = urllib.request.Request(
+            self.said["url"], json.dumps(call).encode(), {"Authorization": f"Bearer {self.token}"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return json.load(reply)
+
+    def reason(self) -> str:
+        return self.ask("ls")["hookSpecificOutput"]["permissionDecisionReason"]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    made = Server(tmp_path)
+    yield made
+    made.release.touch()
+    if made.process.poll() is None:
+        made.process.kill()
+    made.process.communicate()
+
+
+def test_files_are_read_again_and_what_began_is_finished(server: Server) -> None:
+    assert server.reason() == "first"
+    server.config.write_text("[[hooks.PreToolUse]]\nhooks = [{ commando = 'ls' }]\n")
+    server.process.send_signal(signal.SIGHUP)
+    assert server.process.stderr is not None
+    while f"revision {server.said['revision']} stays in force" not in (
+        line := server.process.stderr.readline().decode()
+    ):
+        assert line, "it does not say that the last revision stays in force"
+    assert server.reason() == "first"
+    server.write("second")
+    server.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: server.reason() == "second")
+
+    answers: list[dict[str, Any]] = []
+    asking = threading.Thread(target=lambda: answers.append(server.ask("slow thing")))
+    asking.start()
+    wait_until(server.began.exists)
+    server.process.send_signal(signal.SIGTERM)
+    server.release.touch()
+    asking.join(60)
+    out, _ = server.process.communicate(timeout=60)
+    assert server.process.returncode == 0
+    assert answers[0]["hookSpecificOutput"]["permissionDecision"] == "deny"
+    status = json.loads(out.splitlines()[-1])
+    assert status["decisions"] == status["denied"] >= 4
+    runs = read_journal(str(server.top / ".local/state/hookline/journal.jsonl")).runs
+    assert answers[0]["hookline"]["decision_id"] in {run.decision_id for run in runs if run.hook == "slow"}
+
+
+def serve(top: Path, *words: str) -> Ran:
+    return run_warm(["serve", *words], cwd=top, env={"HOME": str(top), "PATH": os.environ["PATH"]})
+
+
+@every(
+    ("words", "said"),
+    [
+        (("--host", "0.0.0.0"), b"can be reached from other machines"),
+        (("--client-ca", "ca.pem"), b"need --cert"),
+        (("--cert", "none.pem"), b"none.pem cannot be used for TLS"),
+        (("--config", "bad.toml"), b"not started: a hook with a mistake"),
+        (("--config", "none.toml"), b"there is no file none.toml"),
+        (("--port", "99999"), b"cannot listen on 127.0.0.1 port 99999"),
+        (("--deadline", "0"), b"--deadline 0"),
+        (("--queue", "-1"), b"--queue -1 is out of range"),
+    ],
+)
+def test_it_does_not_start_if_it_would_not_be_safe(
+    words: tuple[str, ...], said: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.toml").write_text("[[hooks.PreToolUse]]\nhooks = [{ commando = 'ls' }]\n")
+    ran = serve(tmp_path, *words)
+    assert (ran.status, ran.stdout) == (1, b"")
+    assert said in ran.stderr

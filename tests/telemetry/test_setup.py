@@ -1,0 +1,183 @@
+"""Telemetry of Hookline's own processes: where it is sent, where not, and that hooks never wait for it in vain."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from hookline.journal.reader import read_journal
+from hookline.telemetry.setup import observer_from, refusal, wanted_signals
+from tests.every import every
+from tests.telemetry.collector import Collector, collecting
+
+GUARD = (
+    '[[hooks.PreToolUse]]\nhooks = [{ name = "guard", type = "builtin", command = "deny", args = ["no"] }]\n'
+)
+PAYLOAD = {
+    "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls hunter2"},
+}  # fmt: skip
+
+
+def hookline(
+    top: Path, words: list[str], env: Mapping[str, str], stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    own = {"HOME": str(top), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **env}
+    return subprocess.run(
+        [sys.executable, "-m", "hookline", *words],
+        check=False, cwd=top, env=own, input=stdin, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+
+def test_a_call_of_an_agent_is_a_span_under_that_of_the_agent(tmp_path: Path) -> None:
+    (tmp_path / "guards.toml").write_text(GUARD)
+    with collecting() as collector:
+        env = {**collector.env, "TRACEPARENT": "00-" + "a" * 32 + "-" + "b" * 16 + "-01"}
+        words = ["hook", "--dialect", "claude-code", "--config", "guards.toml"]
+        ran = hookline(tmp_path, words, env, json.dumps({**PAYLOAD, "cwd": str(tmp_path)}))
+        assert '"deny"' in ran.stdout
+        dispatch, guard = (
+            collector.span("hookline.dispatch PreToolUse"),
+            collector.span("hookline.hook guard"),
+        )
+        assert (dispatch.trace, dispatch.parent) == ("a" * 32, "b" * 16)
+        assert guard.parent == dispatch.id
+        assert dispatch.attributes["gen_ai.agent.name"] == "claude-code"
+        assert dispatch.resource["service.name"] == "hookline"
+        assert guard.attributes["hookline.decision"] == "deny"
+        assert collector.metrics["hookline.hook.decisions"][0][1] == 1
+        assert not any(b"hunter2" in body for body in collector.bodies)
+
+
+def test_a_collector_that_does_not_answer_holds_nothing_up_and_is_named_once(tmp_path: Path) -> None:
+    """Of several dispatches in one process: what went wrong is said once, and hooks decide as ever."""
+    (tmp_path / "guards.toml").write_text(GUARD)
+    with collecting() as collector:
+        collector.status = 503  # which an exporter tries again for longer than anybody waits
+        words = ["hook", "--dialect", "claude-code", "--config", "guards.toml"]
+        ran = hookline(tmp_path, words, collector.env, json.dumps({**PAYLOAD, "cwd": str(tmp_path)}))
+        assert '"deny"' in ran.stdout
+        assert collector.requests
+    journal = read_journal(str(tmp_path / ".local/state/hookline/journal.jsonl")).runs
+    told = [run.detail for run in journal if run.type == "telemetry"]
+    assert len(told) == 1
+    assert told[0].startswith("telemetry is not sent: ")
+    assert told[0].endswith("hooks are not affected")
+
+
+@every(
+    ("env", "signals"),
+    [
+        ({}, []),
+        ({"OTEL_SERVICE_NAME": "x"}, []),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318"}, ["TRACES", "METRICS"]),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}, []),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_METRICS_EXPORTER": "none"}, ["TRACES"]),
+        ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://x"}, ["METRICS"]),
+        ({"OTEL_TRACES_EXPORTER": "otlp"}, ["TRACES"]),
+        ({"OTEL_TRACES_EXPORTER": "console"}, []),
+    ],
+)
+def test_what_is_sent_is_what_the_standard_variables_say(env: dict[str, str], signals: list[str]) -> None:
+    assert wanted_signals(env) == signals
+
+
+@every(
+    ("endpoint", "fine"),
+    [
+        ("http://localhost:4318", True),
+        ("http://127.0.0.1:4318", True),
+        ("http://[::1]:4318", True),
+        ("https://otel.example.com", False),
+        ("http://localhost.example.com", False),
+        ("http://127.0.0.1.example.com", False),
+        ("http://127.0.0.1@example.com", False),
+        ("http://10.0.0.1:4318", False),
+        ("http://[::", False),
+        ("localhost:4318", False),
+    ],
+)
+def test_where_an_agent_sets_the_environment_nothing_leaves_the_machine(endpoint: str, fine: bool) -> None:
+    """A project may set variables of the agents that work in it."""
+    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+        env = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://localhost:4318", name: endpoint}
+        said: list[str] = []
+        signals = wanted_signals(env)
+        assert (refusal(env, signals, only_here=True) is None) is fine
+        assert refusal(env, signals, only_here=False) is None
+        if not fine:
+            assert observer_from(env, said.append, only_here=True, seconds=None) is None
+            assert "run a collector on this machine" in said[0]
+            assert "@" not in said[0]
+
+
+def test_another_protocol_and_missing_packages_are_said_and_hooks_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    env = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://localhost:4318", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+    assert observer_from(env, said.append, only_here=False, seconds=None) is None
+    assert "grpc is asked for" in said[0]
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    env.pop("OTEL_EXPORTER_OTLP_PROTOCOL")
+    assert observer_from(env, said.append, only_here=False, seconds=None) is None
+    assert "pip install 'hookline[otel]'" in said[1]
+
+
+def test_the_end_of_a_process_waits_a_bounded_time(tmp_path: Path) -> None:
+    """`flush` with a provider that never comes back."""
+    from hookline.telemetry.setup import SaidOnce, flush
+
+    never, said = threading.Event(), list[str]()
+
+    class Stuck:
+        def force_flush(self, milliseconds: int) -> None:
+            never.wait(60)
+
+    flush([Stuck()], 0.05, SaidOnce(said.append))
+    never.set()
+    assert said == [
+        "telemetry is not sent: the collector took more than 0.05 s; hooks are not affected",
+    ]
+
+
+def test_serve_goes_on_with_the_trace_of_its_caller_and_shows_its_queue(tmp_path: Path) -> None:
+    with collecting() as collector:
+        _serve_one_decision(tmp_path, collector)
+        dispatch = collector.span("hookline.dispatch PreToolUse")
+        assert (dispatch.trace, dispatch.parent) == ("c" * 32, "d" * 16)
+        decided = collector.span("hookline.hook hookline serve")
+        assert dispatch.attributes["hookline.decision_id"] == decided.attributes["hookline.decision_id"]
+        assert collector.metrics["hookline.serve.waiting"] == [({}, 0.0)]
+        assert collector.metrics["hookline.serve.refused"] == [({"hookline.refused": "token"}, 1.0)]
+
+
+def _serve_one_decision(top: Path, collector: Collector) -> None:
+    import urllib.error
+    import urllib.request
+
+    (top / "guards.toml").write_text(GUARD)
+    env = {"HOME": str(top), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **collector.env}
+    words = ["serve", "--config", "guards.toml", "--port", "0", "--json", "--deadline", "60"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "hookline", *words], cwd=top, env=env, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        said = json.loads(server.stdout.readline())
+        token = Path(said["token_file"]).read_text()
+        trace = "00-" + "c" * 32 + "-" + "d" * 16 + "-01"
+        body, headers = (
+            json.dumps(PAYLOAD).encode(),
+            {"Authorization": f"Bearer {token}", "traceparent": trace},
+        )
+        urllib.request.urlopen(urllib.request.Request(said["url"], body, headers), timeout=60).close()
+        with pytest.raises(urllib.error.HTTPError, match="401") as refused:
+            urllib.request.urlopen(urllib.request.Request(said["url"], body), timeout=60)
+        refused.value.close()
+        server.terminate()
+        server.communicate(timeout=60)
+        assert server.returncode == 0
