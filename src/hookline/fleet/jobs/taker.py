@@ -203,7 +203,7 @@ class Taker:
             if asyncio.get_running_loop().time() - asked > self._fleet.settings.lease:
                 for key in told:
                     await self._ask_about(key)
-                asked, said = asyncio.get_running_loop().time(), set()
+                asked, said = asyncio.get_running_loop().time(), set[str]()
 
     async def _ask_about(self, key: str) -> None:
         found = await self._ledger.read(key)
