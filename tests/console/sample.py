@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from hookline.journal.file import encoded
 from hookline.model.run import Called, Run
@@ -75,7 +76,7 @@ def _run(
 ) -> Run:
     name, source, kind, usual = hook
     event = "PostToolUse" if hook is _AFTER else "PreToolUse"
-    facts: dict[str, object] = {}
+    facts: dict[str, Any] = {}
     took = usual * chance.lognormvariate(0, 0.6)
     luck = chance.random()
     if luck < 0.02:
@@ -116,7 +117,7 @@ def _run(
         duration_ms=took,
         run_id=str(number),
         call=called,
-        **facts,  # pyright: ignore[reportArgumentType] each is a fact of a run
+        **facts,
     )
 
 

@@ -38,7 +38,7 @@ def append(home: Path, **facts: Any) -> None:
         tool="Bash", input=facts.pop("input", "ls"), project=facts.pop("project", ""), id=facts.pop("id", ""),
         caller=facts.pop("caller", "claude-code"),
     )  # fmt: skip
-    known = {
+    known: dict[str, Any] = {
         "event": "PreToolUse",
         "spelled": "PreToolUse",
         "session": "now",

@@ -5,8 +5,10 @@ import sqlite3
 import stat
 import statistics
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,8 +62,8 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     made.source.close()
 
 
-def a_run(hook: str, ago: float = 60.0, **facts: object) -> Run:
-    return Run(hook=hook, at=NOW - ago, event="PreToolUse", session="s", duration_ms=2.0, **facts)  # pyright: ignore[reportArgumentType]
+def a_run(hook: str, ago: float = 60.0, **facts: Any) -> Run:
+    return Run(hook=hook, at=NOW - ago, event="PreToolUse", session="s", duration_ms=2.0, **facts)
 
 
 def test_counts_and_times_are_those_of_the_journal(desk: Desk) -> None:
@@ -83,6 +85,17 @@ def test_counts_and_times_are_those_of_the_journal(desk: Desk) -> None:
         took = sorted(run.duration_ms for run in runs if run.hook == hook.name)
         assert hook.p50 == pytest.approx(statistics.median(took), rel=0.06)
         assert hook.p95 == pytest.approx(took[int(len(took) * 0.95)], rel=0.08)
+    day = [run for run in runs if run.at >= (NOW - 86_400) // 3600 * 3600 and run.call.caller == "codex"]
+    wanted_day = Filter(since="24h", agent="codex")
+    assert {hook.name: hook.runs for hook in desk.queries.hooks(wanted_day, NOW)} == Counter(
+        run.hook for run in day
+    )
+    for hook in desk.queries.hooks(wanted_day, NOW):
+        took = [run.duration_ms for run in day if run.hook == hook.name]
+        assert hook.p50 == pytest.approx(statistics.median_low(took), rel=0.06)
+    assert len(desk.queries.times(ALL, NOW)) == len({int(run.at // 3600) for run in runs})
+    by_agent = desk.queries.times(Filter(since="all", agent="codex"), NOW)
+    assert len(by_agent) == len({int(run.at // 86_400) for run in runs if run.call.caller == "codex"})
     opened = {(each.hook, each.agent): each.unanswered for each in desk.queries.open_passes(ALL, NOW)}
     wanted: dict[tuple[str, str], int] = {}
     for run in runs:
@@ -99,7 +112,7 @@ def test_each_filter_finds_what_a_look_at_every_run_finds(desk: Desk) -> None:
     runs = list(sample_runs(1500, NOW))
     desk.write(*runs)
     desk.index.update()
-    cases = {
+    cases: dict[Filter, Callable[[Run], bool]] = {
         Filter(hook="audit"): lambda run: run.hook == "audit",
         Filter(agent="codex"): lambda run: run.call.caller == "codex",
         Filter(event="PostToolUse"): lambda run: run.event == "PostToolUse",
@@ -196,6 +209,18 @@ def test_an_index_that_is_damaged_old_or_gone_is_made_anew_and_that_is_said(desk
     assert "version 99" in desk.said[-1]
     desk.path.unlink()
     assert desk.hooks() == ["one", "two", "three"]
+
+
+def test_an_index_that_cannot_be_written_is_said_once_and_tried_again(desk: Desk) -> None:
+    desk.write(a_run("one"))
+    desk.path.parent.mkdir()
+    desk.path.mkdir()
+    assert not desk.index.update()
+    assert not desk.index.update()
+    (said,) = desk.said
+    assert "index.sqlite cannot be used: Is a directory" in said
+    desk.path.rmdir()
+    assert desk.hooks() == ["one"]
 
 
 def test_two_consoles_share_an_index(desk: Desk, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ def events(message: bytes) -> tuple[str, str, Any]:
     return fields.get("event", ""), fields.get("id", ""), json.loads(fields.get("data", "null"))
 
 
-async def next_of(stream: AsyncIterator[bytes]) -> tuple[str, str, Any]:
+async def next_of(stream: AsyncGenerator[bytes]) -> tuple[str, str, Any]:
     return events(await asyncio.wait_for(anext(stream), 30))
 
 
@@ -46,7 +46,7 @@ async def follow(home: Path) -> None:
             kind, last, data = await next_of(stream)
             assert (kind, hooks(data), data["left_out"]) == ("runs", ["one"], 0)
             assert data["runs"][0] | {"flags": 1, "q": "Bash git push", "html": "<li>one"} == data["runs"][0]
-        await first.aclose()  # pyright: ignore[reportAttributeAccessIssue] it is a generator
+        await first.aclose()
         await until(lambda: live.clients == 1)
         for number in range(130):
             append(home, hook=f"while away {number}")
@@ -60,7 +60,7 @@ async def follow(home: Path) -> None:
             got += hooks(data)
         assert got[-1] == "while away 129"
         assert len(got) + data["left_out"] >= 100
-        await again.aclose()  # pyright: ignore[reportAttributeAccessIssue] the same
+        await again.aclose()
         live.close()
         async for message in second:
             assert message

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -244,11 +245,14 @@ def test_a_second_console_opens_the_first_and_a_taken_port_is_said(browser: Brow
 def test_others_reach_it_only_by_tls(tmp_path: Path) -> None:
     cert = tmp_path / "cert.pem"
     cert.write_text("x")
-    settings = {"folder": str(tmp_path), "machine": "m"}
-    check(Settings(**settings))
-    check(Settings(**settings, host="::1"))
-    check(Settings(**settings, host="box.example", cert=str(cert), key=str(cert)))
-    refused = {
+
+    def settings(**options: Any) -> Settings:
+        return Settings(folder=str(tmp_path), machine="m", **options)
+
+    check(settings())
+    check(settings(host="::1"))
+    check(settings(host="box.example", cert=str(cert), key=str(cert)))
+    refused: dict[str, dict[str, str]] = {
         "can be reached by others": {"host": "192.0.2.1"},
         "can be reached by others: say --cert": {"host": "box.example"},
         "not all of them": {"host": "0.0.0.0", "cert": str(cert), "key": str(cert)},
@@ -257,4 +261,4 @@ def test_others_reach_it_only_by_tls(tmp_path: Path) -> None:
     }
     for words, options in refused.items():
         with pytest.raises(ConsoleError, match=words):
-            check(Settings(**settings, **options))
+            check(settings(**options))

@@ -46,7 +46,7 @@ CREATE TABLE word (id INTEGER PRIMARY KEY, kind TEXT, text TEXT, UNIQUE (kind, t
 CREATE TABLE hook (id INTEGER PRIMARY KEY, name TEXT, source TEXT, dialect TEXT, type TEXT, UNIQUE (name, source));
 CREATE TABLE run (n INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER, offset INTEGER, nth INTEGER, at REAL,
     hook INTEGER, event INTEGER, session INTEGER, agent INTEGER, project INTEGER, machine INTEGER, call INTEGER,
-    status INTEGER, verdict INTEGER, flags INTEGER, ms REAL);
+    status INTEGER, verdict INTEGER, flags INTEGER, ms REAL, bucket INTEGER);
 CREATE INDEX run_session ON run (session);
 CREATE INDEX run_call ON run (call);
 CREATE INDEX run_place ON run (segment, offset);
@@ -54,8 +54,8 @@ CREATE TABLE tally (hour INTEGER, hook INTEGER, event INTEGER, agent INTEGER, ma
     runs INTEGER, blocked INTEGER, unanswered INTEGER, failed INTEGER, timed_out INTEGER, passes INTEGER,
     allows INTEGER, asks INTEGER, others INTEGER, last REAL,
     PRIMARY KEY (hour, hook, event, agent, machine, segment)) WITHOUT ROWID;
-CREATE TABLE spent (hook INTEGER, hour INTEGER, agent INTEGER, machine INTEGER, segment INTEGER, bucket INTEGER,
-    n INTEGER, PRIMARY KEY (hook, hour, agent, machine, segment, bucket)) WITHOUT ROWID;
+CREATE TABLE spent (hook INTEGER, hour INTEGER, segment INTEGER, bucket INTEGER, n INTEGER,
+    PRIMARY KEY (hook, hour, segment, bucket)) WITHOUT ROWID;
 CREATE TABLE spent_day (hook INTEGER, hour INTEGER, agent INTEGER, machine INTEGER, segment INTEGER, bucket INTEGER,
     n INTEGER, PRIMARY KEY (hook, hour, agent, machine, segment, bucket)) WITHOUT ROWID;
 CREATE TABLE session (segment INTEGER, session INTEGER, machine INTEGER, agent INTEGER, project INTEGER, first REAL,
@@ -82,7 +82,8 @@ _TALLY = (
     )
     + ", last = max(last, excluded.last)"
 )
-_SPENT = "INSERT INTO {} VALUES (?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
+_SPENT = "INSERT INTO spent VALUES (?,?,?,?,?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
+_SPENT_DAY = "INSERT INTO spent_day VALUES (?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
 _SESSION = (
     "INSERT INTO session VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET first = min(first, excluded.first),"
     " last = max(last, excluded.last), runs = runs + excluded.runs, blocked = blocked + excluded.blocked,"
@@ -90,7 +91,7 @@ _SESSION = (
 )
 _RUN = (
     "INSERT INTO run (segment, offset, nth, at, hook, event, session, agent, project, machine, call, status, verdict,"
-    " flags, ms) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    " flags, ms, bucket) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 
 
@@ -148,26 +149,32 @@ class Index:
     def update(self) -> bool:
         """Read what is new. Whether anything was. Never raises for a file that is damaged or away."""
         with self._lock:
-            changed = False
-            for source in self.sources.values():
-                try:
-                    segments = tuple(source.segments())
-                    if self._seen.get(source.name) == segments and os.path.exists(self.path):
-                        continue
-                    if self._broken:
-                        raise sqlite3.DatabaseError(self._broken)  # noqa: TRY301 handled as one that we find
-                    self._update(source, segments)
-                    self._seen[source.name] = segments
-                    changed = True
-                except sqlite3.DatabaseError as problem:
-                    if isinstance(problem, sqlite3.OperationalError) and "locked" in str(problem):
-                        continue  # another console writes; the next look does it
-                    self._replace(str(problem))
-                    changed = True
-                except OSError as problem:
-                    self._note(f"{source.name} cannot be read: {problem.strerror or problem}")
+            changed = [self._look(source) for source in self.sources.values()]
             self.progress = 1.0
-            return changed
+            return any(changed)
+
+    def _look(self, source: RunSource) -> bool:
+        try:
+            segments = tuple(source.segments())
+            if self._seen.get(source.name) == segments and os.path.exists(self.path):
+                return False
+            if self._broken:
+                raise sqlite3.DatabaseError(self._broken)  # noqa: TRY301 handled as one that we find
+            self._update(source, segments)
+            self._seen[source.name] = segments
+        except sqlite3.OperationalError as problem:
+            # While another console writes, the next look does it.
+            if "no such" in str(problem):
+                self._replace(str(problem))
+            elif "locked" not in str(problem):
+                self.note(f"the index {self.path} cannot be written: {problem}")
+            return False
+        except sqlite3.DatabaseError as problem:
+            self._replace(str(problem))
+        except OSError as problem:
+            self.note(f"{problem.filename or source.name} cannot be used: {problem.strerror or problem}")
+            return False
+        return True
 
     def close(self) -> None:
         with self._lock:
@@ -179,9 +186,10 @@ class Index:
         if connection is not None:
             connection.close()
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Say something once, at the terminal and on the pages."""
         line = one_line(text, 300)
-        if line not in self.notes[-1:]:
+        if line not in self.notes:
             self.notes = [*self.notes[-4:], line]
             self._say(line)
 
@@ -193,7 +201,7 @@ class Index:
             except OSError:
                 pass
         self._broken, self._seen = "", {}
-        self._note(f"the index could not be used ({why}) and is made anew from the journal")
+        self.note(f"the index could not be used ({why}) and is made anew from the journal")
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None and os.path.exists(self.path):
@@ -234,7 +242,7 @@ class Index:
         for segment in segments:
             row = known.get(segment.name)
             if row is not None and (row[1] > segment.end or source.seam(segment.name, row[1]) != row[2]):
-                self._note(f"{source.name} was cut or rewritten, and is read again")
+                self.note(f"{source.name} was cut or rewritten, and is read again")
                 self._drop(connection, row[0])
                 row = None
             offset = row[1] if row is not None else 0
@@ -302,6 +310,7 @@ class _Batch:
         self._runs: list[tuple[Any, ...]] = []
         self._tallies: dict[tuple[int, ...], list[float]] = {}
         self._spent: dict[tuple[int, ...], int] = {}
+        self._spent_day: dict[tuple[int, ...], int] = {}
         self._sessions: dict[tuple[int, int], list[float]] = {}
 
     def read(self, entries: Iterable[Entry], offset: int) -> int:
@@ -324,6 +333,8 @@ class _Batch:
 
     def _add(self, entry: Entry, run: Run) -> None:
         call, flags, verdict = run.call, flags_of(run), verdict_of(run)
+        # What did not start took no time.
+        bucket = bucket_of(run.duration_ms) if run.status != "not_started" else None
         at = run.at if 0 <= run.at < 1e11 else 0.0  # a record can hold any number
         hook, machine = self._hook(run), self._word("machine", entry.machine)
         agent, event = (
@@ -335,7 +346,7 @@ class _Batch:
         self._runs.append(
             (
                 self._segment, entry.offset, entry.nth, at, hook, event, session, agent, project, machine, about,
-                STATUSES.index(run.status), verdict, flags, run.duration_ms,
+                STATUSES.index(run.status), verdict, flags, run.duration_ms, bucket,
             )
         )  # fmt: skip
         if flags & NOT_RUN:
@@ -350,9 +361,12 @@ class _Batch:
             if each:
                 tally[number] += 1
         tally[-1] = max(tally[-1], at)
-        if run.status != "not_started":
-            spent = (hook, hour, agent, machine, self._segment, bucket_of(run.duration_ms))
-            self._spent[spent] = self._spent.get(spent, 0) + 1
+        if bucket is not None:
+            for table, key in (
+                (self._spent, (hook, hour, self._segment, bucket)),
+                (self._spent_day, (hook, hour // 24 * 24, agent, machine, self._segment, bucket)),
+            ):
+                table[key] = table.get(key, 0) + 1
         if run.session:
             self._of_session((session, machine), (agent, project, at), counted)
 
@@ -367,14 +381,10 @@ class _Batch:
 
     def _write(self) -> None:
         connection, segment = self._connection, self._segment
-        days: dict[tuple[int, ...], int] = {}
-        for (hook, hour, *place), number in self._spent.items():
-            key = (hook, hour // 24 * 24, *place)
-            days[key] = days.get(key, 0) + number
         connection.executemany(_RUN, self._runs)
         connection.executemany(_TALLY, ((*key, *row) for key, row in self._tallies.items()))
-        for table, spent in (("spent", self._spent), ("spent_day", days)):
-            connection.executemany(_SPENT.format(table), ((*key, number) for key, number in spent.items()))
+        connection.executemany(_SPENT, ((*key, number) for key, number in self._spent.items()))
+        connection.executemany(_SPENT_DAY, ((*key, number) for key, number in self._spent_day.items()))
         connection.executemany(_SESSION, ((segment, *key, *row) for key, row in self._sessions.items()))
 
     def _word(self, kind: str, text: str) -> int:

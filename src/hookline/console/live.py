@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -78,8 +78,11 @@ class Live:
     async def run(self) -> None:
         """Until it is cancelled."""
         while True:
-            if await asyncio.to_thread(self._index.update):
-                await self._tell()
+            try:
+                if await asyncio.to_thread(self._index.update):
+                    await self._tell()
+            except Exception as problem:  # noqa: BLE001 - the next look may do better, and this one is said
+                self._index.note(f"looking at the journal broke: {type(problem).__name__}: {problem}")
             self._wanted.clear()
             try:
                 await asyncio.wait_for(self._wanted.wait(), _SOON if self._clients else _LATER)
@@ -114,7 +117,7 @@ class Live:
         data = msgspec.json.encode({"runs": runs, "left_out": max(number - len(rows), 0)})
         return b"id: %b-%d\nevent: runs\ndata: %b\n\n" % (born.encode(), last, data)
 
-    async def listen(self, last: str) -> AsyncIterator[bytes]:
+    async def listen(self, last: str) -> AsyncGenerator[bytes]:
         """Events from now on, after those since the last one that the client has had."""
         client = Client()
         self._clients.add(client)

@@ -22,7 +22,6 @@ class Logins:
         self._lock = threading.Lock()
         self._token = ""
         self._sessions: dict[str, None] = {}
-        os.makedirs(folder, mode=0o700, exist_ok=True)
         self._renew()
 
     @property

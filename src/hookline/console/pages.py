@@ -74,8 +74,8 @@ class Pages:
             started = time.perf_counter()
             try:
                 response = view(request)
-            except IndexAwayError:
-                response = self._not_yet(path)
+            except IndexAwayError as problem:
+                response = self._not_yet(path, str(problem))
             except Exception as problem:  # noqa: BLE001 - one page that breaks is not the end of the others
                 text = f"the page {path} broke: {type(problem).__name__}: {problem}"
                 self._ports.say(text)
@@ -103,13 +103,15 @@ class Pages:
                 notes.append(f"{some} of the journal could not be read: {problem}")
         except IndexAwayError:
             last = ""
-        reading = self._index.progress < 1
+        reading = self._index.progress < 1 or not last
         if reading:
             notes.append(f"Reading the journal: {self._index.progress:.0%}. What is here so far is shown.")
         return Frame(version=__version__, machine=self._machine, last=last, notes=notes, reading=reading)
 
-    def _not_yet(self, path: str) -> HTMLResponse:
-        waiting = empty("The journal is being read. This page comes by itself in a moment.")
+    def _not_yet(self, path: str, why: str) -> HTMLResponse:
+        waiting = empty(
+            "The journal is being read. This page comes by itself in a moment.", h("br"), f"({why})"
+        )
         return self._page(path, "Reading", section("One moment", waiting))
 
     def _missing(self, request: Request, problem: Exception) -> Response:

@@ -187,7 +187,9 @@ class Queries:
         where, values = self._where(wanted, now)
         if wanted.before:
             where, values = f"{where} AND n < ?", [*values, wanted.before]
-        rows = self._ask(f"{_ROW} WHERE {where} ORDER BY n DESC LIMIT ?", [*values, most])
+        # Chosen first, and then looked up: a filter can match most of them.
+        chosen = f"SELECT n FROM run WHERE {where} ORDER BY n DESC LIMIT ?"
+        rows = self._ask(f"{_ROW} WHERE n IN ({chosen}) ORDER BY n DESC", [*values, most])
         return [Row(*row) for row in rows]
 
     def after(self, n: int, most: int) -> list[Row]:
@@ -277,13 +279,13 @@ class Queries:
         )
         return _summary(self._ask(query, values), step, wanted, now)
 
-    def _where_counted(self, wanted: Filter, now: float, *, event: bool = True) -> tuple[str, list[object]]:
+    def _where_counted(self, wanted: Filter, now: float) -> tuple[str, list[object]]:
         conditions, values = ["hour >= ?"], [int(wanted.begins(now)) // HOUR]
         parameters: list[object] = [*values]
         if wanted.hook:
             conditions.append("hook IN (SELECT id FROM hook WHERE name = ?)")
             parameters.append(wanted.hook)
-        for kind in ("agent", "machine", *(("event",) if event else ())):
+        for kind in ("agent", "machine", "event"):
             if text := getattr(wanted, kind):
                 conditions.append(f"{kind} = (SELECT id FROM word WHERE kind = '{kind}' AND text = ?)")
                 parameters.append(text)
@@ -298,13 +300,8 @@ class Queries:
             f" FROM tally JOIN hook ON hook.id = tally.hook WHERE {where} GROUP BY hook.id ORDER BY sum(runs) DESC",
             values,
         )
-        where, values = self._where_counted(wanted, now, event=False)
-        table = "spent" if wanted.since in ("1h", "24h") else "spent_day"
         spent: dict[int, list[tuple[int, int]]] = {}
-        for hook, bucket, number in self._ask(
-            f"SELECT hook, bucket, sum(n) FROM {table} WHERE {where} GROUP BY hook, bucket ORDER BY hook, bucket",
-            values,
-        ):
+        for hook, bucket, number in self._spent("hook", wanted, now):
             spent.setdefault(hook, []).append((bucket, number))
         names = HookTimes.__struct_fields__
         found: list[HookTimes] = []
@@ -314,15 +311,29 @@ class Queries:
         return found
 
     def times(self, wanted: Filter, now: float) -> list[tuple[int, float, float]]:
-        """p50 and p95 of the wanted hooks, hour by hour."""
-        where, values = self._where_counted(wanted, now, event=False)
+        """p50 and p95 of the wanted hooks over time: by the hour; for one agent or machine by the day."""
         hours: dict[int, list[tuple[int, int]]] = {}
-        for hour, bucket, number in self._ask(
-            f"SELECT hour, bucket, sum(n) FROM spent WHERE {where} GROUP BY hour, bucket ORDER BY hour, bucket",
-            values,
-        ):
+        for hour, bucket, number in self._spent("hour", wanted, now):
             hours.setdefault(hour, []).append((bucket, number))
         return [(hour * HOUR, *percentiles(buckets)) for hour, buckets in hours.items()]
+
+    def _spent(self, by: str, wanted: Filter, now: float) -> list[tuple[Any, ...]]:
+        """How many durations there were in each bucket, by hook or by hour."""
+        wanted = replace(wanted, event="")
+        if wanted.since in ("1h", "24h"):
+            where, values = self._where(replace(wanted, status="", q="", session="", project=""), now)
+            group = f"CAST(at / {HOUR} AS INTEGER)" if by == "hour" else by
+            table, number, where = (
+                "run",
+                "count(*)",
+                f"{where} AND bucket IS NOT NULL AND NOT flags & {NOT_RUN}",
+            )
+        else:
+            where, values = self._where_counted(wanted, now)
+            whole = by == "hour" and not wanted.agent and not wanted.machine
+            group, table, number = by, "spent" if whole else "spent_day", "sum(n)"
+        query = f"SELECT {group} AS place, bucket, {number} FROM {table} WHERE {where} GROUP BY place, bucket"
+        return self._ask(f"{query} ORDER BY place, bucket", values)
 
     def open_passes(self, wanted: Filter, now: float) -> list[OpenPass]:
         where, values = self._where_counted(wanted, now)

@@ -158,6 +158,8 @@ class _Server(uvicorn.Server):
 async def _serve(
     settings: Settings, ports: Ports, sources: Sequence[RunSource], listening: socket.socket
 ) -> None:
+    for folder in (os.path.dirname(settings.folder), settings.folder):  # each for this user alone
+        os.makedirs(folder, mode=0o700, exist_ok=True)
     port: int = listening.getsockname()[1]
     address = _address(settings, port)
     index = Index(os.path.join(settings.folder, "index.sqlite"), sources, ports.say)

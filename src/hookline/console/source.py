@@ -76,12 +76,11 @@ class RunSource(Protocol):
 
 
 class JournalSource:
-    """The journal of this machine, and the full one that it replaced."""
+    """The journal of a machine, and the full one that it replaced. It is this machine's, or a copy of another's."""
 
-    local = True
-
-    def __init__(self, path: str, machine: str) -> None:
+    def __init__(self, path: str, machine: str, *, local: bool = True) -> None:
         self.name = path
+        self.local = local
         self._path = path
         self._machine = machine
         self._lock = threading.Lock()

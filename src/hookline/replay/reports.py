@@ -28,7 +28,8 @@ class KeptReport(Struct, frozen=True):
 def keep_report(env: Mapping[str, str], document: bytes, now: float) -> None:
     """Keep one, and forget the oldest. Raises OSError."""
     folder = _folder(env)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    for each in (state_dir(env), folder):
+        os.makedirs(each, mode=0o700, exist_ok=True)
     name = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{os.getpid()}.json"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
     with os.fdopen(os.open(os.path.join(folder, name), flags, 0o600), "wb") as file:

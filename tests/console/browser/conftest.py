@@ -68,9 +68,18 @@ class View:
         self.page = page
         self.asked: list[str] = []
         self.complaints: list[str] = []
-        page.on("request", lambda request: self.asked.append(request.url))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", self._requested)
+        page.on("console", self._complained)
+        page.on("pageerror", self._broke)
+
+    def _requested(self, request: Any) -> None:
+        self.asked.append(request.url)
+
+    def _complained(self, message: Any) -> None:
+        self.complaints.append(message.text)
+
+    def _broke(self, error: Any) -> None:
+        self.complaints.append(str(error))
 
     def settle(self) -> None:
         """Until everything that comes later is there."""

@@ -192,6 +192,11 @@ function listen() {
     };
     source.addEventListener("runs", pass);
     source.addEventListener("now", pass);
+    // It was too slow, and the server let the oldest go: ask for all after the last one that came.
+    source.addEventListener("lost", () => {
+      source.close();
+      open();
+    });
     source.onopen = () => state("on", "live");
     source.onerror = () => state("off", source && source.readyState === EventSource.CLOSED ? "signed out" : "reconnecting");
   };

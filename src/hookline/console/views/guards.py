@@ -140,7 +140,9 @@ def _matrix(document: Document, passes: Sequence[OpenPass]) -> Html:
     others = [hook for hook in document["hooks"] if not hook["guard"]]
     if not guards and not others:
         return empty("No hook concerns what happened in these sessions.")
-    agents = list(dict.fromkeys(each["agent"] for hook in (*guards, *others) for each in hook["agents"]))
+    agents = list(
+        dict.fromkeys([*document["moments"], *(each["agent"] for hook in guards for each in hook["agents"])])
+    )
     head = h("tr", h("th", "guard", scope="col"), [h("th", agent, scope="col") for agent in agents])
     opened = {(each.hook, each.source, each.agent): each for each in passes}
     rows = [_matrix_row(hook, agents, opened) for hook in guards]
@@ -198,7 +200,7 @@ def _matrix_row(
 
 def _cell(hook: Mapping[str, Any], of_agent: Mapping[str, Any] | None, opened: OpenPass | None) -> Html:
     if of_agent is None or not (of_agent["expected"] or of_agent["own_expected"]):
-        return h("span", "– not concerned", class_="state none")
+        return h("span", "– no call concerned it", class_="state none")
     expected, seen = of_agent["expected"], of_agent["seen"]
     if not expected:
         return h("span", f"{number(of_agent['own_expected'])} by its own agent", class_="state none")

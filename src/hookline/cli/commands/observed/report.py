@@ -180,12 +180,13 @@ def _lines(document: ObservedDocument, width: int, every: bool) -> Iterator[str]
         _when(document.journal_begins) if document.journal_begins else "there is none: no hook has ever run"
     )
     yield f"journal since: {begins}"
-    if not document.hooks:
+    concerned = [hook for hook in document.hooks if hook.expected or hook.own_expected]
+    if not concerned:
         yield "\nNo hook concerns what happened in these sessions; `hookline list` shows those in force here."
     else:
         yield ""
         head = ["hook", "event", "should", "seen", "last verdict", "no answer", ""]
-        yield table([head, *(_row(hook) for hook in document.hooks)], width)
+        yield table([head, *(_row(hook) for hook in concerned)], width)
     yield from _own_lines(document, width)
     yield from _failures(document, width)
     yield from _hole_lines(document, width, every)
@@ -241,7 +242,7 @@ def _failures(document: ObservedDocument, width: int) -> Iterator[str]:
 def _hole_lines(document: ObservedDocument, width: int, every: bool) -> Iterator[str]:
     guards = [hole for hole in document.holes if hole.guard]
     if not guards:
-        if document.hooks:
+        if any(hook.expected or hook.own_expected for hook in document.hooks):
             yield ""
             yield paint("Every guard was asked about every call that concerned it.", "green")
         return
