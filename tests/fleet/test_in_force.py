@@ -2,10 +2,14 @@
 
 import asyncio
 import os
+import resource
 import subprocess
 import sys
 import time
+import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -13,6 +17,7 @@ from msgspec.structs import replace
 from hookline.config.bundles.format import BundleFile, BundleScope
 from hookline.config.protected import protected_in
 from hookline.config.watch import Watch, changes
+from hookline.engine.jobs.stored import fleet_key, goes_to_fleet, hook_key
 from hookline.model.hook import Hook
 from tests.every import every
 from tests.fleet.machines import FILES, GUARD, SCRIPT, Machine, bundle, key, signed
@@ -393,6 +398,25 @@ def test_the_place_of_bundles_is_protected_wherever_it_is(tmp_path: Path) -> Non
     assert not engine.hooks[0].broken
 
 
+def test_jobs_of_a_bundle_hook_find_it_on_other_machines_and_in_later_revisions(tmp_path: Path) -> None:
+    text = """
+[[hooks.PostToolUse]]
+[[hooks.PostToolUse.hooks]]
+command = '"$HOOKLINE_BUNDLE/bin/check.sh"'
+async = true
+durable = "fleet"
+"""
+    files = (BundleFile("hooks.toml", text.encode()), FILES[1])
+    keys: set[tuple[str, str]] = set()
+    for name, revision in (("alpha", 1), ("beta", 1), ("gamma", 2)):
+        machine = Machine(tmp_path, name)
+        machine.activator.offer(signed(revision, files=files))
+        (hook,) = machine.load()[1].hooks
+        assert goes_to_fleet(hook)
+        keys.add((hook_key(hook), fleet_key(hook)))
+    assert len(keys) == 1
+
+
 def test_files_of_earlier_revisions_stay_for_a_while_and_then_go(machine: Machine) -> None:
     own = machine.activator
     for revision in range(4, 9):
@@ -409,3 +433,70 @@ def test_files_and_folders_of_a_bundle_are_read_only_and_of_this_user(machine: M
     assert {modes["guards"], modes["bin"], modes[bundle(3).folder]} == {"0o700"}
     assert modes["active.bundle"] == "0o600"
     assert len(FILES) == 2
+
+
+# -- crashes and full disks
+
+
+def test_a_process_that_dies_at_any_step_leaves_the_old_bundle_or_the_new_one(tmp_path: Path) -> None:
+    """Killed after each call that changes the disk; then the next process goes on."""
+    machine = Machine(tmp_path)
+    machine.activator.offer(signed(3))
+    for step in range(1, 40):
+        old, new = step + 2, step + 3
+        finished = _dies_in(machine, signed(new), step)
+        loaded = machine.load()[1]
+        assert not loaded.errors, (step, loaded.errors)
+        labels = {hook.bundle.label for hook in loaded.hooks if hook.bundle is not None}
+        assert labels in ({f"guards {old}"}, {f"guards {new}"}), step
+        assert len(loaded.hooks) == 2, step
+        assert machine.activator.offer(signed(new)).what in ("activated", "renewed", "unchanged")
+        assert machine.in_force() == new
+        if finished:
+            break
+    assert 8 < step < 39  # there were some steps to die at, and all were tried
+
+
+def _dies_in(machine: Machine, raw: bytes, step: int) -> bool:
+    """Offer a bundle in a process that ends, without any cleaning up, at this step. Whether it came to the end."""
+    own = machine.activator
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of fork with threads
+        child = os.fork()
+    if child == 0:
+        left = step
+
+        def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+            def do(*args: Any, **named: Any) -> Any:
+                nonlocal left
+                left -= 1
+                if left <= 0:
+                    os._exit(9)
+                return call(*args, **named)
+
+            return do
+
+        for name in ("rename", "replace", "fsync", "mkdir", "unlink"):
+            setattr(os, name, counted(getattr(os, name)))
+        try:
+            own.offer(raw)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 0
+
+
+def test_a_full_disk_changes_nothing_and_is_said(machine: Machine) -> None:
+    raw = signed(4)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    own = machine.activator
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+    try:
+        result = own.offer(raw)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (result.what, result.code) == ("refused", "disk")
+    assert "cannot be written: File too large" in result.why
+    assert machine.in_force() == 3
+    assert not machine.ask("ls").blocked
+    assert own.offer(raw).what == "activated"

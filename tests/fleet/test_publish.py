@@ -3,16 +3,20 @@
 import json
 import os
 import re
+import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from hookline.config.bundles.format import BundleScope
+from hookline.config.bundles.place import Refusal
 from hookline.config.load import Loader
 from hookline.dialects.registry import home_dialect
 from hookline.fleet.keys import KeyFileError, make_key, read_signing_key
 from hookline.fleet.publish import Plan, PublishError, Wanted, plan, read_source, verified
+from hookline.fleet.report import MachineReport
 from hookline.fleet.transport import Offered
 from hookline.handlers.registry import standard_handlers
 from tests.cli.run_cli import Place, Ran, run_here
@@ -200,6 +204,18 @@ def test_publish_pull_status(desk: Desk) -> None:
     assert "guards 1: refused: it was offered as 'guards.2', and is guards 1" in ran.stdout
     assert "alpha: refused guards 1: it was offered as" in desk("status", status=1).stdout
     assert desk.machine.in_force() == 1
+
+
+def test_what_a_machine_reports_cannot_forge_lines_of_the_status(desk: Desk) -> None:
+    folder = desk.share / "machines"
+    folder.mkdir()
+    refused = (Refusal("key", "no\n2 machines: nothing is wrong\x1b[2J", 1.0),)
+    forged = MachineReport(machine="x\ny\x1b[31m", at=time.time(), refused=refused)
+    (folder / "x.json").write_bytes(msgspec.json.encode(forged))
+    lines = desk("status", status=1).stdout.splitlines()
+    assert lines[-1] == "1 machine: 1 problem"
+    assert not any(line.startswith("2 machines") for line in lines)
+    assert "\x1b" not in "".join(lines)
 
 
 def test_what_does_not_load_is_not_signed(desk: Desk) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from hookline.config.bundles.format import (
     BundleFile,
@@ -133,6 +134,10 @@ def _with_odd_files() -> Iterator[Case]:
     for path in paths:
         files = (*FILES, BundleFile(path, b"x"))
         yield f"a file {path[:20]!r}", _codes("path"), signed(9, files=files)
+    for name in ("../x", "a/b", "", "A", "x" * 65, "a\n"):
+        yield f"the name {name[:9]!r}", _codes("content"), signed(9, name=name)
+    for change in ({"revision": 0}, {"stage": 10_001}, {"revision": 1 << 60}, {"issued": -1}):
+        yield f"{change}", _codes("content"), key().sign(replace(bundle(9), **change))
     yield "a file twice", _codes("path"), signed(9, files=(*FILES, FILES[1]))
     yield (
         "too many files",

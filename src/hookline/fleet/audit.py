@@ -10,6 +10,7 @@ import gzip
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from secrets import token_hex
 from typing import Any, Final
 
 import msgspec
@@ -38,6 +39,8 @@ _MISSING: Final = re.compile(r"(\d+) runs are missing here")
 class Position(Struct, frozen=True, kw_only=True):
     """How far the journal was sent."""
 
+    #: Which count of runs it is: one that had to begin anew is another one.
+    count: str = ""
     #: Which of our links, by its number, and where in it.
     file: int = 0
     offset: int = 0
@@ -53,14 +56,11 @@ class Batch(Struct, frozen=True, kw_only=True):
     """Runs of one machine, in their order."""
 
     machine: str
+    count: str = ""
     #: The number of the first; those that are missing come before it.
     first: int
     missing: int = 0
     runs: tuple[Run, ...] = ()
-
-
-class AuditError(HooklineError):
-    """Where the journal was sent to cannot be kept; the message says why."""
 
 
 class Shipper:
@@ -93,7 +93,10 @@ class Shipper:
     def unsent(self) -> int:
         """Bytes of the journal that are not sent."""
         position = self._at()
-        sizes = [os.path.getsize(file) for number, file in self._links() if number >= position.file]
+        try:
+            sizes = [os.path.getsize(file) for number, file in self._links() if number >= position.file]
+        except OSError:
+            return 0  # one was sent meanwhile
         return max(0, sum(sizes) - position.offset)
 
     # -- what is kept
@@ -103,8 +106,8 @@ class Shipper:
         try:
             self._link_new()
             self._drop_oldest()
-        except OSError as problem:
-            self._note(f"the journal cannot be kept for the audit: {problem.strerror or problem}")
+        except (OSError, HooklineError) as problem:
+            self._note(f"the journal cannot be kept for the audit: {problem}")
 
     def _link_new(self) -> None:
         position = self._at()
@@ -176,7 +179,11 @@ class Shipper:
         runs, missing = self._read(lines)
         missing += position.missing
         batch = Batch(
-            machine=self._machine, first=position.number + missing, missing=missing, runs=tuple(runs)
+            machine=self._machine,
+            count=position.count,
+            first=position.number + missing,
+            missing=missing,
+            runs=tuple(runs),
         )
         await fleet.publish(
             f"hl.run.{self._machine}", gzip.compress(msgspec.json.encode(batch), 3), _headers(batch)
@@ -218,9 +225,10 @@ class Shipper:
                 with open(self._file, "rb") as stream:
                     self._position = msgspec.json.decode(stream.read(), type=Position)
             except FileNotFoundError:
-                self._position = Position()
+                self._position = Position(count=token_hex(4))
             except (OSError, msgspec.MsgspecError) as problem:
-                raise AuditError(f"{self._file} cannot be read: {problem}; remove it to begin anew") from None
+                self._note(f"{self._file} cannot be read, so runs may be missing in the audit: {problem}")
+                self._position = Position(count=token_hex(4), missing=1)
         return self._position
 
     def _keep(self, position: Position) -> None:
@@ -235,10 +243,11 @@ def _headers(batch: Batch) -> dict[str, str]:
     """What a reader needs to count gaps, without the runs. The id spares the server a batch that is sent twice."""
     return {
         "Hookline-Machine": batch.machine,
+        "Hookline-Count-Of": batch.count,
         "Hookline-First": str(batch.first),
         "Hookline-Count": str(len(batch.runs)),
         "Hookline-Missing": str(batch.missing),
-        "Nats-Msg-Id": f"{batch.machine}.{batch.first}.{len(batch.runs)}",
+        "Nats-Msg-Id": f"{batch.count}.{batch.first}.{len(batch.runs)}",
     }  # fmt: skip
 
 
@@ -267,41 +276,39 @@ def _inode(file: str) -> int:
 
 async def batches(fleet: Fleet) -> AsyncIterator[Batch]:
     """Everything that the stream has now, oldest first. What was sent twice comes once."""
-    known: dict[str, int] = {}
+    known: dict[tuple[str, str], int] = {}
     async for data, _headers_of in fleet.read(AUDIT, "hl.run.>"):
         try:
             batch = msgspec.json.decode(gzip.decompress(data), type=Batch)
         except (OSError, EOFError, msgspec.MsgspecError):
             continue  # the numbers of its machine tell that it is missing
-        if batch.first + len(batch.runs) > known.get(batch.machine, 0) or batch.missing:
-            known[batch.machine] = batch.first + len(batch.runs)
-            yield batch
+        counted, end = (batch.machine, batch.count), batch.first + len(batch.runs)
+        twice = max(
+            0, known.get(counted, 0) - batch.first
+        )  # a worker was killed before it had noted the first time
+        if end > known.get(counted, 0):
+            known[counted] = end
+            yield msgspec.structs.replace(batch, first=batch.first + twice, runs=batch.runs[twice:])
 
 
 async def gaps(fleet: Fleet) -> Mapping[str, int]:
     """Runs that are missing in the audit, by machine. What has become too old to be kept is not missing."""
     whole = await fleet.first_number(AUDIT) <= 1
     missing: dict[str, int] = {}
-    following: dict[str, int] = {}
+    following: dict[tuple[str, str], int] = {}
     async for _data, headers in fleet.read(AUDIT, "hl.run.>", headers_only=True):
-        for machine, first, count, gone in _numbers(headers):
+        for machine, count_of, first, count, gone in _numbers(headers):
             begins = first - gone
-            expected = following.get(machine, 0 if whole else begins)
-            missing[machine] = (
-                missing.get(machine, 0) + max(0, begins - expected) + (gone if first >= expected else 0)
-            )
-            following[machine] = max(expected, first + count)
+            expected = following.get((machine, count_of), 0 if whole else begins)
+            more = max(0, begins - expected) + (gone if first > expected else 0)
+            missing[machine] = missing.get(machine, 0) + more
+            following[machine, count_of] = max(expected, first + count)
     return missing
 
 
-def _numbers(headers: Mapping[str, str]) -> Iterator[tuple[str, int, int, int]]:
+def _numbers(headers: Mapping[str, str]) -> Iterator[tuple[str, str, int, int, int]]:
     try:
-        machine = headers["Hookline-Machine"]
-        yield (
-            machine,
-            int(headers["Hookline-First"]),
-            int(headers["Hookline-Count"]),
-            int(headers["Hookline-Missing"]),
-        )
+        first, count, gone = (int(headers[f"Hookline-{name}"]) for name in ("First", "Count", "Missing"))
+        yield headers["Hookline-Machine"], headers["Hookline-Count-Of"], first, count, gone
     except (KeyError, ValueError):
         return

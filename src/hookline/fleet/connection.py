@@ -39,6 +39,8 @@ _REMEMBERED: Final = 7 * _DAY
 _AUDIT_AGE: Final = 90 * _DAY
 _AUDIT_BYTES: Final = 8 << 30
 _TIMEOUT: Final = 5.0
+#: Seconds after which nothing is expected any more, whatever the client thinks.
+_LONGEST: Final = 12.0
 #: Of the server's answers: another revision than the one that was named is there.
 _OTHER_REVISION: Final = (10071, 10164)
 
@@ -282,7 +284,7 @@ class Fleet:
             await _quietly(watcher.stop())
 
     async def close(self) -> None:
-        await _quietly(asyncio.wait_for(self.client.close(), _TIMEOUT))
+        await _quietly(self.client.close())
 
 
 @asynccontextmanager
@@ -324,11 +326,11 @@ async def connect(settings: FleetSettings) -> Fleet:
     if settings.ca or settings.certificate:
         options["tls"] = _tls(settings)
     try:
-        await asyncio.wait_for(client.connect(**options), _TIMEOUT)
-    except Exception as problem:
-        await client.close()
+        await _asked(client.connect(**options))
+    except FleetError as problem:
+        await _quietly(client.close())
         found = said[0] if said else problem  # rather than that there are no more servers to be tried
-        why = f"no answer in {_TIMEOUT:g} seconds" if isinstance(found, TimeoutError) else _why(found)
+        why = "no answer in time" if isinstance(found, TimeoutError) else _why(found)
         servers = ", ".join(settings.servers)
         raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
     fleet.append(Fleet(settings, client))
@@ -351,22 +353,40 @@ def _tls(settings: FleetSettings) -> ssl.SSLContext:
 
 
 async def _asked(answer: Awaitable[T], *expected: type[Exception]) -> T:
-    """What the server answers. Whatever else happens is a FleetError."""
+    """What the server answers. Whatever else happens is a FleetError.
+
+    The question is a task of its own: the client waits by `wait_for`, which before Python 3.12 takes a cancellation for
+    nothing when the answer comes at the same moment. Whoever asked would then go on for ever.
+    """
+    task = asyncio.ensure_future(answer)
+    task.add_done_callback(_is_known)
     try:
-        return await answer
+        await asyncio.wait({task}, timeout=_LONGEST)
+    finally:
+        task.cancel()
+    if not task.done():
+        raise FleetError(f"no answer in {_LONGEST:g} seconds")
+    try:
+        return task.result()
     except expected:
         raise
-    except (asyncio.CancelledError, FleetError):
-        raise
+    except asyncio.CancelledError:
+        raise FleetError("the connection was closed") from None
     except Exception as problem:
-        raise FleetError(_why(problem)) from problem
+        raise problem if isinstance(problem, FleetError) else FleetError(_why(problem)) from problem
+
+
+def _is_known(task: "asyncio.Future[Any]") -> None:
+    """What became of a question that nobody waits for any more is of no interest."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def _quietly(end: Awaitable[object]) -> None:
     """The end of something: with a server that is gone, nothing is left to be said."""
     try:
-        await end
-    except Exception:  # noqa: BLE001, S110 as the client has many ways to fail there
+        await _asked(end)
+    except FleetError:
         pass
 
 

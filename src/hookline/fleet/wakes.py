@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.durable.port import Wake
-from hookline.fleet.connection import SESSIONS, WAKE, Fleet, Message, token
+from hookline.fleet.connection import SESSIONS, WAKE, Entry, Fleet, Message, token
 from hookline.fleet.jobs.wake_file import Leaving, Listener, WakeFile
 
 #: Seconds between two looks at the file, at the sessions' entries, and at a wake that has not arrived.
@@ -36,9 +36,24 @@ class Place(Struct, frozen=True):
     there: bool = False
 
 
-_holder: Final = msgspec.json.Decoder(Holder).decode
-_place: Final = msgspec.json.Decoder(Place).decode
+_decode_holder: Final = msgspec.json.Decoder(Holder).decode
+_decode_place: Final = msgspec.json.Decoder(Place).decode
 _wake: Final = msgspec.json.Decoder(Wake).decode
+
+
+def _holder(found: Entry) -> str:
+    """The machine that has a session; empty if the entry cannot be read, which the next claim puts right."""
+    try:
+        return _decode_holder(found.value).machine
+    except msgspec.MsgspecError:
+        return ""
+
+
+def _place(found: Entry | None) -> Place | None:
+    try:
+        return _decode_place(found.value) if found is not None else None
+    except msgspec.MsgspecError:
+        return None
 
 
 class Mover:
@@ -81,9 +96,10 @@ class Mover:
         self._hints.discard(key)
         self._asked[key] = clock
         found = await self._fleet.get(SESSIONS, f"session.{key}")
-        if found is None:  # lost with the server's disk
+        other = _holder(found) if found is not None else ""
+        if not other:  # lost with the server's disk
             await self._claim(listener)
-        elif (other := _holder(found.value).machine) != self._machine:
+        elif other != self._machine:
             if other != listener.elsewhere:
                 self._file.moved(listener, other)
                 self._note(f"the session {listener.session} goes on at {other}")
@@ -94,7 +110,7 @@ class Mover:
         """Whoever opened the session last has it, wherever it was."""
         key = f"session.{token(listener.session)}"
         found = await self._fleet.get(SESSIONS, key)
-        if found is not None and _holder(found.value).machine == self._machine:
+        if found is not None and _holder(found) == self._machine:
             self._file.claimed(listener, found.revision)
             return
         own = msgspec.json.encode(Holder(self._machine))
@@ -110,7 +126,7 @@ class Mover:
         wake_id, holder = leaving.wake.id, await self._holder_of(leaving)
         key = f"wake.{wake_id}"
         found = await self._fleet.get(SESSIONS, key)
-        place = _place(found.value) if found is not None else None
+        place = _place(found)
         if place is not None and place.there and place.machine != self._machine:
             self._file.left(wake_id)
             return
@@ -130,7 +146,7 @@ class Mover:
 
     async def _holder_of(self, leaving: Leaving) -> str:
         found = await self._fleet.get(SESSIONS, f"session.{token(leaving.wake.session)}")
-        return _holder(found.value).machine if found is not None else leaving.machine
+        return (_holder(found) if found is not None else "") or leaving.machine
 
     # -- wakes that come
 
@@ -150,7 +166,7 @@ class Mover:
             return
         key = f"wake.{wake.id}"
         found = await self._fleet.get(SESSIONS, key)
-        place = _place(found.value) if found is not None else None
+        place = _place(found)
         if found is None or place is None or place.machine != self._machine:
             await message.acknowledge()  # it goes elsewhere; or its machine sends it again
             return

@@ -91,6 +91,10 @@ class HookBundle(Struct, frozen=True, kw_only=True):
     #: Why it does not count now.
     problem: str = ""
 
+    @property
+    def name(self) -> str:
+        return self.label.rpartition(" ")[0]
+
     def lapse(self, now: float, monotonic: float) -> str:
         """Why it does not count any more; empty if it does."""
         if self.problem or (now < self.expires and monotonic < self.closes):

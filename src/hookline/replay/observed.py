@@ -8,7 +8,6 @@ from msgspec import Struct, field
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.lanes import PreparedHook, select
-from hookline.matching.tool_rules import ToolCondition
 from hookline.model.errors import HooklineError
 from hookline.model.hook import Hook
 from hookline.replay.backtest import Tick, example_text
@@ -206,11 +205,10 @@ class Observation:
     def _look_at(self, moment: Moment) -> None:
         self.sightings.moments[moment.agent] = self.sightings.moments.get(moment.agent, 0) + 1
         placed = self._engines.at(moment.began_in or moment.cwd)
-        events = placed.asked_at(moment)
-        if not events:
+        asked_at = placed.asked_at(moment)
+        if not asked_at.events:
             return
-        by_call = all(_looks_at_calls(placed, event.name) for event in events)
-        key = self._questions.key(moment, placed, events, by_call=by_call)
+        key = self._questions.key(moment, placed, asked_at, by_call=asked_at.by_call)
         concerned = self._memory.get(key) if key is not None else None
         if concerned is None:
             concerned = self._concerned(moment, placed)
@@ -364,12 +362,3 @@ class Observation:
         sightings.journal_first, sightings.callers = self._index.first, self._index.callers
         sightings.damage = self._index.damage
         return sightings
-
-
-def _looks_at_calls(placed: PlacedEngine, event: str) -> bool:
-    """Whether only the call decides which hooks of an event are asked, and not what came of it."""
-    return all(
-        prepared.hook.condition is None or isinstance(prepared.hook.condition, ToolCondition)
-        for lane in placed.engine.store.lanes[event]
-        for prepared in lane.hooks
-    )

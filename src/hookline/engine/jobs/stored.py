@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline.durable.port import FLEET
 from hookline.model.diagnostics import Where
-from hookline.model.hook import Hook, Scope
+from hookline.model.hook import BUNDLE_VARIABLE, Hook, Scope
 from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
@@ -62,11 +62,15 @@ def stored_call(body: bytes) -> StoredCall:
 def hook_key(hook: Hook) -> str:
     """The same for the same hook in another process; a hook whose entry was changed is another one."""
     matcher, condition = (part.text if part is not None else None for part in (hook.matcher, hook.condition))
-    facts = (hook.dialect, hook.policy.event_name, hook.where.file, hook.kind, hook.name, matcher, condition)
+    # The folder of a bundle is another one for each revision and on each machine.
+    file = hook.where.file if hook.bundle is None else hook.bundle.name
+    facts = (hook.dialect, hook.policy.event_name, file, hook.kind, hook.name, matcher, condition)
     try:
         spec = msgspec.to_builtins(hook.spec)
     except (TypeError, ValueError):
         spec = None  # a function, which its name tells from others
+    if hook.bundle is not None and spec and "env" in spec:
+        spec["env"] = {name: value for name, value in spec["env"].items() if name != BUNDLE_VARIABLE}
     return sha256(msgspec.json.encode((facts, spec), order="sorted")).hexdigest()[:32]
 
 

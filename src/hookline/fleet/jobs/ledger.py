@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.durable.port import Wake
-from hookline.fleet.connection import SETTLED, Entry, Fleet, FleetError
+from hookline.fleet.connection import SETTLED, Entry, Fleet
 
 #: `over`: its machine has noted the result in its own file, so the rest of the entry is gone.
 Standing = Literal["taken", "settled", "dead", "over"]
@@ -54,10 +54,11 @@ _decode: Final = msgspec.json.Decoder(Claim).decode
 
 
 def read_claim(entry: Entry) -> Claim:
+    """One that cannot be read, of a newer version or of somebody's hand, is another machine's until its lease ends."""
     try:
         return _decode(entry.value)
-    except msgspec.MsgspecError as problem:
-        raise FleetError(f"the entry {entry.key} of the fleet cannot be read: {problem}") from None
+    except msgspec.MsgspecError:
+        return Claim(state="taken", machine="?", file="")
 
 
 class Ledger:
@@ -75,7 +76,7 @@ class Ledger:
         """What the server's clock shows now."""
         self._server = server, time.monotonic()
 
-    def _age(self, entry: Entry) -> float:
+    def age(self, entry: Entry) -> float:
         """Seconds since it was written, by the server's clock; our own time of day may be anything."""
         at, ours = self._server
         return at + time.monotonic() - ours - entry.written if at else 0.0
@@ -102,7 +103,7 @@ class Ledger:
                     own = claim
                 elif not claim.machine:
                     own = replace(own, takes=claim.takes)  # its machine gave it back
-                elif (left := self._lease - self._age(entry)) > 0:
+                elif (left := self._lease - self.age(entry)) > 0:
                     return Busy(left)
                 else:
                     own = replace(own, takes=claim.takes + 1)

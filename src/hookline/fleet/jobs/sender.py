@@ -24,6 +24,8 @@ from hookline.fleet.jobs.ledger import Claim, Ledger, job_key
 _AT_ONCE: Final = 64
 #: Seconds between two looks at the file.
 _LOOK: Final = 0.05
+#: Seconds after which the file is searched in any case: something may have become due.
+_SEARCH: Final = 0.5
 #: Seconds after which a job that no machine has taken is a dead letter: its hook may be gone everywhere.
 _WAITS: Final = 6 * 86_400.0
 #: Bytes of a message beside the body of its job.
@@ -53,14 +55,26 @@ class Sender:
         self._note = note
         self._lease = fleet.settings.lease
         self._over: asyncio.Queue[str] = asyncio.Queue()
+        self._looked = float("-inf")
+        self._more = False
 
     async def run(self) -> None:
         async with self._fleet.listening(f"hl.over.{self._machine}", self._told):
             while True:
-                jobs = self._outbox.outgoing(_AT_ONCE)
+                jobs = self._due()
                 if jobs:
                     await self._send(jobs)
                 await self._results(_LOOK if len(jobs) < _AT_ONCE else 0)
+
+    def _due(self) -> Sequence[Outgoing]:
+        """What is to be sent or looked after. The file is only searched if it may have something new."""
+        clock = time.monotonic()
+        if not self._outbox.changed() and not self._more and clock - self._looked < _SEARCH:
+            return ()
+        self._looked = clock
+        jobs = self._outbox.outgoing(_AT_ONCE)
+        self._more = len(jobs) == _AT_ONCE
+        return jobs
 
     def _told(self, data: bytes) -> None:
         """A machine says that a job is over: a hint, which may be lost, or be wrong."""
@@ -85,7 +99,7 @@ class Sender:
             await self._bring_home(key, job_id, int(turn))
 
     async def _bring_home(self, key: str, job_id: str, turn: int) -> Claim | None:
-        """Note a result in the file, if there is one; what the ledger says of the job."""
+        """Note a result in the file, if there is one; what the ledger says of the job. None: it must be sent again."""
         found = await self._ledger.read(key)
         if found is None:
             return None
@@ -95,6 +109,9 @@ class Sender:
             self._outbox.finish(job_id, turn, state, claim.wakes, claim.why, claim.takes)
             await self._ledger.close(key, entry, claim)
             await self._fleet.say(f"hl.home.{claim.machine}", key.encode())
+            self._more = True  # the next one in order
+        elif claim.state == "taken" and self._ledger.age(entry) > 3 * self._lease:
+            return None  # its machine is gone, and so is its message, or another one would have taken it
         return claim
 
     async def _send(self, jobs: Sequence[Outgoing]) -> None:

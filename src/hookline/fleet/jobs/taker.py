@@ -209,4 +209,4 @@ class Taker:
         self._room.set()
         if lost:
             self.lost += 1
-            self._note(f"another machine has taken the job {key} over, or it is over: it was given up here")
+            self._note("jobs were given up, because other machines have taken them or they are over")

@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from hookline.cli.commands.fleet.reach import transport_of
 from hookline.cli.commands.fleet.report import as_json
@@ -10,17 +10,18 @@ from hookline.cli.output import ExitStatus, show
 from hookline.cli.text import count_of, paragraph, table, terminal_width
 from hookline.config.bundles.settings import bundle_settings
 from hookline.fleet.status import FleetStatus, MachineStatus, read_status
-from hookline.model.safe_text import printable
+from hookline.model.safe_text import one_line
+
+#: Reports are written by machines, so what is in them is shown with care.
+_LONGEST, _LONGEST_CELL = 500, 80
 
 
 async def run(args: argparse.Namespace) -> int:
     settings = bundle_settings(os.environ)
     async with transport_of(args) as transport:
         found = await read_status(transport, settings.keys if settings is not None else None)
-    if args.json:
-        shown = show(as_json(found), as_json=True)
-    else:
-        shown = show(printable("\n".join(_lines(found, terminal_width()))))
+    text = as_json(found) if args.json else "\n".join(_lines(found, terminal_width()))
+    shown = show(text, as_json=args.json)
     return ExitStatus.PROBLEM if found.problems else shown
 
 
@@ -37,21 +38,26 @@ def _lines(found: FleetStatus, width: int) -> Iterator[str]:
             )
             for each in found.bundles
         ]
-        yield table(rows, width)
+        yield _table(rows, width)
     else:
         yield "no bundle is published"
     yield ""
     if found.machines:
         head = ("machine", "seen", "bundles", "runs", "failed", "open passes", "gaps", "groups")
-        yield table([head, *(_row(each, found.gaps, found.at) for each in found.machines)], width)
+        yield _table([head, *(_row(each, found.gaps, found.at) for each in found.machines)], width)
     else:
         yield "no machine has reported: `hookline fleet worker` or `hookline fleet pull` does"
     yield ""
-    yield from (paragraph(f"! {each}", width) for each in found.problems)
+    yield from (paragraph(f"! {one_line(each, _LONGEST)}", width) for each in found.problems)
     if found.gone:
-        yield paragraph(f"silent for more than 30 days, and left out: {', '.join(found.gone)}", width)
+        names = one_line(", ".join(found.gone), _LONGEST)
+        yield paragraph(f"silent for more than 30 days, and left out: {names}", width)
     wrong = count_of(len(found.problems), "problem") if found.problems else "nothing is wrong"
     yield f"{count_of(len(found.machines), 'machine')}: {wrong}"
+
+
+def _table(rows: Sequence[Sequence[str]], width: int) -> str:
+    return table([[one_line(cell, _LONGEST_CELL) for cell in row] for row in rows], width)
 
 
 def _row(machine: MachineStatus, gaps: Mapping[str, int], now: float) -> tuple[str, ...]:
