@@ -6,6 +6,7 @@ import sys
 
 from bench import (
     agent_stall,
+    decisions,
     durable_hooks,
     hindsight,
     host_sessions,
@@ -30,6 +31,8 @@ HEAVY = (
     "re2",
     "hookline.matching.shell.walk.lines",
     "anyio",
+    "uvicorn",
+    "opentelemetry",
 )
 
 
@@ -62,6 +65,7 @@ def main() -> int:
             host_sessions.findings,
             relay_calls.findings,
             durable_hooks.findings,
+            decisions.findings,
             agent_stall.stall,
             screen_terminal.findings,
             hindsight.findings,
