@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.docs.pages import same_output
 from tests.waiting import wait_until
+from tests.warm_process import run_warm
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,10 +32,7 @@ def test_the_page_shows_what_the_example_prints(tmp_path: Path) -> None:
             env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
             env["OTEL_EXPORTER_OTLP_ENDPOINT"] = printed.read_text().split()[2]
             line = ["fire", "PreToolUse", "Bash", "command=git push --force", "--config", "guards.toml"]
-            subprocess.run(
-                [sys.executable, "-m", "hookline", *line],
-                cwd=tmp_path, env=env, check=False, capture_output=True, timeout=60,
-            )  # fmt: skip
+            run_warm(line, cwd=tmp_path, env=env)
         finally:
             collector.kill()
     # Durations and ids are not the same each time.
