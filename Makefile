@@ -11,7 +11,7 @@ COVERED := --cov=hookline.model --cov=hookline.matching --cov=hookline.engine --
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint house format bench soak clients test-adapters generate package clean
+.PHONY: help demo test lint house format bench soak clients test-adapters test-console generate package clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,7 +20,7 @@ $(READY): pyproject.toml requirements/dev.txt requirements/constraints.txt
 	@echo "setting up $(VENV) (a minute, once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e '.[agent,serve,otel]' -r requirements/dev.txt
+	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e '.[agent,console,fleet,serve,otel]' -r requirements/dev.txt
 	@touch $(READY)
 
 demo: $(READY)  ## an agent at work under the hooks of five agents
@@ -30,7 +30,7 @@ demo: $(READY)  ## an agent at work under the hooks of five agents
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)  ## all tests, in about four minutes on two cores
 	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(LAYERS) $(COVERED)
-	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore=tests/console --ignore-glob='tests/adapters/*/*'
+	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore=tests/console/browser --ignore-glob='tests/adapters/*/*'
 
 lint: $(READY)  ## format, lint, types, layers
 	@$(RUN)ruff format --check .
@@ -61,8 +61,11 @@ clients: $(READY)  ## the real Claude Code, Codex and Gemini CLI with Hookline a
 test-adapters: $(READY)  ## each adapter with its framework, in environments of their own in .adapters
 	@$(RUN)python -m tools.adapters $(ADAPTERS)
 
+test-console: $(READY)  ## the console in a real browser; screenshots go to .console
+	@$(RUN)python -m tools.console $(ARGS)
+
 package: $(READY)  ## a wheel and an sdist in dist/, each installed in a clean environment and tried out
 	@$(RUN)python -m tools.package
 
 clean:
-	rm -rf $(VENV) .clients .adapters dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage*
+	rm -rf $(VENV) .clients .adapters .console dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage*

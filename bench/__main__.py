@@ -6,6 +6,7 @@ import sys
 
 from bench import (
     agent_stall,
+    console_pages,
     decisions,
     durable_hooks,
     hindsight,
@@ -69,6 +70,7 @@ def main() -> int:
             agent_stall.stall,
             screen_terminal.findings,
             hindsight.findings,
+            console_pages.findings,
         )
         if not wanted
         else ()

@@ -13,6 +13,7 @@ from typing import Any
 
 from bench import (
     durable_hooks,
+    fleet,
     screen_terminal,
     shell_confirm,
     soak_agent,
@@ -70,6 +71,7 @@ def parts() -> dict[str, Part]:
     found["resident"] = soak_resident.resident
     found["warm"] = soak_warm.warm
     found["durable"] = durable_hooks.durable
+    found["fleet"] = fleet.fleet
     return found
 
 

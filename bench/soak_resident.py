@@ -6,23 +6,28 @@ import random
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from bench.findings import Finding
 from tests.resident.relay.programs import real_relay, relay_of
 from tests.resident.residents import Residents, command, hook_file
 from tests.resident.same_answers import Http, differences, failing_cases, recorded_cases, speaking_hooks
+from tests.resident.same_plays import Told, play_differences, plays
 
 CALLS = 100_000
 KILLS = 200
 _AT_ONCE = 4
 _MEMORY = 5 << 20
 _PARTS = 20
+#: Whom to kill, and how often: a resident must live for some calls until scripts are run warm.
+_SHARES = {"resident": 1, "relay": 2, "hook": 4, "zygote": 3}
 _CALL = ("hook", "--dialect", "claude-code", "PreToolUse")
 
 Say = Callable[[str], None]
@@ -62,6 +67,16 @@ def _same(say: Say) -> Iterator[Finding]:
                 yield Finding(
                     f"resident: {count} {name}, by both relays and http", f"{found} differ", "0", not found
                 )
+            count, found = 0, 0
+            for play in plays(residents):
+                for one in play_differences(residents, play, http):
+                    say(f"DIFFERENT: {one}")
+                    found += 1
+                count += sum(isinstance(step, Told) for step in play.steps)
+                say(f"{count} calls: {play.name}")
+            yield Finding(
+                f"resident: {count} calls about place, trust and reach", f"{found} differ", "0", not found
+            )
         finally:
             residents.stop()
 
@@ -130,62 +145,78 @@ def _kills(say: Say, kills: int) -> Iterator[Finding]:
         script = residents.write(
             "guard.py",
             "import json, sys, time\ncall = json.load(sys.stdin)['tool_use_id']\n"
-            f"open({str(effects)!r}, 'a').write(call + '\\n')\ntime.sleep(0.02)\n"
+            f"open({str(effects)!r}, 'a').write(call + '\\n')\ntime.sleep(0.04)\n"
             "print('never', file=sys.stderr)\nsys.exit(2)\n",
         )
-        residents.write(".hookline/hooks.toml", hook_file(command(f"python3 {script}")))
+        residents.write(".hookline/hooks.toml", hook_file(command(f"{sys.executable} {script}")))
         relay = real_relay("compiled", residents.folder, Path(scratch, "bin"))
         # As `hookline install` writes it.
         entry = " ".join(map(shlex.quote, map(str, relay.words(*_CALL))))
         entry += " || { [ $? = 2 ] || echo 'hookline could not be run' >&2; exit 2; }"
         passed: list[str] = []
         killed: Counter[str] = Counter()
-        resident = residents.start()
-        for number in range(kills):
-            if resident.poll() is not None:
-                resident = residents.start()
+        for number in itertools.count():
+            if sum(killed.values()) >= kills:
+                break
+            resident = _running(residents)
             given = residents.payload(tool_use_id=f"kill {number}", session_id=f"k{number}")
             process = subprocess.Popen(
                 ["sh", "-c", entry], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 env=residents.env, cwd=residents.project,
             )  # fmt: skip
-            whom = chance.choice(("resident", "relay", "hook", "zygote"))
+            whom = chance.choices(list(_SHARES), list(_SHARES.values()))[0]
             if process.stdin is not None:
                 process.stdin.write(given)
                 process.stdin.close()
-            time.sleep(chance.random() * 0.12)
-            killed[whom] += _kill(whom, resident.pid, process.pid)
+            time.sleep(chance.random() * 0.08)
+            killed[whom] += _kill(chance, whom, resident, process.pid)
             out = process.stdout.read() if process.stdout is not None else b""
             if process.wait() != 2 and b'"deny"' not in out:
-                passed.append(f"kill {number} of the {whom}: {process.returncode} {out!r}")
+                passed.append(f"call {number}, kill of the {whom}: {process.returncode} {out!r}")
             if number % 20 == 19:
-                say(f"{number + 1} kills")
+                say(f"{number + 1} calls, {sum(killed.values())} kills")
         residents.stop()
         runs = Counter(effects.read_text().splitlines()) if effects.exists() else Counter[str]()
         twice = [call for call, times in runs.items() if times > 1]
         for one in (*passed, *twice):
             say(f"FAILED: {one}")
-        said = ", ".join(f"{name} {count}" for name, count in sorted(killed.items()))
+        said = ", ".join(f"{name} {killed[name]}" for name in _SHARES)
         yield Finding(
             f"resident: {kills} kills ({said}), guards that passed", str(len(passed)), "0", not passed
         )
         yield Finding(f"resident: {kills} kills, hooks that ran twice", str(len(twice)), "0", not twice)
+        never = [name for name in _SHARES if not killed[name]]
+        yield Finding(f"resident: {kills} kills, kinds never killed", str(len(never)), "0", not never)
 
 
-def _kill(whom: str, resident: int, shell: int) -> int:
+def _running(residents: Residents) -> int:
+    """The process of the resident. A relay that has found none may have started the next one."""
+    while True:
+        status = residents.status()
+        if status is not None:
+            return status.pid
+        with suppress(AssertionError):  # a relay was faster
+            return residents.start().pid
+
+
+def _kill(chance: random.Random, whom: str, resident: int, shell: int) -> int:
     """Whether there was something to kill."""
-    try:
-        if whom == "resident":
-            found = [resident]
-        elif whom == "relay":
-            found = _children(shell)
-        else:
-            found = [pid for pid in _children(resident) if ("zygote" in _words(pid)) == (whom == "zygote")]
-        for pid in found[:1]:
-            os.kill(pid, signal.SIGKILL)
-    except (OSError, ProcessLookupError):
+    if whom == "resident":
+        found = [resident]
+    elif whom == "relay":
+        found = _children(shell)
+    else:
+        # The first of those that are forked ahead is their zygote; hooks run in the others, or in a shell.
+        warm = [pid for pid in _children(resident) if "zygote" in _words(pid)]
+        others = [pid for pid in _children(resident) if pid not in warm and "trap" not in _words(pid)]
+        found = warm[:1] if whom == "zygote" else [*warm[1:], *others]
+    if not found:
         return 0
-    return int(bool(found))
+    try:
+        os.kill(chance.choice(found), signal.SIGKILL)
+    except ProcessLookupError:
+        return 0
+    return 1
 
 
 def _children(pid: int) -> list[int]:

@@ -42,6 +42,12 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
         "hookline.cli.commands.jobs.report.JobsDocument",
         "hookline.cli.commands.jobs.report.JobDocument",
     ),
+    "fleet": (
+        "hookline.fleet.status.FleetStatus",
+        "hookline.cli.commands.fleet.report.PublishDocument",
+        "hookline.cli.commands.fleet.report.PullDocument",
+        "hookline.cli.commands.fleet.report.KeyDocument",
+    ),
     "bench": ("hookline.cli.commands.bench.report.BenchDocument",),
 }
 

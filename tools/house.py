@@ -27,25 +27,27 @@ _MOST_LINES = 570  # which files programs read and write
 # zygote's side of a socket. Four read the transcripts of one agent each, one draws the report of a backtest.
 # Six are what one call of an agent is made of, and three of the resident (its endpoints and what it compares); five are
 # the reports of commands, beside what they do; two are parts of the queue of durable hooks.
+# Four are the worker of a fleet and its parts, one publishes bundles, one checks them for the doctor.
 # Three are the names of telemetry, the server that decisions run on, and answers that may be repeated.
-_MOST_IMPORTED_ONCE = 143
+_MOST_IMPORTED_ONCE = 152
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),
     "fire": ("hookline fire", 62),  # seven of them are the user's trust
     # Also servers and settings of the agent, which need trust; and guards are asked about calls of every agent, as they
     # are told them; the commands of hooks are read by the shell reader, which knows programs by kind.
-    # Two of them say which Python scripts can be run by an interpreter started ahead, one whether calls are fast.
-    "doctor": ("hookline doctor", 112),
+    # Two of them say which Python scripts can be run by an interpreter started ahead, one whether calls are fast, one
+    # which bundles are in force.
+    "doctor": ("hookline doctor", 113),
     # One of them is the order of a call, which is the engine's: other hosts keep it, too.
     "agent": ("one turn of the agent with a denied call", 21),
     "load": ("loading a Claude Code file", 28),  # hooks are named and their names made one line
 }
 # Reasonix has the keys and names of its pull request and those of the released agent, where they differ.
-# Native has the certificates of http hooks and the envelope of a server's answer.
+# Native has the certificates of http hooks, the envelope of a server's answer, and hooks for the fleet.
 # Of Codex, 600 are config, wire and policies; the others are its trusted hashes and its tools.
 _DIALECTS = {
-    "gencode": 600, "native": 1230, "reasonix": 1040, "claude_code": 2070, "codewhale": 1750,
+    "gencode": 600, "native": 1240, "reasonix": 1040, "claude_code": 2070, "codewhale": 1750,
     "docker_agent": 1950, "family": 1020, "codex": 800, "gemini_cli": 900,
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hookline.agent.front import Play
+    from hookline.cli.commands.console.answers import ConsoleAnswers, ConsoleOptions
 
 
 def main() -> None:
@@ -16,7 +17,7 @@ def main() -> None:
         # Imported here: what a command does not need must not slow its start.
         from hookline.cli.main import run  # noqa: PLC0415 see above
 
-        status = run(sys.argv[1:], _screen)
+        status = run(sys.argv[1:], _screen, _console)
     except KeyboardInterrupt:  # before or after the command; `run` handles one during it
         status = 130  # ExitStatus.INTERRUPTED, which may not be imported yet
     _leave(status)
@@ -27,6 +28,26 @@ def _screen(play: "Play") -> int:
     from hookline.tui.run import run_screen  # noqa: PLC0415 only the agent has a screen
 
     return run_screen(play)
+
+
+def _console(options: "ConsoleOptions", answers: "ConsoleAnswers") -> int:
+    """Only here, for the same reason."""
+    from hookline.model.errors import HooklineError  # noqa: PLC0415 only this command needs any of this
+
+    try:
+        from hookline.console.server import LOOPBACK, Settings, serve  # noqa: PLC0415
+        from hookline.console.source import JournalSource  # noqa: PLC0415
+    except ModuleNotFoundError as problem:
+        raise HooklineError(f"the console needs {problem.name}: pip install 'hookline[console]'") from None
+    settings = Settings(
+        folder=options.folder,
+        machine=options.machine,
+        host=options.host or LOOPBACK,
+        port=options.port,
+        cert=options.cert,
+        key=options.key,
+    )
+    return serve(settings, answers, [JournalSource(options.journal, options.machine)])
 
 
 def _leave(status: int) -> None:

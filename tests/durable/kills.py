@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -73,6 +74,8 @@ class Players:
         #: Numbers that the host got. One that it did not confirm before it was killed may have been accepted, or not.
         self.fed: list[str] = []
         self.kills = 0
+        #: Told from time to time how far it is.
+        self.say: Callable[[str], None] = lambda _line: None
         self._random = random.Random(plan.seed)
         self._workers: list[subprocess.Popen[bytes]] = []
         self._host: subprocess.Popen[bytes] | None = None
@@ -85,14 +88,17 @@ class Players:
         places = {"effects": self.effects, "locks": self.folder / "locks", "slow": f"{self.plan.slow:g}"}
         settings = "\n".join(f"{name}={shlex.quote(str(value))}" for name, value in places.items())
         script.write_text(f"{settings}\n{_HOOK}")
-        config = self.folder / "home" / ".config" / "hookline" / "hooks.toml"
-        config.parent.mkdir(parents=True)
         order = 'order = "session"\n' if self.plan.order else ""
-        config.write_text(
+        self._configure(
             "[[hooks.PostToolUse]]\n[[hooks.PostToolUse.hooks]]\n"
             f'type = "command"\ncommand = "sh {script}"\nasyncRewake = true\ndurable = true\n{order}'
         )
         self.effects.touch()
+
+    def _configure(self, entry: str) -> None:
+        config = self.folder / "home" / ".config" / "hookline" / "hooks.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text(entry)
 
     def start(self, role: str) -> subprocess.Popen[bytes]:
         home = str(self.folder / "home")
@@ -183,6 +189,9 @@ class Players:
             wanted = before + self._random.randrange(1, max(2, share // 2))
             self._begun(min(wanted, len(self.accepted)))
             self._one_kill(turn)
+            if turn % 10 == 9:
+                done = len(self.effects_of("done"))
+                self.say(f"{self.kills} kills, {len(self.accepted)} accepted, {done} done")
         self.feed(numbers[plan.kills * share :])
         self.finish()
         return self.judge()
@@ -251,8 +260,9 @@ def _close_pipes(process: subprocess.Popen[bytes]) -> None:
                 pass  # what it was fed and never read
 
 
-def play(folder: Path, plan: Plan) -> Seen:
+def play(folder: Path, plan: Plan, say: Callable[[str], None] = lambda _line: None) -> Seen:
     players = Players(folder, plan)
+    players.say = say
     try:
         return players.play()
     finally:

@@ -47,13 +47,13 @@ def configure(file: Path, command: str, **settings: str) -> None:
     file.write_text(json.dumps({"hooks": {"PostToolUse": [{"hooks": [entry]}]}}))
 
 
-def accept(folder: Path, cwd: Path, *, trust: bool = False) -> str:
+def accept(folder: Path, cwd: Path) -> str:
     """Accept a job in a process that then ends without having begun it."""
 
     async def main() -> str:
         env = user(folder)
         engine = Engine(env=env)
-        engine.load(cwd, trust=trust)
+        engine.load(cwd)
         engine.background.closed = True  # so that nothing begins
         await engine.session("s", cwd=cwd, project_dir=cwd).dispatch(POST_TOOL_USE, RESULT)
         (job,) = engine.desk.queue.open_jobs("s")
@@ -164,7 +164,10 @@ def test_a_hook_that_is_no_longer_trusted_does_not_run_and_that_is_said(tmp_path
     user(tmp_path)
     (tmp_path / "project" / ".git").mkdir()
     configure(tmp_path / "project/.hookline/hooks.json", f"echo x >>{tmp_path}/ran", name="scan")
-    job_id = accept(tmp_path, tmp_path / "project", trust=True)
+    hashes = json.loads(hookline(tmp_path, "trust", "--json", status=1))["hashes"]
+    hookline(tmp_path, "trust", "--yes", hashes)
+    job_id = accept(tmp_path, tmp_path / "project")  # which would not be accepted without trust
+    hookline(tmp_path, "trust", "--revoke")
     assert "1 dead letter" in hookline(tmp_path, "jobs", "run", status=1)
     assert not (tmp_path / "ran").exists()
     assert "may not run: you have not trusted it" in hookline(tmp_path, "jobs", "show", job_id)
@@ -172,6 +175,54 @@ def test_a_hook_that_is_no_longer_trusted_does_not_run_and_that_is_said(tmp_path
     hookline(tmp_path, "jobs", "drop", job_id)
     hookline(tmp_path, "jobs", "drop", job_id, status=1)
     assert "no jobs wait" in hookline(tmp_path, "jobs", "run") + hookline(tmp_path, "jobs")
+
+
+def test_the_agent_can_make_every_hook_durable_that_is_not_waited_for(tmp_path: Path) -> None:
+    user(tmp_path)
+    file = tmp_path / "home/.config/hookline/hooks.json"
+    file.parent.mkdir(parents=True)
+    entry = {"command": f'echo "$HOOKLINE_JOB_ID" >>{tmp_path}/ran', "async": True}
+    file.write_text(json.dumps({"hooks": {"PostToolUse": [{"hooks": [entry]}]}}))
+    call = {"text": "", "tool_calls": [{"name": "Bash", "input": {"command": "echo hi"}}]}
+    (tmp_path / "model.json").write_text(json.dumps([call, {"text": "done"}]))
+    words = ["agent", "--json", "go", "--model", f"scripted:{tmp_path}/model.json", "--allow", "Bash"]
+    hookline(tmp_path, *words, "--durable")
+    wait_until((tmp_path / "ran").exists)
+    wait_until((tmp_path / "ran").read_text)
+    over = json.loads(hookline(tmp_path, "jobs", "--all", "--json"))["jobs"]
+    assert [(job["state"], job["attempts"], f"{job['id']}\n") for job in over] == [
+        ("settled", 1, (tmp_path / "ran").read_text())
+    ]
+
+
+def test_what_cannot_be_settled_now_is_settled_later_and_told_once(tmp_path: Path) -> None:
+    async def main() -> None:
+        here = queue(tmp_path)
+        async with Engine(durable=here) as engine:
+            engine.add(
+                POST_TOOL_USE, f"until [ -e {tmp_path}/go ]; do sleep 0.01; done; echo x >&2; exit 2",
+                waiting="rewake", durable=True,
+            )  # fmt: skip
+            session = engine.session("s", cwd=tmp_path)
+            await session.dispatch(POST_TOOL_USE, RESULT)
+            while not any(known.state == "running" for known in here.jobs()):
+                await asyncio.sleep(0.01)
+            read_only(here, on=True)
+            (tmp_path / "go").touch()
+            while not engine.desk.problems:
+                await asyncio.sleep(0.01)
+            assert "readonly" in engine.desk.problems[0]
+            read_only(here, on=False)
+            late = await session.inbox.next_wake()
+            assert late is not None
+            assert late.text == "x"
+            assert await session.inbox.next_wake() is None
+
+    asyncio.run(main())
+
+
+def read_only(here: DurableFile, *, on: bool) -> None:
+    here._do(lambda connection: connection.execute(f"PRAGMA query_only = {'ON' if on else 'OFF'}"))  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_hook_whose_entry_is_gone_is_a_dead_letter(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -212,3 +214,55 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state" / "jobs.sqlite").symlink_to(tmp_path / "else")
     with pytest.raises(DurableError):
         queue(tmp_path).submit(job(1))
+
+
+def test_a_file_that_cannot_be_written_is_said_whether_it_was_open_before_or_not() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        folder.chmod(0o755)
+        here = queue(folder)
+        here.submit(job(1))
+        here._do(lambda connection: connection.execute("PRAGMA query_only = ON"))  # pyright: ignore[reportPrivateUsage]
+        with pytest.raises(DurableError, match="readonly"):
+            here.submit(job(2))
+        here.close()
+        (folder / "state").chmod(0o755)
+        Path(here.path).chmod(0o444)
+        with unprivileged(), pytest.raises(DurableError, match="Permission denied"):
+            queue(folder).submit(job(2))
+        Path(here.path).chmod(0o600)
+        assert [known.id for known in queue(folder).jobs()] == ["0001"], (
+            "nothing was lost, nothing half accepted"
+        )
+
+
+@contextmanager
+def unprivileged() -> Generator[None]:
+    """Root may write whatever it likes; those who run tests as somebody else may not."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_jump_of_the_clock_ends_no_lease_and_loses_no_wake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, other = queue(tmp_path), queue(tmp_path)
+    for number in (1, 2):
+        here.submit(job(number))
+    first, second = here.claim(LANES, 8)
+    here.settle(first, [Wake(id="1.0", session="s", body=b"x")])
+    monkeypatch.setattr("hookline.durable.file._RARELY", 1)  # so that the next one who opens it tidies up
+    for years in (40, -40):
+        jumped = time.time() + years * 365 * 86_400
+        monkeypatch.setattr(time, "time", lambda jumped=jumped: jumped)
+        assert other.claim(LANES, 8) == ()
+        assert [wake.id for wake in queue(tmp_path).wakes("s")] == ["1.0"]
+        monkeypatch.undo()
+        monkeypatch.setattr("hookline.durable.file._RARELY", 1)
+    assert here.settle(second, []) == "settled"

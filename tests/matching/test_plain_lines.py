@@ -1,9 +1,11 @@
-"""A plain line is read without the parser, and exactly as the parser reads it."""
+"""Plain lines are read without the parser, and exactly as the parser reads them."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
+from hookline.matching.shell.grammar.parser import Parser
+from hookline.matching.shell.grammar.plain_parser import plain_list
 from hookline.matching.shell.plain import LETTERS, PROGRAMS, read_plain_line
 from hookline.matching.shell.programs import Program, has_rows_below, row_of
 from hookline.matching.shell.runs import program_of
@@ -51,3 +53,72 @@ def test_no_plain_program_runs_another(program: str) -> None:
 )  # fmt: skip
 def test_what_is_not_certain_is_left_to_the_parser(line: str) -> None:
     assert read_plain_line(line) is None
+
+
+# Lists of plain commands, of whichever programs
+
+_PIECES = (
+    *_WORDS, "git", "export", "alias", "local", "'a b'", "''", "'x;y'", "'$x'", "'`x`'", "'#'", "'a'b", "a'b'", "a#b",
+    "#c", "~", "*.c", "?", "{a,b}", "[", "x[1]=2", "a+=b", "!", "!x", "^", "\u00e9", "'\u00e9'", "a\\ b", '"q"',
+    "$x", "(", ")",
+)  # fmt: skip
+_BETWEEN = (
+    " ",
+    " ",
+    " ",
+    "  ",
+    "\t",
+    " && ",
+    " || ",
+    ";",
+    " ; ",
+    "|",
+    " | ",
+    "&&",
+    "&",
+    "|&",
+    ";;",
+    "\n",
+    " >f ",
+    "2>&1 ",
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(_PIECES) | _word, st.sampled_from(_BETWEEN)), min_size=1, max_size=8),
+    st.booleans(),
+)
+def test_a_list_of_plain_commands_is_parsed_as_the_parser_does(
+    pieces: list[tuple[str, str]], ends: bool
+) -> None:
+    line = "".join(piece + between for piece, between in pieces)
+    line = line if ends else line.rstrip(" \t;&|")
+    counted = [0]
+    found = plain_list(line, counted)
+    for bash in (True, False) if found is not None else ():
+        steps = [0]
+        assert Parser(line, bash, steps=steps).parse() == found
+        assert steps == counted
+
+
+@every(
+    "line",
+    (
+        "ls",
+        "cat a.py && echo ok; ls src | wc -l",
+        "git commit -m 'fix a, b'",
+        "grep -rn 'x' src || true",
+        "a x=y",
+    ),
+)
+def test_everyday_lines_need_no_parser(line: str) -> None:
+    assert plain_list(line, [0]) is not None
+
+
+@every(
+    "line",
+    ("", " ", "ls;", "ls &&", "ls &", "a | | b", "A=b ls", "if", "time ls", "'ls' x", "eval x",
+     "ls > f", "ls $x", "a\nb", "x" * 1001),
+)  # fmt: skip
+def test_what_is_more_than_plain_commands_is_left_to_the_parser(line: str) -> None:
+    assert plain_list(line, [0]) is None

@@ -174,6 +174,15 @@ hookline-relay trust --yes
 hookline-relay --resident /tmp/x install --yes
 hookline --color never trust
 H=hookline; $H trust
+H=hookline; $H uninstall
+hookline uninstall
+hookline uninstall claude-code --yes
+hookline "$ACTION" --yes
+hookline some-later-command
+hookline rule off "no force push"
+hookline jobs drop 5f2a
+hookline convert .claude/settings.json --to codex --write
+hookline convert .claude/settings.json --to codex --wri
 echo '{"hook_event_name": "SessionStart"}' | hookline hook --dialect claude-code
 cp -r other/. .
 cp -aT other .
@@ -314,6 +323,11 @@ echo x > .claude/worktrees/one/src/a.py
 hookline doctor
 hookline list
 hookline trust --list
+hookline rule list
+hookline jobs
+hookline jobs show 5f2a
+hookline convert old-settings.json --to codex --report
+hookline log --since 2h
 curl -s http://127.0.0.1/x -o out.json
 mkdir -p .github/workflows
 tar xf archive.tar -C build

@@ -28,6 +28,7 @@ def test_nothing_is_written_outside_the_users_state_and_nothing_is_connected(
     home = tmp_path / "home"
     project = home / "project"
     project.mkdir(parents=True)
+    (home / ".local/state").mkdir(parents=True)
     vouch_for(home, project)
     session = ClaudeSession(home=home, id="s", cwd=str(project), at=START, lines=[], calls=[]).prompt("go")
     session.call("touch here; curl http://127.0.0.1:9/x")

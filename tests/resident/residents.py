@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +57,12 @@ class Residents:
     def env(self) -> dict[str, str]:
         return {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
 
-    def start(self, *options: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Returns when it answers."""
+    def start(
+        self, *options: str, env: Mapping[str, str] | None = None, by: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
+        """Returns when it answers. `by`: a program that runs it."""
         words = [
+            *by,
             sys.executable,
             "-P",
             "-m",

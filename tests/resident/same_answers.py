@@ -1,8 +1,9 @@
 """The same call by a process of its own, by both relays to the resident, and by http: the answers must be equal."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
@@ -10,10 +11,11 @@ from urllib.request import urlopen
 from msgspec import Struct
 
 from hookline.testing.recordings import recorded
-from tests.resident.relay.programs import KINDS, Ran, relay_of
+from tests.resident.relay.programs import KINDS, Kind, Ran, relay_of
 from tests.resident.residents import Residents, command, hook_file
 from tests.warm_process import run_warm
 
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 CLIENTS = ("claude-code", "codex", "gemini-cli", "reasonix")
 
 
@@ -98,20 +100,40 @@ class Difference(Struct, frozen=True):
 def differences(residents: Residents, case: Case, http: Http | None = None) -> Iterator[Difference]:
     """By both relays, and the verdict by http."""
     words = ("hook", "--dialect", case.dialect, case.event)
-    whole = run_warm(words, cwd=residents.project, env=residents.env, stdin=_numbered(case, 0))
-    in_process = Ran(whole.status, whole.stdout, whole.stderr)
+    whole = in_process(residents, words, _numbered(case, 0))
     for number, kind in enumerate(KINDS, 1):
-        relay = relay_of(kind, residents.folder)
-        seen = relay.run(*words, given=_numbered(case, number), env=residents.env, cwd=residents.project)
-        if seen != in_process:
-            yield Difference(case.name, kind, in_process, seen)
+        seen = by_relay(residents, kind, words, _numbered(case, number))
+        if seen != whole:
+            yield Difference(case.name, kind, whole, seen)
     if http is not None:
-        request = HttpRequest(f"{http.address}{case.dialect}/{case.event}", _numbered(case, 9), method="POST")
-        request.add_header("Authorization", f"Bearer {http.token}")
-        with urlopen(request, timeout=60) as answered:
-            content = answered.read()
-        if verdict(in_process) != verdict(Ran(0, content, b"")):
-            yield Difference(case.name, "http", in_process, content)
+        content = by_http(http, words, _numbered(case, 9))
+        if verdict(whole) != verdict(Ran(0, content, b"")):
+            yield Difference(case.name, "http", whole, content)
+
+
+def in_process(
+    residents: Residents, words: Sequence[str], payload: bytes, env: Mapping[str, str] = NO_VARIABLES
+) -> Ran:
+    done = run_warm(words, cwd=residents.project, env={**residents.env, **env}, stdin=payload)
+    return Ran(done.status, done.stdout, done.stderr)
+
+
+def by_relay(
+    residents: Residents,
+    kind: Kind,
+    words: Sequence[str],
+    payload: bytes,
+    env: Mapping[str, str] = NO_VARIABLES,
+) -> Ran:
+    relay = relay_of(kind, residents.folder)
+    return relay.run(*words, given=payload, env={**residents.env, **env}, cwd=residents.project)
+
+
+def by_http(http: Http, words: Sequence[str], payload: bytes) -> bytes:
+    request = HttpRequest(f"{http.address}{words[2]}/{words[3]}", payload, method="POST")
+    request.add_header("Authorization", f"Bearer {http.token}")
+    with urlopen(request, timeout=60) as answered:
+        return answered.read()
 
 
 def verdict(ran: Ran) -> tuple[str, str | None]:

@@ -8,7 +8,7 @@ import pytest
 
 from hookline import Engine
 from hookline.resident.call.answer import hooks_for
-from hookline.resident.probes import Probes, recorded
+from hookline.resident.probes import Probes, Remembered, recorded
 from tests.cli.commands.agent_calls import Caller, repository
 
 
@@ -119,3 +119,59 @@ def test_the_functions_of_the_system_are_put_back(caller: Caller) -> None:
     with pytest.raises(ZeroDivisionError), recorded():
         raise ZeroDivisionError
     assert (os.stat, os.lstat, os.open, os.listdir) == before
+
+
+def test_what_comes_into_a_folder_that_was_quiet_is_noticed(caller: Caller) -> None:
+    """Then only the folder is looked at, not each path in it."""
+    for place in (
+        caller.project / ".codex",
+        caller.home / ".gemini",
+        caller.home / ".config/hookline/hooks.json",
+    ):
+        time.sleep(0.06)
+        probes = _look(caller)
+        assert probes.hold()
+        (caller.project / "README.md").write_text("not looked at")
+        assert probes.hold()
+        time.sleep(0.06)
+        assert probes.hold()
+        place.touch()
+        assert not probes.hold(), place
+        place.unlink()
+
+
+def test_where_a_link_leads_is_looked_at_although_its_folder_does_not_change(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "file")
+    (tmp_path / "elsewhere").mkdir()
+    with recorded() as probes:
+        assert not os.path.exists(tmp_path / "link")
+    time.sleep(0.06)
+    assert probes.hold()
+    (tmp_path / "elsewhere" / "file").touch()
+    assert not probes.hold()
+
+
+def test_what_was_found_out_is_remembered_until_a_path_changes(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("one")
+    found = Remembered[str](2)
+
+    calls: list[str] = []
+
+    def counted() -> str:
+        calls.append(file.read_text() if os.path.exists(file) else "")
+        return calls[-1]
+
+    assert found.get("it", counted) == "one"
+    assert found.get("it", counted) == "one"
+    assert len(calls) == 2  # it has changed too shortly before
+    time.sleep(0.06)
+    assert [found.get("it", counted) for _ in range(3)] == ["one"] * 3
+    assert len(calls) == 3
+    file.write_text("two")
+    assert found.get("it", counted) == "two"
+    time.sleep(0.06)
+    # The oldest is forgotten.
+    for key in ("it", "other", "third", "it"):
+        found.get(key, counted)
+    assert len(calls) == 8

@@ -13,6 +13,7 @@ from tests.resident.same_answers import (
     recorded_cases,
     speaking_hooks,
 )
+from tests.resident.same_plays import place_plays, play_differences
 
 
 def test_recorded_payloads_are_answered_alike(resident: SharedResident) -> None:
@@ -25,6 +26,11 @@ def test_recorded_payloads_are_answered_alike(resident: SharedResident) -> None:
 def test_hooks_that_fail_are_answered_alike(resident: SharedResident) -> None:
     cases = failing_cases(resident, FAILING[::6])
     assert not [each for case in cases for each in differences(resident, case)]
+
+
+def test_calls_from_other_places_are_answered_alike(resident: SharedResident) -> None:
+    sample = list(place_plays(resident))[::8]
+    assert not [each for play in sample for each in play_differences(resident, play)]
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,11 @@
 """The resident as a process: how it starts and ends, and what belongs to the user alone."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -167,3 +169,23 @@ for attempt in (
     assert (done.returncode, done.stderr) == (0, b"")
     assert decision(residents.call()) is None
     residents.stop()
+
+
+def test_its_hooks_cannot_read_its_memory(residents: Residents, tmp_path: Path) -> None:
+    """It knows the environments of other calls."""
+    told = tmp_path / "told"
+    tries = residents.write(
+        "tries.py",
+        "import os\nfound = []\nfor name in ('mem', 'environ', 'maps'):\n    try:\n"
+        "        open(f'/proc/{os.getppid()}/{name}', 'rb').close()\n        found.append(name)\n"
+        "    except PermissionError:\n        found.append('no')\n"
+        f"open({str(told)!r}, 'w').write(' '.join(found))\n",
+    )
+    residents.write(".hookline/hooks.toml", hook_file(command(f"exec {sys.executable} {tries}")))
+    # Root may read all memory, unless it has given that up.
+    plain = ("setpriv", "--bounding-set", "-all", "--inh-caps", "-all") if os.getuid() == 0 else ()
+    if plain and shutil.which("setpriv") is None:
+        pytest.skip("there is no setpriv")
+    residents.start(by=plain)
+    residents.call()
+    assert told.read_text() == "no no no"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tools.clients import claude_code_cases, convert_cases, guard_cases, install_cases
+from tools.clients import claude_code_cases, convert_cases, guard_cases, install_cases, speed_cases
 from tools.clients.case import Case
 from tools.clients.client import CLIENTS, Client
 from tools.clients.model_server import Model
@@ -24,7 +24,7 @@ from tools.clients.scene import Scene
 ROOT = Path(__file__).resolve().parents[2]
 #: Kept between runs, because the clients are large. Not under version control; `make clean` removes it.
 SCRATCH = ROOT / ".clients"
-_GROUPS = (claude_code_cases, guard_cases, install_cases, convert_cases)
+_GROUPS = (claude_code_cases, guard_cases, install_cases, convert_cases, speed_cases)
 
 
 class ClientError(Exception):

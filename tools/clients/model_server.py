@@ -6,6 +6,7 @@ is next. So it does not matter what else the client asks for in between, or how 
 
 import json
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -27,6 +28,9 @@ class Model:
         self.told: set[str] = set()
         #: How often it was asked in a conversation of the scripts.
         self.asked = 0
+        #: Seconds that each call took, from the answer that made it to the request with its result.
+        self.waits: list[float] = []
+        self._answered = 0.0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, protocol))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -45,6 +49,10 @@ class Model:
         name, script = next(iter(self._scripts.items()))
         return self.results.get((name, len(script) - 1))
 
+    def answered(self) -> None:
+        """The client has its answer, and makes the call that is in it."""
+        self._answered = time.perf_counter()
+
     def step(self, request: Any) -> tuple[str, Call | None, int]:
         """The tool to call, how, and the number of the call; or a text."""
         found = self._protocol.read(request)
@@ -52,6 +60,8 @@ class Model:
         if name is None or not found.offered:
             return _DONE, None, 0
         self.asked += 1
+        if found.made == len(self.waits) + 1:
+            self.waits.append(time.perf_counter() - self._answered)
         self.results |= {(name, number): result for number, result in found.results.items()}
         self.told |= found.told
         if found.made >= len(self._scripts[name]):
@@ -78,7 +88,10 @@ def _handler(model: Model, protocol: ModelProtocol) -> type[BaseHTTPRequestHandl
             name, call, number = model.step(request)
             stream = protocol.streams(path, request)
             kind = "text/event-stream" if stream else "application/json"
-            self._send(200, kind, protocol.write(request, name, call, number, stream=stream))
+            answer = protocol.write(request, name, call, number, stream=stream)
+            if call is not None:
+                model.answered()
+            self._send(200, kind, answer)
 
         def do_GET(self) -> None:
             self._send(404, "application/json", b"{}")

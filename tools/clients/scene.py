@@ -167,6 +167,8 @@ class Scene:
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "TMPDIR": str(self.marks.parent),
+            # A call that finds no resident would start one in the folder of the real user.
+            "HOOKLINE_RESIDENT": "off",
             **self.client.environment(model),
         }
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.checks.answers import answers, judges
+from hookline.checks.bundles import bundles
 from hookline.checks.context import CheckContext, CheckFunction
 from hookline.checks.files import misspelled_keys, unread_files, unsearched, untrusted, with_known_name
 from hookline.checks.matchers import dead_matchers
@@ -66,6 +67,7 @@ CHECKS: Final = (
     Check("what hooks need", needed_hosts),
     Check("agents", of_dialects),
     Check("trust", untrusted),
+    Check("bundles", bundles, of_given_files=False),
 )
 
 #: Config readers report these as less severe, because the hook loads; but it never does what it is for.

@@ -34,6 +34,13 @@ def agent_title(dialects: Mapping[str, Dialect], name: str) -> str:
     return (transcripts.caller if transcripts is not None else "") or (dialect.title if dialect else name)
 
 
+def caller_of(dialects: Mapping[str, Dialect], name: str) -> str:
+    """An agent, as the journal calls it."""
+    dialect = dialects.get(name)
+    transcripts = dialect.transcripts if dialect is not None else None
+    return (transcripts.caller if transcripts is not None else "") or name
+
+
 def sources_of(args: argparse.Namespace, dialects: Mapping[str, Dialect], since: float) -> Sources:
     """Raises RequestError for a path that is not there, or is no transcript."""
     try:

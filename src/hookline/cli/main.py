@@ -12,9 +12,13 @@ from hookline.cli.output import ExitStatus, columns, note, open_standard_streams
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from hookline.agent.front import RunScreen
+    from hookline.cli.commands.console.answers import ConsoleAnswers, ConsoleOptions
     from hookline.cli.parser import Parser
+
+    RunConsole = Callable[[ConsoleOptions, ConsoleAnswers], int]
 
 _DESCRIPTION = """Are my hooks alive, what would they do, and why?
 
@@ -47,11 +51,13 @@ COMMANDS: Mapping[str, str] = {
     "resident": "the server that makes calls of other agents fast",
     "trust": "see what a project would run, and trust it",
     "log": "what the hooks did, from the journal",
+    "console": "what the hooks did, in your browser",
     "observed": "were your hooks asked about every call they should have been?",
     "backtest": "what your hooks would have done in past sessions",
     "rule": "add a rule, watch it, and put it in force",
     "serve": "decide for others, over http",
     "jobs": "what durable hooks still have to do",
+    "fleet": "the machines of a team, over a NATS server",
     "bench": "how long your hooks take",
     "agent": "a coding agent that fires every event",
     "completion": "print a completion script for your shell",
@@ -91,15 +97,15 @@ def build_parser(command: str | None = None) -> "Parser":
     return parser
 
 
-def run(words: Sequence[str], screen: "RunScreen | None" = None) -> int:
+def run(words: Sequence[str], screen: "RunScreen | None" = None, console: "RunConsole | None" = None) -> int:
     """Run one command. Whatever happens is one clear line and a status, never a traceback.
 
-    `screen` shows the agent at a terminal; without it there are lines.
+    `screen` shows the agent at a terminal; without it there are lines. `console` runs the local page.
     """
     open_standard_streams()
     command = words[0] if words and words[0] in COMMANDS else None
     try:
-        return _run(command, words, screen)
+        return _run(command, words, screen, console)
     except KeyboardInterrupt:
         note("hookline: interrupted")
         return ExitStatus.INTERRUPTED
@@ -107,7 +113,9 @@ def run(words: Sequence[str], screen: "RunScreen | None" = None) -> int:
         return _failed(command, problem)
 
 
-def _run(command: str | None, words: Sequence[str], screen: "RunScreen | None") -> int:
+def _run(
+    command: str | None, words: Sequence[str], screen: "RunScreen | None", console: "RunConsole | None"
+) -> int:
     if command is None and words and not words[0].startswith("-"):
         return _no_such_command(words[0])
     args = _plain_args(command, words[1:]) if command is not None else None
@@ -121,7 +129,7 @@ def _run(command: str | None, words: Sequence[str], screen: "RunScreen | None") 
         if command is None:
             parser.print_help()
             return ExitStatus.PROBLEM
-    args.screen = screen
+    args.screen, args.console = screen, console
     status: int | Coroutine[Any, Any, int] = import_module(f"hookline.cli.commands.{command}.run").run(args)
     if isinstance(status, int):
         return status

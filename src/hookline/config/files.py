@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from hookline.dialects.dialect import Dialect, Layer, Place
 from hookline.documents.document import LIMIT, Document, Format, format_of, read_document
@@ -10,6 +10,15 @@ from hookline.model.diagnostics import Diagnostic, Path, Where
 
 #: Codes of what `read_file` says about who can write a file: a matter of the machine, not of what is in it.
 OWNERSHIP = frozenset({"world-writable", "foreign-owner"})
+#: The administrator's settings of a fleet, and those of a user below the home directory. No variable but HOME counts.
+MANAGED_FLEET = "/etc/hookline/fleet.toml"
+_OWN_FLEET = (".config", "hookline", "fleet.toml")
+
+
+def fleet_files(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Where settings of a fleet may be; the first one that is there counts."""
+    home = env.get("HOME", "")
+    return (MANAGED_FLEET, os.path.join(home, *_OWN_FLEET)) if os.path.isabs(home) else (MANAGED_FLEET,)
 
 
 def read_file(

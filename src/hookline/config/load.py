@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.engine import Engine, EngineOptions
-from hookline.config.files import layer_of, read_file
+from hookline.config.files import fleet_files, layer_of, read_file
 from hookline.config.trust.items import TrustItem
 from hookline.dialects.dialect import Dialect, Disabled, HomeDialect, Layer, Place, Plugins, Reading, Tools
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
@@ -170,6 +170,10 @@ class Loader:
                 loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd, trust))
         if names is not None and self.home.name not in names:
             loaded = replace(loaded, disabled=self._disabled(cwd, trust))
+        elif self._in_fleet():
+            from hookline.config.bundles.load import bundles_in_force  # noqa: PLC0415 few machines have bundles
+
+            loaded += bundles_in_force(self, cwd, self._env, trust)
         return _managed_first(_switched_off(loaded, every_hook=names is None and without is None))
 
     def files(self, files: Sequence[str], name: str | None = None) -> Loaded:
@@ -235,8 +239,18 @@ class Loader:
     def places(self, cwd: str, names: Sequence[str] | None = None) -> tuple[str, ...]:
         """Every file that could hold hooks for this directory, whether it exists or not."""
         wanted = self.names if names is None else names
-        found = (place.file for name in wanted for place in self.dialect(name).find(cwd, self._env))
+        found = [place.file for name in wanted for place in self.dialect(name).find(cwd, self._env)]
+        if self.home.name in wanted:
+            found += self.bundle_places()
         return tuple(dict.fromkeys(found))
+
+    def bundle_places(self) -> tuple[str, ...]:
+        """The files that change when other bundles of a fleet are in force."""
+        if not self._in_fleet():
+            return ()
+        from hookline.config.bundles.load import bundle_files  # noqa: PLC0415 as above
+
+        return bundle_files(self._env)
 
     def dormant(
         self, cwd: str, names: Sequence[str] | None = None, trust: "Trust | None" = None
@@ -337,6 +351,10 @@ class Loader:
         places = [place for place in self._places(self.home, cwd, trust) if place.scope == "user"]
         layers = [Layer(place, read_file(place.file)) for place in places if os.path.lexists(place.file)]
         return self.home.read(layers, self._tools()).disabled
+
+    def _in_fleet(self) -> bool:
+        """Whether this machine or user takes bundles of a fleet."""
+        return any(map(os.path.lexists, fleet_files(self._env)))
 
     def _tools(self) -> Tools:
         return Tools(self._handlers, *self.home.tables())

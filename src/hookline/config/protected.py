@@ -220,6 +220,11 @@ def protected_in(
     for state in (home and os.path.join(home, *_STATE_FOLDER), _xdg_state(env)):
         places |= {state: _STATE} if state else {}
     places |= {hook.where.file: CONFIGURES for hook in hooks if os.path.isabs(hook.where.file)}
+    # The folder of a bundle's files is in that of its name, and that in the place of all bundles.
+    signed = {
+        os.path.dirname(os.path.dirname(hook.bundle.folder)) for hook in hooks if hook.bundle is not None
+    }
+    places |= dict.fromkeys(signed - {""}, CONFIGURES)
     places |= dict.fromkeys(_scripts(hooks, chain), _RUN_BY_HOOK)
     return Protected(names, {**_real(places), **places}, roots, home)
 

@@ -212,7 +212,10 @@ def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, Guard]:
             hook.event.name, _label(hook, trusted=trust.standing(hook).runs)
         )
         for hook in hooks
-        if is_guard(hook) and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
+        # A signed bundle may take the place of another.
+        if is_guard(hook)
+        and hook.bundle is None
+        and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
     }
 
 

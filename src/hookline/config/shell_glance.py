@@ -55,6 +55,8 @@ class Glance:
         self.protected = protected
         self.worktree = worktree
         self._followed = 0
+        #: Where links lead from the directories that words are in, most of them in the same.
+        self._folders: dict[str, str] = {}
         self._known: dict[str, str | None] = {}
 
     def may_concern(self) -> bool:
@@ -152,13 +154,21 @@ class Glance:
         self._followed += 1
         if self._followed > _MOST_FOLLOWED:
             return
-        yield real_path(named)
+        yield self._real_path(named)
         if ".." in word:
             # `link/..` is not the directory that the link is in.
             home = self.protected.home
             yield real_path(
                 os.path.join(directory or "/", home + word[1:] if word.startswith("~/") else word)
             )
+
+    def _real_path(self, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._folders[folder] = real_path(folder or "/")
+        real = f"{real.rstrip('/')}/{name}"
+        return real_path(path) if os.path.islink(real) else real
 
 
 def words_of(text: str) -> list[str]:

@@ -115,6 +115,7 @@ class Watch:
         self._on_reload = on_reload
         self._dialects = dialects
         self._files = engine.loader.places(cwd, dialects)
+        self._signed = frozenset(engine.loader.bundle_places())
         self._seen = _marks(self._files)
         self._stop = asyncio.Event()
         #: Set once changes are noticed.
@@ -136,7 +137,9 @@ class Watch:
                 # A change that is not in force is still in its file, and the next load would include it.
                 asked = tuple(file for file in files if file in changed or file in self._waiting)
                 self._waiting = set(asked)
-                if await self._agree(asked):
+                # Whoever signs bundles decides about them.
+                open_to_objections = tuple(file for file in asked if file not in self._signed)
+                if not open_to_objections or await self._agree(open_to_objections):
                     settling = asyncio.create_task(self._settle(asked))
         finally:
             await _ended(settling)
@@ -204,6 +207,9 @@ class Changes(Struct, frozen=True, eq=False):
 
 
 def changes(before: Sequence[Hook], after: Sequence[Hook]) -> Changes:
+    """Without the hooks of bundles: whoever signs them decides about those."""
+    before = [hook for hook in before if hook.bundle is None]
+    after = [hook for hook in after if hook.bundle is None]
     there = {_identity(hook) for hook in after if is_guard(hook)}
     ran = {_identity(hook) for hook in before if hook.mode != "off"}
     return Changes(

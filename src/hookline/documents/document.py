@@ -218,6 +218,7 @@ SHAPES: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
     {
         "anything": lambda _value: True,
         "true or false": lambda value: isinstance(value, bool),
+        "true, false or text": lambda value: isinstance(value, bool | str),
         "a number": _is_number,
         "a whole number": lambda value: isinstance(value, int) and not isinstance(value, bool),
         "text": _is_text,

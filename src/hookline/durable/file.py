@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from hookline.durable.owner import is_gone, now, owner_name
-from hookline.durable.port import MAX_ATTEMPTS, DurableError, Job, Known, Lease, Settled, Wake
+from hookline.durable.port import FLEET, MAX_ATTEMPTS, DurableError, Job, Known, Lease, Settled, Wake
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -37,12 +37,17 @@ _CHECKED: Final = 0.01
 _LOOK: Final = 0.25
 #: Seconds for which what is over is remembered, so that the same id is not accepted again.
 _REMEMBERED: Final = 7 * 86_400.0
-#: Seconds for which a session that does not come back is waited for with what it should be told.
+#: Seconds for which a session that does not come back is waited for with what it should be told; and how many of the
+#: newest are kept in any case, because the time of day may be wrong.
 _UNSEEN: Final = 90 * 86_400.0
+_UNSEEN_KEPT: Final = 10_000
 #: One in so many processes forgets what is older.
 _RARELY: Final = 32
 #: Of 4096 bytes: about a gigabyte. More is refused, and said.
 _MOST_PAGES: Final = 262_144
+
+#: Of the tables below.
+_VERSION: Final = 2
 
 # What is over leaves the queue and stays in the ledger, where its id is refused. Accepting a job thus touches as few
 # pages as it can: the row, and its id.
@@ -60,6 +65,11 @@ CREATE TABLE IF NOT EXISTS wake (
   n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, body BLOB NOT NULL, at REAL NOT NULL,
   seen REAL);
 CREATE INDEX IF NOT EXISTS wake_unseen ON wake (session) WHERE seen IS NULL;
+CREATE TABLE IF NOT EXISTS listener (
+  session TEXT PRIMARY KEY, owner TEXT NOT NULL, claimed INTEGER, elsewhere TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS away (
+  id TEXT PRIMARY KEY, session TEXT NOT NULL, machine TEXT NOT NULL, due REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS member (machine TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 _INSERT: Final = (
     "INSERT OR IGNORE INTO job (id, session, lane, ordered, state, lease_until, owner, sent, body)"
@@ -79,13 +89,18 @@ _LOST: Final = "its process ended"
 _AT_WORK: Final = "SELECT count(*), total(why = ?) FROM job WHERE owner = ? AND state = 'running'"
 _HELD: Final = " WHERE id = ? AND epoch = ? AND owner = ? AND state = 'running'"
 #: Not before earlier ordered jobs of the same session.
-_IN_TURN: Final = (
+IN_TURN: Final = (
     "(ordered = 0 OR NOT EXISTS (SELECT 1 FROM job AS e WHERE e.session = job.session AND e.ordered = 1"
     " AND e.settled IS NULL AND e.n < job.n))"
 )
 _TAKE_BACK: Final = (
     "UPDATE job SET due = CASE state WHEN 'running' THEN ? ELSE due END, state = 'queued', owner = NULL,"
     " epoch = epoch + 1, why = CASE state WHEN 'running' THEN ? ELSE why END WHERE owner = ? AND settled IS NULL"
+)
+#: A process that listens anew takes the session over from wherever it was.
+_LISTEN: Final = (
+    "INSERT INTO listener (session, owner) VALUES (?, ?) ON CONFLICT (session) DO UPDATE"
+    " SET owner = excluded.owner, claimed = NULL, elsewhere = NULL WHERE owner <> excluded.owner"
 )
 _SILENT: Final = " AND NOT (lease_until BETWEEN ? AND ?)"
 
@@ -114,8 +129,9 @@ class DurableFile:
     # -- jobs
 
     def submit(self, job: Job) -> bool:
+        owner = None if job.lane == FLEET else self.owner
         values = (
-            job.id, job.session, job.lane, job.ordered, now() + self.lease, self.owner, time.time(), job.body,
+            job.id, job.session, job.lane, job.ordered, now() + self.lease, owner, time.time(), job.body,
         )  # fmt: skip
         return self._do(partial(_insert, values))
 
@@ -221,11 +237,8 @@ class DurableFile:
             if ended.rowcount != 1:
                 return "lost"
             if state == "settled":  # a dead letter can be tried again
-                _to_ledger(connection, lease.job.id, why)
-            connection.executemany(
-                "INSERT OR IGNORE INTO wake (id, session, body, at) VALUES (?, ?, ?, ?)",
-                [(wake.id, wake.session, wake.body, time.time()) for wake in wakes],
-            )
+                to_ledger(connection, lease.job.id, why)
+            insert_wakes(connection, wakes)
             return state
 
         return self._write(finish)
@@ -251,7 +264,9 @@ class DurableFile:
             return ()
         rows = self._do(
             lambda connection: connection.execute(
-                "SELECT id, session, body FROM wake WHERE session = ? AND seen IS NULL ORDER BY n", (session,)
+                "SELECT id, session, body FROM wake WHERE session = ? AND seen IS NULL"
+                " AND id NOT IN (SELECT id FROM away) ORDER BY n",
+                (session,),
             ).fetchall()
         )
         return [Wake(id=wake_id, session=whose, body=bytes(body)) for wake_id, whose, body in rows]
@@ -264,6 +279,18 @@ class DurableFile:
                 "UPDATE wake SET seen = ?, body = x'' WHERE id = ? AND seen IS NULL", (time.time(), wake_id)
             )
         )
+
+    def listen(self, session: str) -> bool:
+        if not self.exists:
+            return False
+
+        def listen(connection: "Connection") -> bool:
+            if connection.execute("SELECT 1 FROM member").fetchone() is None:
+                return False
+            connection.execute(_LISTEN, (session, self.owner))
+            return True
+
+        return self._do(listen)
 
     # -- looking, and what the user does by hand
 
@@ -295,7 +322,7 @@ class DurableFile:
             query = "SELECT 1 FROM job WHERE id = ? AND state IN ('dead', 'queued')"
             found = connection.execute(query, (job_id,)).fetchone() is not None
             if found:
-                _to_ledger(connection, job_id, "dropped by the user")
+                to_ledger(connection, job_id, "dropped by the user")
             return found
 
         return self._write(drop) if self.exists else False
@@ -307,7 +334,8 @@ class DurableFile:
         return [
             Known(
                 id=job_id, session=session, lane=lane, state=state, attempts=attempts, sent=sent, settled=settled,
-                owner=owner, wait=max(0.0, due - now()) if state == "queued" else 0.0, why=why, body=bytes(body),
+                owner=owner, wait=max(0.0, due - now()) if state == "queued" and lane != FLEET else 0.0, why=why,
+                body=bytes(body),
             )
             for _n, job_id, session, lane, state, attempts, sent, settled, owner, due, why, body in rows
         ]  # fmt: skip
@@ -412,13 +440,18 @@ class DurableFile:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
-            if connection.execute("PRAGMA user_version").fetchone() != (1,):
-                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = 1; COMMIT;")
+            if connection.execute("PRAGMA user_version").fetchone() != (_VERSION,):
+                connection.executescript(
+                    f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;"
+                )
             if random.randrange(_RARELY) == 0:  # noqa: S311 no secret
                 old = time.time() - _REMEMBERED
                 connection.execute("DELETE FROM done WHERE settled < ?", (old,))
                 connection.execute("DELETE FROM wake WHERE seen < ?", (old,))
-                connection.execute("DELETE FROM wake WHERE at < ?", (time.time() - _UNSEEN,))
+                connection.execute(
+                    "DELETE FROM wake WHERE at < ? AND n < (SELECT max(n) FROM wake) - ?",
+                    (time.time() - _UNSEEN, _UNSEEN_KEPT),
+                )
         except BaseException:
             connection.close()
             raise
@@ -436,13 +469,20 @@ def _ready(lanes: Sequence[str]) -> str:
     """What may be begun: jobs of an owner, and nobody's in these lanes, that are due."""
     places = ",".join("?" * len(lanes))
     whose = f"(owner = ? OR (owner IS NULL AND lane IN ({places})))"
-    return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {_IN_TURN}"
+    return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {IN_TURN}"
 
 
 def _insert(values: tuple[object, ...], connection: "Connection") -> bool:
     return connection.execute(_INSERT, values).rowcount == 1
 
 
-def _to_ledger(connection: "Connection", job_id: str, why: str) -> None:
+def insert_wakes(connection: "Connection", wakes: Sequence[Wake]) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO wake (id, session, body, at) VALUES (?, ?, ?, ?)",
+        [(wake.id, wake.session, wake.body, time.time()) for wake in wakes],
+    )
+
+
+def to_ledger(connection: "Connection", job_id: str, why: str) -> None:
     connection.execute(_INTO_LEDGER, (time.time(), why, job_id))
     connection.execute("DELETE FROM job WHERE id = ?", (job_id,))

@@ -14,6 +14,9 @@ from hookline.model.errors import HooklineError
 #: How often a job is begun at most.
 MAX_ATTEMPTS: Final = 3
 
+#: The lane of jobs that are sent to other machines. No process of this one runs them.
+FLEET: Final = "fleet"
+
 State = Literal["queued", "running", "settled", "dead"]
 
 #: What a job is after an attempt; `lost`: the lease was, so nothing of the attempt counts.
@@ -128,6 +131,10 @@ class Durable(Protocol):
 
     def seen(self, wake_id: str) -> None:
         """It was told: never again."""
+        ...
+
+    def listen(self, session: str) -> bool:
+        """This process tells the session what comes for it. True: other machines may send something at any time."""
         ...
 
     def next_due(self, lanes: Sequence[str]) -> float | None:

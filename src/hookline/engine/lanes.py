@@ -24,6 +24,7 @@ from hookline.tools.kinds import KIND_OF
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
+    from hookline.matching.rule_index import RuleIndex
 
 Begin = Callable[[Call], RawResult | Coroutine[Any, Any, RawResult]]
 
@@ -37,6 +38,8 @@ _MAIN_KEYS = {name: (kind.needs, kind.other_keys) for name, kind in KIND_OF.item
 _PLAIN_KEYS = {name: keys for name, keys in _MAIN_KEYS.items() if name not in _EDITS}
 #: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
 _REMEMBERED = 1024
+#: With fewer conditions than this, comparing a call with each of them costs less than an index.
+_FEWEST_INDEXED = 3
 
 
 class PreparedHook:
@@ -182,12 +185,25 @@ class MatchedHooks(Struct, frozen=True):
 
     hooks: tuple[PreparedHook, ...]
     final: bool
+    #: Tells which of their conditions can hold at all, where there are many.
+    index: "RuleIndex | None" = None
+
+    def possible(self, payload: Any) -> Sequence[PreparedHook]:
+        """Those whose conditions may hold."""
+        tool = getattr(payload, _TOOL, None)
+        if self.index is None or type(tool) is not str:
+            return self.hooks
+        from hookline.matching.tool_rules import arguments_of, called_name  # noqa: PLC0415 it is loaded with rules
+
+        places = self.index.possible(tool, called_name(payload) or "", arguments_of(payload))
+        return [self.hooks[at] for at in places]
 
 
 class Lane:
     """Hooks in config order under one policy, and which of them concern which subject."""
 
     __slots__ = (
+        "_index",
         "_memory",
         "_subject",
         "all_at_once",
@@ -232,6 +248,14 @@ class Lane:
         )
         self._subject = hooks[0].hook.event.subject
         self._memory: dict[str, MatchedHooks] = {}
+        self._index: RuleIndex | bool | None = False
+
+    @property
+    def index(self) -> "RuleIndex | None":
+        """Tells which conditions of all its hooks can hold; None where there are few. Built when it is needed."""
+        if self._index is False:
+            self._index = _index_of(self.hooks)
+        return cast("RuleIndex | None", self._index)
 
     def matching(self, payload: Any) -> MatchedHooks:
         """The hooks whose matcher fits, remembered per subject."""
@@ -258,7 +282,16 @@ class Lane:
 
 def _match(hooks: Iterable[PreparedHook], subject: str) -> MatchedHooks:
     kept = list(_each_once(check_matcher(prepared, subject) for prepared in hooks))
-    return MatchedHooks(tuple(kept), final=not any(p.hook.condition is not None or p.hook.once for p in kept))
+    final = not any(p.hook.condition is not None or p.hook.once for p in kept)
+    return MatchedHooks(tuple(kept), final, _index_of(kept))
+
+
+def _index_of(hooks: Sequence[PreparedHook]) -> "RuleIndex | None":
+    if sum(prepared.hook.condition is not None for prepared in hooks) < _FEWEST_INDEXED:
+        return None
+    from hookline.matching.rule_index import RuleIndex  # noqa: PLC0415 most configurations have few conditions
+
+    return RuleIndex([prepared.hook.condition for prepared in hooks])
 
 
 def _each_once(hooks: Iterable[PreparedHook | None]) -> Iterator[PreparedHook]:
@@ -412,7 +445,8 @@ def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") 
 def _select_checked(
     matching: MatchedHooks, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> Sequence[PreparedHook]:
-    checked = (check_condition(prepared, event, payload, session) for prepared in matching.hooks)
+    possible = matching.possible(payload)
+    checked = (check_condition(prepared, event, payload, session) for prepared in possible)
     return [found for found in checked if found is not None and _is_due(found, session)]
 
 
@@ -420,7 +454,8 @@ def _select_told(
     lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> Sequence[PreparedHook]:
     """The hooks that a call concerns in the terms of their own agent."""
-    checked = (check_told(prepared, event, payload, session) for prepared in lane.hooks)
+    possible = session.possible_hooks(lane, payload)
+    checked = (check_told(prepared, event, payload, session) for prepared in possible)
     return [found for found in _each_once(checked) if _is_due(found, session)]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from time import perf_counter, time
+from time import monotonic, perf_counter, time
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -272,7 +272,13 @@ def begin_handler(
     try:
         admit = engine.admit
         admission = ADMITTED if admit is admit_all else admit(prepared.hook, call.scene)
-        if admission is not ADMITTED or prepared.hook.broken is not None or call.match_doubt:
+        hook = prepared.hook
+        if (
+            admission is not ADMITTED
+            or hook.broken is not None
+            or call.match_doubt
+            or hook.bundle is not None
+        ):
             obstacle = _obstacle(prepared, call, admission)
             if obstacle is not None:
                 return obstacle
@@ -288,6 +294,11 @@ def _obstacle(prepared: PreparedHook, call: Call, admission: Admission) -> Broke
     """Why the handler is not called."""
     if not admission.admitted:
         return Refused("not_started", admission.reason, instead=admission.instead)
+    if prepared.hook.bundle is not None:
+        lapse = prepared.hook.bundle.lapse(time(), monotonic())
+        if lapse:
+            # Guards close, whatever they are to do if they fail; what only looks on is not run.
+            return (Refused if prepared.hook.event.guard else Broke)("not_started", lapse)
     call.files, call.only_tightens = admission.files, admission.only_tightens
     if prepared.hook.broken is not None:
         return Broke("not_started", prepared.hook.broken)

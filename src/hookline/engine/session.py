@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hookline.engine.background import Inbox
 from hookline.engine.dispatch import LaneOutcome, dispatch
-from hookline.engine.lanes import Lanes, PreparedHook, build_lanes, may_concern, prepare
+from hookline.engine.lanes import Lane, Lanes, PreparedHook, build_lanes, may_concern, prepare
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     )
     from hookline.engine.host.tool import Approve, CheckArguments, HostCall, RunTool
     from hookline.engine.make_hook import Action, HookOptions
-    from hookline.engine.told_calls import ToldCall
+    from hookline.engine.told_calls import LastCall, ToldCall
     from hookline.engine.tool_call import CallResult
     from hookline.journal.observer import Observer
     from hookline.tools.table import ToolTable
-    from hookline.tools.tell import ReadCall
 
 P = TypeVar("P")
 
@@ -67,7 +66,7 @@ class Session:
         self.once_marks: set[object] = set()
         #: The tools of the agent whose calls are dispatched here; None: those of the program that has the engine.
         self.tools: ToolTable | None = parent.tools if parent is not None else None
-        self._last_call: _LastCall | None = None
+        self._last_call: LastCall | None = None
         self._hooks: dict[str, Hook] = {}
         self._version = 0
         self._store = engine.store
@@ -278,14 +277,29 @@ class Session:
 
     def told_call(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> "ToldCall":
         """What a hook is told of a tool call that its agent would make in another way."""
-        from hookline.engine.told_calls import call_of, tell  # noqa: PLC0415 most calls are told as they are
+        last = self._read(payload)
+        known = last.told.get(prepared)
+        if known is None:
+            from hookline.engine.told_calls import tell  # noqa: PLC0415 most calls are told as they are
 
+            known = last.told[prepared] = tell(prepared, event, payload, last)
+        return known
+
+    def possible_hooks(self, lane: Lane, payload: Any) -> Sequence[PreparedHook]:
+        """The hooks of a lane that may be told something of a call; of the others it is sure that they are not."""
+        if lane.index is None:
+            return lane.hooks
+        from hookline.engine.told_calls import possible_hooks  # noqa: PLC0415 as above
+
+        return possible_hooks(lane, lane.index, payload, self._read(payload).call)
+
+    def _read(self, payload: Any) -> "LastCall":
         last = self._last_call
         if last is None or last.payload is not payload or last.scene is not self.scene:
-            last = self._last_call = _LastCall(payload, self.scene, call_of(payload, self), {})
-        if prepared not in last.told:
-            last.told[prepared] = tell(prepared, event, payload, last.call, self.scene)
-        return last.told[prepared]
+            from hookline.engine.told_calls import LastCall, call_of  # noqa: PLC0415 as above
+
+            last = self._last_call = LastCall(payload, self.scene, call_of(payload, self), {}, {})
+        return last
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]:
         """Run the hooks that concern this event; the outcome says what they want.
@@ -435,15 +449,6 @@ class Session:
         """The versions of all hook sets that this session's lanes are merged from."""
         above = self.parent.versions() if self.parent is not None else (self._store.version,)
         return (*above, self._version)
-
-
-class _LastCall(Struct, frozen=True, eq=False):
-    """The tool call that was told last: a call is read once for all its hooks."""
-
-    payload: Any
-    scene: Scene
-    call: "ReadCall"
-    told: "dict[PreparedHook, ToldCall]"
 
 
 # How often in a row hooks may block an agent before it goes on without them

@@ -16,11 +16,12 @@ from hookline.model.hook import Doubt
 from hookline.model.outcome import GO_ON, Edit, Outcome, Vote, edited, merged
 from hookline.tools.acts import Place
 from hookline.tools.rewrite import IrreversibleError
-from hookline.tools.tell import ReadCall
+from hookline.tools.tell import ReadCall, is_told_exactly
 
 if TYPE_CHECKING:
-    from hookline.engine.lanes import PreparedHook
+    from hookline.engine.lanes import Lane, PreparedHook
     from hookline.engine.session import Session
+    from hookline.matching.rule_index import RuleIndex
     from hookline.model.hook import Hook
     from hookline.model.scene import Scene
     from hookline.tools.table import ToolTable
@@ -62,6 +63,8 @@ class ToldCall(Struct, frozen=True, eq=False):
 
     def outcome(self, hook: "Hook", event: EventSpec[Any], answers: Sequence[Outcome]) -> Outcome:
         """The answers about each act as one answer about the call, in the caller's terms."""
+        if all(answer is GO_ON for answer in answers):
+            return GO_ON
         now = getattr(self.payload, _ARGUMENTS)
         parts: list[Outcome] = []
         changed = False
@@ -120,13 +123,12 @@ def _said_once(outcome: Outcome) -> Outcome:
     )
 
 
-def tell(
-    prepared: "PreparedHook", event: EventSpec[Any], payload: Any, call: ReadCall, scene: "Scene"
-) -> ToldCall:
+def tell(prepared: "PreparedHook", event: EventSpec[Any], payload: Any, last: "LastCall") -> ToldCall:
     """What a hook is told of a call; no acts where it does not concern the hook.
 
     Raises what the hook's matcher or condition raises.
     """
+    call, scene = last.call, last.scene
     hook = prepared.hook
     target: ToolTable = getattr(hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
     acts: list[ToldAct] = []
@@ -136,7 +138,7 @@ def tell(
         implied, parts = ways[0][0].act.implied, 1
         for views in ways:
             named = [view for view in views if _names(hook, event, view)]
-            told = [_told(view, call, target, payload, scene) for view in named]
+            told = [last.told_as(view, target) for view in named]
             found = [held for one in told if (held := _if_held(hook, event, one)) is not None]
             if found and not event.guard and acts and _same_call(found[0], acts[-1]):
                 break  # a name that can be read in several ways is one call: a hook that only looks on is told it once
@@ -153,6 +155,25 @@ def tell(
         held = _if_held(hook, event, whole)
         return ToldCall(payload, call, () if held is None else (held,))
     return ToldCall(payload, call, tuple(acts), needed)
+
+
+def possible_hooks(
+    lane: "Lane", index: "RuleIndex", payload: Any, call: ReadCall
+) -> "Sequence[PreparedHook]":
+    """The hooks of a lane to which `tell` may tell something: those whose rules can be about an act of the call."""
+    target: ToolTable = getattr(lane.hooks[0].hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
+    if not (target.canonical and payload.tool_input and all(map(is_told_exactly, call.acts))):
+        return lane.hooks
+    found: set[int] = set()
+    for act in call.acts:
+        found.update(index.possible(act.tool_name, call.tool_name, act.arguments))
+    name = call.tool_name
+    return [
+        prepared
+        for at, prepared in enumerate(lane.hooks)
+        # One that names the tool as it was called may be told the call as it was made.
+        if at in found or (prepared.hook.matcher is not None and name in prepared.hook.matcher.text)
+    ]
 
 
 def _is_meant_by_name(hook: "Hook", call: ReadCall) -> bool:
@@ -214,7 +235,7 @@ def _told(view: "View", call: ReadCall, target: "ToolTable", payload: Any, scene
         return ToldAct(payload, scene, view)  # a tool that means nothing elsewhere is told as it is
     changes: dict[str, Any] = {_NAME: view.tool_name}
     if payload.tool_input or view.act.kind is None:
-        # A copy: a hook in this process could change what the next one is told.
+        # A copy: what a hook rewrites is compared with the view.
         changes[_ARGUMENTS] = dict(view.arguments)
     if getattr(payload, _CATEGORY, None) is not None and not target.canonical:
         changes[_CATEGORY] = None  # agents have other categories, too
@@ -237,6 +258,25 @@ def preferred_acts(hook: "Hook", told_call: ToldCall, scene: "Scene") -> tuple[T
         for ways in told_call.call.ways(target)
         for view in (ways[0] if ways else ())
     )
+
+
+class LastCall(Struct, frozen=True, eq=False):
+    """The tool call that was told last: it is read once for all its hooks, and told alike to those of one agent."""
+
+    payload: Any
+    scene: "Scene"
+    call: ReadCall
+    #: By hook.
+    told: "dict[PreparedHook, ToldCall]"
+    #: By view and the tools of the agent that it is for; both live as long as the call.
+    acts: dict[tuple[int, int], ToldAct]
+
+    def told_as(self, view: "View", target: "ToolTable") -> ToldAct:
+        key = id(view), id(target)
+        known = self.acts.get(key)
+        if known is None:
+            known = self.acts[key] = _told(view, self.call, target, self.payload, self.scene)
+        return known
 
 
 def call_of(payload: Any, session: "Session") -> ReadCall:

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hookline.guards.policy import OUTSIDE, Flow, GuardedCommand, Policy, by_program
-from hookline.guards.rows import program_names, rows_for, spellings
+from hookline.guards.rows import LineReader, ReadLine, program_names, rows_for, spellings
 from hookline.guards.settings import Settings
 from hookline.matching.patterns import Glob, glob
-from hookline.matching.shell import HOLE, ShellCommand, ShellReader, ShellReading
+from hookline.matching.shell import HOLE, ShellCommand, ShellReading
 from hookline.model.safe_text import one_line
 from hookline.tools.acts import Act, Place
 
@@ -22,6 +22,8 @@ SEARCHED = "Lines of PowerShell are searched and judged by the names in them, no
 _LONGEST_SHOWN = 100
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
 _NOT_READ = frozenset(("powershell", "pwsh"))
+#: The argument that is a line or code, by the kind of the act.
+_LINE_IN = {"shell": "command", "shell_input": "input", "code": "code"}
 _COMMAND = r"-c(?:o\w*)?"
 _MOST_FLOWS = 400
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
@@ -43,7 +45,7 @@ class Judge:
     """One configured guard."""
 
     def __init__(
-        self, policy: Policy, settings: Settings, reader: ShellReader, protects: Protects | None = None
+        self, policy: Policy, settings: Settings, reader: LineReader, protects: Protects | None = None
     ) -> None:
         self.policy = policy
         self.settings = settings
@@ -67,10 +69,10 @@ class Judge:
 
     def _about(self, act: Act, place: Place, searched: bool) -> Iterator[Finding]:
         kind = act.kind.name if act.kind is not None else ""
-        line = act.arguments.get({"shell": "command", "shell_input": "input", "code": "code"}.get(kind, ""))
+        line = act.arguments.get(_LINE_IN.get(kind, ""))
         if self.policy.protects:
             yield from self._protected(act, place)
-            yield from self._run(self._reader.read(line), ()) if isinstance(line, str) else ()
+            yield from self._run(self._reader.read(line), "") if isinstance(line, str) else ()
         elif isinstance(line, str):
             language = str(act.arguments.get("language") or "").casefold()
             if kind == "code" and language not in _SHELL_LANGUAGES:
@@ -114,8 +116,9 @@ class Judge:
     # --- shell lines -------------------------------------------------------------------------------------------------
 
     def _line(self, line: str, place: Place, searched: bool) -> Iterator[Finding]:
-        policy, reading = self.policy, self._reader.read(line)
-        yield from self._run(reading, _texts_in(line, reading))
+        policy, read = self.policy, self._reader.read(line)
+        reading = read.reading
+        yield from self._run(read, line)
         if policy.written:
             from hookline.matching.shell.files.programs import files_of  # noqa: PLC0415 as above
 
@@ -132,20 +135,19 @@ class Judge:
             yield from (Finding(*one) for one in (named_in(policy, files, line) if searched else ()))
         for text in (line,) if searched else reading.foreign:
             yield from self._code(text, searched)
-        for text in () if searched else _not_read(reading):
+        for text in () if searched or read.programs.isdisjoint(_NOT_READ) else _not_read(reading):
             yield from (one._replace(note=SEARCHED) for one in self._line(text, place, searched=True))
         if reading.uncertain is not None and not searched:
             yield Finding("", "", reading.uncertain)
 
-    def _run(self, reading: ShellReading, texts: Sequence[str]) -> Iterator[Finding]:
-        yield from self._commands(reading, texts)
+    def _run(self, read: ReadLine, line: str) -> Iterator[Finding]:
+        if read.may_concern(self.policy.by_program):
+            yield from self._commands(read.reading, _texts_in(line, read.reading))
         for flow in self.policy.flows:
-            yield from self._flows(flow, reading)
+            yield from self._flows(flow, read)
 
     def _commands(self, reading: ShellReading, texts: Sequence[str]) -> Iterator[Finding]:
         index = self.policy.by_program
-        if not index:
-            return
         for at, command in enumerate(reading.commands):
             for words in spellings(command.words):
                 rows = [row for row in rows_for(words, index) if self._in_force(row)]
@@ -156,9 +158,9 @@ class Judge:
                 for hit in hits(words, rows, (*texts, *_fed_texts(at, reading))):
                     yield Finding(_shown(hit.words), hit.row.does, hit.doubt)
 
-    def _flows(self, flow: Flow, reading: ShellReading) -> Iterator[Finding]:
-        sources, index = _sources(flow.source), _sinks(flow.into)
-        for at, command in enumerate(reading.commands):
+    def _flows(self, flow: Flow, read: ReadLine) -> Iterator[Finding]:
+        sources, index, reading = _sources(flow.source), _sinks(flow.into), read.reading
+        for at, command in enumerate(reading.commands if read.may_concern(index) else ()):
             rows = [row for row in rows_for(command.words, index) if self._in_force(row)]
             if not rows or self._is_allowed(command):
                 continue
@@ -173,7 +175,7 @@ class Judge:
 
                 for hit in hits(command.words, rows):
                     yield Finding(f"{_shown(words)} | {_shown(hit.words)}", hit.row.does)
-        if flow.kept:
+        if flow.kept and not sources.isdisjoint(read.programs):
             yield from self._kept(sources, index, reading)
 
     def _kept(

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -76,7 +77,8 @@ class Files:
     def __init__(self, place: Place, settings: Settings, line: str = "") -> None:
         self._place = place
         self._settings = settings
-        self._line = _BRACES.sub(r"$\1", line.replace('"', ""))
+        plain = line.replace('"', "")
+        self._line = _BRACES.sub(r"$\1", plain) if "${" in plain else plain
 
     # --- secrets -----------------------------------------------------------------------------------------------------
 
@@ -89,6 +91,8 @@ class Files:
             whole = self.whole(word, directory)
             if whole is not None:
                 texts += dict.fromkeys((whole, _real(whole)))
+        if not any(map(policy.may_be_secret, texts)) and not any(map(_may_be_other_name, texts)):
+            return None
         for row in policy.secrets:
             if row.part and row.part not in self._settings.parts:
                 continue
@@ -338,9 +342,15 @@ def _paths(act: Act) -> list[str]:
 def _is_secret(row: Secret, text: str) -> bool:
     if _regex(row.path).search(text) is not None:
         return True
+    if not _may_be_other_name(text):
+        return False
+    return fnmatchcase(base_name(row.example), base_name(text).replace(HOLE, "*"))
+
+
+def _may_be_other_name(text: str) -> bool:
+    """`cat .e*`: a pattern may stand for a name that begins with a dot only if it does so itself."""
     last = base_name(text).replace(HOLE, "*")
-    # `cat .e*`: a pattern may stand for a name that begins with a dot only if it does so itself.
-    return last[:1] == "." and _PATTERN.search(last) is not None and fnmatchcase(base_name(row.example), last)
+    return last[:1] == "." and _PATTERN.search(last) is not None
 
 
 @lru_cache(maxsize=128)
@@ -362,10 +372,26 @@ def _inside(path: str, directory: str) -> bool:
 
 
 def _real(path: str) -> str:
+    """The path with its links followed."""
+    if path.startswith("/") and not _has_link(path):
+        return path
     try:
         return os.path.realpath(path)
     except (ValueError, OSError):
         return path
+
+
+def _has_link(path: str) -> bool:
+    """Whether a normal path leads through a link. Most do not, and this takes a fraction of `realpath`."""
+    end = 0
+    while end >= 0:
+        end = path.find("/", end + 1)
+        try:
+            if stat.S_ISLNK(os.lstat(path[:end] if end >= 0 else path).st_mode):
+                return True
+        except (OSError, ValueError):
+            return False  # there is nothing, or nothing that can be looked at
+    return False
 
 
 def _shown(word: str) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.guards import MODULES
+from hookline.matching.patterns import Expression, compile_re2
 
 #: No program has this name.
 SEVERAL = "/"
@@ -108,6 +109,16 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
             self.flows or self.written or self.secrets or self.outside or self.folders or self.protects
         )
 
+    def may_be_secret(self, path: str) -> bool:
+        """Whether a path may be one of its secrets: most are none, and need not be compared with each."""
+        # Elsewhere `re` and `re2` have other letters, and other ends of a text.
+        return not path.isascii() or "\n" in path or self._any_secret.found(path)
+
+    @cached_property
+    def _any_secret(self) -> Expression:
+        wide = (f"(?:{without_lookaround(secret.path)})" for secret in self.secrets)
+        return compile_re2(f"(?i){'|'.join(wide)}", anchored=False)
+
     @cached_property
     def by_program(self) -> Mapping[str, tuple[GuardedCommand, ...]]:
         return by_program(self.rows)
@@ -127,3 +138,39 @@ def by_program(rows: tuple[GuardedCommand, ...]) -> Mapping[str, tuple[GuardedCo
             key = SEVERAL if "*" in program else program
             found[key] = (*found.get(key, ()), row)
     return found
+
+
+def without_lookaround(pattern: str) -> str:
+    """The pattern without `(?!…)`, `(?<!…)` and the like: it finds all that it found, and more."""
+    kept: list[str] = []
+    at = 0
+    while at < len(pattern):
+        if pattern.startswith(("(?!", "(?=", "(?<!", "(?<="), at):
+            at = _end_of_group(pattern, at)
+            continue
+        end = _end_of_item(pattern, at)
+        kept.append(pattern[at:end])
+        at = end
+    return "".join(kept)
+
+
+def _end_of_group(pattern: str, at: int) -> int:
+    depth = 0
+    while at < len(pattern):
+        depth += {"(": 1, ")": -1}.get(pattern[at], 0)
+        at = _end_of_item(pattern, at)
+        if not depth:
+            break
+    return at
+
+
+def _end_of_item(pattern: str, at: int) -> int:
+    """Behind one character, one that is escaped, or a class of them."""
+    if pattern[at] == "\\":
+        return at + 2
+    if pattern[at] != "[":
+        return at + 1
+    at += 2 if pattern[at + 1] in "]^" else 1
+    while pattern[at] != "]":
+        at += 2 if pattern[at] == "\\" else 1
+    return at + 1

@@ -5,8 +5,10 @@ Most commands are about none, and then nothing else has to be loaded.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from hookline.guards.policy import SEVERAL, GuardedCommand
+from hookline.matching.shell import ShellReader, ShellReading
 from hookline.matching.shell.holes import Words, base_name
 
 _VERSION = r"[-.]?\d[\d.]*$"
@@ -44,3 +46,36 @@ def spellings(words: Words) -> Iterator[Words]:
     yield ("git", name.removeprefix("git-"), *words[1:]) if name.startswith("git-") else words
     if name in _RUNNERS and len(words) > 1:
         yield words[1:]
+
+
+class ReadLine(NamedTuple):
+    """A line that was read, and the names of all programs that it runs, in all spellings."""
+
+    reading: ShellReading
+    programs: frozenset[str]
+
+    def may_concern(self, index: Mapping[str, tuple[GuardedCommand, ...]]) -> bool:
+        """Whether a command of the line may fit a row: if not, none has to be compared with any."""
+        return SEVERAL in index or not self.programs.isdisjoint(index)
+
+
+class LineReader:
+    """Reads lines for all guards of an engine, which are asked about one line after another."""
+
+    def __init__(self, reader: ShellReader) -> None:
+        self._reader = reader
+        self._last: ReadLine | None = None
+
+    def read(self, line: str) -> ReadLine:
+        reading, last = self._reader.read(line), self._last
+        if last is None or last.reading is not reading:
+            last = self._last = ReadLine(reading, frozenset(_programs(reading)))
+        return last
+
+
+def _programs(reading: ShellReading) -> Iterator[str]:
+    for command in reading.commands:
+        yield from program_names(command.words[0])
+        for words in spellings(command.words):
+            if words is not command.words:
+                yield from program_names(words[0])

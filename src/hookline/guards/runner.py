@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from hookline.guards.policy import policy_of
-from hookline.guards.rows import rows_for
+from hookline.guards.rows import LineReader, rows_for
 from hookline.matching.shell import ShellReader
 from hookline.matching.shell.plain import read_plain_line
 from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
     from hookline.guards.judge import Judge, Protects
+    from hookline.tools.acts import Act, Place
     from hookline.tools.table import ToolTable
 
 _MOST_JUDGES = 256
@@ -19,6 +20,7 @@ _MOST_JUDGES = 256
 _SHELL, _ABOUT_SHELL = "Bash", frozenset(("command", "description", "timeout", "run_in_background"))
 #: Tools whose lines are of a shell that is not read.
 _NOT_READ = frozenset(("powershell", "pwsh"))
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 class Verdict(NamedTuple):
@@ -28,8 +30,22 @@ class Verdict(NamedTuple):
     doubt: str = ""
 
 
+class _LastCall(NamedTuple):
+    """A call as it was asked about, and what was read of it."""
+
+    payload: Any
+    scene: Scene
+    tools: "ToolTable | None"
+    tool: str
+    arguments: dict[str, Any] | None
+    acts: "tuple[Act, ...]"
+    place: "Place"
+    #: Its line is of a shell that is not read.
+    searched: bool
+
+
 class GuardRunner:
-    """All guards of one engine: they share what was read of a line."""
+    """All guards of one engine: they share what was read of a call and of its line."""
 
     def __init__(
         self,
@@ -39,8 +55,9 @@ class GuardRunner:
     ) -> None:
         self._protects = protects
         self._env = env
-        self._reader = reader if reader is not None else ShellReader()
+        self._reader = LineReader(reader if reader is not None else ShellReader())
         self._judges: dict[tuple[str, tuple[str, ...]], Judge] = {}
+        self._last: _LastCall | None = None
 
     def problem(self, name: str, args: Sequence[str]) -> str | None:
         """Why a guard with these options cannot work."""
@@ -78,19 +95,13 @@ class GuardRunner:
         tool: Any = getattr(payload, "tool_name", None)
         if not isinstance(tool, str):
             return None
-        from hookline.guards.judge import reason_for  # noqa: PLC0415 as below
-        from hookline.tools.acts import Place  # noqa: PLC0415 most calls pass plainly
-        from hookline.tools.read_call import read_call  # noqa: PLC0415 as above
-        from hookline.tools.standard import CANONICAL  # noqa: PLC0415 as above
-
         judge = self._judge(name, args)
-        cwd = scene.cwd or os.getcwd()
-        home = self._env.get("HOME") or os.path.expanduser("~")
-        place = Place(cwd, scene.project_dir or cwd, home, self._env.get("TMPDIR", ""))
-        acts = read_call(tools or CANONICAL, tool, _arguments(payload), place)
-        found = judge.finding(acts, place, searched=_called(payload, tool) in _NOT_READ)
+        call = self._read(tool, payload, scene, tools)
+        found = judge.finding(call.acts, call.place, searched=call.searched)
         if found is None:
             return None
+        from hookline.guards.judge import reason_for  # noqa: PLC0415 as below
+
         settings, reason = judge.settings, reason_for(judge.policy, found)
         if not found.doubt:
             return Verdict(settings.answer, reason)
@@ -98,6 +109,33 @@ class GuardRunner:
         if counts_as == "pass":
             return None
         return Verdict("ask" if counts_as == "ask" else settings.answer, reason, found.doubt)
+
+    def _read(self, tool: str, payload: Any, scene: Scene, tools: "ToolTable | None") -> _LastCall:
+        """What a call does. The guards of an engine are asked about it one after another, so it is read once."""
+        arguments, last = _arguments(payload), self._last
+        if (
+            last is not None
+            and (last.payload is payload and last.scene is scene and last.tools is tools)
+            # Whoever made the call may have changed it meanwhile.
+            and (last.tool == tool and last.arguments == arguments)
+        ):
+            return last
+        from hookline.tools.acts import Place  # noqa: PLC0415 most calls pass plainly
+        from hookline.tools.read_call import read_call  # noqa: PLC0415 as above
+        from hookline.tools.standard import CANONICAL  # noqa: PLC0415 as above
+        from hookline.tools.table import folded  # noqa: PLC0415 as above
+
+        cwd = scene.cwd or os.getcwd()
+        home = self._env.get("HOME") or os.path.expanduser("~")
+        place = Place(cwd, scene.project_dir or cwd, home, self._env.get("TMPDIR", ""))
+        acts = read_call(tools or CANONICAL, tool, arguments, place)
+        kept = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else None
+        if kept is not None:
+            # What could be changed in place could not be compared later.
+            kept = dict(kept) if all(type(value) in _PLAIN for value in kept.values()) else None
+        searched = folded(_called(payload, tool)) in _NOT_READ
+        last = self._last = _LastCall(payload, scene, tools, tool, kept, acts, place, searched)
+        return last
 
     def _judge(self, name: str, args: tuple[str, ...]) -> "Judge":
         key = name, args
@@ -128,11 +166,9 @@ def _shell_line(payload: Any) -> str | None:
 
 def _called(payload: Any, tool: str) -> str:
     """The tool's name as the agent has it."""
-    from hookline.tools.table import folded  # noqa: PLC0415 as above
-
     made: Any = getattr(payload, "called_as", None)
     name = cast("Mapping[str, Any]", made).get("tool_name") if isinstance(made, Mapping) else None
-    return folded(name if isinstance(name, str) else tool)
+    return name if isinstance(name, str) else tool
 
 
 def _arguments(payload: Any) -> Any:

@@ -147,10 +147,19 @@ class JournalFile:
         try:
             self._write(self._gap() + line)
         except (OSError, ValueError) as error:
+            self._lose()
             self._turn_off(error)
         else:
             self._missing = 0
             self._retry_at = None
+
+    def check(self) -> None:
+        """Find out now whether a run could be written, for those who write it later."""
+        if self._retry_at is None or self._clock() >= self._retry_at:
+            try:
+                self._ready()
+            except (OSError, ValueError) as error:
+                self._turn_off(error)
 
     def close(self) -> None:
         """Close the file; a later run opens it again."""
@@ -204,7 +213,6 @@ class JournalFile:
         return fd
 
     def _turn_off(self, error: OSError | ValueError) -> None:
-        self._lose()
         self.close()
         self._retry_at = self._clock() + self._retry_after
         self._note(f"journal off: {_reason(error)} ({self.path})")

@@ -54,7 +54,7 @@ class ToolShape(Struct, frozen=True):
 
 _SHELL = ToolShape("shell", ("command",))
 #: Names that tools have which take lines of PowerShell.
-_POWERSHELL = frozenset(("PowerShell", "powershell", "pwsh"))
+POWERSHELL = frozenset(("PowerShell", "powershell", "pwsh"))
 _FILE = ToolShape("file", ("file_path", "notebook_path", "path"))
 _SEARCH = ToolShape("search", ("path",))
 _OTHER = ToolShape()
@@ -64,7 +64,7 @@ _NO_ARGUMENTS = Doubt("the call has no arguments")
 TOOL_SHAPES: Mapping[str, ToolShape] = MappingProxyType(
     {
         **dict.fromkeys(("Bash", "bash", "exec_shell", "shell", "run_shell_command"), _SHELL),
-        **dict.fromkeys(_POWERSHELL, ToolShape("powershell", ("command",))),
+        **dict.fromkeys(POWERSHELL, ToolShape("powershell", ("command",))),
         **dict.fromkeys(("Edit", "Write", "Read", "MultiEdit", "NotebookEdit", "NotebookRead"), _FILE),
         "Delete": ToolShape("file", ("file_path",)),
         "Move": ToolShape("file", ("source", "destination")),
@@ -182,13 +182,13 @@ class ToolCondition(Struct, frozen=True, eq=False):
         rule, tool = self._meant(payload)
         # An agent that has moved into a directory must not get around the guards of what is in it.
         places = (scene.project_dir or "",)
-        return isinstance(tool, str) and judge_from(rule, tool, _input(payload), scene.cwd, places)
+        return isinstance(tool, str) and judge_from(rule, tool, arguments_of(payload), scene.cwd, places)
 
     def covers(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
         rule, tool = self._meant(payload)
         if not isinstance(tool, str):
             return False
-        given = _input(payload)
+        given = arguments_of(payload)
         if isinstance(rule.argument, FileArgument) and isinstance(given, Mapping):
             given = rule.argument.spelled_out(cast("Mapping[str, Any]", given), scene.cwd)
         return any(covers(rule, tool, given, place) for place in {scene.cwd, scene.project_dir or scene.cwd})
@@ -196,18 +196,18 @@ class ToolCondition(Struct, frozen=True, eq=False):
     def _meant(self, payload: Any) -> tuple[ToolRule, Any]:
         """The rule as it counts for this call, and the name by which the rule means the tool."""
         tool: Any = field_of(payload, "tool_name")
-        if tool == "Grep" and self.rule.tool == "Read" and _has_path(_input(payload)):
+        if tool == "Grep" and self.rule.tool == "Read" and _has_path(arguments_of(payload)):
             return self.rule, "Read"  # a search in a file reads it
         called: Any = field_of(payload, "called_as")
-        if not isinstance(called, Mapping) or not isinstance(tool, str):
+        if called is None or not isinstance(called, Mapping) or not isinstance(tool, str):
             return self.rule, tool
         if tool in KIND_OF and self.rule.tool in KIND_OF[tool].also:
             return self.rule, self.rule.tool
-        name = cast("Mapping[str, Any]", called).get("tool_name")
-        if not isinstance(name, str):
+        name = called_name(payload)
+        if name is None:
             return self.rule, tool
         meant = tool if self.rule.names_tool(tool) or not self.rule.names_tool(name) else name
-        if name in _POWERSHELL:
+        if name in POWERSHELL:
             return self.rule.read_as(name), meant
         return (self.rule if meant == tool else self.rule.read_as(tool)), meant
 
@@ -230,7 +230,7 @@ class ToolCondition(Struct, frozen=True, eq=False):
         answer = self.holds(event, payload, scene)
         if isinstance(answer, Doubt):
             return f"in doubt: {answer.text}"
-        return rule.argument.why(cast("Mapping[str, Any]", _input(payload)), scene.cwd, answer)
+        return rule.argument.why(cast("Mapping[str, Any]", arguments_of(payload)), scene.cwd, answer)
 
 
 class Widened(AnyOf, frozen=True):
@@ -264,7 +264,16 @@ def tool_condition(text: str, patterns: Patterns, shell: ShellReader) -> ToolCon
     return ToolCondition(parse_tool_rule(text, patterns, shell))
 
 
-def _input(payload: Any) -> Any:
+def called_name(payload: Any) -> str | None:
+    """The name that the tool of a call has in the agent that makes it, where a hook is told another one."""
+    called: Any = field_of(payload, "called_as")
+    if called is None or not isinstance(called, Mapping):
+        return None
+    name = cast("Mapping[str, Any]", called).get("tool_name")
+    return name if isinstance(name, str) else None
+
+
+def arguments_of(payload: Any) -> Any:
     """The arguments of the call; where only the shell line is known, that."""
     arguments = field_of(payload, "tool_input")
     command = field_of(payload, "command")

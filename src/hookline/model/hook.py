@@ -23,6 +23,8 @@ Output = Literal["answer", "ignore"]
 #: Whether a hook may be run on what is long past: `none` says that it changes nothing, and that its answer depends on
 #: what is asked and not on when or how often.
 SideEffects = Literal["unknown", "none"]
+#: `fleet`: run by whichever machine of the fleet comes first.
+Durable = bool | Literal["fleet"]
 #: `session`: a durable hook waits for the earlier ones of its session that say so, too.
 Order = Literal["none", "session"]
 Scope = Literal["managed", "user", "project", "local", "plugin", "flag", "session"]
@@ -71,6 +73,41 @@ def shown_name(name: str) -> str:
     return one_line(name, _LONGEST_NAME)
 
 
+#: In the environment of each command of a bundle: the folder with its files.
+BUNDLE_VARIABLE = "HOOKLINE_BUNDLE"
+
+
+class HookBundle(Struct, frozen=True, kw_only=True):
+    """The signed bundle that a hook came with, as far as running it goes."""
+
+    #: Its name and revision.
+    label: str
+    #: Where its files are, and their digests by their paths below that.
+    folder: str = ""
+    files: Mapping[str, str] = {}
+    #: When it stops counting: in seconds since the epoch, and by the monotonic clock, which nobody can set back.
+    expires: float = float("inf")
+    closes: float = float("inf")
+    #: Why it does not count now.
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.label.rpartition(" ")[0]
+
+    def lapse(self, now: float, monotonic: float) -> str:
+        """Why it does not count any more; empty if it does."""
+        if self.problem or (now < self.expires and monotonic < self.closes):
+            return self.problem
+        from time import gmtime, strftime  # noqa: PLC0415 only for one that expired
+
+        since = strftime("%Y-%m-%d %H:%M UTC", gmtime(self.expires))
+        return (
+            f"the bundle {self.label} expired on {since}, so its guards are closed: run `hookline fleet pull`, "
+            "or have it published again"
+        )
+
+
 class Hook(Struct, frozen=True, kw_only=True, eq=False):
     """What runs, when, and how its answer is read."""
 
@@ -87,7 +124,7 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     timeout: float = 600.0
     waiting: Waiting = "wait"
     #: If it is not waited for: once its event was accepted, it is run to its end, by another process if need be.
-    durable: bool = False
+    durable: Durable = False
     order: Order = "none"
     once: bool = False
     mode: Mode = "enforce"
@@ -110,6 +147,8 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
     identity: object = None
     #: Why it cannot run: an entry that could not be read, kept so that its guard is not lost.
     broken: str | None = None
+    #: The signed bundle it came with, which may expire.
+    bundle: HookBundle | None = None
 
     def __post_init__(self) -> None:
         # Names are in messages everywhere: one that has line breaks or steers a terminal would forge lines of them.

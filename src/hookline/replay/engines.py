@@ -1,9 +1,9 @@
 """The hooks that were in force, or would have been: an engine for each directory in which a session began."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,11 +16,13 @@ from hookline.config.rules import parse_rule, rule_hooks
 from hookline.config.trust.trust import Options, Trust
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.family.wire import bad_payload
+from hookline.engine.judge import PASSED
 from hookline.engine.lanes import Lane
 from hookline.engine.session import Session
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.matching.shell import ShellReader
+from hookline.matching.tool_rules import ToolCondition
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
 from hookline.model.run import NO_CALL, Called, Run
@@ -53,19 +55,35 @@ class Configuration(Struct, frozen=True, kw_only=True):
     keep: bool = True
 
 
+class CollectedRun(NamedTuple):
+    """One run; most are of hooks that had nothing to say, and then no more than their names is needed."""
+
+    hook: str
+    source: str
+    passed: bool
+    record: Callable[[], Run]
+
+
 class RunCollector(Journal):
     """A journal that only remembers the runs of the last dispatch."""
 
     def __init__(self) -> None:
         super().__init__(Redactor({}), memory=1)
-        self.collected: list[Run] = []
+        self.collected: list[CollectedRun] = []
 
     def record(self, run: Run) -> None:
-        self.collected.append(run)
+        passed = run.decision is None and run.status == "ok"
+        self.collected.append(CollectedRun(run.hook, run.source, passed, lambda: run))
 
     def record_later(self, status: Any, make: Any, noted: Any) -> None:
         del status
-        self.collected.append(make(noted))
+        prepared, judged = noted[:2]
+        if judged is PASSED:
+            self.collected.append(
+                CollectedRun(prepared.hook.name, prepared.source, True, lambda: make(noted))
+            )
+        else:
+            self.record(make(noted))
 
     def called(self, payload: Any, project: str) -> Called:
         del payload, project
@@ -83,8 +101,7 @@ class PlacedEngine:
         self.left_out = left_out
         #: Equal ones have the same hooks, so that they give the same answers.
         self.fingerprint = hash(tuple(map(_fact, engine.hooks)))
-        self._memorable: dict[str, bool] = {}
-        self._places_matter: dict[str, bool] = {}
+        self._asked_at: dict[tuple[str, str], AskedAt] = {}
 
     def dialect(self, name: str) -> Dialect:
         return self.engine.loader.dialect(name)
@@ -110,30 +127,32 @@ class PlacedEngine:
         )
         return session
 
-    def asked_at(self, moment: Moment) -> Sequence[EventSpec[Any]]:
+    def asked_at(self, moment: Moment) -> "AskedAt":
         """The events at which hooks are configured, of those at which this moment asks."""
+        known = self._asked_at.get((moment.agent, moment.event))
+        if known is None:
+            known = self._asked_at[moment.agent, moment.event] = self._find_asked_at(moment)
+        return known
+
+    def _find_asked_at(self, moment: Moment) -> "AskedAt":
         dialect = self.dialect(moment.agent)
-        own = dialect.events.get(moment.event)
-        events = (
-            [each for row in dialect.moments(moment.event) for each in dialect.asked_at(row.event)]
-            if own
-            else []
-        )
-        lanes = self.engine.store.lanes
-        return [event for event in events if event.name in lanes]
+        rows = dialect.moments(moment.event) if moment.event in dialect.events else ()
+        every = [each for row in rows for each in dialect.asked_at(row.event)]
+        events = tuple([event for event in every if event.name in self.engine.store.lanes])
+        lanes = [lane for event in events for lane in self.engine.store.lanes[event.name]]
+        return AskedAt(events, _is_memorable(lanes), _looks_at_place(lanes), _looks_at_calls(lanes))
 
-    def is_memorable(self, events: Sequence[EventSpec[Any]]) -> bool:
-        """Whether the answer to a question is the same whenever it is asked: then it is asked once."""
-        return all(self._of_event(event, self._memorable, _is_memorable) for event in events)
 
-    def places_matter(self, events: Sequence[EventSpec[Any]]) -> bool:
-        """Whether a hook looks at the directory itself, and not only at what is named in relation to it."""
-        return any(self._of_event(event, self._places_matter, _looks_at_place) for event in events)
+class AskedAt(NamedTuple):
+    """The events of one moment at which hooks are asked, and how they answer."""
 
-    def _of_event(self, event: EventSpec[Any], known: dict[str, bool], find: Any) -> bool:
-        if event.name not in known:
-            known[event.name] = find(self.engine.store.lanes[event.name])
-        return known[event.name]
+    events: tuple[EventSpec[Any], ...]
+    #: The answer to a question is the same whenever it is asked: then it is asked once.
+    memorable: bool
+    #: A hook looks at the directory itself, and not only at what is named in relation to it.
+    places_matter: bool
+    #: Only the call decides which hooks are asked, and not what came of it.
+    by_call: bool
 
 
 def _fact(hook: Hook) -> tuple[Any, ...]:
@@ -150,6 +169,11 @@ def _is_memorable(lanes: Sequence[Lane]) -> bool:
 
 def _looks_at_place(lanes: Sequence[Lane]) -> bool:
     return any(_names_place(prepared.hook) for lane in lanes for prepared in lane.hooks)
+
+
+def _looks_at_calls(lanes: Sequence[Lane]) -> bool:
+    conditions = [prepared.hook.condition for lane in lanes for prepared in lane.hooks]
+    return all(each is None or isinstance(each, ToolCondition) for each in conditions)
 
 
 def _names_place(hook: Hook) -> bool:
@@ -175,6 +199,9 @@ class Engines:
 
     def at(self, directory: str) -> PlacedEngine:
         """The engine for sessions that began there."""
+        found = self._placed.get(directory)
+        if found is not None:
+            return found
         if self._configuration.files is not None:
             directory = ""
         elif not os.path.isabs(directory) or "\0" in directory:
@@ -185,6 +212,11 @@ class Engines:
                 del self._placed[next(iter(self._placed))]
             found = self._placed[directory] = self._made(directory)
         return found
+
+    @property
+    def made(self) -> Sequence[PlacedEngine]:
+        """Those that were needed, as far as they are still there."""
+        return tuple(self._placed.values())
 
     def _made(self, directory: str) -> PlacedEngine:
         try:

@@ -8,7 +8,6 @@ from msgspec import Struct, field
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.lanes import PreparedHook, select
-from hookline.matching.tool_rules import ToolCondition
 from hookline.model.errors import HooklineError
 from hookline.model.hook import Hook
 from hookline.replay.backtest import Tick, example_text
@@ -21,6 +20,19 @@ from hookline.transcripts.moment import HookNote, Moment, Tally
 _MOST_REMEMBERED = 400_000
 _TICK = 4 * 1024 * 1024
 _SEPARATOR = "\0"
+
+
+class SeenBy(Struct):
+    """What one agent's moments say of a hook; for the meaning see `SeenHook`."""
+
+    expected: int = 0
+    seen: int = 0
+    own_expected: int = 0
+
+    def add(self, other: "SeenBy") -> None:
+        self.expected += other.expected
+        self.seen += other.seen
+        self.own_expected += other.own_expected
 
 
 class SeenHook(Struct):
@@ -43,9 +55,18 @@ class SeenHook(Struct):
     #: Moments of the agent whose hook it is, which runs it itself.
     own_expected: int = 0
     own_seen: int = 0
+    #: The first three by agent.
+    agents: dict[str, SeenBy] = field(default_factory=dict[str, SeenBy])
     record: HookRecord = field(default_factory=HookRecord)
 
+    def by(self, agent: str) -> SeenBy:
+        found = self.agents.get(agent)
+        if found is None:
+            found = self.agents[agent] = SeenBy()
+        return found
+
     def add(self, other: "SeenHook") -> None:
+        _join(self.agents, other.agents)
         for name in ("expected", "seen", "own_expected", "own_seen"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -184,11 +205,10 @@ class Observation:
     def _look_at(self, moment: Moment) -> None:
         self.sightings.moments[moment.agent] = self.sightings.moments.get(moment.agent, 0) + 1
         placed = self._engines.at(moment.began_in or moment.cwd)
-        events = placed.asked_at(moment)
-        if not events:
+        asked_at = placed.asked_at(moment)
+        if not asked_at.events:
             return
-        by_call = all(_looks_at_calls(placed, event.name) for event in events)
-        key = self._questions.key(moment, placed, events, by_call=by_call)
+        key = self._questions.key(moment, placed, asked_at, by_call=asked_at.by_call)
         concerned = self._memory.get(key) if key is not None else None
         if concerned is None:
             concerned = self._concerned(moment, placed)
@@ -252,6 +272,7 @@ class Observation:
                 continue
             if one.hook.dialect == moment.agent and moment.agent != OWN_FORMAT:
                 seen.own_expected += moment.certain
+                seen.by(moment.agent).own_expected += moment.certain
                 continue
             if one.hook.dialect != OWN_FORMAT and not asks:
                 continue  # only Hookline takes the hooks of one agent to another
@@ -261,6 +282,9 @@ class Observation:
             state = self._state(moment, one, asked)
             seen.expected += moment.certain or state == "ran"
             seen.seen += state == "ran"
+            by_agent = seen.by(moment.agent)
+            by_agent.expected += moment.certain or state == "ran"
+            by_agent.seen += state == "ran"
             ran |= state == "ran"
             if moment.certain and state != "ran":
                 (untrusted if state == "untrusted" else missing).append(one)
@@ -319,8 +343,16 @@ class Observation:
         hole.count += 1
         hole.last = max(hole.last, moment.at)
 
+    def _add_unconcerned(self) -> None:
+        """Guards that are configured, and that no moment concerned."""
+        for placed in self._engines.made:
+            for event, lanes in placed.engine.store.lanes.items():
+                for prepared in (each for lane in lanes for each in lane.hooks if each.hook.event.guard):
+                    self._known_as(prepared, event, placed)
+
     def finished(self) -> Sightings:
         sightings = self.sightings
+        self._add_unconcerned()
         for key, hole in self._holes.items():
             sightings.holes[_SEPARATOR.join(map(str, key))] = hole
         for one in self._known.values():
@@ -330,12 +362,3 @@ class Observation:
         sightings.journal_first, sightings.callers = self._index.first, self._index.callers
         sightings.damage = self._index.damage
         return sightings
-
-
-def _looks_at_calls(placed: PlacedEngine, event: str) -> bool:
-    """Whether only the call decides which hooks of an event are asked, and not what came of it."""
-    return all(
-        prepared.hook.condition is None or isinstance(prepared.hook.condition, ToolCondition)
-        for lane in placed.engine.store.lanes[event]
-        for prepared in lane.hooks
-    )

@@ -41,7 +41,11 @@ td > .track { margin-top: .4rem; }
 code { font: 13px/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; } .key { display: inline-block; width: .7rem; height: .7rem; border-radius: 2px;
   margin: 0 .3rem 0 1rem; }
+.key.block { background: var(--block); } .key.ask { background: var(--ask); }
+.key.rewrite { background: var(--rewrite); }
 """
+#: How long bars are, as classes: a page under a strict policy has no styles in its elements.
+_LENGTHS = "".join(f".w{share}{{width:{share}%}}" for share in range(101))
 
 #: The file loads nothing, and says so to the browser.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -49,7 +53,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 
 def page(facts: Mapping[str, Any], now: float) -> str:
     """The document of `hookline backtest --json` as a page."""
-    body = "\n".join(_body(facts, now))
+    body = report_body(facts, now)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -58,13 +62,18 @@ def page(facts: Mapping[str, Any], now: float) -> str:
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
 <title>Hookline backtest</title>
-<style>{_STYLE}</style>
+<style>{_STYLE}{_LENGTHS}</style>
 </head>
 <body>
 {body}
 </body>
 </html>
 """
+
+
+def report_body(facts: Mapping[str, Any], now: float) -> str:
+    """What is on the page, for another page that has styles for it."""
+    return "\n".join(_body(facts, now))
 
 
 def _body(facts: Mapping[str, Any], now: float) -> Iterator[str]:
@@ -111,10 +120,7 @@ def _chart(days: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         return
     yield (
         "<p>"
-        + "".join(
-            f'<span class="key" style="background: var(--{name})"></span>{word}'
-            for name, word in _SERIES.items()
-        )
+        + "".join(f'<span class="key {name}"></span>{word}' for name, word in _SERIES.items())
         + ' <span class="soft">a day</span></p>'
     )
     label = f"Verdicts on {len(known)} days, at most {highest} a day"
@@ -175,12 +181,13 @@ def _hooks(hooks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield '<p class="soft">None would have said anything.</p>'
         return
     most = max(sum(each["moments"] for each in hook["said"].values()) for hook in speaking)
-    yield '<div class="scroll"><table><tr><th>hook</th><th></th><th class="n">deny</th><th class="n">ask</th>'
+    yield '<div class="scroll" tabindex="0"><table><tr><th>hook</th><td></td>'
+    yield '<th class="n">deny</th><th class="n">ask</th>'
     yield '<th class="n">rewrite</th><th class="n">allow</th><th class="n">asked</th></tr>'
     for hook in speaking:
         said = {word: each["moments"] for word, each in hook["said"].items()}
         parts = "".join(
-            f'<i class="{word}" style="width: {100 * said[word] / most:.2f}%"></i>'
+            f'<i class="{word} w{_share(said[word], most)}"></i>'
             for word in ("deny", "ask", "rewrite", "allow")
             if word in said
         )
@@ -203,7 +210,7 @@ def _examples(effects: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _table(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    yield '<div class="scroll"><table>'
+    yield '<div class="scroll" tabindex="0"><table>'
     yield '<tr><th class="n">times</th><th>call</th><th>first</th><th>why</th></tr>'
     for each in examples[:_MOST_EXAMPLES]:
         who = f"{_day(each['at'])} {each['agent']} {each['session'][:8]}"
@@ -219,7 +226,7 @@ def _table(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _agents(facts: Mapping[str, Any]) -> Iterator[str]:
-    yield '<h2>Moments by agent</h2><div class="scroll"><table>'
+    yield '<h2>Moments by agent</h2><div class="scroll" tabindex="0"><table>'
     kinds = list(dict.fromkeys(kind for of_agent in facts["agents"].values() for kind in of_agent))
     yield (
         "<tr><th>agent</th>"
@@ -239,10 +246,9 @@ def _cost(hooks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     most = timed[0]["milliseconds"]
     yield "<h2>What an answer costs</h2>"
     yield '<p class="soft">Milliseconds of one judgement, as measured while this report was made.</p>'
-    yield '<div class="scroll"><table>'
+    yield '<div class="scroll" tabindex="0"><table>'
     for hook in timed[:_MOST_HOOKS]:
-        share = 100 * hook["milliseconds"] / most
-        bar = f'<div class="track"><i class="allow" style="width: {share:.2f}%"></i></div>'
+        bar = f'<div class="track"><i class="allow w{_share(hook["milliseconds"], most)}"></i></div>'
         yield (
             f"<tr><td>{escape(hook['hook'])}</td><td>{bar}</td>"
             f'<td class="n">{hook["milliseconds"]:,.2f} ms</td><td class="soft">{escape(hook["type"])}</td></tr>'
@@ -265,6 +271,11 @@ def _left_out(facts: Mapping[str, Any]) -> Iterator[str]:
     told = ", ".join(f"{number:,} {name}" for name, number in unread.items() if number)
     if told:
         yield f'<p class="soft">Passed over in transcripts: {escape(told)}.</p>'
+
+
+def _share(part: float, whole: float) -> int:
+    """In percent, and to be seen if there is anything."""
+    return max(round(100 * part / whole), 1) if part else 0
 
 
 def _number(value: Any) -> str:

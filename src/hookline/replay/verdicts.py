@@ -1,17 +1,16 @@
 """What the hooks say to one moment of the past, by the same dispatch as in a live session; each question once."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from hookline.model.errors import HooklineError
-from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Outcome
 from hookline.model.run import Decision, Mode, Run
-from hookline.replay.engines import Engines, PlacedEngine
+from hookline.replay.engines import AskedAt, CollectedRun, Engines, PlacedEngine
 from hookline.replay.handlers import VOLATILE
 from hookline.transcripts.moment import Moment
 
@@ -71,10 +70,10 @@ class Questions:
         self._shared: tuple[Mapping[str, Any], tuple[Any, ...]] | None = None
 
     def key(
-        self, moment: Moment, placed: PlacedEngine, events: Sequence[EventSpec[Any]], *, by_call: bool = False
+        self, moment: Moment, placed: PlacedEngine, asked_at: AskedAt, *, by_call: bool = False
     ) -> tuple[Any, ...] | None:
         """What decides the answer; None where it may be another one each time. `by_call`: results do not matter."""
-        if not placed.is_memorable(events):
+        if not asked_at.memorable:
             return None
         if moment.kind == "call" or (by_call and moment.input):
             asked: Any = moment.input
@@ -84,7 +83,7 @@ class Questions:
         else:
             return None  # what tools return is hardly ever the same
         cwd, began_in = moment.cwd, moment.began_in or moment.cwd
-        if not placed.places_matter(events) and cwd.startswith(began_in) and len(began_in) > 1:
+        if not asked_at.places_matter and cwd.startswith(began_in) and len(began_in) > 1:
             inside = asked.replace(f"{began_in}/".encode("utf-8", "surrogatepass"), b"\0/")
             if _NAMES_PLACE.search(inside) is None:
                 # The same call in another project: only where it is in that project counts.
@@ -117,10 +116,10 @@ class Judge:
         if not moment.event:
             return NOTHING
         placed = self._engines.at(moment.began_in or moment.cwd)
-        events = placed.asked_at(moment)
-        if not events:
+        asked_at = placed.asked_at(moment)
+        if not asked_at.events:
             return NOTHING
-        key = self._questions.key(moment, placed, events)
+        key = self._questions.key(moment, placed, asked_at)
         known = self._memory.get(key) if key is not None else None
         if known is None:
             known = await self._judge(moment, placed)
@@ -152,7 +151,7 @@ class Judge:
         return self._quiet.setdefault((found.effect, found.passed, found.unjudged), found)
 
 
-def _verdict(outcome: Outcome, runs: list[Run], left_out: Mapping[tuple[str, str], str]) -> Verdict:
+def _verdict(outcome: Outcome, runs: list[CollectedRun], left_out: Mapping[tuple[str, str], str]) -> Verdict:
     rewriters = {edit.by for edit in outcome.edits}
     voices: list[Voice] = []
     passed: list[tuple[str, str]] = []
@@ -161,10 +160,10 @@ def _verdict(outcome: Outcome, runs: list[Run], left_out: Mapping[tuple[str, str
         name = (run.hook, run.source)
         if name in left_out:
             unjudged.append((*name, left_out[name]))
-        elif run.decision is None and run.status == "ok" and run.hook not in rewriters:
+        elif run.passed and run.hook not in rewriters:
             passed.append(name)
         else:
-            voices.append(_voice(run, run.hook in rewriters))
+            voices.append(_voice(run.record(), run.hook in rewriters))
     if not (voices or passed or unjudged):
         return NOTHING
     return Verdict(_effect(outcome), tuple(voices), tuple(passed), tuple(unjudged))

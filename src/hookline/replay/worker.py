@@ -69,11 +69,13 @@ def result_type(job: Job) -> Any:
     return Sightings
 
 
-async def look_back(job: Job, dialects: Mapping[str, Dialect], tick: Tick, processes: int = 2) -> Any:
-    """The result of a job, by as many processes as are worth it."""
+async def look_back(
+    job: Job, dialects: Mapping[str, Dialect], tick: Tick, processes: int = 2, *, apart: bool = False
+) -> Any:
+    """The result of a job, by as many processes as are worth it; `apart`: never in this one, which has to answer."""
     size = sum(source.size for source in job.sources)
     number = min(processes, os.cpu_count() or 1, max(size // _WORTH_A_PROCESS, 1))
-    if number < 2:
+    if number < 2 and not apart:
         return await work(job, dialects, tick)
     jobs = [msgspec.structs.replace(job, sources=tuple(part)) for part in shares(job.sources, number)]
     return await asyncio.to_thread(_in_processes, jobs, tick)

@@ -1,12 +1,11 @@
 """One request of a relay: the call that it makes, answered as a process of its own would."""
 
 import os
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hookline.dialects.registry import dialect_named
 from hookline.handlers.process.pool import Processes
 from hookline.journal.file import own_home
 from hookline.model.wire import HookReply
@@ -16,6 +15,9 @@ from hookline.resident.call.reply import with_lines, without_stdout
 from hookline.resident.handlers import Begin, call_handlers
 from hookline.resident.keep import Keep, KeptForCall
 from hookline.resident.protocol import Reply, Request
+
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
 
 #: Whoever sets this wants to see what happens on the terminal of the agent.
 _IN_PROCESS: Final = ("HOOKLINE_TRACE", "HOOKLINE_TRACEBACK")
@@ -51,10 +53,10 @@ def read_words(words: Sequence[str]) -> Asked | None:
     return Asked(dialect, events[0] if events else None, strict)
 
 
-def refusal(request: Request) -> str | None:
+def refusal(request: Request, keep: Keep) -> str | None:
     """Why a request is not for the resident; None: it takes it."""
     asked = read_words(request.words)
-    dialect = dialect_named(asked.dialect) if asked is not None else None
+    dialect = keep.dialect(asked.dialect) if asked is not None else None
     if dialect is None:
         return "it is no call of an agent"
     if request.env.get("HOME", "") != os.environ.get("HOME", ""):
@@ -63,40 +65,59 @@ def refusal(request: Request) -> str | None:
         return "it is to be traced"
     if not os.path.isabs(request.directory):
         return "its working directory is gone"
-    if moved_home(dialect.project_variables, request.env, own_home, request.directory) is not None:
+    if _moved_home(dialect, request, keep):
         return "its HOME is inside the project"
     return None
+
+
+def _moved_home(dialect: "Dialect", request: Request, keep: Keep) -> bool:
+    variables, env, directory = dialect.project_variables, request.env, request.directory
+    key = directory, env.get("HOME"), *(env.get(name) for name in variables)
+    return keep.moved_homes.get(key, lambda: moved_home(variables, env, own_home, directory) is not None)
 
 
 class ResidentCall:
     """A call that is under way."""
 
     def __init__(
-        self, keep: Keep, processes: Processes, request: Request, begin: Begin, started: float
+        self,
+        keep: Keep,
+        processes: Processes,
+        request: Request,
+        begin: Begin,
+        started: Callable[[], float],
     ) -> None:
+        """`started` says when the process began that the agent has started."""
         asked = read_words(request.words)
         if asked is None:
             raise ValueError("not a call of an agent")
-        self.begin = begin
+        self._begin = begin
         self._keep = keep
         self._asked = asked
         self._input = request.input
-        dialect = dialect_named(asked.dialect)
+        dialect = keep.dialect(asked.dialect)
         varying = dialect.payload_variables if dialect is not None else ()
         caller = keep.caller(asked.dialect, request.env, varying)
         env = dict(request.env)
-        self.engine = caller.engine(env, call_handlers(processes, env, begin))
-        kept = KeptForCall(keep, caller, asked.dialect)
+        self._journal = caller.journal(keep.journals)
+        self.engine = caller.engine(env, call_handlers(processes, env, self.begin), self._journal)
+        kept = KeptForCall(keep, caller, asked.dialect, started)
         self.call = AgentCall(
             self.engine, asked.dialect, asked.event, None, env,
             strict=asked.strict, directory=request.directory, kept=kept,
         )  # fmt: skip
-        self.call.started = started
+
+    async def begin(self) -> None:
+        """Hooks with effects are to start. What was done until then is written down now."""
+        self._journal.write()
+        await self._begin()
 
     async def answer(self) -> Reply:
         """Raises nothing but cancellation."""
         call = self.call
-        answer = with_lines(await call.answer(self._input), call.problems)
+        answer = await call.answer(self._input)
+        self._journal.check()
+        answer = with_lines(answer, call.problems)
         return _reply(answer, without_stdout(answer, call.outcome))
 
     def if_lost(self) -> Reply:
@@ -108,6 +129,7 @@ class ResidentCall:
 
     async def close(self, *, cancelled: bool = False) -> None:
         """Wait for hooks in the background, whose words go to the session; not if the agent gave up."""
+        self._journal.write()
         if not cancelled:
             await self.engine.drain()
         if self.call.ends_session:

@@ -2,26 +2,31 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded, Loader
-from hookline.dialects.registry import home_dialect
+from hookline.config.sessions import SessionRecord, Sessions
+from hookline.dialects.registry import dialect_named, home_dialect
 from hookline.engine.background import Inbox
 from hookline.engine.session import BlockCounts, Session
 from hookline.handlers.registry import Handler, standard_handlers
-from hookline.journal.file import JournalFile, journal_path
+from hookline.journal.file import journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
+from hookline.model.hook import Hook
 from hookline.model.outcome import Permission
 from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
 from hookline.resident.call.answer import Kept, hooks_for
+from hookline.resident.call.place import Place, find_place
+from hookline.resident.call.protect import Protection, protection_in
 from hookline.resident.call.twin import Asked, Given, call_key, now
-from hookline.resident.probes import Probes, recorded
+from hookline.resident.journal import CallJournal, JournalFiles
+from hookline.resident.probes import Remembered
 
 if TYPE_CHECKING:
     from hookline.config.trust.trust import Trust
@@ -30,15 +35,17 @@ if TYPE_CHECKING:
 
 #: Variables that differ from call to call and mean nothing to Hookline.
 _PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))
-_MOST_CALLERS, _MOST_PROJECTS, _MOST_SESSIONS, _MOST_ANSWERS = 16, 32, 1000, 64
+_MOST_CALLERS, _MOST_PROJECTS, _MOST_PLACES, _MOST_SESSIONS, _MOST_ANSWERS = 16, 32, 64, 1000, 64
+
+#: What is known of a session, and why it cannot be used.
+Recalled = tuple[SessionRecord | None, tuple[str, ...]]
 
 
 class Project(Struct, frozen=True, eq=False):
     """The hooks for a directory, as long as nothing changes that they were read from."""
 
     loaded: Loaded
-    trust: "Trust"
-    probes: Probes
+    trust: "Trust | None"
 
 
 class Caller:
@@ -46,35 +53,43 @@ class Caller:
 
     def __init__(self, dialect: str, env: Mapping[str, str], observer: "Observer | None" = None) -> None:
         self._dialect = dialect
+        self._env = env
         self._observer = observer
         self._redactor = Redactor(env)
         self._journal_path = journal_path(env)
         #: Dialects are built once.
         self._loader = Loader(home_dialect(), standard_handlers(env=env), env)
-        self._projects: OrderedDict[tuple[str, bool], Project] = OrderedDict()
+        self._projects = Remembered[Project](_MOST_PROJECTS)
+        self._places = Remembered[Place | None](_MOST_PLACES)
+        self._protected = Remembered[Protection](_MOST_PLACES)
 
-    def engine(self, env: Mapping[str, str], handlers: Mapping[str, Handler]) -> Engine:
+    def journal(self, files: JournalFiles) -> CallJournal:
+        return files.of_call(self._redactor, self._journal_path, self._dialect)
+
+    def engine(self, env: Mapping[str, str], handlers: Mapping[str, Handler], journal: Journal) -> Engine:
         """For one call, so that nothing of it can reach another: environment, admission, background work."""
-        journal = Journal(self._redactor, file=JournalFile(self._journal_path), caller=self._dialect)
         return Engine(
             handlers=handlers, journal=journal, env=env, loader=self._loader, observer=self._observer
         )
 
     def hooks(self, engine: Engine, cwd: str, caller: str, *, strict: bool) -> Loaded:
-        key = cwd, strict
-        known = self._projects.get(key)
-        if known is not None and known.probes.hold():
-            self._projects.move_to_end(key)
-            engine.use_trust(known.trust)
-            return known.loaded
-        with recorded() as probes:
-            loaded = hooks_for(engine, cwd, caller, None, strict=strict)
-        if probes.settled() and engine.trust is not None:
-            self._projects[key] = Project(loaded, engine.trust, probes)
-            _forget(self._projects, _MOST_PROJECTS)
-        else:
-            self._projects.pop(key, None)
-        return loaded
+        def read() -> Project:
+            return Project(hooks_for(engine, cwd, caller, None, strict=strict), engine.trust)
+
+        found = self._projects.get((cwd, strict), read)
+        if found.trust is not None:
+            engine.use_trust(found.trust)
+        return found.loaded
+
+    def place(self, cwd: str, told: Mapping[str, str], began_in: str | None) -> Place | None:
+        """`told` are the variables that name the project, which may be among those that vary."""
+        env = {**self._env, **told}
+        key = cwd, began_in, *told.items()
+        return self._places.get(key, lambda: find_place(cwd, tuple(told), began_in, env))
+
+    def protection(self, place: Place, hooks: Sequence[Hook]) -> Protection:
+        key = place.cwd, place.directory, place.root, id(hooks)
+        return self._protected.get(key, lambda: protection_in(place, hooks, self._env))
 
 
 class SessionState:
@@ -92,7 +107,7 @@ class Twins:
     def __init__(self) -> None:
         self._calls: OrderedDict[bytes, asyncio.Future[Given | None]] = OrderedDict()
 
-    def call(self, key: bytes, started: float) -> "ResidentTwin":
+    def call(self, key: bytes, started: Callable[[], float]) -> "ResidentTwin":
         return ResidentTwin(self, key, started)
 
     def current(self, key: bytes) -> "asyncio.Future[Given | None] | None":
@@ -108,7 +123,7 @@ class Twins:
 class ResidentTwin:
     """One call that may be made twice at the same time, in this process."""
 
-    def __init__(self, twins: Twins, key: bytes, started: float) -> None:
+    def __init__(self, twins: Twins, key: bytes, started: Callable[[], float]) -> None:
         self._twins = twins
         self._key = key
         self._started = started
@@ -120,7 +135,7 @@ class ResidentTwin:
         if other is not None:
             found = await asyncio.shield(other)
             # An agent that asks a second time has had the first answer before it started this process.
-            if found is not None and self._started <= found.at <= now():
+            if found is not None and self._started() <= found.at <= now():
                 return found
         self._own = self._twins.begin(self._key)
         return None
@@ -142,7 +157,19 @@ class Keep:
         self._observer = observer
         self._callers: OrderedDict[tuple[str, frozenset[tuple[str, str]]], Caller] = OrderedDict()
         self._sessions: OrderedDict[tuple[str, str, str], SessionState] = OrderedDict()
+        self.records = Remembered[Recalled](_MOST_PLACES)
+        #: Of a call, whether its HOME was led into its project.
+        self.moved_homes = Remembered[bool](_MOST_PLACES)
         self.twins = Twins()
+        self.journals = JournalFiles()
+        self._dialects: dict[str, Dialect] = {}
+
+    def dialect(self, name: str) -> "Dialect | None":
+        """An agent's, for its facts."""
+        found = self._dialects.get(name) or dialect_named(name)
+        if found is not None:
+            self._dialects[name] = found
+        return found
 
     def caller(self, dialect: str, env: Mapping[str, str], varying: Sequence[str] = ()) -> Caller:
         """`varying` are the beginnings of names whose values are part of the payload."""
@@ -177,13 +204,32 @@ class Keep:
         return len(self._sessions)
 
 
+class KeptSessions(Sessions):
+    """The records of sessions, each read again only if its file has changed."""
+
+    def __init__(self, home: str, known: "Remembered[Recalled]") -> None:
+        super().__init__(home)
+        self._home = home
+        self._known = known
+
+    def recall(self, new: SessionRecord) -> SessionRecord | None:
+        def read() -> Recalled:
+            sessions = Sessions(self._home)
+            return sessions.recall(new), tuple(sessions.problems)
+
+        found, problems = self._known.get((self._home, new.dialect, new.session, new.files), read)
+        self.problems += problems
+        return found
+
+
 class KeptForCall(Kept):
     """What one call gets of it."""
 
-    def __init__(self, keep: Keep, caller: Caller, dialect: str) -> None:
+    def __init__(self, keep: Keep, caller: Caller, dialect: str, started: Callable[[], float]) -> None:
         self._keep = keep
         self._caller = caller
         self._dialect = dialect
+        self._started = started
 
     def hooks(
         self, engine: Engine, cwd: str, caller: str, files: Sequence[str] | None, *, strict: bool
@@ -192,9 +238,21 @@ class KeptForCall(Kept):
             return super().hooks(engine, cwd, caller, files, strict=strict)
         return self._caller.hooks(engine, cwd, caller, strict=strict)
 
+    def place(
+        self, cwd: str, variables: Sequence[str], began_in: str | None, env: Mapping[str, str]
+    ) -> Place | None:
+        return self._caller.place(cwd, {name: env.get(name, "") for name in variables}, began_in)
+
+    def protection(self, place: Place, hooks: Sequence[Hook], env: Mapping[str, str]) -> Protection:
+        del env
+        return self._caller.protection(place, hooks)
+
+    def recalled(self, home: str) -> Sessions:
+        return KeptSessions(home, self._keep.records)
+
     def twin(self, dialect: "Dialect", parsed: Parsed, asked: Asked) -> ResidentTwin | None:
         key = call_key(dialect, parsed, asked)
-        return None if key is None else self._keep.twins.call(key, asked.started)
+        return None if key is None else self._keep.twins.call(key, self._started)
 
     def join(self, session: Session) -> None:
         state = self._keep.session(self._dialect, session.scene)

@@ -2,12 +2,15 @@
 
 import asyncio
 import fcntl
+import gc
 import os
 import signal
 import socket
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -16,11 +19,13 @@ from msgspec import Struct
 from hookline import __version__
 from hookline.config.jobs import left_jobs
 from hookline.handlers.process.pool import Processes
+from hookline.matching.shell import ShellReader
 from hookline.model.safe_text import one_line
 from hookline.resident import protocol
 from hookline.resident.call.twin import now, process_started
 from hookline.resident.calls import ResidentCall, refusal
-from hookline.resident.folder import SOCKET, Folder, peer
+from hookline.resident.connection import Connection, Listener, run_at_once
+from hookline.resident.folder import SOCKET, Folder
 from hookline.resident.keep import Keep
 from hookline.resident.protocol import Reply, Request
 
@@ -34,6 +39,22 @@ _MOST_CALLS: Final = 256
 _BACKLOG: Final = 512
 #: Seconds between two looks at whether it is time to end.
 _LOOK_SECONDS: Final = 5.0
+
+#: Modules that a process of its own would load only if it comes to that.
+_NEEDED: Final = (
+    "hookline.config.call_writes",
+    "hookline.config.shell_writes",
+    "hookline.dialects.family.settings",
+    "hookline.guards.commands",
+    "hookline.guards.judge",
+    "hookline.guards.runner",
+    "hookline.handlers.builtin",
+    "hookline.handlers.command",
+    "hookline.journal.secret_shapes",
+    "hookline.resident.call.late",
+    "hookline.tools.read_call",
+    "hookline.tools.standard",
+)
 
 Log = Callable[[str], None]
 
@@ -83,7 +104,7 @@ class Resident:
         self._last_call = time.monotonic()
         #: Calls that are not over, background work included.
         self._tasks: set[asyncio.Task[None]] = set()
-        self._server: asyncio.Server | None = None
+        self._listener: Listener | None = None
         self._lock: int | None = None
         self._own_code = _code_mark()
         self._ended = asyncio.Event()
@@ -96,8 +117,9 @@ class Resident:
         """Until it has ended; False if another one is at work."""
         if not self._take_lock():
             return False
-        await self._listen()
+        _get_ready()
         await self._listen_http()
+        self._listen()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.drain, f"signal {signal.Signals(number).name}")
@@ -135,11 +157,11 @@ class Resident:
 
     def drain(self, why: str) -> None:
         """Take no further calls, and end when those that are under way are over."""
-        if self._server is None:
+        if self._listener is None:
             return
         self._log(f"takes no more calls: {why}")
-        server, self._server = self._server, None
-        server.close()
+        listener, self._listener = self._listener, None
+        listener.close()
         if self._http is not None:
             self._http.close()
         with suppress(OSError):
@@ -167,7 +189,7 @@ class Resident:
         self._lock = lock
         return True
 
-    async def _listen(self) -> None:
+    def _listen(self) -> None:
         with suppress(FileNotFoundError):
             os.unlink(SOCKET, dir_fd=self._folder.descriptor)  # of one that was killed
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -179,8 +201,7 @@ class Resident:
             os.umask(before)
         self._socket = os.stat(SOCKET, dir_fd=self._folder.descriptor)
         listening.listen(_BACKLOG)
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_unix_server(lambda: Connection(self), sock=listening)
+        self._listener = Listener(listening, self.request, self._log)
 
     async def _listen_http(self) -> None:
         if self.settings.http_port is None:
@@ -204,14 +225,14 @@ class Resident:
             return None
         self._calls += 1
         self._last_call = time.monotonic()
-        call = ResidentCall(self.keep, self.processes, request, _agreed, now())
+        call = ResidentCall(self.keep, self.processes, request, _agreed, now)
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._own(self._answer_to(call, answered.set_result))
         return await answered
 
     # -- calls
 
-    def request(self, connection: "Connection", request: Request, pid: int) -> None:
+    def request(self, connection: Connection, request: Request, pid: int) -> None:
         """A relay has sent all of its request."""
         self._last_call = time.monotonic()
         if request.words[:1] == ("resident",):
@@ -223,12 +244,17 @@ class Resident:
             connection.finish(protocol.frame(protocol.REFUSED, why.encode()))
             return
         self._calls += 1
-        started = process_started(pid) if pid else now()
-        connection.call = ResidentCall(self.keep, self.processes, request, connection.begin, started)
-        connection.task = self._own(self._answer_to(connection.call, connection.answer))
+        call = connection.call = ResidentCall(
+            self.keep,
+            self.processes,
+            request,
+            connection.begin,
+            partial(process_started, pid) if pid else now,
+        )
+        connection.task = self._own(self._answer_to(call, connection.answer))
 
     def _why_not(self, request: Request) -> str | None:
-        if self._server is None:
+        if self._listener is None:
             return "it takes no more calls"
         if request.version != __version__:
             if _parts(request.version) > _parts(__version__):
@@ -239,7 +265,7 @@ class Resident:
             return "version: Hookline was installed anew"
         if len(self._tasks) >= _MOST_CALLS:
             return f"{_MOST_CALLS} calls are under way"
-        return refusal(request)
+        return refusal(request, self.keep)
 
     async def _answer_to(self, call: ResidentCall, tell: Callable[[Reply], None]) -> None:
         try:
@@ -253,8 +279,16 @@ class Resident:
         tell(reply)
         await call.close()
 
-    def _own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
+    def _own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+        """None if it is over already."""
+        try:
+            rest = run_at_once(work)
+        except Exception as problem:  # noqa: BLE001 as from a task
+            self._log(_broken(problem))
+            rest = None
+        if rest is None:
+            return None
+        task = asyncio.get_running_loop().create_task(rest)
         self._tasks.add(task)
         task.add_done_callback(self._done)
         return task
@@ -263,7 +297,7 @@ class Resident:
         self._tasks.discard(task)
         self._last_call = time.monotonic()
         if not task.cancelled() and (problem := task.exception()) is not None:
-            self._log(one_line(f"a call broke: {type(problem).__name__}: {problem}", 500))
+            self._log(_broken(problem))
 
     def _command(self, words: tuple[str, ...]) -> Reply:
         """`hookline resident status` and `stop`."""
@@ -277,89 +311,25 @@ class Resident:
     def status(self) -> Status:
         return Status(
             os.getpid(), __version__, self._since, self._calls, self._refused, len(self._tasks),
-            self.keep.sessions, self.settings.idle_seconds, self.http_address, self._server is None,
+            self.keep.sessions, self.settings.idle_seconds, self.http_address, self._listener is None,
         )  # fmt: skip
-
-    def log(self, line: str) -> None:
-        self._log(line)
-
-
-class Connection(asyncio.Protocol):
-    """One relay: its request, whether it agrees that hooks start, and that it is still there."""
-
-    def __init__(self, resident: Resident) -> None:
-        self._resident = resident
-        self._transport: Any = None
-        self._received = bytearray()
-        self._length: int | None = None
-        self._pid = 0
-        self._agreed: asyncio.Future[None] | None = None
-        self._asked = False
-        self.task: asyncio.Task[None] | None = None
-        self.call: ResidentCall | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
-        self._pid, user = peer(transport.get_extra_info("socket"))
-        if user != os.getuid():
-            self._transport.abort()
-
-    def data_received(self, data: bytes) -> None:
-        if self._asked:
-            if self._agreed is not None and not self._agreed.done() and data[:1] == protocol.GO:
-                self._agreed.set_result(None)
-            return
-        self._received += data
-        if self._length is None and len(self._received) >= protocol.HEADER.size:
-            magic, length = protocol.HEADER.unpack_from(self._received)
-            if magic != protocol.MAGIC or length > protocol.MOST_BYTES:
-                self._transport.abort()
-                return
-            self._length = length
-        if self._length is not None and len(self._received) >= protocol.HEADER.size + self._length:
-            self._take_request()
-
-    def _take_request(self) -> None:
-        self._asked = True
-        body = bytes(self._received[protocol.HEADER.size :])
-        self._received.clear()
-        try:
-            request = protocol.read_request(body)
-        except protocol.ProtocolError as problem:
-            self._resident.log(f"a request that cannot be read: {problem}")
-            self._transport.abort()
-            return
-        self._resident.request(self, request, self._pid)
-
-    async def begin(self) -> None:
-        """Hooks with effects are to start: the relay must agree, since it may be gone, or have waited too long."""
-        if self._agreed is None:
-            self._agreed = asyncio.get_running_loop().create_future()
-            if self.call is not None:
-                self._write(protocol.answer_frame(protocol.BEGINS, self.call.if_lost()))
-        await asyncio.shield(self._agreed)
-
-    def answer(self, reply: Reply) -> None:
-        self.finish(protocol.answer_frame(protocol.ANSWER, reply))
-
-    def finish(self, last: bytes) -> None:
-        self.task = None
-        self._write(last)
-        self._transport.close()
-
-    def _write(self, data: bytes) -> None:
-        if not self._transport.is_closing():
-            self._transport.write(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        del exc
-        if self.task is not None:
-            # The agent has ended the relay: nobody waits for these hooks any more.
-            self.task.cancel()
 
 
 async def _agreed() -> None:
     """An http request has no second process that would make the call again."""
+
+
+def _get_ready() -> None:
+    """Load what calls need, so that none has to wait for it, and leave all of that out of garbage collections."""
+    for name in _NEEDED:
+        import_module(name)
+    ShellReader().read("git status && make")  # the tables of programs
+    gc.collect()
+    gc.freeze()
+
+
+def _broken(problem: BaseException) -> str:
+    return one_line(f"a call broke: {type(problem).__name__}: {problem}", 500)
 
 
 def _parts(version: str) -> tuple[int, ...]:

@@ -54,6 +54,7 @@ _CLOSER: Mapping[str, Schema] = {
     "output": {"enum": list(get_args(Output)), "default": "answer"},
     "in_doubt": {"enum": list(get_args(InDoubt)), "default": "match"},
     "side_effects": {"enum": list(get_args(SideEffects)), "default": "unknown"},
+    "durable": {"anyOf": [_FLAG, {"const": "fleet"}], "default": False},
     "order": {"enum": list(get_args(Order)), "default": "none"},
     "on_failure": _ON_FAILURE,
     "onFailure": _ON_FAILURE,
@@ -83,7 +84,8 @@ ENTRY_WORDS: Mapping[str, str] = {
     "in_doubt": "What counts where it cannot be told whether a call fits the matcher or `if`: match runs the hook, ask "
     "asks the user instead, pass does not run it.",
     "durable": "With async or asyncRewake: once the event was accepted, the hook is run to its end, by another process "
-    "of the user if this one ends; a failure is tried again, three times in all.",
+    'of the user if this one ends; a failure is tried again, three times in all. With "fleet", any machine of the '
+    "fleet that has the same hook runs it; only for hooks of the user, the administrator and of bundles.",
     "order": "Session: of the durable hooks of a session that say so, one runs after another.",
     "command": "A line for the shell; with args, the program to start.",
     "args": "Arguments: the program is started without a shell, so nothing in them needs quoting.",

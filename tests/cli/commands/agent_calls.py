@@ -86,7 +86,7 @@ class Caller:
     ) -> HookReply:
         words = ("hook", "--dialect", dialect, event)
         request = Request("", os.getcwd(), words, env, raw)
-        if self._keep is not None and files is None and refusal(request) is None:
+        if self._keep is not None and files is None and refusal(request, self._keep) is None:
             return await self._ask_resident(self._keep, request)
         engine = Engine()
         call = AgentCall(engine, dialect, event, files, env)
@@ -98,12 +98,12 @@ class Caller:
 
     async def _ask_resident(self, keep: Keep, request: Request) -> HookReply:
         processes = SharedProcesses()
-        asked = ResidentCall(keep, processes, request, _agree, now())
+        asked = ResidentCall(keep, processes, request, _agree, now)
         try:
             return await asked.call.answer(request.input)
         finally:
-            self.remarks, self.runs = asked.call.remarks, asked.engine.journal.recent()
             await asked.close()
+            self.remarks, self.runs = asked.call.remarks, asked.engine.journal.recent()
             await processes.close_all()
 
 

@@ -29,12 +29,12 @@ from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
 from hookline.handlers.specs import GUARDS, BuiltinSpec, CommandSpec
 from hookline.model.diagnostics import Where
-from hookline.model.hook import Hook, Scope
+from hookline.model.hook import BUNDLE_VARIABLE, Hook, HookBundle, Scope
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote
 from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
-    from hookline.config.trust.files import FileFinder
+    from hookline.config.trust.files import FileFinder, NamedFile
     from hookline.config.trust.names import Places
 
 State = Literal["managed", "trusted", "modified", "untrusted", "disabled"]
@@ -255,6 +255,8 @@ class Trust:
         if hook.mode == "off":
             return Standing("disabled", "it is switched off")
         if hook.scope == "managed":
+            if hook.bundle is not None:
+                return Standing("managed", f"it is of the signed bundle {hook.bundle.label}")
             return Standing("managed", "the administrator of this machine configured it")
         if not self.is_foreign(hook.where.file, hook.scope):
             return Standing("trusted", "it is your own" if hook.scope != "flag" else "you named it")
@@ -403,6 +405,8 @@ class Trust:
 
         look = self._finder.look(_lines(hook), self._places(hook, scene.cwd, scene.project_dir or ""))
         trusted = None if item is None else self._trusted_texts(hook)
+        if hook.bundle is not None:
+            trusted = {each.text: _signed_digest(hook.bundle, each) for each in look.files}
         sealed = sealed_files(hook.spec, look.files, trusted)
         return _not_admitted(hook, sealed, asks=True) if isinstance(sealed, str) else Admission(files=sealed)
 
@@ -453,6 +457,15 @@ class Trust:
 
     def _shown(self, path: str) -> str:
         return shown_path(path, self.root, self._home)
+
+
+def _signed_digest(bundle: HookBundle, file: "NamedFile") -> str:
+    """What a file of a bundle must have, whatever is on disk by now; of any other file, what it has."""
+    if is_inside(file.path, bundle.folder):
+        return bundle.files.get(os.path.relpath(file.path, bundle.folder), "")
+    # A link in place of a file of the bundle leads elsewhere.
+    named = BUNDLE_VARIABLE in file.text or bundle.folder in file.text
+    return "" if named else file.digest
 
 
 def _not_admitted(hook: Hook, why: str, *, asks: bool) -> Admission:

@@ -171,6 +171,9 @@ def _remarks(hook: Hook) -> "Iterator[Diagnostic]":
         yield about(
             hook, "error", "timeout-unit", message, "timeout", fix=f"timeout = {hook.timeout / 1000:g}"
         )
+    if hook.durable == "fleet" and hook.scope not in ("managed", "user"):
+        message = "other machines have no hooks of a project, so it is run on this one"
+        yield about(hook, "warning", "not-in-fleet", message, "durable", fix="durable = true")
     if _closes(hook) and not hook.policy.may & May.BLOCK:
         message = f"it is to fail closed, but nothing can be blocked at {hook.policy.event_name}"
         yield about(hook, "warning", "beyond-its-power", message, "on_failure", fix="remove on_failure")

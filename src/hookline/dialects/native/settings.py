@@ -124,7 +124,7 @@ COMMON: Mapping[str, str] = {
     "asyncRewake": "true or false",
     "on_failure": "text or an object", "onFailure": "text or an object", "mode": "text",
     "rewrites": "true or false", "required": "true or false", "in_doubt": "text",
-    "durable": "true or false", "order": "text",
+    "durable": "true, false or text", "order": "text",
 }  # fmt: skip
 
 
@@ -316,8 +316,12 @@ class EntryReader(family.EntryReader):
         self.say("error", code, f"{field} is {word!r}", field, fix=f"one of {', '.join(words)}")
         return words[0]
 
-    def _durable(self, waiting: Waiting) -> bool:
-        durable: bool = self.fields.get("durable", False)
+    def _durable(self, waiting: Waiting) -> Any:
+        durable: Any = self.fields.get("durable", False)
+        if isinstance(durable, str) and durable != "fleet":
+            message = f"durable is {durable!r}"
+            self.say("error", "unknown-durable", message, "durable", fix="true, false or fleet")
+            durable = True
         if durable and waiting == "wait":
             fix = self.file.setting("async", "true")
             message = "durable is for hooks that are not waited for, so it means nothing here"

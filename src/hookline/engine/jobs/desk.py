@@ -15,10 +15,19 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.durable.port import MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Wake
+from hookline.durable.port import FLEET, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Wake
 from hookline.engine.background import Inbox, LateMessage, deliver
 from hookline.engine.dispatch import DispatchState
-from hookline.engine.jobs.stored import FILES, Resolve, StoredCall, hook_key, lane_of, stored_call
+from hookline.engine.jobs.stored import (
+    FILES,
+    Resolve,
+    StoredCall,
+    fleet_key,
+    goes_to_fleet,
+    hook_key,
+    lane_of,
+    stored_call,
+)
 from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
 from hookline.engine.lanes import PreparedHook
 from hookline.engine.run_hook import begin_handler, record
@@ -34,6 +43,7 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at what other processes have done.
 _LOOK_SECONDS: Final = 0.25
+_EXPECTED_SECONDS: Final = 0.05
 #: Seconds between two looks for what others have left.
 _ADOPT_SECONDS: Final = 1.0
 _LONGEST_WHY: Final = 500
@@ -57,7 +67,8 @@ class Desk:
         self._engine = engine
         self._open_queue = open_queue
         self._queue: Durable | None = None
-        self._at_once = at_once
+        #: How many jobs run at once.
+        self.at_once = at_once
         #: Calls that were accepted here, by the id of their job.
         self._held: dict[str, _Made] = {}
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
@@ -66,6 +77,8 @@ class Desk:
         #: Jobs of other processes that may wake a session of this one.
         self._expected: dict[str, Inbox] = {}
         self._watched: set[str] = set()
+        #: Sessions that other machines may send something to.
+        self._listening: set[str] = set()
         self._keys: dict[Hook, str] = {}
         self._resolve: Resolve | None = None
         self._worker: asyncio.Task[None] | None = None
@@ -98,6 +111,7 @@ class Desk:
                 dialect=hook.dialect, file=hook.where.file, source=prepared.source, scope=hook.scope,
                 payload=msgspec.Raw(msgspec.json.encode(call.payload)), scene=call.scene, directory=call.directory,
                 told_as=call.told_as, doubt=call.match_doubt, rewake=hook.waiting == "rewake",
+                fleet=fleet_key(hook) if goes_to_fleet(hook) else "",
             )  # fmt: skip
             body = msgspec.json.encode(stored)
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
@@ -106,6 +120,8 @@ class Desk:
             id=job_id, session=session.id, lane=lane_of(hook, key), body=body, ordered=hook.order == "session"
         )
         call.number = int(job_id[:14], 16)
+        if job.lane == FLEET:
+            return self._send(session, job, rewake=stored.rewake)
         # Before it can be over.
         self._held[job_id] = _Made(state, prepared, call, state.event_id, session.inbox)
         session.inbox.acknowledge = self.seen
@@ -117,6 +133,22 @@ class Desk:
             self._problem(problem)
             return str(problem)
         self._work()
+        return None
+
+    def _send(self, session: "Session", job: Job, *, rewake: bool) -> str | None:
+        """Leave a job to the fleet. What comes of it is seen in the queue, as of any other process."""
+        session.inbox.acknowledge = self.seen
+        try:
+            if self.queue.submit(job):
+                self.queue.listen(session.id)
+                self._inboxes[session.id] = session.inbox
+                if rewake:
+                    self._expected[job.id] = session.inbox
+                    session.inbox.await_wake()
+        except DurableError as problem:
+            self._problem(problem)
+            return str(problem)
+        self._watch(session.id)
         return None
 
     def _key(self, hook: Hook) -> str:
@@ -144,6 +176,10 @@ class Desk:
             if due is None:
                 return
             await asyncio.sleep(min(due, _ADOPT_SECONDS))
+
+    def look(self) -> None:
+        """There is something new in the queue that this engine has."""
+        self._work()
 
     def _adopt(self) -> None:
         try:
@@ -199,7 +235,7 @@ class Desk:
         """Begin what there is room for. The seconds until it is worth another look; None: nothing is left here."""
         queue, lanes = self.queue, self._lanes()
         try:
-            free = self._at_once - len(self._running)
+            free = self.at_once - len(self._running)
             for lease in queue.claim(lanes, free) if free else ():
                 task = asyncio.get_running_loop().create_task(self._run_job(lease))
                 self._running[lease.job.id] = lease, task
@@ -299,7 +335,9 @@ class Desk:
         job = lease.job
         if how != "settled":
             late = (_dead_letter(job, why),)
-        late = tuple(replace(one, wake_id=f"{job.id}.{place}") for place, one in enumerate(late))
+        late = tuple(
+            replace(one, wake_id=f"{job.id}.{lease.epoch}.{place}") for place, one in enumerate(late)
+        )
         wakes = [Wake(id=one.wake_id, session=job.session, body=msgspec.json.encode(one)) for one in late]
         queue = self.queue
         settle = {"settled": queue.settle, "dead": queue.bury, "retry": queue.retry}[how]
@@ -375,7 +413,10 @@ class Desk:
                 self.queue.seen(wake_id)
             session.inbox.acknowledge = self.seen
             self._inboxes[session.id] = session.inbox
-            if self._look(session.id):
+            listens = self.queue.listen(session.id)
+            if listens:
+                self._listening.add(session.id)
+            if self._look(session.id) or listens:
                 self._watch(session.id)
         except DurableError as problem:
             self._problem(problem)
@@ -395,19 +436,23 @@ class Desk:
 
     async def _look_again(self, session_id: str) -> None:
         more = first = True
-        while more:
+        while True:
             try:
                 more = self._look(session_id) if first or self.queue.changed() else more
                 first = False
             except DurableError as problem:
                 self._problem(problem)
-            await asyncio.sleep(_LOOK_SECONDS if more else 0)
+            if not more:
+                break  # with no pause in between: what is submitted from now on is watched anew
+            # What is waited for comes soon; a session that only listens can wait a little.
+            await asyncio.sleep(_EXPECTED_SECONDS if self._expected else _LOOK_SECONDS)
         self._watched.discard(session_id)
 
     def _look(self, session_id: str) -> bool:
         """Put what the session has not seen into its inbox. Whether more may come from other processes."""
         inbox, known = self._inboxes.get(session_id), self.queue.open_jobs(session_id)
         if inbox is None:
+            self._listening.discard(session_id)
             return False
         for wake in self.queue.wakes(session_id):
             inbox.put(msgspec.json.decode(wake.body, type=LateMessage))
@@ -420,7 +465,7 @@ class Desk:
             if job_id not in self._expected and stored_call(job.body).rewake:
                 self._expected[job_id] = inbox
                 inbox.await_wake()
-        return bool(others)
+        return bool(others) or session_id in self._listening
 
     def _tick(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

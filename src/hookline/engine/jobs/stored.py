@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from hookline.model.hook import Hook, Scope
+from hookline.durable.port import FLEET
+from hookline.model.diagnostics import Where
+from hookline.model.hook import BUNDLE_VARIABLE, Hook, Scope
 from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The lane of hooks that are in files: any process of the user can run them.
 FILES: Final = "files"
+#: Whose hooks other machines may have, too.
+_SHARED: Final[frozenset[Scope]] = frozenset(("managed", "user"))
 
 
 class StoredCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -37,6 +42,8 @@ class StoredCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     told_as: str = ""
     doubt: str = ""
     rewake: bool = False
+    #: The hook as every machine names it (`fleet_key`); empty if it is run on this one.
+    fleet: str = ""
 
 
 #: The hook of a job and the engine that has it; or why there is none, which makes the job a dead letter.
@@ -55,14 +62,30 @@ def stored_call(body: bytes) -> StoredCall:
 def hook_key(hook: Hook) -> str:
     """The same for the same hook in another process; a hook whose entry was changed is another one."""
     matcher, condition = (part.text if part is not None else None for part in (hook.matcher, hook.condition))
-    facts = (hook.dialect, hook.policy.event_name, hook.where.file, hook.kind, hook.name, matcher, condition)
+    # The folder of a bundle is another one for each revision and on each machine.
+    file = hook.where.file if hook.bundle is None else hook.bundle.name
+    facts = (hook.dialect, hook.policy.event_name, file, hook.kind, hook.name, matcher, condition)
     try:
         spec = msgspec.to_builtins(hook.spec)
     except (TypeError, ValueError):
         spec = None  # a function, which its name tells from others
+    if hook.bundle is not None and spec and "env" in spec:
+        spec["env"] = {name: value for name, value in spec["env"].items() if name != BUNDLE_VARIABLE}
     return sha256(msgspec.json.encode((facts, spec), order="sorted")).hexdigest()[:32]
+
+
+def fleet_key(hook: Hook) -> str:
+    """The same on every machine of the fleet that has the hook: not where it is configured, but all that it is."""
+    return hook_key(replace(hook, where=Where("")))[:24]
+
+
+def goes_to_fleet(hook: Hook) -> bool:
+    """What a project brings, or one program made, no other machine has."""
+    return hook.durable == "fleet" and bool(hook.where.file) and hook.scope in _SHARED
 
 
 def lane_of(hook: Hook, key: str) -> str:
     """A hook made in code, or by an option of the command line, only runs in a process that has it, too."""
+    if goes_to_fleet(hook):
+        return FLEET
     return FILES if hook.where.file and hook.scope != "session" else f"code:{key}"

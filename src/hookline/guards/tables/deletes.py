@@ -57,6 +57,13 @@ DELETE_RECURSIVE = Policy(
             example="rm --no-preserve-root /",
         ),
         GuardedCommand(
+            run="cmake",
+            does=_FOLDERS,
+            given="-E",
+            operand="^remove_directory$",
+            example="cmake -E remove_directory build",
+        ),
+        GuardedCommand(
             run="btrfs subvolume|sub delete|del", does=_FOLDERS, example="btrfs subvolume delete /data"
         ),
     ),

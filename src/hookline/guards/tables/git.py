@@ -57,6 +57,22 @@ FORCE_PUSH = Policy(
             example="git push origin :topic",
         ),
         GuardedCommand(
+            run="git push",
+            does=_OVERWRITES,
+            text=r"(?:^|\s)remote\.\S+\.(?:mirror(?:=(?:true|yes|on|1)\b|\s|$)|push=\+)",
+            unless=_DRY,
+            part="config",
+            example="git -c remote.origin.push=+main push",
+        ),
+        GuardedCommand(
+            run="git remote add",
+            does="makes every push to that remote overwrite it",
+            given="--mirror",
+            value="push",
+            part="config",
+            example="git remote add --mirror=push backup url",
+        ),
+        GuardedCommand(
             run="git send-pack|http-push",
             does=_OVERWRITES,
             given="-f --force --mirror",

@@ -25,6 +25,7 @@ from hookline.handlers.process.procfs import ProcessInfo
 RUN_ID: Final = "HOOKLINE_RUN_ID"
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
+_PR_SET_DUMPABLE: Final = 4
 _NO_PRIORITY: Final = 0
 _KERNEL_THREADS: Final = 2  # their common parent; they have no environment at all
 # The limit on file locks: no Linux since 2.4 enforces it, but every fork and exec hands it on, and anybody can read it.
@@ -142,11 +143,19 @@ def may_be_numbered() -> bool:
 
 def become_subreaper() -> bool:
     """Become the parent of all orphans among our descendants. False where the system has no such thing."""
-    import ctypes  # noqa: PLC0415 - slow to load, and only a subreaper needs it
+    return _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def hide_memory() -> bool:
+    """Keep other processes of the user from reading this one's memory. False where the system has no such thing."""
+    return _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def _prctl(option: int, value: int) -> bool:
+    import ctypes  # noqa: PLC0415 - slow to load, and only few processes need it
 
     try:
-        libc = ctypes.CDLL(None, use_errno=True)
-        return libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+        return ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) == 0
     except (OSError, AttributeError):
         return False
 

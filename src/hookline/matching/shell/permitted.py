@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 
 from hookline.matching.shell.environment import HARMLESS
-from hookline.matching.shell.files import option_values
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.walk.fields import Field
 
@@ -58,6 +57,8 @@ def unsettled(fields: Sequence[Field]) -> bool:
     if program == "printf":
         # Its only option comes first.
         return len(words) > 1 and _may_be_option(fields[1])
+    from hookline.matching.shell.files import option_values  # noqa: PLC0415 few lines have such words
+
     values = option_values(words)
     end = words.index("--") if "--" in words else len(words)
     return any(

@@ -45,10 +45,13 @@ _PLAIN_WRITES = frozenset(("--fix", "--write", "--fix-only", "--unsafe-fixes"))
 #: `find -exec`: the words after the option are a command.
 _EXECUTED = Kind()
 _MOST_EXECUTED = 40
+#: Of a program that is not known.
+_NO_OPTIONS = OptionSpec(style="posix")
 _PLAIN_NAME = r"[\w./@+-]+"
 _ASSIGNMENT = r"[A-Za-z_]\w*(?:%%|\(\))?\+?="
 
 
+@lru_cache(maxsize=512)
 def program_of(word: str) -> str:
     """The key of a program in the table: `/usr/bin/Python3.12` is python."""
     name = base_name(word).casefold()
@@ -101,11 +104,7 @@ def after_options(words: Words) -> Words:
     """The arguments from the first operand on: without the options before a sub-command."""
     row = row_of(program_of(words[0]))
     rest = words[1:]
-    if row is None:
-        spec = OptionSpec(style="posix")
-    else:
-        spec = OptionSpec(row.spec.text, "words" if row.style == "words" else "posix")
-    return rest[read_options(rest, spec).first :]
+    return rest[read_options(rest, _NO_OPTIONS if row is None else row.spec_before_operands).first :]
 
 
 class _Call:
@@ -175,7 +174,7 @@ class _Call:
 
     def _is_quiet(self) -> bool:
         """With --help nothing runs. Abbreviations do not count: not every program takes them."""
-        quiet = self._row.quiet.split()
+        quiet = self._row.quiet_options
         return any(
             one.name in quiet and (not one.name.startswith("--") or self._rest[one.at] == one.name)
             for one in self._options.given

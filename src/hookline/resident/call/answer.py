@@ -1,7 +1,7 @@
 """One call by another agent: its payload is read, dispatched to hooks, and answered in the agent's own terms."""
 
 import os
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from hookline.config.engine import Engine, jobs_path, strictly
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
+from hookline.config.sessions import Sessions
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import Dialect, DialectEvent, upward
@@ -29,7 +30,7 @@ from hookline.resident.call.late_loop import ends_at_once, running_loop
 from hookline.resident.call.memory import CallMemory
 from hookline.resident.call.payload import CallError, event_named, event_of, read_payload
 from hookline.resident.call.place import Place, find_place
-from hookline.resident.call.protect import names_protected, protect
+from hookline.resident.call.protect import Protection, names_protected, protect, protection_in
 from hookline.resident.call.twin import Asked, Given, Twin, now, twin_call
 
 if TYPE_CHECKING:
@@ -53,6 +54,20 @@ class Kept:
     ) -> Loaded:
         """The hooks that answer calls of this agent in this directory; the engine gets the trust they are under."""
         return hooks_for(engine, cwd, caller, files, strict=strict)
+
+    def place(
+        self, cwd: str, variables: Sequence[str], began_in: str | None, env: Mapping[str, str]
+    ) -> Place | None:
+        """Where a call belongs; None if nothing tells."""
+        return find_place(cwd, variables, began_in, env)
+
+    def protection(self, place: Place, hooks: Sequence[Hook], env: Mapping[str, str]) -> Protection:
+        """What no call may edit unasked."""
+        return protection_in(place, hooks, env)
+
+    def recalled(self, home: str) -> Sessions:
+        """What earlier calls have remembered of sessions."""
+        return Sessions(home)
 
     def twin(self, dialect: Dialect, parsed: Parsed, asked: Asked) -> Twin | None:
         """The same call, if it may be made twice at the same time."""
@@ -185,7 +200,10 @@ class AgentCall:
                     await running_loop()
                 self.outcome += await session.dispatch(moment, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
-        guarded = protect(self.outcome, parsed, dialect, found.place, self.engine.hooks, self._env)
+        guarded = protect(
+            self.outcome, parsed, dialect, found.place.cwd,
+            lambda: self._kept.protection(found.place, found.loaded.hooks, self._env),
+        )  # fmt: skip
         if guarded is not self.outcome:
             self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
         self.outcome = guarded
@@ -210,9 +228,9 @@ class AgentCall:
 
     def _find(self, dialect: Dialect, parsed: Parsed) -> "_Found":
         """The place of the call and its hooks, which are put in force; the session remembers both."""
-        memory = CallMemory(self._name, parsed, self._files, self._env)
+        memory = CallMemory(self._name, parsed, self._files, self._kept.recalled(self._env.get("HOME", "")))
         cwd = parsed.scene.cwd or self._directory or _own_directory()
-        place = find_place(cwd, dialect.project_variables, memory.began_in, self._env)
+        place = self._kept.place(cwd, dialect.project_variables, memory.began_in, self._env)
         if place is None and self._files is None:
             raise CallError(
                 f"the directory {cwd[:500]} does not exist, and nothing else says which project this is: "

@@ -1,6 +1,6 @@
 """What one call knows of its session, and adds to it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -27,10 +27,8 @@ _MOST_NAMED = 3
 class CallMemory:
     """The record of the session, as it was before this call and as it is after it."""
 
-    def __init__(
-        self, dialect: str, parsed: Parsed, files: Sequence[str] | None, env: Mapping[str, str]
-    ) -> None:
-        self._sessions = Sessions(env.get("HOME", ""))
+    def __init__(self, dialect: str, parsed: Parsed, files: Sequence[str] | None, sessions: Sessions) -> None:
+        self._sessions = sessions
         session = parsed.scene.session_id.encode("utf-8", "backslashreplace").decode()
         record = SessionRecord(dialect=dialect, session=session, files=tuple(files or ()))
         anew = parsed.event.name == _START and getattr(parsed.payload, "source", "") in _STARTS

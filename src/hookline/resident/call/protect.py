@@ -1,8 +1,9 @@
 """Self-protection inside another agent: a call that would edit what configures guards is put to the user."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.model.events import PERMISSION_REQUEST, PRE_TOOL_USE
@@ -11,6 +12,7 @@ from hookline.model.outcome import Outcome, Vote
 from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
+    from hookline.config.call_writes import CallReader
     from hookline.config.protected import Hit, Protected
     from hookline.dialects.dialect import Dialect
     from hookline.resident.call.place import Place
@@ -21,13 +23,26 @@ CHANGING = frozenset(("Bash", "Edit", "Write", "MultiEdit", "NotebookEdit"))
 _HARMLESS = frozenset(("read", "web", "agent"))
 
 
+class Protection(Struct, frozen=True, eq=False):
+    """What is protected at one place, as long as the hooks there are these and no link leads elsewhere."""
+
+    hooks: Sequence[Hook]
+    reader: "CallReader"
+    #: A worktree may lie in an agent's folder; its files are the project's all the same.
+    worktree: str
+
+
+def protection_in(place: "Place", hooks: Sequence[Hook], env: Mapping[str, str]) -> Protection:
+    from hookline.config.call_writes import CallReader
+    from hookline.config.project import project_root, trust_root
+
+    top = project_root(place.cwd)
+    reader = CallReader(_protected(place, hooks, env))
+    return Protection(hooks, reader, top if trust_root(top) != top else "")
+
+
 def protect(
-    outcome: Outcome,
-    parsed: Parsed,
-    dialect: "Dialect",
-    place: "Place",
-    hooks: Sequence[Hook],
-    env: Mapping[str, str],
+    outcome: Outcome, parsed: Parsed, dialect: "Dialect", cwd: str, protection: Callable[[], Protection]
 ) -> Outcome:
     """The outcome with a question about an edit of a protected file. A hook's denial is stronger, its allow is not.
 
@@ -36,7 +51,7 @@ def protect(
     """
     if outcome.blocked or parsed.event not in (PRE_TOOL_USE, PERMISSION_REQUEST):
         return outcome
-    hit = _edited(outcome, parsed, dialect, place, hooks, env)
+    hit = _edited(outcome, parsed, dialect, cwd, protection)
     if hit is None:
         return outcome
     if parsed.event is PERMISSION_REQUEST:
@@ -51,12 +66,7 @@ def names_protected(texts: Sequence[object], place: "Place", env: Mapping[str, s
 
 
 def _edited(
-    outcome: Outcome,
-    parsed: Parsed,
-    dialect: "Dialect",
-    place: "Place",
-    hooks: Sequence[Hook],
-    env: Mapping[str, str],
+    outcome: Outcome, parsed: Parsed, dialect: "Dialect", cwd: str, protection: Callable[[], Protection]
 ) -> "Hit | None":
     tool: Any = getattr(parsed.payload, "tool_name", None)
     arguments: Any = getattr(parsed.payload, "tool_input", None)
@@ -70,14 +80,8 @@ def _edited(
         if category_of(dialect.tools.canonical_name(tool)) in _HARMLESS:
             return None
         arguments = _with_patch(dialect, tool, arguments)
-    from hookline.config.call_writes import CallReader
-    from hookline.config.project import project_root, trust_root
-
-    top = project_root(place.cwd)
-    # A worktree may lie in an agent's folder; its files are the project's all the same.
-    worktree = top if trust_root(top) != top else ""
-    calls = CallReader(_protected(place, hooks, env))
-    return calls.written_by_call(tool, arguments, place.cwd, worktree)
+    found = protection()
+    return found.reader.written_by_call(tool, arguments, cwd, found.worktree)
 
 
 def _is_changing(dialect: "Dialect", tool: str) -> bool:

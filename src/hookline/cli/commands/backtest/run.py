@@ -31,6 +31,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     totals: Totals = await read_history(job, dialects)
     document = backtest_document(totals, dialects, time.monotonic() - started, compared=before is not None)
     _warn_of_unknown(args.run or (), document)
+    _keep(document, now)
     if args.html is not None:
         _write_page(args.html, document, now)
     return show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
@@ -82,6 +83,16 @@ def _warn_of_unknown(names: Sequence[str], document: BacktestDocument) -> None:
     for name in names:
         if name not in known:
             note(one_line(f"hookline backtest: --run {name}: no hook of this name was concerned", 500))
+
+
+def _keep(document: BacktestDocument, now: float) -> None:
+    """For the console. That it cannot be kept is no reason not to show it."""
+    from hookline.replay.reports import keep_report
+
+    try:
+        keep_report(os.environ, document.as_json().encode(), now)
+    except OSError as problem:
+        note(one_line(f"hookline backtest: the report is not kept for the console: {problem}", 500))
 
 
 def _write_page(path: str, document: BacktestDocument, now: float) -> None:

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     engine = inspection_engine()
     request, loaded = prepare(engine, args, cwd)
     report_diagnostics(loaded.diagnostics)
-    document = _document(engine, request, loaded, cwd)
+    document = explain_document(engine, request, loaded, cwd)
     if args.json:
         shown = show(document.as_json(), as_json=True)
     else:
@@ -86,7 +86,8 @@ def run(args: argparse.Namespace) -> ExitStatus:
     return shown
 
 
-def _document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> ExplainDocument:
+def explain_document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> ExplainDocument:
+    """What decides about the hooks that are in force in the engine."""
     session = session_of(engine, request)
     redact = redactor(engine.journal)
     untrusted = frozenset(found.file for found in loaded.found if found.needs_trust)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hookline.cli.text import count_of, json_lines, table, with_tilde
 from hookline.durable.owner import pid_of
-from hookline.durable.port import Known
+from hookline.durable.port import FLEET, Known
 from hookline.engine.jobs.stored import StoredCall, stored_call
 from hookline.model.safe_text import one_line, printable
 
@@ -126,6 +126,8 @@ def job_text(job: JobDocument) -> str:
 def _remark(job: JobDocument) -> str:
     if job.why:
         return one_line(job.why, _LONGEST)
+    if job.state == "queued" and job.lane == FLEET:
+        return "sent to the fleet" if job.attempts else "waits for `hookline fleet worker`"
     if job.state == "queued" and job.lane.startswith("code:") and job.pid is None:
         return "waits for its program"
     return f"process {job.pid}" if job.pid is not None else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from hookline.cli.commands.backtest.report import Unread
-from hookline.cli.history import agent_title
+from hookline.cli.history import agent_title, caller_of
 from hookline.cli.output import paint
 from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
 from hookline.dialects.dialect import Dialect
@@ -17,6 +17,17 @@ from hookline.replay.observed import SeenHook, Sightings
 
 _SHOWN = 20
 _COLUMNS = 200
+
+
+class ObservedBy(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the moments of one agent say of a hook."""
+
+    agent: str
+    #: How the journal calls it.
+    caller: str
+    expected: int
+    seen: int
+    own_expected: int
 
 
 class ObservedHook(Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,6 +57,7 @@ class ObservedHook(Struct, frozen=True, forbid_unknown_fields=True):
     passed_without_answer: int
     #: What it would have done while it only watched, by decision.
     shadow: dict[str, int]
+    agents: tuple[ObservedBy, ...]
 
 
 class ObservedHole(Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,7 +122,7 @@ def observed_document(
         moments={agent_title(dialects, name): number for name, number in sightings.moments.items()},
         journal_begins=sightings.journal_first,
         journal_damage=sightings.damage,
-        hooks=tuple(_hook(each) for each in sorted(sightings.hooks.values(), key=_by_holes)),
+        hooks=tuple(_hook(each, dialects) for each in sorted(sightings.hooks.values(), key=_by_holes)),
         holes=shown,
         unguarded=sum(each.count for each in shown if each.guard and not each.excused),
         problems=sightings.problems,
@@ -129,13 +141,19 @@ def _by_holes(hook: SeenHook) -> tuple[object, ...]:
     return (not hook.guard, hook.seen - hook.expected, hook.name)
 
 
-def _hook(hook: SeenHook) -> ObservedHook:
+def _hook(hook: SeenHook, dialects: Mapping[str, Dialect]) -> ObservedHook:
     record = hook.record
+    agents = tuple(
+        ObservedBy(
+            agent_title(dialects, name), caller_of(dialects, name), by.expected, by.seen, by.own_expected
+        )
+        for name, by in sorted(hook.agents.items())
+    )
     return ObservedHook(
         hook.name, hook.source, hook.event, hook.dialect, hook.type, hook.mode, hook.guard, hook.trusted,
         hook.why_untrusted, hook.expected, hook.seen, hook.own_expected, hook.own_seen, record.runs, record.last,
         record.last_verdict, one_line(record.last_failure, _COLUMNS), record.last_failure_at, record.unanswered,
-        record.shadow,
+        record.shadow, agents,
     )  # fmt: skip
 
 
@@ -162,12 +180,13 @@ def _lines(document: ObservedDocument, width: int, every: bool) -> Iterator[str]
         _when(document.journal_begins) if document.journal_begins else "there is none: no hook has ever run"
     )
     yield f"journal since: {begins}"
-    if not document.hooks:
+    concerned = [hook for hook in document.hooks if hook.expected or hook.own_expected]
+    if not concerned:
         yield "\nNo hook concerns what happened in these sessions; `hookline list` shows those in force here."
     else:
         yield ""
         head = ["hook", "event", "should", "seen", "last verdict", "no answer", ""]
-        yield table([head, *(_row(hook) for hook in document.hooks)], width)
+        yield table([head, *(_row(hook) for hook in concerned)], width)
     yield from _own_lines(document, width)
     yield from _failures(document, width)
     yield from _hole_lines(document, width, every)
@@ -223,7 +242,7 @@ def _failures(document: ObservedDocument, width: int) -> Iterator[str]:
 def _hole_lines(document: ObservedDocument, width: int, every: bool) -> Iterator[str]:
     guards = [hole for hole in document.holes if hole.guard]
     if not guards:
-        if document.hooks:
+        if any(hook.expected or hook.own_expected for hook in document.hooks):
             yield ""
             yield paint("Every guard was asked about every call that concerned it.", "green")
         return

@@ -7,7 +7,14 @@ from typing import get_args
 
 from hookline.cli.commands.observed.report import observed_document
 from hookline.cli.engines import inspection_engine, require_files
-from hookline.cli.history import nothing_found, read_history, readable_dialects, since_of, sources_of
+from hookline.cli.history import (
+    caller_of,
+    nothing_found,
+    read_history,
+    readable_dialects,
+    since_of,
+    sources_of,
+)
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
@@ -34,11 +41,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     job = Job(sources=sources.found, configuration=_configuration(args), since=since, observe=True)
     started = time.monotonic()
     sightings: Sightings = await read_history(job, dialects)
-    callers = {
-        name: transcripts.caller or name
-        for name, dialect in dialects.items()
-        if (transcripts := dialect.transcripts) is not None
-    }
+    callers = {name: caller_of(dialects, name) for name in dialects}
     document = observed_document(
         sightings, Causes(sightings, callers).explained(), dialects, excused, time.monotonic() - started
     )

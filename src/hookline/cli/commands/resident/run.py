@@ -101,8 +101,11 @@ def _observer(log: LogFile) -> "Telemetry | None":
 
 
 def _run(args: argparse.Namespace) -> int:
+    from hookline.handlers.process.containment import hide_memory
     from hookline.resident.handlers import SharedProcesses
 
+    # It knows the environments of calls, which hooks of other calls must not see.
+    hide_memory()
     log = LogFile(os.environ)
     settings = Settings(_seconds(args.idle), args.http)
     folder = open_folder(args.folder, create=True)

@@ -1,6 +1,7 @@
 """What one program may run, as data: which options, operands and input hold a command, and of what kind."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 
 from msgspec import Struct, field
 
@@ -9,7 +10,7 @@ from hookline.matching.shell.holes import Words
 from hookline.matching.shell.options import OptionSpec, Style
 
 
-class Program(Struct, frozen=True, eq=False):
+class Program(Struct, frozen=True, eq=False, dict=True):
     """One program, or one sub-command of a program (`git bisect run`).
 
     Kinds are the names in `hookline.matching.shell.kinds`: `line`, `program`, `python`, `sed`, `written`, …
@@ -65,13 +66,22 @@ class Program(Struct, frozen=True, eq=False):
     #: Lines that do so only with what the sandbox of the tests lacks: rights, a terminal, a network, a service.
     untried: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def spec(self) -> OptionSpec:
         return OptionSpec(" ".join((self.options, *self.values.values(), self.quiet)), self.style)
 
-    @property
+    @cached_property
+    def spec_before_operands(self) -> OptionSpec:
+        """The same up to the first operand: what comes behind it belongs to a sub-command."""
+        return OptionSpec(self.spec.text, "words" if self.style == "words" else "posix")
+
+    @cached_property
     def kinds(self) -> dict[str, str]:
         """The kind of each option's value."""
         return {
             option.rstrip(":"): kind for kind, options in self.values.items() for option in options.split()
         }
+
+    @cached_property
+    def quiet_options(self) -> frozenset[str]:
+        return frozenset(self.quiet.split())

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from hookline.matching.shell.found import Found, Inner, Stdin
 from hookline.matching.shell.holes import HOLE, Words
+from hookline.matching.shell.kinds import KINDS
 from hookline.matching.shell.options import OptionSpec, read_options
 from hookline.matching.shell.programs.row import Program
 
@@ -31,6 +32,13 @@ def _setarch(rest: Words, _stdin: Stdin) -> Iterator[Found]:
     command = read_options(rest, OptionSpec(_SETARCH, "posix")).operands[1:]
     if command:
         yield Inner(command)
+
+
+def _hook_options(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """`--hook EVENT=LINE`, at every sub-command that takes one."""
+    for option in read_options(rest, OptionSpec("--hook:")).given:
+        if option.name == "--hook" and option.value is not None:
+            yield from KINDS["line"].found(option.value.partition("=")[2])
 
 
 def _split_string(rest: Words) -> Words:
@@ -308,5 +316,16 @@ ROWS = (
         style="posix",
         command=0,
         untried=("dbus-run-session rm y", "dbus-run-session --dbus-daemon=/bin/rm true"),
+    ),
+    Program(
+        "hookline, hookline-relay",
+        "runs the hooks that are configured",
+        values={"settings": "--config:"},
+        reader=_hook_options,
+        untried=(
+            "hookline fire Stop --hook 'Stop=rm y'",
+            "hookline agent hi --hook=Stop='rm y'",
+            "echo 'hooks: {Stop: [{hooks: [{command: rm y}]}]}' | hookline fire Stop --config /dev/stdin",
+        ),
     ),
 )

@@ -42,7 +42,7 @@ class EvaluatedText:
         self.hide_text("".join(part.text if isinstance(part, Text) else " " for part in word))
 
     def hide_text(self, text: str) -> None:
-        if _HIDDEN_CODE.search(text):
+        if ("$" in text or "`" in text) and _HIDDEN_CODE.search(text):
             self._hidden[text] = None
 
     def found(self, steps: list[int]) -> Iterator[Found]:

@@ -3,6 +3,7 @@
 from hookline.matching.shell.found import Foreign, Line, Stdin
 from hookline.matching.shell.grammar.limits import has_bash_syntax, unreadable
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError, UnclearError
+from hookline.matching.shell.grammar.plain_parser import plain_list
 from hookline.matching.shell.grammar.syntax import (
     Arithmetic,
     Block,
@@ -87,17 +88,9 @@ class Walk(SimpleWalk):
 
     def _read(self, found: Line, context: Context, bash: bool) -> None:
         self._drops_patterns = self._drops_patterns or "nullglob" in found.code
-        parser = Parser(found.code, bash, steps=self._draft.steps)
-        try:
-            parsed = parser.parse()
-        except TooMuchError as error:
-            self._draft.doubt(f"the line cannot be parsed: {error}")
+        parsed = plain_list(found.code, self._draft.steps) or self._parsed(found.code, bash)
+        if parsed is None:
             return
-        except CannotParseError as error:
-            # A shell has run what comes before its mistake. To other shells than bash it may well be one.
-            parsed = List(tuple(parser.done))
-            if bash or isinstance(error, UnclearError):
-                self._draft.doubt(f"the line cannot be parsed: {error}")
         used = frozenset(self._variables.used)
         changed = self._variables.collect(parsed) & used
         if changed and (bash or context.depth):
@@ -112,11 +105,27 @@ class Walk(SimpleWalk):
         self._list(parsed, context)
         self._posix = False
 
+    def _parsed(self, code: str, bash: bool) -> List | None:
+        """The line as far as it can be parsed; None if that would cost too much."""
+        parser = Parser(code, bash, steps=self._draft.steps)
+        try:
+            return parser.parse()
+        except TooMuchError as error:
+            self._draft.doubt(f"the line cannot be parsed: {error}")
+            return None
+        except CannotParseError as error:
+            # A shell has run what comes before its mistake. To other shells than bash it may well be one.
+            if bash or isinstance(error, UnclearError):
+                self._draft.doubt(f"the line cannot be parsed: {error}")
+            return List(tuple(parser.done))
+
     def _list(self, found: List, context: Context) -> None:
         for item in found.items:
             certain = context.certain and item.after == ";" and not item.background
             self._draft.literal = self._draft.literal and not item.background
-            self._node(item.node, context._replace(certain=certain))
+            self._node(
+                item.node, context if certain == context.certain else context._replace(certain=certain)
+            )
 
     def _node(self, node: Node, context: Context) -> None:
         if self._draft.full():
@@ -191,7 +200,7 @@ class Walk(SimpleWalk):
 
     def _inside(self, node: Node, context: Context, stage: int) -> None:
         """What is substituted in the words of a command is run, and its output goes there."""
-        parts = tuple(parts_of(node))
+        parts = parts_of(node)
         if len(parts) > MANY_PARTS:
             self._draft.charge(COST_OF_A_PART * (len(parts) - MANY_PARTS), 0)
             if self._draft.full():

@@ -72,7 +72,7 @@ class SimpleWalk(CommandWalk, ABC):
             words = tuple(field.text for field in fields)
             self._fed_anew = self._fed_anew or (fed and base_name(words[0]) == "exec")
             self._draft.literal = self._draft.literal and (not fed or takes_data(words))
-            context = context._replace(made_up=made_up)
+            context = context if made_up == context.made_up else context._replace(made_up=made_up)
             self._command(words, context, ())
             fewer = _without_empty(fields, self._drops_patterns)
             if fewer not in {(), words}:
@@ -130,7 +130,8 @@ class SimpleWalk(CommandWalk, ABC):
                 every[at] = [(Field(HOLE, "unknown", splits=True),)]
                 count //= len(alternatives)
         every[0] = [one for fields in every[0] for one in self._first(fields, node.words[0])]
-        for chosen in dict.fromkeys(product(*every)):
+        alone = all(len(alternatives) == 1 for alternatives in every)
+        for chosen in ([one for (one,) in every],) if alone else dict.fromkeys(product(*every)):
             fields = tuple(field for word in chosen for field in word)
             if not fields or (not chosen[0] and len(every[0]) > 1 and _is_far_fetched(fields[0])):
                 # The first word may be empty; that the next one is then the command is far-fetched when it is no name.

@@ -107,7 +107,7 @@ class Variables:
 
 
 def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
-    for node in nodes_of(found):
+    for node, parts in nodes_and_parts(found):
         if isinstance(node, Simple):
             for assignment in node.assignments:
                 yield assignment.name, _value(assignment)
@@ -121,7 +121,7 @@ def _assigned(found: List, variables: Variables) -> Iterator[_Assigned]:
                 yield redirect.variable, UNKNOWN_VALUE
             if redirect.operator in _WRITES and (file := plain(redirect.target)):
                 variables.made.add(base_name(file))
-        yield from _in_words(node, variables)
+        yield from _in_words(node, parts, variables)
 
 
 def _by_block(node: Block, variables: Variables) -> Iterator[_Assigned]:
@@ -141,9 +141,9 @@ def _value(assignment: Assignment) -> tuple[Word, ...]:
     return Elements(assignment.elements) if assignment.elements is not None else (assignment.value,)
 
 
-def _in_words(node: Node, variables: Variables) -> Iterator[_Assigned]:
+def _in_words(node: Node, parts: list[Part], variables: Variables) -> Iterator[_Assigned]:
     """`${x:=value}` and arithmetic assign, too."""
-    for part in parts_of(node):
+    for part in parts:
         if isinstance(part, Parameter):
             variables.may_fail = variables.may_fail or part.subscript is not None or part.operator == ":"
             if part.operator in {"=", ":="}:
@@ -274,49 +274,56 @@ def has_names(words: Iterable[Iterable[Part]]) -> bool:
 
 
 def nodes_of(found: List) -> Iterator[Node]:
-    """Every command, also inside substitutions. No recursion: a hostile line can be deep."""
+    """Every command, also inside substitutions."""
+    return (node for node, _parts in nodes_and_parts(found))
+
+
+def nodes_and_parts(found: List) -> Iterator[tuple[Node, list[Part]]]:
+    """The same with the parts of each. No recursion: a hostile line can be deep."""
     stack: list[Node] = [found]
     while stack:
         node = stack.pop()
-        yield node
+        parts = parts_of(node)
+        yield node, parts
         if isinstance(node, List):
             stack.extend(item.node for item in reversed(node.items))
         elif isinstance(node, Pipeline):
             stack.extend(reversed(node.commands))
         elif isinstance(node, Block):
             stack.extend(reversed(node.bodies))
-        stack.extend(part.body for part in parts_of(node) if isinstance(part, Substitution))
+        stack += [part.body for part in parts if isinstance(part, Substitution)]
 
 
-def parts_of(node: Node) -> Iterator[Part]:
-    """All parts of the words of one command, also those inside other parts."""
+def parts_of(node: Node) -> list[Part]:
+    """All parts of the words of one command, also those inside other parts. No recursion, as above."""
     stack: list[Part] = []
     for word in words_of(node):
-        stack.extend(word)
+        stack += word
+    found: list[Part] = []
     while stack:
         part = stack.pop()
-        yield part
+        found.append(part)
         if isinstance(part, Parameter):
-            stack.extend(part.word)
-            stack.extend(part.subscript or ())
+            stack += part.word
+            stack += part.subscript or ()
         elif isinstance(part, Arithmetic):
-            stack.extend(part.parts)
+            stack += part.parts
+    return found
 
 
-def words_of(node: Node) -> Iterator[Iterable[Part]]:
+def words_of(node: Node) -> list[Iterable[Part]]:
+    found: list[Iterable[Part]] = []
     if isinstance(node, Simple):
-        yield from node.words
+        found += node.words
         for assignment in node.assignments:
-            yield assignment.value
-            yield assignment.subscript or ()
-            yield from assignment.elements or ()
+            found += (assignment.value, assignment.subscript or (), *(assignment.elements or ()))
     elif isinstance(node, Block):
-        yield from node.words or ()
+        found += node.words or ()
     elif isinstance(node, Test):
-        yield from node.words
+        found += node.words
     for redirect in redirects_of(node):
-        yield redirect.target
-        yield redirect.body or ()
+        found += (redirect.target, redirect.body or ())
+    return found
 
 
 def redirects_of(node: Node) -> tuple[Redirect, ...]:

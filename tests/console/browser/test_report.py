@@ -1,12 +1,10 @@
 """The report of a backtest in a real browser: it is drawn, light and dark, and no request leaves the file.
 
-Not a part of `make test`: it needs playwright and Chromium, and is skipped by name without them.
+A part of `make test-console`.
 """
 
 import json
 import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +12,7 @@ import pytest
 
 from hookline.replay.page import page
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="chromium is not installed")
-
 FACTS: dict[str, Any] = json.loads((Path(__file__).parent / "backtest.json").read_text())
-
-
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 def opened(browser: Any, file: Path, scheme: str) -> tuple[Any, list[str], list[str]]:

@@ -1,0 +1,259 @@
+"""What the console is given: the documents that other commands print, and the terminal."""
+
+import argparse
+import asyncio
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hookline.cli.output import note, show_part
+from hookline.cli.requests import RequestError
+from hookline.journal.journal import Journal
+from hookline.journal.redaction import Redactor
+from hookline.model.run import Run
+from hookline.model.safe_text import one_line
+
+_OBSERVED_SECONDS = 7 * 86_400
+#: A longer transcript is not searched for one call.
+_LONGEST_TRANSCRIPT = 256 * 1024 * 1024
+#: What the one line of an input is, by a part of the tool's name.
+_MAIN_ARGUMENTS = {
+    "read": "file_path", "write": "file_path", "edit": "file_path", "fetch": "url", "grep": "pattern",
+    "glob": "pattern", "search": "query",
+}  # fmt: skip
+
+
+class ConsoleOptions(Struct, frozen=True, kw_only=True):
+    folder: str
+    journal: str
+    machine: str
+    port: int | None
+    host: str | None
+    cert: str
+    key: str
+
+
+class ConsoleAnswers:
+    """Each method may be called in any thread."""
+
+    def __init__(self, *, opens: bool, as_json: bool) -> None:
+        self._opens = opens
+        self._as_json = as_json
+
+    # -- the terminal
+
+    def say(self, text: str) -> None:
+        note(one_line(f"hookline console: {text}", 500))
+
+    def started(self, address: str, link: str, file: str) -> None:
+        """Without a link it is running already, and only its file can open it."""
+        opened = self._opens and _open_browser(file)
+        if self._as_json:
+            facts = {
+                "address": address,
+                "link": link,
+                "login_file": file,
+                "opened": opened,
+                "pid": os.getpid(),
+            }
+            show_part(msgspec.json.encode(facts).decode(), as_json=True)
+            return
+        if not link:
+            show_part(f"a console is running already at {address}")
+            if not opened:
+                show_part(f"open this file in your browser: {file}")
+            return
+        show_part(f"the console is at {address}")
+        if opened:
+            show_part("your browser opens it; if it does not, open this link, which works once:")
+        else:
+            show_part("open this link in your browser; it works once:")
+        show_part(f"  {link}")
+        show_part("Ctrl-C ends it")
+
+    # -- documents
+
+    def explain(self, run: Run) -> Mapping[str, Any]:
+        from hookline.cli.commands.explain.run import explain_document
+        from hookline.cli.engines import inspection_engine, prepare, working_directory
+
+        cwd = working_directory(run.call.project or None)
+        engine = inspection_engine()
+        origin, arguments = _arguments(run)
+        caller = run.call.caller if run.call.caller in engine.loader.names else None
+        args = argparse.Namespace(
+            words=_words(run, arguments), payload=None, caller=caller, dialect=None, config=None, hook=None,
+            strict=False, trust=False,
+        )  # fmt: skip
+        request, loaded = prepare(engine, args, cwd)
+        explained = msgspec.to_builtins(explain_document(engine, request, loaded, cwd))
+        shown = Journal(Redactor(os.environ)).without_secrets(arguments)
+        options = ["--cwd", cwd, *(["--as", caller] if caller else [])]
+        return {
+            "from": origin,
+            "payload": _payload(run, shown),
+            "explain": explained,
+            "command": shlex.join(["hookline", "explain", *_words(run, shown), *options]),
+        }
+
+    def observed(self, tick: Callable[[float], None]) -> Mapping[str, Any]:
+        from hookline.cli.commands.observed.report import observed_document
+        from hookline.cli.history import caller_of, readable_dialects
+        from hookline.replay.causes import Causes
+        from hookline.replay.engines import Configuration
+        from hookline.replay.sources import find_sources
+        from hookline.replay.worker import Job, look_back
+
+        dialects, started = readable_dialects(), time.time()
+        since = started - _OBSERVED_SECONDS
+        sources = find_sources(list(dialects.values()), os.environ, (), since)
+        if not sources.found:
+            raise RequestError(
+                f"No agent wrote a transcript in the last 7 days; looked in {', '.join(sources.folders)}"
+            )
+        job = Job(sources=sources.found, configuration=Configuration(keep=False), since=since, observe=True)
+        whole = max(sources.size, 1)
+        sightings = asyncio.run(look_back(job, dialects, lambda done: tick(done / whole), apart=True))
+        callers = {name: caller_of(dialects, name) for name in dialects}
+        holes = Causes(sightings, callers).explained()
+        document = observed_document(sightings, holes, dialects, frozenset(), time.time() - started)
+        return msgspec.to_builtins(document)
+
+    def jobs(self) -> Mapping[str, Any]:
+        from hookline.cli.commands.jobs.report import JobsDocument, job_document
+        from hookline.config.jobs import open_jobs_file
+
+        queue = open_jobs_file(os.environ)
+        try:
+            jobs = tuple(job_document(job) for job in queue.jobs(settled=True))
+            return msgspec.to_builtins(JobsDocument(queue=queue.path, jobs=jobs))
+        finally:
+            queue.close()
+
+    def job(self, beginning: str) -> Mapping[str, Any] | None:
+        from hookline.cli.commands.jobs.report import job_document
+        from hookline.config.jobs import open_jobs_file
+
+        queue = open_jobs_file(os.environ)
+        try:
+            found = queue.find(beginning)
+        finally:
+            queue.close()
+        if len(found) != 1:
+            return None
+        document = msgspec.to_builtins(job_document(found[0], payload=True))
+        return Journal(Redactor(os.environ)).without_secrets(document)
+
+    def backtests(self) -> list[Mapping[str, Any]]:
+        from hookline.replay.reports import kept_reports
+
+        return [
+            {
+                "name": each.name, "at": each.at, "sessions": _count(each.report.get("sessions")),
+                "moments": _count(each.report.get("moments")),
+                **{name: _effect(each.report, name) for name in ("block", "ask", "rewrite")},
+            }
+            for each in kept_reports(os.environ)
+        ]  # fmt: skip
+
+    def backtest(self, name: str) -> Mapping[str, Any] | None:
+        from hookline.replay.reports import kept_report
+
+        found = kept_report(os.environ, name)
+        return {"at": found.at, "report": found.report} if found is not None else None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _effect(report: Mapping[str, Any], name: str) -> int:
+    effects: Any = report.get("effects")
+    effect: Any = effects.get(name) if isinstance(effects, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] JSON
+    return _count(effect.get("moments")) if isinstance(effect, dict) else 0  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] JSON
+
+
+# A call once more, from what is kept of it
+
+
+def _arguments(run: Run) -> tuple[str, dict[str, Any]]:
+    """The input of the call: from the agent's transcript, or the line that the journal has of it."""
+    call = run.call
+    if call.id and run.session:
+        found = _from_transcript(run)
+        if found is not None:
+            return "transcript", found
+    if not call.input:
+        return "journal", {}
+    name = call.tool.casefold()
+    key = next((key for part, key in _MAIN_ARGUMENTS.items() if part in name), "command")
+    return "journal", {key: call.input}
+
+
+def _from_transcript(run: Run) -> dict[str, Any] | None:
+    from hookline.cli.history import caller_of, readable_dialects
+    from hookline.transcripts.moment import Moment, Tally
+
+    dialects = readable_dialects()
+    for name, dialect in dialects.items():
+        transcripts = dialect.transcripts
+        if transcripts is None or caller_of(dialects, name) != run.call.caller:
+            continue
+        for file in transcripts.files(os.environ):
+            # Agents name the file after the session.
+            if run.session not in file or os.path.getsize(file) > _LONGEST_TRANSCRIPT:
+                continue
+            for item in transcripts.read(file, Tally()):
+                if isinstance(item, Moment) and item.kind == "call" and item.call_id == run.call.id:
+                    given = msgspec.json.decode(item.input) if item.input else None
+                    return given if isinstance(given, dict) else None  # pyright: ignore[reportUnknownVariableType] JSON
+    return None
+
+
+def _words(run: Run, arguments: Mapping[str, Any]) -> list[str]:
+    """The call as `hookline explain` reads it."""
+    if not run.call.tool:
+        return [run.event]
+    settings = [
+        f"{key}={value}" if isinstance(value, str) else f"{key}:={msgspec.json.encode(value).decode()}"
+        for key, value in arguments.items()
+        if key and not set(key) & set("=.:")
+    ]
+    return [run.event, run.call.tool, *settings]
+
+
+def _payload(run: Run, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    call = run.call
+    known = {
+        "hook_event_name": run.spelled or run.event, "session_id": run.session, "cwd": call.project,
+        "tool_name": call.tool, "tool_input": arguments if call.tool else None, "tool_use_id": call.id,
+    }  # fmt: skip
+    return {name: value for name, value in known.items() if value}
+
+
+# The browser
+
+
+def _open_browser(file: str) -> bool:
+    """Whether one was started. It is given a file, because other users can read what programs are started with."""
+    if sys.platform == "darwin":
+        command = ["open", file]
+    elif os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        command = ["xdg-open", file]
+    else:
+        return False  # nobody would see it; a browser for terminals would take this one
+    try:
+        subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+    except OSError:
+        return False
+    return True

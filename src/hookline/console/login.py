@@ -1,0 +1,79 @@
+"""Who may look: tokens that are good for one login, and the cookies that they are exchanged for."""
+
+import hmac
+import os
+import secrets
+import threading
+from html import escape
+from typing import Final
+
+#: Logins that are remembered; the oldest is forgotten.
+_MOST: Final = 100
+
+
+class Logins:
+    """One token at a time is good, for one login. It is in a file that only this user can read."""
+
+    def __init__(self, folder: str, address: str, port: int) -> None:
+        self.file = login_file(folder, port)
+        #: Cookies do not tell ports apart, so each has a name of its own.
+        self.cookie = f"hookline-console-{port}"
+        self._address = address
+        self._lock = threading.Lock()
+        self._token = ""
+        self._sessions: dict[str, None] = {}
+        self._renew()
+
+    @property
+    def link(self) -> str:
+        return f"{self._address}/login?token={self._token}"
+
+    def exchange(self, token: str) -> str | None:
+        """The value of a cookie for a token; None: the token is not the good one."""
+        with self._lock:
+            if not token or not hmac.compare_digest(token.encode(), self._token.encode()):
+                return None
+            session = secrets.token_urlsafe(32)
+            self._sessions[session] = None
+            while len(self._sessions) > _MOST:
+                del self._sessions[next(iter(self._sessions))]
+            self._renew()
+            return session
+
+    def is_known(self, session: str) -> bool:
+        with self._lock:
+            given = session.encode()
+            return any(hmac.compare_digest(given, known.encode()) for known in self._sessions)
+
+    def _renew(self) -> None:
+        """The file is a page that leads to the login: a browser is started with its name, so that the token is in no
+        list of processes."""
+        self._token = secrets.token_urlsafe(32)
+        new = f"{self.file}.new"
+        _remove(new)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
+            file.write(_PAGE.format(link=escape(self.link)))
+        os.replace(new, self.file)
+
+    def close(self) -> None:
+        _remove(self.file)
+
+
+_PAGE: Final = """<!doctype html>
+<meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={link}">
+<title>Hookline console</title>
+<a href="{link}">Open the console</a>
+"""
+
+
+def login_file(folder: str, port: int) -> str:
+    return os.path.join(folder, f"login-{port}.html")
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

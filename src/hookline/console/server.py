@@ -1,0 +1,200 @@
+"""The console's server: where it listens, who may reach it, and how it ends."""
+
+import asyncio
+import errno
+import ipaddress
+import logging
+import os
+import signal
+import socket
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import uvicorn
+from msgspec import Struct
+
+from hookline.console.guard import Guard
+from hookline.console.index import Index
+from hookline.console.login import Logins, login_file
+from hookline.console.pages import Pages
+from hookline.console.ports import Ports
+from hookline.console.queries import Queries
+from hookline.console.source import RunSource
+from hookline.model.errors import HooklineError
+
+#: H, O, O, K on the keys of a telephone.
+PORT: Final = 4665
+LOOPBACK: Final = "127.0.0.1"
+_BACKLOG: Final = 128
+
+
+class ConsoleError(HooklineError):
+    """The console cannot be started; the message says why, and what to do."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    #: Where the index and the login are kept.
+    folder: str
+    machine: str
+    #: Where it listens: a name or an address of this machine.
+    host: str = LOOPBACK
+    #: None: the usual one, or another if that is taken.
+    port: int | None = None
+    #: Files of a certificate and its key; with them it speaks TLS.
+    cert: str = ""
+    key: str = ""
+
+    @property
+    def secure(self) -> bool:
+        return bool(self.cert)
+
+
+def serve(settings: Settings, ports: Ports, sources: Sequence[RunSource]) -> int:
+    """Run the console until it is interrupted. Raises ConsoleError."""
+    check(settings)
+    listening = _listen(settings, ports)
+    if listening is None:
+        return 0  # one is running already
+    with listening:
+        asyncio.run(_serve(settings, ports, sources, listening))
+    return 0
+
+
+def check(settings: Settings) -> None:
+    """Whoever can reach it could read along, or in its place: only TLS prevents that beyond this machine."""
+    if bool(settings.cert) != bool(settings.key):
+        raise ConsoleError("TLS needs both --cert and --key")
+    for file in filter(None, (settings.cert, settings.key)):
+        if not os.path.isfile(file):
+            raise ConsoleError(f"there is no file {file}")
+    if not _is_loopback(settings.host) and not settings.secure:
+        raise ConsoleError(
+            f"{settings.host} can be reached by others: say --cert FILE and --key FILE, so that the login and what it"
+            f" shows are encrypted; or leave --host away, and use ssh -L {PORT}:{LOOPBACK}:{PORT}"
+        )
+    if settings.host in ("", "0.0.0.0", "::"):  # noqa: S104 refused
+        raise ConsoleError(
+            "--host is the name or address by which browsers call this machine, not all of them"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(settings: Settings, ports: Ports) -> socket.socket | None:
+    wanted = settings.port if settings.port is not None else PORT
+    try:
+        return _bound(settings.host, wanted)
+    except OSError as problem:
+        if problem.errno != errno.EADDRINUSE:
+            raise ConsoleError(f"cannot listen on {settings.host}:{wanted}: {problem.strerror}") from None
+    file = login_file(settings.folder, wanted)
+    if _is_running(settings.host, wanted, file):
+        ports.started(_address(settings, wanted), "", file)
+        return None
+    if settings.port is not None:
+        raise ConsoleError(f"port {wanted} is taken by another program: say another --port, or none")
+    return _bound(settings.host, 0)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    bound.setblocking(False)
+    return bound
+
+
+def _is_running(host: str, port: int, file: str) -> bool:
+    """Whether a console of this user has the port: its login is there, and it answers."""
+    if not os.path.exists(file):
+        return False
+    try:
+        with socket.create_connection((host, port), timeout=2.0) as connection:
+            connection.sendall(
+                f"GET /login HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode()
+            )
+            return b"403" in connection.recv(64)
+    except OSError:
+        return False
+
+
+def _address(settings: Settings, port: int) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"{'https' if settings.secure else 'http'}://{host}:{port}"
+
+
+def _hosts(settings: Settings, port: int) -> frozenset[str]:
+    """By which names it may be called. Any other may be one that somebody points here."""
+    address = _address(settings, port).partition("://")[2]
+    names = {address}
+    if _is_loopback(settings.host):
+        names |= {f"{LOOPBACK}:{port}", f"localhost:{port}"}
+    usual = 443 if settings.secure else 80
+    return frozenset(names | ({name.rpartition(":")[0] for name in names} if port == usual else set()))
+
+
+class _Server(uvicorn.Server):
+    """Without its own signals: ours end the streams first, and leave the process to its end."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+async def _serve(
+    settings: Settings, ports: Ports, sources: Sequence[RunSource], listening: socket.socket
+) -> None:
+    for folder in (os.path.dirname(settings.folder), settings.folder):  # each for this user alone
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    port: int = listening.getsockname()[1]
+    address = _address(settings, port)
+    index = Index(os.path.join(settings.folder, "index.sqlite"), sources, ports.say)
+    pages = Pages(index, Queries(index), ports, settings.machine)
+    logins = Logins(settings.folder, address, port)
+    guard = Guard(pages.app(), logins, _hosts(settings, port), secure=settings.secure)
+    config = uvicorn.Config(
+        guard, log_config=None, access_log=False, server_header=False, lifespan="off", ws="none",
+        proxy_headers=False, loop="asyncio",
+        timeout_graceful_shutdown=2, ssl_certfile=settings.cert or None, ssl_keyfile=settings.key or None,
+    )  # fmt: skip
+    # Whoever can reach the port could fill the terminal with what is wrong with their requests.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL + 1)
+    try:
+        server = _Server(config)
+        config.load()
+    except OSError as problem:
+        logins.close()
+        raise ConsoleError(f"TLS cannot be used: {problem}") from None
+
+    def stop() -> None:
+        server.should_exit = True
+        pages.live.close()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop)
+    follower = asyncio.create_task(pages.live.run())
+    try:
+        ports.started(address, logins.link, logins.file)
+        await server.serve(sockets=[listening])
+    finally:
+        follower.cancel()
+        await asyncio.gather(follower, return_exceptions=True)
+        logins.close()
+        index.close()
+        for source in sources:
+            source.close()

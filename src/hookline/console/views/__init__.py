@@ -1,0 +1,1 @@
+"""The pages, one module each: from what the index and the ports know to HTML."""

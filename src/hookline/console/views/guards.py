@@ -1,0 +1,262 @@
+"""Whether guards hold: which passed something without an answer, and which were never asked."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from hookline.console.filter import Filter
+from hookline.console.html import Child, Html, h, join
+from hookline.console.ports import Document
+from hookline.console.queries import Choices, OpenPass
+from hookline.console.views.layout import (
+    ago,
+    command,
+    empty,
+    filter_bar,
+    moment,
+    number,
+    range_words,
+    section,
+    session_address,
+    share,
+)
+from hookline.model.safe_text import one_line
+
+_FIELDS = ("agent", "machine")
+_MOST_HOLES = 30
+
+
+class Counted(Struct, frozen=True, kw_only=True):
+    """How far counting is, and what it found."""
+
+    document: Document | None = None
+    at: float = 0.0
+    #: From 0 to 1 while it is being counted.
+    progress: float | None = None
+    problem: str = ""
+
+
+def body(wanted: Filter, choices: Choices, passes: Sequence[OpenPass], coverage: Html) -> Html:
+    return join(
+        h("h1", "Guards", class_="hidden"),
+        filter_bar(wanted, choices, "/guards", _FIELDS),
+        _open_passes(wanted, passes),
+        coverage,
+    )
+
+
+def _open_passes(wanted: Filter, passes: Sequence[OpenPass]) -> Html:
+    if not passes:
+        text = (
+            f"In the {range_words(wanted)} every action that passed was judged by every guard it concerned."
+        )
+        return section(
+            "Passed without an answer", h("p", h("span", "✓ ", class_="good"), text, class_="lead")
+        )
+    whole = sum(each.unanswered for each in passes)
+    most = passes[0].unanswered
+    lead = h(
+        "p",
+        h("b", number(whole), class_="open-text"),
+        " actions went ahead although the hook that should judge them failed or timed out. Give these hooks ",
+        h("code", 'on_failure = "closed"'),
+        ", or find out why they do not answer.",
+        class_="lead",
+    )
+    return section(
+        "Passed without an answer",
+        lead,
+        h("ol", [_pass(wanted, each, most) for each in passes], class_="bars"),
+    )
+
+
+def _pass(wanted: Filter, each: OpenPass, most: int) -> Html:
+    bar = h(
+        "span",
+        h("i", class_=f"bar-open {share(each.unanswered, most)}"),
+        class_="track tall",
+        aria_hidden="true",
+    )
+    name = h(
+        "span",
+        h(
+            "a",
+            one_line(each.hook, 60),
+            href=wanted.address("/", hook=each.hook, agent=each.agent, status="unanswered"),
+        ),
+        h("small", f"{each.agent or 'unknown agent'} · {one_line(each.source, 60)}"),
+        class_="name",
+    )
+    late = f", {number(each.timed_out)} timed out" if each.timed_out else ""
+    return h(
+        "li", name, bar, h("span", f"{number(each.unanswered)} of {number(each.runs)}{late}", class_="value")
+    )
+
+
+# Coverage: guards by agents
+
+
+def coverage(counted: Counted, passes: Sequence[OpenPass], now: float) -> Html:
+    """A part of the page that is loaded again while it is being counted."""
+    running = counted.progress is not None
+    again = h("a", "Count again", href="/guards?again=1", data_again=True)
+    if running:
+        percent = round(100 * (counted.progress or 0))
+        aside: Child = h("span", f"reading past sessions: {percent} %", class_="soft", role="status")
+    else:
+        aside = (
+            (h("span", f"counted {ago(counted.at, now)} · ", class_="soft"), again) if counted.at else again
+        )
+    parts: list[Html] = []
+    if counted.problem:
+        parts.append(h("p", counted.problem, class_="lead"))
+    elif counted.document is None:
+        parts.append(empty("The transcripts of your agents are compared with the journal. Nothing is run."))
+    else:
+        parts += [_lead(counted.document), _matrix(counted.document, passes)]
+    shown = section("Coverage: configured → trusted → expected → seen", parts, aside=aside)
+    holes = _holes(counted.document) if counted.document is not None else None
+    state = "running" if running else "done"
+    return h("div", shown, holes, id="coverage", data_state=state, data_reload="/guards/coverage")
+
+
+def _lead(document: Document) -> Html:
+    sessions, moments = document["sessions"], sum(document["moments"].values())
+    missed = document["unguarded"]
+    verdict = (
+        h("b", f"{number(missed)} calls were not guarded", class_="block-text")
+        if missed
+        else h("b", "every guard was asked about every call that concerned it", class_="good")
+    )
+    return h(
+        "p", f"In {number(sessions)} sessions and {number(moments)} moments ", verdict, ".", class_="lead"
+    )
+
+
+def _matrix(document: Document, passes: Sequence[OpenPass]) -> Html:
+    guards = [hook for hook in document["hooks"] if hook["guard"]]
+    others = [hook for hook in document["hooks"] if not hook["guard"]]
+    if not guards and not others:
+        return empty("No hook concerns what happened in these sessions.")
+    agents = list(
+        dict.fromkeys([*document["moments"], *(each["agent"] for hook in guards for each in hook["agents"])])
+    )
+    head = h("tr", h("th", "guard", scope="col"), [h("th", agent, scope="col") for agent in agents])
+    opened = {(each.hook, each.source, each.agent): each for each in passes}
+    rows = [_matrix_row(hook, agents, opened) for hook in guards]
+    rest = (
+        h(
+            "p",
+            f"{len(others)} more hooks stop nothing: ",
+            ", ".join(one_line(hook["hook"], 40) for hook in others),
+            class_="soft",
+        )
+        if others
+        else None
+    )
+    table = (
+        h("table", h("thead", head), h("tbody", rows), class_="matrix")
+        if rows
+        else empty("No guard is configured.")
+    )
+    return join(
+        h("div", table, class_="scroll", tabindex=0, role="region", aria_label="Guards by agents"), rest
+    )
+
+
+def _matrix_row(
+    hook: Mapping[str, Any], agents: Sequence[str], opened: Mapping[tuple[str, str, str], OpenPass]
+) -> Html:
+    file = hook["source"].rpartition(":")[0] or hook["source"]
+    trust = "trusted" if hook["trusted"] else "not trusted"
+    state = h(
+        "small",
+        one_line(f"{hook['event']} · {trust} · {hook['source']}", 110),
+        title=hook["why_untrusted"] or None,
+    )
+    name = h(
+        "th",
+        h("a", one_line(hook["hook"], 50), href=Filter(hook=hook["hook"]).address("/")),
+        state,
+        scope="row",
+    )
+    of_agent = {each["agent"]: each for each in hook["agents"]}
+    cells = [
+        h(
+            "td",
+            _cell(
+                hook,
+                of_agent.get(agent),
+                opened.get((hook["hook"], file, of_agent.get(agent, {}).get("caller", ""))),
+            ),
+            data_agent=agent,
+        )
+        for agent in agents
+    ]
+    return h("tr", name, cells)
+
+
+def _cell(hook: Mapping[str, Any], of_agent: Mapping[str, Any] | None, opened: OpenPass | None) -> Html:
+    if of_agent is None or not (of_agent["expected"] or of_agent["own_expected"]):
+        return h("span", "– no call concerned it", class_="state none")
+    expected, seen = of_agent["expected"], of_agent["seen"]
+    if not expected:
+        return h("span", f"{number(of_agent['own_expected'])} by its own agent", class_="state none")
+    if seen < expected:
+        kind, words = "bad", f"✗ {number(seen)} of {number(expected)} seen"
+        if not hook["trusted"]:
+            words = f"✗ {number(expected)} expected, not trusted"
+        elif not seen:
+            words = f"✗ {number(expected)} expected, never seen"
+    elif opened is not None:
+        kind, words = "warn", f"⚠ {number(opened.unanswered)} open of {number(opened.runs)}"
+    else:
+        kind, words = "good", f"✓ {number(seen)} seen"
+    return h("span", words, class_=f"state {kind}")
+
+
+def _holes(document: Document) -> Html | None:
+    holes = [hole for hole in document["holes"] if hole["guard"]]
+    if not holes:
+        return None
+    causes: dict[str, int] = {}
+    for hole in holes:
+        causes[hole["cause"]] = causes.get(hole["cause"], 0) + hole["count"]
+    marks = [h("span", f"{cause} {number(count)}", class_="chip") for cause, count in _by_count(causes)]
+    rows = [_hole(hole) for hole in holes[:_MOST_HOLES]]
+    more = f"and {number(len(holes) - _MOST_HOLES)} more; " if len(holes) > _MOST_HOLES else ""
+    return section(
+        "Calls that were not guarded",
+        h("div", marks, class_="chips"),
+        h("ol", rows, class_="holes"),
+        h("p", f"{more}all of them:", class_="soft"),
+        command("hookline observed --all"),
+    )
+
+
+def _by_count(causes: Mapping[str, int]) -> Iterable[tuple[str, int]]:
+    return sorted(causes.items(), key=lambda item: -item[1])
+
+
+def _hole(hole: Mapping[str, Any]) -> Html:
+    hooks = ", ".join(hole["hooks"])
+    return h(
+        "li",
+        h("span", moment(hole["first"], time.time()), class_="soft"),
+        h("span", hole["cause"], class_="badge failed"),
+        h(
+            "span",
+            h("b", f"{number(hole['count'])} × {hole['tool'] or hole['event']} "),
+            h("code", hole["example"]),
+            class_="call",
+        ),
+        h(
+            "span",
+            f"{hole['agent']} ",
+            h("a", hole["session"][:8], href=session_address(hole["session"], "")),
+            class_="agent",
+        ),
+        h("span", f"{hole['why']}; not asked: {one_line(hooks, 200)}", class_="why"),
+    )

@@ -1,0 +1,215 @@
+"""One run: what is known of it, what the hook printed, and why it ran."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from hookline.console.filter import Filter
+from hookline.console.html import Html, h, join
+from hookline.console.ports import Document
+from hookline.console.queries import Row
+from hookline.console.views.layout import (
+    badge,
+    command,
+    duration,
+    empty,
+    facts,
+    moment,
+    section,
+    session_address,
+)
+from hookline.model.run import Run
+from hookline.model.safe_text import one_line
+
+
+def body(row: Row, run: Run, *, explained: bool, now: float) -> Html:
+    call = run.call
+    said = run.reason or run.detail
+    head = h(
+        "div",
+        badge(row),
+        h("h1", one_line(run.hook, 120)),
+        h("p", h("b", call.tool), " ", h("code", call.input), class_="call")
+        if call.tool or call.input
+        else None,
+        h("p", said, class_="reason") if said else None,
+        class_="run-title",
+    )
+    why = (
+        h(
+            "div",
+            section("Why it ran", empty("Reading the hooks that are in force there now …")),
+            id="why",
+            data_state="running",
+            data_reload=f"{row.address}/why",
+        )
+        if explained
+        else section(
+            "Why it ran", empty(f"It ran on {row.machine}: only that machine has its configuration.")
+        )
+    )
+    return join(
+        head,
+        h(
+            "div",
+            h("div", _facts(row, run, now), _output(run)),
+            h("div", why, _again(run)),
+            class_="pair run-page",
+        ),
+    )
+
+
+def _facts(row: Row, run: Run, now: float) -> Html:
+    call = run.call
+    flags = [
+        word
+        for word, holds in (
+            ("passed without an answer", run.passed_without_answer),
+            ("in shadow mode: recorded, not applied", run.mode == "shadow"),
+            ("asked again on the final input", run.recheck),
+            ("warm: by an interpreter started ahead", bool(run.warm)),
+            ("output truncated", run.truncated),
+        )
+        if holds
+    ]
+    return section(
+        "Facts",
+        facts(
+            [
+                (
+                    "Time",
+                    join(
+                        moment(run.at, now), h("span", f" · took {duration(run.duration_ms)}", class_="soft")
+                    ),
+                ),
+                ("Waited", duration(run.queue_ms) if run.queue_ms >= 1 else None),
+                ("Status", " · ".join(filter(None, (run.status.replace("_", " "), run.cause, run.decision)))),
+                ("Event", " as ".join(dict.fromkeys(filter(None, (run.event, run.spelled))))),
+                ("Hook", h("a", "all its runs", href=Filter(hook=run.hook).address("/"))),
+                ("Configured", h("code", run.source) if run.source else None),
+                ("Type", f"{run.type}, {run.dialect}"),
+                ("Agent", " as ".join(filter(None, (call.made_by, call.caller)))),
+                ("Sub-agent", run.agent),
+                (
+                    "Session",
+                    h("a", h("code", run.session), href=session_address(run.session, row.machine))
+                    if run.session
+                    else None,
+                ),
+                ("Project", h("code", call.project) if call.project else None),
+                ("Machine", row.machine),
+                ("Call", h("code", call.id) if call.id else None),
+                ("Told as", run.told_as if run.told_as != call.tool else None),
+                ("In doubt", run.doubt),
+                ("Not counted", ", ".join(run.dropped)),
+                (
+                    "Exit",
+                    " ".join(
+                        filter(
+                            None,
+                            (
+                                f"code {run.exit_code}" if run.exit_code is not None else "",
+                                f"signal {run.signal}" if run.signal is not None else "",
+                            ),
+                        )
+                    ),
+                ),
+                ("Also", ", ".join(flags)),
+            ]
+        ),
+    )
+
+
+def _output(run: Run) -> Html | None:
+    parts = [
+        (h("h3", name), h("pre", text, tabindex=0, role="region", aria_label=name))
+        for name, text in (("stdout", run.stdout), ("stderr", run.stderr), ("detail", run.detail))
+        if text
+    ]
+    return section("What it printed", parts) if parts else None
+
+
+def why(document: Document) -> Html:
+    """The part that is computed after the page is there."""
+    return h("div", _why(document), _payload(document), id="why", data_state="done")
+
+
+def why_not(problem: str) -> Html:
+    return h(
+        "div",
+        section("Why it ran", empty(f"This cannot be recomputed: {problem}")),
+        id="why",
+        data_state="done",
+    )
+
+
+def _why(document: Document) -> Html:
+    explained = document["explain"]
+    hooks = [hook for lane in explained["lanes"] for hook in lane["hooks"]]
+    label = h(
+        "p",
+        h("span", "recomputed", class_="badge other"),
+        " by the hooks that are in force there now; the journal does not keep reasons.",
+        class_="soft",
+    )
+    rows = [_hook(hook) for hook in hooks]
+    return section(
+        "Why it ran",
+        label,
+        h("ol", rows, class_="reasons") if rows else empty("No hook is configured for this event there now."),
+    )
+
+
+def _hook(hook: Mapping[str, Any]) -> Html:
+    mark = h(
+        "span",
+        "runs" if hook["would_run"] else "does not run",
+        class_=f"badge {'allow' if hook['would_run'] else 'other'}",
+    )
+    return h(
+        "li",
+        mark,
+        h("b", one_line(hook["hook"], 80)),
+        h("small", one_line(hook["source"], 120)),
+        h("ul", [h("li", line) for line in _reasons(hook)]),
+    )
+
+
+def _reasons(hook: Mapping[str, Any]) -> Iterator[str]:
+    yield hook["why"]
+    for kind in ("matcher", "condition"):
+        part = hook[kind]
+        if part is not None and part["why"] not in hook["why"]:
+            yield f"{kind} {part['text']!r}: {part['why']}"
+    if not hook["admitted"] and hook["admission_reason"]:
+        yield hook["admission_reason"]
+    closed = sorted(cause for cause, reaction in hook["failures"].items() if reaction not in ("block", "ask"))
+    if "block" in hook["may"] and closed:
+        yield f"passes without an answer when: {', '.join(cause.replace('_', ' ') for cause in closed)}"
+
+
+def _payload(document: Document) -> Html:
+    origin = {
+        "transcript": "from the agent's transcript, secrets taken out",
+        "journal": "recomputed from the one line that the journal keeps of the input",
+    }[document["from"]]
+    text = msgspec.json.format(msgspec.json.encode(document["payload"]), indent=2).decode()
+    return section(
+        "Payload",
+        h("p", h("span", document["from"], class_="badge other"), f" {origin}", class_="soft"),
+        h("pre", text, tabindex=0, role="region", aria_label="Payload"),
+        h("p", "The same on the command line:", class_="soft"),
+        command(document["command"]),
+    )
+
+
+def _again(run: Run) -> Html:
+    """Commands that find the run, or ask the same hooks once more."""
+    words = ["hookline", "log", "--hook", run.hook, "--call", run.call.input[:60]]
+    return section(
+        "On the command line",
+        command(shlex.join(words)),
+        command(f"hookline doctor --cwd {shlex.quote(run.call.project or '.')}"),
+    )

@@ -1,0 +1,401 @@
+"""The connection to the fleet's server, with the few things that are asked of it.
+
+The server is a way to reach other machines, never the guarantee: whatever it has acknowledged may be gone later, and
+the streams and buckets are made again where they are missing. Every method raises FleetError when the server cannot be
+reached or refuses; nothing is retried here, because the caller knows whether that is safe.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from hookline.fleet.settings import FleetSettings
+from hookline.model.errors import HooklineError
+
+T = TypeVar("T")
+
+#: Streams: jobs (`hl.job.<hook>.<session>`), wakes for sessions on other machines (`hl.wake.<session>`), and the runs
+#: of all machines (`hl.run.<machine>`).
+HOOKS: Final = "HOOKS"
+WAKE: Final = "WAKE"
+AUDIT: Final = "AUDIT"
+#: Buckets: who has which job and what came of it; who has which session and which wake; the machines; the bundles.
+SETTLED: Final = "settled"
+SESSIONS: Final = "sessions"
+MACHINES: Final = "machines"
+BUNDLES: Final = "bundle"
+
+_DAY: Final = 86_400.0
+#: Seconds for which what is over is remembered, as in the file of the queue.
+_REMEMBERED: Final = 7 * _DAY
+#: Seconds for which the runs are kept, and how many bytes of them: the oldest go first.
+_AUDIT_AGE: Final = 90 * _DAY
+_AUDIT_BYTES: Final = 8 << 30
+_TIMEOUT: Final = 5.0
+#: Seconds after which nothing is expected any more, whatever the client thinks.
+_LONGEST: Final = 12.0
+#: Of the server's answers: another revision than the one that was named is there.
+_OTHER_REVISION: Final = (10071, 10164)
+
+
+class FleetError(HooklineError):
+    """The server cannot be reached, or refuses; the message says why."""
+
+
+class Entry(Struct, frozen=True):
+    """A value of a bucket."""
+
+    key: str
+    value: bytes
+    revision: int
+    #: When it was written, by the server's clock, in seconds since the epoch.
+    written: float
+
+
+class Message(Struct, frozen=True, eq=False):
+    """A message of a work queue. It comes again if it is not acknowledged."""
+
+    subject: str
+    data: bytes
+    headers: Mapping[str, str]
+    #: How often it was delivered, this time included.
+    delivered: int
+    raw: Any
+
+    async def acknowledge(self) -> None:
+        """The server has noted it when this returns."""
+        await _asked(self.raw.ack_sync(timeout=_TIMEOUT))
+
+    async def put_off(self, seconds: float) -> None:
+        await _asked(self.raw.nak(delay=seconds))
+
+    async def at_work(self) -> None:
+        await _asked(self.raw.in_progress())
+
+
+class Fleet:
+    """An open connection. When the server goes away it is lost, and another one is to be made."""
+
+    def __init__(self, settings: FleetSettings, client: Any) -> None:
+        self.settings = settings
+        #: The client of nats-py, for what is not offered here.
+        self.client = client
+        self.streams: Any = client.jetstream(timeout=_TIMEOUT)
+        self._puller: dict[tuple[str, str], Any] = {}
+        self.lost = asyncio.Event()
+
+    @property
+    def connected(self) -> bool:
+        return bool(self.client.is_connected)
+
+    async def until_lost(self) -> None:
+        """Raises FleetError when the connection ends: sooner than each question would find out for itself."""
+        await self.lost.wait()
+        raise FleetError(f"the connection to {', '.join(self.settings.servers)} was lost")
+
+    @property
+    def server(self) -> str:
+        """The one that it is connected to."""
+        found = self.client.connected_url
+        return found.netloc.rpartition("@")[2] if found is not None else ""
+
+    @property
+    def most_bytes(self) -> int:
+        """The largest message that the server takes."""
+        return int(self.client.max_payload)
+
+    async def prepare(self) -> bool:
+        """Make the streams and buckets that are missing. Those that are there stay as their administrator made them.
+
+        Whether jobs or what is known of them had to begin anew: the server is new, or has lost what it had.
+        """
+        copies = self.settings.replicas
+        anew = await self._stream(HOOKS, ["hl.job.>"], retention="workqueue", num_replicas=copies)
+        await self._stream(WAKE, ["hl.wake.>"], retention="workqueue", num_replicas=copies)
+        await self._stream(
+            AUDIT, ["hl.run.>"], max_age=_AUDIT_AGE, max_bytes=_AUDIT_BYTES, num_replicas=copies
+        )
+        for bucket, seconds in ((SETTLED, _REMEMBERED), (SESSIONS, _REMEMBERED), (MACHINES, 0), (BUNDLES, 0)):
+            anew |= await self._bucket(bucket, seconds, copies) and bucket == SETTLED
+        return anew
+
+    async def _stream(self, stream: str, subjects: list[str], **settings: Any) -> bool:
+        """Whether it had to be made."""
+        from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
+
+        try:
+            await _asked(self.streams.stream_info(stream), NotFoundError)
+        except NotFoundError:
+            await _asked(self.streams.add_stream(name=stream, subjects=subjects, **settings))
+            return True
+        return False
+
+    async def _bucket(self, bucket: str, seconds: float, copies: int) -> bool:
+        # Read from the leader alone: a copy may be behind, and who claims must know.
+        return await self._stream(
+            f"KV_{bucket}", [f"$KV.{bucket}.>"], max_msgs_per_subject=1, max_age=seconds or None, allow_direct=False,
+            allow_rollup_hdrs=True, deny_delete=True, discard="new", num_replicas=copies,
+        )  # fmt: skip
+
+    # -- streams
+
+    async def publish(self, subject: str, data: bytes, headers: Mapping[str, str] | None = None) -> int:
+        """Its number in the stream. The server has it, for as long as it keeps what it has."""
+        found = await _asked(
+            self.streams.publish(subject, data, headers=dict(headers or {}), timeout=_TIMEOUT)
+        )
+        return int(found.seq)
+
+    async def fetch(self, stream: str, subject: str, name: str, most: int, seconds: float) -> list[Message]:
+        """Messages of a work queue, as many as there are; waits for the first. `name` is that of the consumer."""
+        puller = self._puller.get((stream, name))
+        if puller is None:
+            puller = self._puller[stream, name] = await self._pull(stream, subject, name)
+        try:
+            found = await _asked(puller.fetch(most, timeout=seconds), TimeoutError)
+        except TimeoutError:
+            return []
+        except FleetError:
+            self._puller.pop((stream, name), None)  # the consumer may be gone with the server's disk
+            raise
+        return [
+            Message(each.subject, each.data, each.headers or {}, each.metadata.num_delivered, each)
+            for each in found
+        ]
+
+    async def _pull(self, stream: str, subject: str, name: str) -> Any:
+        from nats.js.api import AckPolicy, ConsumerConfig  # noqa: PLC0415 of the extra
+
+        config = ConsumerConfig(
+            durable_name=name, filter_subject=subject, ack_policy=AckPolicy.EXPLICIT,
+            ack_wait=self.settings.lease, max_ack_pending=100_000,
+        )  # fmt: skip
+        await _asked(self.streams.add_consumer(stream, config))
+        return await _asked(self.streams.pull_subscribe_bind(consumer=name, stream=stream))
+
+    async def read(
+        self, stream: str, subject: str, *, headers_only: bool = False
+    ) -> AsyncIterator[tuple[bytes, Mapping[str, str]]]:
+        """Everything that a stream has now, oldest first; nothing is taken out of it."""
+        from nats.js.api import AckPolicy, ConsumerConfig  # noqa: PLC0415 of the extra
+
+        config = ConsumerConfig(
+            filter_subject=subject, ack_policy=AckPolicy.NONE, headers_only=headers_only, inactive_threshold=30.0,
+            mem_storage=True,
+        )  # fmt: skip
+        made = await _asked(self.streams.add_consumer(stream, config))
+        left = int(made.num_pending or 0)
+        puller = await _asked(self.streams.pull_subscribe_bind(consumer=made.name, stream=stream))
+        try:
+            while left > 0:
+                for each in await _asked(puller.fetch(min(left, 256), timeout=_TIMEOUT)):
+                    left -= 1
+                    yield each.data, each.headers or {}
+        finally:
+            await _quietly(puller.unsubscribe())
+
+    async def first_number(self, stream: str) -> int:
+        """The number of the oldest message that a stream has."""
+        found = await _asked(self.streams.stream_info(stream))
+        return int(found.state.first_seq)
+
+    # -- hints, which may be lost
+
+    async def say(self, subject: str, data: bytes) -> None:
+        await _asked(self.client.publish(subject, data))
+
+    @asynccontextmanager
+    async def listening(self, subject: str, heard: Callable[[bytes], None]) -> AsyncGenerator[None]:
+        """What is said on a subject is heard as long as the block lasts."""
+
+        async def called(message: Any) -> None:
+            heard(message.data)
+
+        subscription = await _asked(self.client.subscribe(subject, cb=called))
+        try:
+            yield
+        finally:
+            await _quietly(subscription.unsubscribe())
+
+    # -- buckets
+
+    async def get(self, bucket: str, key: str) -> Entry | None:
+        from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
+
+        try:
+            found = await _asked(
+                self.streams.get_msg(f"KV_{bucket}", subject=f"$KV.{bucket}.{key}"), NotFoundError
+            )
+        except NotFoundError:
+            return None
+        if "KV-Operation" in (found.headers or {}):
+            return None
+        return Entry(key, found.data or b"", int(found.seq), _seconds(found.time))
+
+    async def put(self, bucket: str, key: str, value: bytes, revision: int | None = None) -> int | None:
+        """Its revision. With one to follow (0: there is no such key), None if there is another one meanwhile."""
+        from nats.js.errors import APIError  # noqa: PLC0415 of the extra
+
+        headers = {} if revision is None else {"Nats-Expected-Last-Subject-Sequence": str(revision)}
+        write = self.streams.publish(f"$KV.{bucket}.{key}", value, headers=headers, timeout=_TIMEOUT)
+        try:
+            return int((await _asked(write, APIError)).seq)
+        except APIError as problem:
+            if problem.err_code in _OTHER_REVISION:
+                return None
+            raise FleetError(_why(problem)) from problem
+
+    async def time(self) -> float:
+        """What the server's clock shows, in seconds since the epoch."""
+        answer = await _asked(self.client.request(f"$JS.API.STREAM.INFO.{HOOKS}", b"", timeout=_TIMEOUT))
+        found = msgspec.json.decode(answer.data)
+        if "ts" not in found:
+            raise FleetError(f"the server does not tell its time: {found.get('error', 'it is too old')}")
+        return msgspec.convert(found["ts"], datetime, strict=False).timestamp()
+
+    async def keys(self, bucket: str) -> list[Entry]:
+        """All values of a small bucket."""
+        import nats.js.errors  # noqa: PLC0415 of the extra
+
+        store = await _asked(self.streams.key_value(bucket))
+        try:
+            names = await _asked(store.keys(), nats.js.errors.NoKeysError)
+        except nats.js.errors.NoKeysError:
+            return []
+        found = [await self.get(bucket, name) for name in names]
+        return [each for each in found if each is not None]
+
+    async def watch(self, bucket: str, keys: str = ">") -> AsyncIterator[Entry]:
+        """What is there, and what comes from now on. A server that lost its disk may have lost the watcher, too."""
+        store = await _asked(self.streams.key_value(bucket))
+        watcher = await _asked(store.watch(keys))
+        try:
+            async for found in watcher:
+                if found is not None and found.operation is None:
+                    yield Entry(found.key, found.value or b"", int(found.revision), _seconds(found.created))
+        finally:
+            await _quietly(watcher.stop())
+
+    async def close(self) -> None:
+        await _quietly(self.client.close())
+
+
+@asynccontextmanager
+async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
+    """A connection for as long as the block lasts."""
+    fleet = await connect(settings)
+    try:
+        yield fleet
+    finally:
+        await fleet.close()
+
+
+async def connect(settings: FleetSettings) -> Fleet:
+    """Raises FleetError if the server cannot be reached, or the extra `fleet` is not installed."""
+    try:
+        from nats.aio.client import Client  # noqa: PLC0415 heavy, and of an extra
+    except ImportError:
+        raise FleetError("the fleet needs the extra: pip install 'hookline[fleet]'") from None
+    client: Any = Client()
+    fleet: list[Fleet] = []
+    said: list[Exception] = []
+
+    async def failed(problem: Exception) -> None:
+        """What goes wrong later is found by those who ask."""
+        said[:] = [*said, problem][:1]
+
+    async def disconnected() -> None:
+        for each in fleet:
+            each.lost.set()
+
+    options: dict[str, Any] = {
+        "servers": list(settings.servers), "name": f"hookline {settings.name}", "connect_timeout": 3,
+        "reconnect_time_wait": 0.25, "max_reconnect_attempts": 1, "error_cb": failed, "ping_interval": 10,
+        "disconnected_cb": disconnected,
+        "max_outstanding_pings": 2,
+    }  # fmt: skip
+    if settings.credentials:
+        options["user_credentials"] = settings.credentials
+    if settings.ca or settings.certificate:
+        options["tls"] = _tls(settings)
+    try:
+        await _asked(client.connect(**options))
+    except FleetError as problem:
+        await _quietly(client.close())
+        found = said[0] if said else problem  # rather than that there are no more servers to be tried
+        why = "no answer in time" if isinstance(found, TimeoutError) else _why(found)
+        servers = ", ".join(settings.servers)
+        raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
+    fleet.append(Fleet(settings, client))
+    return fleet[0]
+
+
+def token(text: str) -> str:
+    """An id of others, such as that of a session, as part of a subject or key."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
+
+
+def _tls(settings: FleetSettings) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=settings.ca or None)
+        if settings.certificate:
+            context.load_cert_chain(settings.certificate, settings.key or None)
+    except OSError as problem:
+        raise FleetError(f"the TLS files of fleet.toml cannot be used: {problem}") from problem
+    return context
+
+
+async def _asked(answer: Awaitable[T], *expected: type[Exception]) -> T:
+    """What the server answers. Whatever else happens is a FleetError.
+
+    The question is a task of its own: the client waits by `wait_for`, which before Python 3.12 takes a cancellation for
+    nothing when the answer comes at the same moment. Whoever asked would then go on for ever.
+    """
+    task = asyncio.ensure_future(answer)
+    task.add_done_callback(_is_known)
+    try:
+        await asyncio.wait({task}, timeout=_LONGEST)
+    finally:
+        task.cancel()
+    if not task.done():
+        raise FleetError(f"no answer in {_LONGEST:g} seconds")
+    try:
+        return task.result()
+    except expected:
+        raise
+    except asyncio.CancelledError:
+        raise FleetError("the connection was closed") from None
+    except Exception as problem:
+        raise problem if isinstance(problem, FleetError) else FleetError(_why(problem)) from problem
+
+
+def _is_known(task: "asyncio.Future[Any]") -> None:
+    """What became of a question that nobody waits for any more is of no interest."""
+    if not task.cancelled():
+        task.exception()
+
+
+async def _quietly(end: Awaitable[object]) -> None:
+    """The end of something: with a server that is gone, nothing is left to be said."""
+    try:
+        await _asked(end)
+    except FleetError:
+        pass
+
+
+def _why(problem: Exception) -> str:
+    return str(problem).strip() or type(problem).__name__
+
+
+def _seconds(found: Any) -> float:
+    """A time of the server in seconds since the epoch; it comes as a time, or in nanoseconds."""
+    if isinstance(found, datetime):
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return float(found or 0) / 1e9

@@ -1,0 +1,1 @@
+"""Jobs that one machine accepts and another one runs."""

@@ -1,0 +1,74 @@
+"""The journal of the resident's calls: what had no effects is written down after the answer."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from hookline.journal.file import JournalFile
+from hookline.journal.journal import Journal
+from hookline.journal.redaction import Redactor
+from hookline.model.run import Run, Status
+
+T = TypeVar("T")
+
+
+class CallJournal(Journal):
+    """The journal of one call. Until `write` it keeps what happened; from then on each run is written at once."""
+
+    def __init__(
+        self,
+        redactor: Redactor,
+        file: JournalFile,
+        caller: str,
+        *,
+        at_once: bool = False,
+        shared: bool = True,
+    ) -> None:
+        super().__init__(redactor, file=file, caller=caller)
+        self._own_file = file
+        self._shared = shared
+        self._waiting: list[Callable[[], None]] | None = None if at_once else []
+
+    def record(self, run: Run) -> None:
+        if self._waiting is None:
+            super().record(run)
+        else:
+            self._waiting.append(lambda: Journal.record(self, run))
+
+    def record_later(self, status: Status, make: Callable[[T], Run], noted: T) -> None:
+        if self._waiting is None:
+            super().record_later(status, make, noted)
+        else:
+            self._waiting.append(lambda: Journal.record(self, make(noted)))
+
+    def check(self) -> None:
+        """Find out whether what waits could be written: the answer says so if it could not."""
+        if self._waiting:
+            self._own_file.check()
+
+    def write(self) -> None:
+        """Write what waits, and wait no longer."""
+        waiting, self._waiting = self._waiting, None
+        for each in waiting or ():
+            each()
+
+    def close(self) -> None:
+        """The file stays open for other calls, unless it is this call's own, or is not to be used again."""
+        self.write()
+        if not self._shared or self._own_file.problems:
+            self._own_file.close()
+
+
+class JournalFiles:
+    """The journal of this user, kept open between calls. A call with another one opens it for itself."""
+
+    def __init__(self) -> None:
+        self._file: JournalFile | None = None
+
+    def of_call(self, redactor: Redactor, path: str, caller: str) -> CallJournal:
+        last = self._file or JournalFile(path)
+        if last.path != path:
+            return CallJournal(redactor, JournalFile(path), caller, shared=False)
+        # If the last run could not be written, this call finds out before it is answered whether it can be again.
+        failed = bool(last.problems)
+        self._file = JournalFile(path) if failed else last
+        return CallJournal(redactor, self._file, caller, at_once=failed)

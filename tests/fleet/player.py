@@ -1,0 +1,105 @@
+"""A process of `kills`: the host of the session, or a worker of the fleet that can die at the worst moments."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from hookline import Engine
+from hookline.durable.port import Lease, Settled, Wake
+from hookline.fleet import worker
+from hookline.fleet.jobs import files, ledger, wake_file
+from hookline.fleet.jobs.ledger import Claim, Held, Standing
+from hookline.fleet.settings import read_settings
+from tests.durable.player import append, host, taken
+
+FOLDER = Path(sys.argv[2])
+MUTANT = sys.argv[3] if len(sys.argv) > 3 else ""
+
+
+class Taken(files.Taken):
+    """The real one, in a process that is ended or stopped after the effect of a hook, before that is settled."""
+
+    def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
+        for word, number in (("kill", signal.SIGKILL), ("stop", signal.SIGSTOP)):
+            if taken(FOLDER / f"{word}-before-settle"):
+                (FOLDER / "stopped").write_text(str(os.getpid()))
+                os.kill(os.getpid(), number)
+        return super().settle(lease, wakes, why)
+
+
+class Ledger(ledger.Ledger):
+    """The real one, in a process that is ended when a result is in the ledger and nobody was told of it."""
+
+    async def settle(self, key: str, held: Held, state: Standing, wakes: tuple[Wake, ...], why: str) -> bool:
+        done = await super().settle(key, held, state, wakes, why)
+        if done and taken(FOLDER / "kill-before-told"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+
+
+class BlindLedger(ledger.Ledger):
+    """A mutant: whoever has a result writes it, whoever has the job."""
+
+    async def settle(self, key: str, held: Held, state: Standing, wakes: tuple[Wake, ...], why: str) -> bool:
+        result = Claim(state=state, machine=self._machine, file=self._file, wakes=wakes)
+        await self._fleet.put("settled", key, msgspec.json.encode(result))
+        return True
+
+
+class ForgetfulTaken(Taken):
+    """A mutant: what was taken away is settled all the same."""
+
+    def forget(self, key: str) -> None:
+        if any(report.key == key for report in self.reports()):
+            super().forget(key)
+
+
+class RepeatingFile(wake_file.WakeFile):
+    """A mutant: a result counts each time that it comes."""
+
+    def finish(
+        self,
+        job_id: str,
+        turn: int,
+        state: Literal["settled", "dead"],
+        wakes: Sequence[Wake],
+        why: str,
+        tries: int,
+    ) -> bool:
+        append(FOLDER / "results", job_id)
+        if super().finish(job_id, turn, state, wakes, why, tries):
+            return True
+
+        def again(connection: Any) -> None:
+            for wake in wakes:
+                row = f"{wake.id}-{os.urandom(4).hex()}", wake.session, wake.body
+                connection.execute("INSERT INTO wake (id, session, body, at) VALUES (?, ?, ?, 0)", row)
+
+        self._write(again)
+        return True
+
+
+async def work() -> None:
+    names: Any = worker
+    names.Taken, names.Ledger = Taken, Ledger
+    if MUTANT == "settles again":
+        names.Taken, names.Ledger, names.WakeFile = ForgetfulTaken, BlindLedger, RepeatingFile
+    settings = read_settings(os.environ)
+    say = lambda line: append(FOLDER / f"{settings.name}.log", line)  # noqa: E731
+    await worker.Worker(settings, os.environ, say).run()
+
+
+async def play() -> None:
+    async with Engine(drain_seconds=0.2) as engine:
+        engine.load(FOLDER)
+        await host(FOLDER, engine, MUTANT)
+
+
+if __name__ == "__main__":
+    asyncio.run(work() if sys.argv[1] == "worker" else play())

@@ -1,0 +1,219 @@
+"""Calls that depend on what came before: place, trust, guards that go; and the guards of every agent about all calls.
+
+Each play is made by a process of its own for each call, by both relays, and by http where the agent has that; every
+time from the same beginning, in a session of its own. The answers must be equal.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from tests.dialects.codex.hooks import trust_in_codex
+from tests.reach.asking import install
+from tests.reach.calls import CALLERS, FILES, Caller
+from tests.resident.relay.programs import KINDS, Ran
+from tests.resident.residents import Residents, command, hook_file
+from tests.resident.same_answers import Difference, Http, by_http, by_relay, in_process, verdict
+
+_DENIES: Final = hook_file('type = "builtin"\ncommand = "deny"\nargs = ["no shell here"]')
+_ASKS_OFTEN: Final = hook_file(command("touch ran; exit 2")) + hook_file(
+    command("touch ran"), event="UserPromptSubmit"
+)
+_GUARDS: Final = ".hookline/hooks.toml"
+
+
+class Told(Struct, frozen=True):
+    """One call; in `payload` the session is filled in."""
+
+    event: str
+    payload: Mapping[str, Any]
+    env: Mapping[str, str] = {}
+    #: The key of the session.
+    session: str = "session_id"
+
+    def raw(self, session: str) -> bytes:
+        return msgspec.json.encode({**self.payload, self.session: session})
+
+
+class Play(Struct, frozen=True):
+    """Calls of one agent, and what happens between them."""
+
+    name: str
+    dialect: str
+    steps: Sequence[Told | Callable[[], object]]
+    #: Makes everything as it is to be at the beginning.
+    prepare: Callable[[], object]
+
+
+def play_differences(residents: Residents, play: Play, http: Http | None = None) -> Iterator[Difference]:
+    whole = _answers(play, "process", partial(in_process, residents))
+    for kind in KINDS:
+        seen = _answers(play, kind, partial(by_relay, residents, kind))
+        yield from (
+            Difference(f"{play.name}, call {number}", kind, expected, found)
+            for number, (expected, found) in enumerate(zip(whole, seen, strict=True))
+            if found != expected
+        )
+    if http is not None and play.dialect == "claude-code":
+        asked = _answers(play, "http", lambda words, raw, _: Ran(0, by_http(http, words, raw), b""))
+        yield from (
+            Difference(f"{play.name}, call {number}", "http", expected, found)
+            for number, (expected, found) in enumerate(zip(whole, asked, strict=True))
+            if verdict(found) != verdict(expected)
+        )
+
+
+def _answers(
+    play: Play, session: str, ask: Callable[[tuple[str, ...], bytes, Mapping[str, str]], Ran]
+) -> list[Ran]:
+    play.prepare()
+    answers: list[Ran] = []
+    for step in play.steps:
+        if isinstance(step, Told):
+            words = ("hook", "--dialect", play.dialect, step.event)
+            answers.append(ask(words, step.raw(f"{play.name} {session}"), step.env))
+        else:
+            step()
+    return answers
+
+
+def plays(residents: Residents) -> Iterator[Play]:
+    yield from place_plays(residents)
+    yield from trust_plays(residents)
+    yield from reach_plays(residents)
+
+
+def _claude(event: str, cwd: object, **fields: Any) -> Told:
+    env: Mapping[str, str] = fields.pop("env", {})
+    told = {
+        "hook_event_name": event, "cwd": str(cwd), "tool_name": "Bash", "tool_input": {"command": "ls"},
+        "prompt": "hello", **fields,
+    }  # fmt: skip
+    return Told(event, told, env)
+
+
+def _reasonix(event: str, cwd: object) -> Told:
+    told = {
+        "event": event,
+        "cwd": str(cwd),
+        "toolName": "bash",
+        "toolArgs": {"command": "ls"},
+        "prompt": "hello",
+    }
+    return Told(event, told, session="sessionId")
+
+
+def place_plays(residents: Residents) -> Iterator[Play]:
+    """The guard of the project, and where the agent goes."""
+    project = residents.project
+    places = {
+        "below it": project / "sub/deeper", "an empty .git": project / "x", "a nested repository": project / "nested",
+        "out of it": residents.home.parent / "elsewhere", "the home": residents.home,
+        "one that is gone": project / "gone",
+    }  # fmt: skip
+
+    def prepare() -> None:
+        _anew(residents, _DENIES)
+        for place in list(places.values())[:4]:
+            place.mkdir(parents=True, exist_ok=True)
+        (project / "x/.git").touch()
+        residents.write("nested/.git/HEAD", "ref: refs/heads/main\n")
+
+    for name, there in places.items():
+        began = _claude("SessionStart", project, source="startup")
+        yield Play(f"place, {name}", "claude-code", (began, _claude("PreToolUse", there)), prepare)
+        yield Play(
+            f"place from the first call on, {name}", "claude-code", (_claude("PreToolUse", there),), prepare
+        )
+        for value in (str(project), "relative", "/no/such/place"):
+            told = _claude("PreToolUse", there, env={"CLAUDE_PROJECT_DIR": value})
+            yield Play(
+                f"place by {value}, {name}", "codex" if value == "relative" else "gen-code", (told,), prepare
+            )
+        both = _reasonix("UserPromptSubmit", project), _reasonix("PreToolUse", there)
+        yield Play(f"place in Reasonix, {name}", "reasonix", both, prepare)
+
+
+def trust_plays(residents: Residents) -> Iterator[Play]:
+    """A project that the user has not vouched for, guards that go, and a guard that is changed."""
+    project = residents.project
+    tool, prompt = _claude("PreToolUse", project), _claude("UserPromptSubmit", project)
+    settings = residents.home / ".config/hookline/settings.toml"
+    trusted = settings.read_text()
+
+    def untrusted() -> None:
+        _anew(residents, _ASKS_OFTEN)
+        settings.write_text("")
+
+    def vouched() -> None:
+        _anew(residents, _DENIES)
+        settings.write_text(trusted)
+
+    def vouch() -> None:
+        settings.write_text(trusted)
+
+    yield Play("trust, not given", "claude-code", (tool, tool, prompt, prompt), untrusted)
+    yield Play("trust, given in between", "claude-code", (tool, vouch, tool), untrusted)
+    yield Play("trust, not given in Reasonix", "reasonix", (_reasonix("PreToolUse", project),) * 2, untrusted)
+    for name, text in (
+        ("gone", ""),
+        ("changed", _DENIES.replace("no shell", "no more shell")),
+        ("another", hook_file('type = "builtin"\ncommand = "force-push"')),
+        ("broken", "[[hooks"),
+    ):
+        change = _writes(residents, text)
+        yield Play(f"trust, a guard that is {name}", "claude-code", (tool, change, tool, tool), vouched)
+        yield Play(
+            f"trust, a guard that is {name}, in Reasonix", "reasonix",
+            (_reasonix("PreToolUse", project), change, _reasonix("PreToolUse", project)), vouched,
+        )  # fmt: skip
+    edit = _claude("PreToolUse", project, tool_name="Write", tool_input={"file_path": _GUARDS, "content": ""})
+    yield Play("trust, an edit of what guards", "claude-code", (edit,), lambda: _anew(residents, ""))
+    vouch()
+
+
+def _writes(residents: Residents, text: str) -> Callable[[], object]:
+    return lambda: residents.write(_GUARDS, text)
+
+
+def reach_plays(residents: Residents) -> Iterator[Play]:
+    """The guards of every dialect, asked about the calls of every agent."""
+
+    def prepare() -> None:
+        if not (residents.project / FILES["codex"]).exists():
+            _anew(residents, "")
+            (residents.home / ".ssh").mkdir(exist_ok=True)
+            for dialect in FILES:
+                file = install(dialect, residents.project)
+                if dialect == "codex":
+                    trust_in_codex(residents.home, file)
+
+    for caller in CALLERS.values():
+        if caller.dialect and caller.payload is not None:
+            steps = tuple(_made(residents, caller))
+            yield Play(f"reach, {caller.name}", caller.dialect, steps, prepare)
+
+
+def _made(residents: Residents, caller: Caller) -> Iterator[Told]:
+    assert caller.payload is not None
+    project = str(residents.project)
+    for call in caller.calls:
+        raw, env = caller.payload(call.tool, call.at(str(residents.home), project), project)
+        told: dict[str, Any] = msgspec.json.decode(raw) if raw else {}
+        session = next((key for key in ("session_id", "sessionId") if key in told), "session_id")
+        yield Told(caller.event, told, env, session)
+
+
+def _anew(residents: Residents, guards: str) -> None:
+    """A project with nothing but these guards."""
+    for each in residents.project.iterdir():
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each)
+        else:
+            each.unlink()
+    (residents.project / ".git").mkdir()
+    residents.write(_GUARDS, guards)

@@ -1,0 +1,125 @@
+"""`make test-console`: the console and the report of backtests in a real browser.
+
+What it needs is got where that is possible: Chromium from Debian's packages, Playwright from PyPI and axe-core from
+npm, both into .console, where the screenshots go, too. Without a browser it says so, and what needs one is skipped.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / ".console"
+#: No browser of its own: Playwright only drives the one that is there.
+_PLAYWRIGHT = "playwright==1.65.0"
+_AXE = "axe-core@4.14.0"
+_PACKAGES = ("chromium", "fonts-dejavu", "fonts-noto-color-emoji")
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def main() -> int:
+    browser = found_browser() or installed_browser()
+    packages = FOLDER / "packages"
+    if browser is None or not (has_playwright(packages) or got_playwright(packages)):
+        say("SKIPPED: the pages were not looked at in a browser")
+        return 0
+    shots = FOLDER / "screenshots"
+    shutil.rmtree(shots, ignore_errors=True)
+    shots.mkdir(parents=True)
+    env = os.environ | {
+        "PYTHONPATH": str(packages),
+        "HOOKLINE_BROWSER": browser,
+        "HOOKLINE_SCREENSHOTS": str(shots),
+        "HOOKLINE_AXE": str(axe() or ""),
+    }
+    words = [
+        "-m",
+        "pytest",
+        "-p",
+        "no:randomly",
+        "-q",
+        "--timeout",
+        "170",
+        "-s",
+        "tests/console/browser",
+        *sys.argv[1:],
+    ]
+    status = subprocess.run([sys.executable, *words], cwd=ROOT, env=env, check=False).returncode
+    say(f"screenshots are in {shots.relative_to(ROOT)}")
+    return status
+
+
+def say(text: str) -> None:
+    print(f"test-console: {text}", flush=True)
+
+
+def found_browser() -> str | None:
+    return next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+def installed_browser() -> str | None:
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        say(f"there is no Chromium, and only root can install it: apt-get install {' '.join(_PACKAGES)}")
+        return None
+    say("installing Chromium from Debian's packages (a minute, once) ...")
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update"], ["install", "-y", "--no-install-recommends", *_PACKAGES]):
+        ran = subprocess.run(["apt-get", "-qq", *words], env=env, check=False, capture_output=True, text=True)
+        if ran.returncode and words[0] != "update":  # lists that are there may do
+            say(f"Chromium could not be installed: {ran.stderr.strip()[-500:]}")
+    return found_browser()
+
+
+def has_playwright(packages: Path) -> bool:
+    return any(packages.glob(f"{_PLAYWRIGHT.replace('==', '-')}.dist-info"))
+
+
+def got_playwright(packages: Path) -> bool:
+    say(f"getting {_PLAYWRIGHT} (once) ...")
+    shutil.rmtree(packages, ignore_errors=True)
+    words = [
+        "-m",
+        "pip",
+        "install",
+        "-qq",
+        "--disable-pip-version-check",
+        "--target",
+        str(packages),
+        _PLAYWRIGHT,
+    ]
+    ran = subprocess.run([sys.executable, *words], check=False, capture_output=True, text=True)
+    if ran.returncode:
+        say(f"Playwright could not be installed: {ran.stderr.strip()[-500:]}")
+    return ran.returncode == 0
+
+
+def axe() -> Path | None:
+    """The script that looks for what people with disabilities cannot use."""
+    file = FOLDER / f"{_AXE.replace('@', '-')}.min.js"
+    if file.exists():
+        return file
+    if shutil.which("npm") is None:
+        say("there is no npm: accessibility is not looked at")
+        return None
+    FOLDER.mkdir(exist_ok=True)
+    ran = subprocess.run(
+        ["npm", "pack", "--silent", _AXE], cwd=FOLDER, check=False, capture_output=True, text=True
+    )
+    archive = FOLDER / f"{_AXE.replace('@', '-')}.tgz"
+    if ran.returncode or not archive.exists():
+        say(f"axe-core could not be got: {ran.stderr.strip()[-500:]}")
+        return None
+    with tarfile.open(archive) as packed:
+        content = packed.extractfile("package/axe.min.js")
+        if content is None:
+            return None
+        file.write_bytes(content.read())
+    archive.unlink()
+    return file
+
+
+if __name__ == "__main__":
+    sys.exit(main())
