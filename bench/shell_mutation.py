@@ -24,6 +24,11 @@ _PIECES: tuple[str, ...] = (
     "?", "~", "{a,b}", "\t", "\r", "''", '""', "$@", "$1", ":", "true", "trap ", " EXIT", "-o pipefail ",
     "-O extglob ", "\\\\", "<(", "@P",
 )  # fmt: skip
+#: Words in the places of options and of their values: some end a program before it runs anything, some only seem to.
+_OPTIONS: tuple[str, ...] = (
+    "--help", "--version", "-h", "-v", "-V", "--", "-", "''", "x", "a=b", "+x", "-n", "-i", "-s", "-c", "-e", "-f", "-x",
+    "-o", "-p", "-r", "-u", "-W", "-I", "-S '-c'", "-W '--help'", "-e ''", "-x '--'", "-r '-e'", "--x='-c'", "-c '-s'",
+)  # fmt: skip
 #: Programs so slow that few of the lines that begin them are worth the time.
 _SLOW = re.compile(
     r"\b(?:gdb|npm|npx|apt|apt-get|tmux|cmake|valgrind|perf|node|watch|sleep|seq|strace|vim|man|ssh|prove)\b"
@@ -63,6 +68,13 @@ def _delete(tokens: list[str], mutation: Mutation) -> list[str]:
 def _insert(tokens: list[str], mutation: Mutation) -> list[str]:
     at = mutation.chance.randrange(len(tokens) + 1)
     return [*tokens[:at], mutation.chance.choice(_PIECES), *tokens[at:]]
+
+
+def _option(tokens: list[str], mutation: Mutation) -> list[str]:
+    """A word of its own, somewhere behind the first one."""
+    places = [at + 1 for at, token in enumerate(tokens) if token.isspace()] or [len(tokens)]
+    at = mutation.chance.choice(places)
+    return [*tokens[:at], mutation.chance.choice(_OPTIONS), " ", *tokens[at:]]
 
 
 def _exchange(tokens: list[str], mutation: Mutation) -> list[str]:
@@ -123,5 +135,5 @@ def _quiet_name(tokens: list[str], mutation: Mutation) -> list[str]:
 
 _CHANGES: tuple[Change, ...] = (
     _delete, _delete, _insert, _insert, _insert, _exchange, _repeat, _replace, _requote, _requote, _respell, _splice,
-    _splice, _join, _sign, _sign, _quiet_name,
+    _splice, _join, _sign, _sign, _quiet_name, _option, _option, _option,
 )  # fmt: skip

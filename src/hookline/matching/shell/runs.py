@@ -45,6 +45,7 @@ _PLAIN_WRITES = frozenset(("--fix", "--write", "--fix-only", "--unsafe-fixes"))
 #: `find -exec`: the words after the option are a command.
 _EXECUTED = Kind()
 _MOST_EXECUTED = 40
+_MOST_MISREAD = 3
 #: Of a program that is not known.
 _NO_OPTIONS = OptionSpec(style="posix")
 _PLAIN_NAME = r"[\w./@+-]+"
@@ -110,7 +111,11 @@ def after_options(words: Words) -> Words:
 class _Call:
     """One command, as the row of its program tells what is what."""
 
-    def __init__(self, row: Program, key: str, words: Words, at: int, stdin: Stdin) -> None:
+    def __init__(
+        self, row: Program, key: str, words: Words, at: int, stdin: Stdin, once: bool = False
+    ) -> None:
+        """`once`: it is read in no other way besides."""
+        self._once = once
         self._row = row
         self._key = key
         self._words = words
@@ -141,6 +146,22 @@ class _Call:
         below = self._sub_command()
         if below is not None:
             yield from below.found()
+        if not self._once:
+            yield from self._misread()
+
+    def _misread(self) -> Iterator[Found]:
+        """To some programs a value that looks like an option is one: `npx -c --call=LINE`."""
+        like_options = [
+            one.at
+            for one in self._options.given
+            if one.value is not None
+            and len(one.value) > 1
+            and one.value[0] == "-"
+            and one.value in self._rest
+        ]
+        for at in like_options[:_MOST_MISREAD]:
+            words = (self._words[0], *self._rest[:at], *self._rest[at + 1 :])
+            yield from _Call(self._row, self._key, words, 1, self._stdin, once=True).found()
 
     def beyond(self) -> Iterator[Beyond]:
         if self._is_quiet():
@@ -173,10 +194,13 @@ class _Call:
             yield Beyond(option if option and name == "written" else f"{option or 'operand'} {text}")
 
     def _is_quiet(self) -> bool:
-        """With --help nothing runs. Abbreviations do not count: not every program takes them."""
+        """With --help nothing runs. Abbreviations do not count: not every program takes them. Nor does what comes after
+        an operand: it may be for the program that is run, or an argument of a script."""
         quiet = self._row.quiet_options
         return any(
-            one.name in quiet and (not one.name.startswith("--") or self._rest[one.at] == one.name)
+            one.name in quiet
+            and one.at < self._options.first
+            and (not one.name.startswith("--") or self._rest[one.at] == one.name)
             for one in self._options.given
         )
 
@@ -298,11 +322,13 @@ class _Call:
         if not kind:
             return
         operands = self._options.operands
-        is_named = any(is_stdin(operand) for operand in operands[: self._row.stdin_operands + 1])
+        # An empty name is that of no script.
+        is_named = any(is_stdin(one) or not one for one in operands[: self._row.stdin_operands + 1])
         if self._row.stays and self._options.has(*self._row.stays.split()):
             yield from from_stdin(kind, self._stdin)
             return
-        given = {given for _option, given in self._given_kinds()}
+        besides = self._row.besides.split()
+        given = {given for option, given in self._given_kinds() if option.name not in besides}
         if not is_named and (len(operands) > self._row.stdin_operands or kind in given or "file" in given):
             return
         if kind in given and self._row.first == "script":

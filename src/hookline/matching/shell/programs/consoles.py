@@ -9,8 +9,15 @@ from hookline.matching.shell.programs.row import Program
 
 
 def _vim_ordered(rest: Words) -> Words:
-    """`+COMMAND` is `-c COMMAND`."""
-    return tuple(f"-c{word[1:]}" if word.startswith("+") and len(word) > 1 else word for word in rest)
+    """`+COMMAND` is `-c COMMAND`, and `-S` before another option is that of a session."""
+    return tuple(
+        f"-c{word[1:]}"
+        if word.startswith("+") and len(word) > 1
+        else "-SSession.vim"
+        if word == "-S" and after[:1] == "-"
+        else word
+        for word, after in zip(rest, (*rest[1:], ""), strict=True)
+    )
 
 
 def _gdb(rest: Words, _stdin: Stdin) -> Iterator[Found]:
@@ -18,15 +25,29 @@ def _gdb(rest: Words, _stdin: Stdin) -> Iterator[Found]:
     operands = read_options(
         rest, OptionSpec(f"{_GDB_OPTIONS} {' '.join(_GDB_VALUES.values())}", "words")
     ).operands
-    if operands:
-        yield Inner(operands)
+    # What is before --args is not run.
+    yield from (Inner(operands[at:]) for at in range(min(len(operands), 3)))
 
 
 def _gdb_ordered(rest: Words) -> Words:
     """Its long options take one dash or two. Operands may stand before options, but after `--args` all are operands."""
-    end = next((at for at, word in enumerate(rest) if word in {"--args", "-args", "--"}), len(rest))
+    end = next(
+        (
+            at
+            for at, word in enumerate(rest)
+            if word in {"--args", "-args"} or (word == "--" and not (at and _takes_value(rest[at - 1])))
+        ),
+        len(rest),
+    )
     own = tuple(f"-{word[2:]}" if word.startswith("--") and len(word) > 2 else word for word in rest[:end])
     return (*own, "--", *rest[end + 1 :])
+
+
+def _takes_value(word: str) -> bool:
+    """An option of gdb, in full or abbreviated, whose value is the next word."""
+    name = f"-{word.lstrip('-')}"
+    taking = " ".join((_GDB_OPTIONS, *_GDB_VALUES.values())).split()
+    return word[:1] == "-" and any(each[-1] == ":" and each.startswith(name) for each in taking)
 
 
 def _strace(rest: Words, _stdin: Stdin) -> Iterator[Found]:
@@ -61,6 +82,7 @@ ROWS = (
         {"vim": "-c: --cmd:", "file": "-S: -u: -U: --luamod-dev:"},
         ordered=_vim_ordered,
         stdin="vim",
+        besides="-c --cmd -S -u -U --luamod-dev",
         stdin_operands=9,
         plain="",
         examples=(
@@ -71,6 +93,8 @@ ROWS = (
             "vim -es -c 'r !rm y' -c 'q!'",
             "ex -s -c '!rm y' -c 'q!' f",
             "printf '!rm y\\nq!\\n' | ex -s f",
+            "printf '!rm y\\nq!\\n' | ex -c 'set nu' -s f",
+            "printf '!rm y\\nq!\\n' | ex -u NONE -s f",
             "vim -es -u NONE -S <(echo '!rm y') -c 'q!'",
         ),
     ),
@@ -80,8 +104,9 @@ ROWS = (
         "-G -l -r -s -p: -E -v --quiet --silent --prompt: --restricted",
         stdin="ed",
         stdin_operands=9,
-        first="ed",
+        others="ed",
         examples=(
+            "ed - '!rm y' < /dev/null",
             "echo '!rm y' | ed",
             "printf 'a\\nx\\n.\\nw !rm y\\nQ\\n' | ed -s",
             "ed <<< 'r !rm y'",
@@ -114,6 +139,7 @@ ROWS = (
         style="words",
         stdin="gdb",
         stdin_operands=9,
+        besides=" ".join(_GDB_VALUES.values()).replace(":", ""),
         ordered=_gdb_ordered,
         reader=_gdb,
         examples=(
@@ -126,6 +152,8 @@ ROWS = (
             "gdb -batch -iex 'she rm y'",
             "gdb -batch --eval-command='shell rm y'",
             "echo 'shell rm y' | gdb -q",
+            "echo 'shell rm y' | gdb -q -ex 'set confirm off'",
+            "gdb -cd -- -batch -ex 'shell rm y'",
             "gdb -q -batch -ex 'pipe info sharedlibrary | rm y'",
         ),
     ),
@@ -136,6 +164,7 @@ ROWS = (
         {"lldb": "-o: -O: -k: -K: --one-line: --one-line-before-file:", "file": "-s: -S: --source:"},
         loose=("--",),
         stdin="lldb",
+        besides="-o -O -k -K --one-line --one-line-before-file -s -S --source",
     ),
     Program(
         "strace",
@@ -165,6 +194,7 @@ ROWS = (
         style="words",
         others="sqlite",
         stdin="sqlite",
+        besides="-cmd --cmd -init --init",
         stdin_operands=1,
         examples=(
             "sqlite3 x '.shell rm y'",
@@ -199,6 +229,7 @@ ROWS = (
             "settings": "--defaults-file: --defaults-extra-file:",
         },
         stdin="mysql",
+        besides="--init-command",
         stdin_operands=1,
         examples=(),
     ),

@@ -175,6 +175,13 @@ _TAR = (
     "--show-defaults --volno-file:"
 )
 
+
+def _without_end(rest: Words) -> Words:
+    """`find -- . -exec …`: what follows are paths, and then tests and actions all the same."""
+    at = next((at for at, word in enumerate(rest) if word == "--" or word[:5] in {"-exec", "-ok"}), len(rest))
+    return (*rest[:at], *rest[at + 1 :]) if rest[at : at + 1] == ("--",) else rest
+
+
 ROWS = (
     Program(
         "find, gfind",
@@ -195,6 +202,7 @@ ROWS = (
         },
         style="words",
         quiet="-help -version --help --version",
+        ordered=_without_end,
         examples=(
             "find . -maxdepth 0 -exec rm {} \\;",
             "find . -maxdepth 0 -exec rm {} +",

@@ -103,7 +103,8 @@ def _node(rest: Words) -> Words:
     ordered: list[str] = []
     for at, word in enumerate(rest):
         after = rest[at + 1] if at + 1 < len(rest) else ""
-        if word not in {"-p", "--print"} or after[:1] != "-" or after == "-":
+        # What is glued to --print is not its value: standard input is the code.
+        if not word.startswith("--print=") and (word not in {"-p", "--print"} or after[:1] not in {"", "-"}):
             ordered.append("--eval" if word in {"-pe", "-ep"} else word)
     return tuple(ordered)
 
@@ -130,6 +131,12 @@ def _tcl(rest: Words, stdin: Stdin) -> Iterator[Found]:
         yield from from_stdin("code", stdin, named=bool(words) and is_stdin(words[0]))
     else:
         yield from KINDS["file"].found(words[0])
+
+
+def _prove(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    read = read_options(rest, OptionSpec("-e: --exec:"))
+    if "" in read.values("-e", "--exec"):
+        yield from (Inner((operand,)) for operand in read.operands)
 
 
 ROWS = (
@@ -180,7 +187,7 @@ ROWS = (
         "-i:: -I: -V:: -x:: -h -?",
         {"perl": "-e: -E: -d::", "perl module": "-M:: -m::"},
         style="posix",
-        quiet="-v -V -h -?",
+        quiet="-v -h -?",
         first="script",
         stdin="perl",
         stays="-d",
@@ -201,6 +208,7 @@ ROWS = (
             "perl -i.bak -e 'qx(rm y)'",
             "perl -M'POSIX;system(qq(rm y))' -e 1",
             "perl '-w -e' 'system(\"rm y\")'",
+            "perl -V -f -e 'system(\"rm y\")'",
         ),
     ),
     Program(
@@ -214,7 +222,9 @@ ROWS = (
             "file": "--rc: --source:",
             "written": "-a: --archive:",
         },
-        examples=("prove -e rm y", "prove -ve 'rm -f' y", "prove --ex=rm f"),
+        # With an empty -e the tests themselves are the programs.
+        reader=_prove,
+        examples=("prove -e rm y", "prove -e '' rm y", "prove -ve 'rm -f' y", "prove --ex=rm f"),
     ),
     Program(
         "node, nodejs",
@@ -244,6 +254,7 @@ ROWS = (
         first="script",
         stdin="javascript",
         stays="-i --interactive",
+        besides="-r --require --import --loader --experimental-loader",
         plain="javascript",
         ordered=_node,
         examples=(
@@ -254,6 +265,9 @@ ROWS = (
             'node -p \'require("child_process").execSync("rm y")\'',
             'echo \'require("child_process").execSync("rm y")\' | node',
             'echo \'require("child_process").execSync("rm y")\' | node -',
+            'echo \'require("child_process").execSync("rm y")\' | node -p -',
+            'echo \'require("child_process").execSync("rm y")\' | node -r fs',
+            'echo \'require("child_process").execSync("rm y")\' | node --print=1',
             'node --eval \'process.binding("spawn_sync"); require("child_process").spawnSync("rm",["y"])\'',
         ),
     ),
@@ -280,6 +294,7 @@ ROWS = (
         style="posix",
         first="script",
         stdin="ruby",
+        besides="-r",
         plain="ruby",
         examples=(
             "ruby -e 'system(\"rm y\")'",
@@ -323,6 +338,7 @@ ROWS = (
     Program(
         "tclsh, wish, jimsh",
         "runs a program of Tcl",
+        quiet="",
         reader=_tcl,
         plain="code",
         examples=("echo 'exec rm y' | tclsh", "tclsh <<< 'exec rm y'", "tclsh -x a <<< 'exec rm y'"),
@@ -391,6 +407,7 @@ ROWS = (
         first="script",
         stdin="code",
         stdin_operands=99,
+        besides="-e -E --eval -eval -c --execute -x -g -t -r --run",
         plain="code",
     ),
     Program(

@@ -173,6 +173,7 @@ ROWS = (
         "-n -i -v -p -d -u: -p:",
         {"ed": "-c: -e:"},
         stdin="ed",
+        besides="-e",
         examples=("ftp -n <<< '!rm y'", "lftp -c '!rm y'", "telnet <<< '!rm y'"),
     ),
     Program("openssl", "works with keys and certificates", style="posix"),

@@ -45,6 +45,8 @@ class Program(Struct, frozen=True, eq=False, dict=True):
     stdin_operands: int = 0
     #: With one of these options it goes on with standard input, whatever it was given: `python -i script.py`.
     stays: str = ""
+    #: Options that hold something to run, and beside which standard input is read all the same: `ex -c LINE`.
+    besides: str = ""
     #: Too many options to list: any word after one of these (after the name, where there is none) may be the command.
     loose: tuple[str, ...] | None = None
     #: The first operand is plainly the program: a permission for `npx tsc` is one for tsc.

@@ -32,21 +32,21 @@ def _shell(rest: Words, stdin: Stdin) -> Iterator[Found]:
         elif one.name in {"--command", "--init-command"}:
             yield from KINDS["line"].found(one.value)
     operands = read.operands
+    names_none = not operands or is_stdin(operands[0])
     if read.has("-c"):
         yield from _code(operands)
-    elif read.has("-s") or not operands or is_stdin(operands[0]):
-        if not read.has("--command"):
-            named = read.has("-s") or bool(operands) or "-" in rest
-            yield from from_stdin("line", stdin, named=named)
-    else:
+    elif not names_none and not read.has("-s"):
         yield from _script(operands)
+    if read.has("-s") or (names_none and not read.has("-c", "--command")):
+        named = read.has("-s") or bool(operands) or "-" in rest
+        yield from from_stdin("line", stdin, named=named)
     if read.unknown:
         yield from (Line(word) for word in rest if " " in word.strip() and HOLE not in word)
 
 
 def _only_checks(rest: Words, read: Options) -> bool:
     """`bash --help` runs nothing; `-n` looks for mistakes, unless the shell is interactive or has `+n` as well."""
-    if any(rest[one.at] in {"--version", "--help"} for one in read.given if one.name.startswith("--")):
+    if any(rest[one.at] in {"--version", "--help"} for one in read.given if one.at < read.first):
         return True
     switches = {rest[one.at][:1] for one in read.given if one.name == "-n"}
     return switches == {"-"} and not read.has("-i")
@@ -203,8 +203,13 @@ ROWS = (
         "sh, bash, dash, zsh, ksh, mksh, ash, rbash, yash, posh, lksh, oksh, rksh, loksh, brush, "
         "osh, bosh, hush",
         "runs a script",
+        # As the reader says.
+        quiet="",
         reader=_shell,
         examples=(
+            "echo 'rm y' | sh -s a --help b",
+            "echo 'rm y' | bash --rcfile --help /dev/stdin -i",
+            "echo 'rm y' | sh -c -s a b",
             "sh -c 'rm y'",
             "bash -euo pipefail -c 'rm y'",
             "bash -euoc pipefail 'rm y'",

@@ -89,6 +89,8 @@ ROWS = (
             "beyond": "-i: -D:: --debug::",
         },
         style="posix",
+        # mawk may run the program all the same.
+        quiet="",
         ordered=_awk,
         first="awk",
         stdin="awk",
@@ -102,6 +104,7 @@ ROWS = (
             "awk -v c='rm y' 'BEGIN { system(c) }'",
             'awk \'BEGIN { print "rm y" | "sh" }\'',
             "awk -W exec /dev/stdin <<< 'BEGIN { system(\"rm y\") }'",
+            "awk --lint --help 'BEGIN { system(\"rm y\") }'",
             "awk -F: -- 'BEGIN{while((\"rm y\"|getline x)>0);}'",
         ),
     ),
@@ -165,9 +168,14 @@ ROWS = (
             "written": "-o: -O: --log-file: --LOG-FILE:",
             "beyond": "--lesskey-content:",
         },
+        # Help is shown as a file is.
+        quiet="--version -V",
         others="less",
         reader=_less,
-        examples=("echo '!rm y' | script -qc 'less f' /dev/null",),
+        examples=(
+            "echo '!rm y' | script -qc 'less f' /dev/null",
+            "echo '!rm y' | script -qc 'less --help f' /dev/null",
+        ),
     ),
     Program("more, most, pg", "shows a file page by page", others="less", reader=_less),
     Program(
