@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from hookline import __version__
 from hookline.resident.folder import connect, open_folder
 from hookline.resident.protocol import BEGINS, read_frame
-from tests.resident.residents import RefusalError, SharedResident, command, decision, hook_file
+from tests.resident.residents import RefusalError, Residents, SharedResident, command, decision, hook_file
 from tests.waiting import wait_until, waits_for
 
 DENIES = 'type = "builtin"\ncommand = "deny"\nargs = ["no shell here"]'
@@ -44,6 +45,20 @@ def test_a_change_of_any_file_is_seen_by_the_next_call(resident: SharedResident)
     assert b"HERE" in resident.call(session_id=f"{resident.session} 2").stdout
     file.unlink()
     assert decision(resident.call(session_id=f"{resident.session} 3")) is None
+
+
+def test_no_project_gets_an_answer_that_was_given_in_another(
+    resident: SharedResident, whole: Residents
+) -> None:
+    """Not even for calls of the same id at the same time. (A session keeps the project that it began in.)"""
+    other = SharedResident(whole, f"{resident.session}-other")
+    resident.write(".hookline/hooks.toml", hook_file(DENIES))
+    other.write(".hookline/hooks.toml", hook_file('type = "builtin"\ncommand = "force-push"'))
+    same = {"tool_use_id": "the same"}
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(10):
+            calls = [pool.submit(each.call, **same) for each in (resident, other, resident, other)]
+            assert [decision(call.result()) for call in calls] == ["deny", None, "deny", None]
 
 
 def test_once_and_the_limit_of_blocks_hold_across_calls(resident: SharedResident, tmp_path: Path) -> None:
