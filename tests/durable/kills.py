@@ -238,7 +238,8 @@ class Players:
             *(f"accepted twice: {number}" for number, count in known.items() if count > 1),
             *(f"another id: {words}" for words in started if len({w[2] for w in started if w[1] == words[1]}) > 1),
         ] if len(started) < 2000 else []  # fmt: skip
-        first = [words[1] for words in started if words[3] == "1"]
+        place = {number: at for at, number in enumerate(self.fed)}
+        first = [place[words[1]] for words in started if words[3] == "1"]
         return Seen(
             accepted=len(self.accepted),
             lost=len(lost),

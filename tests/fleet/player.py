@@ -91,7 +91,10 @@ async def work() -> None:
     if MUTANT == "settles again":
         names.Taken, names.Ledger, names.WakeFile = ForgetfulTaken, BlindLedger, RepeatingFile
     settings = read_settings(os.environ)
-    say = lambda line: append(FOLDER / f"{settings.name}.log", line)  # noqa: E731
+
+    def say(line: str) -> None:
+        append(FOLDER / f"{settings.name}.log", line)
+
     await worker.Worker(settings, os.environ, say).run()
 
 

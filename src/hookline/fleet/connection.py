@@ -111,33 +111,33 @@ class Fleet:
         """The largest message that the server takes."""
         return int(self.client.max_payload)
 
-    async def prepare(self) -> bool:
+    async def prepare(self) -> str:
         """Make the streams and buckets that are missing. Those that are there stay as their administrator made them.
 
-        Whether jobs or what is known of them had to begin anew: the server is new, or has lost what it had.
+        The text that comes back is another one when jobs, or what is known of them, had to begin anew.
         """
         copies = self.settings.replicas
-        anew = await self._stream(HOOKS, ["hl.job.>"], retention="workqueue", num_replicas=copies)
+        made = [await self._stream(HOOKS, ["hl.job.>"], retention="workqueue", num_replicas=copies)]
         await self._stream(WAKE, ["hl.wake.>"], retention="workqueue", num_replicas=copies)
         await self._stream(
             AUDIT, ["hl.run.>"], max_age=_AUDIT_AGE, max_bytes=_AUDIT_BYTES, num_replicas=copies
         )
         for bucket, seconds in ((SETTLED, _REMEMBERED), (SESSIONS, _REMEMBERED), (MACHINES, 0), (BUNDLES, 0)):
-            anew |= await self._bucket(bucket, seconds, copies) and bucket == SETTLED
-        return anew
+            when = await self._bucket(bucket, seconds, copies)
+            made += [when] if bucket == SETTLED else []
+        return " ".join(made)
 
-    async def _stream(self, stream: str, subjects: list[str], **settings: Any) -> bool:
-        """Whether it had to be made."""
+    async def _stream(self, stream: str, subjects: list[str], **settings: Any) -> str:
+        """When it was made."""
         from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
 
         try:
-            await _asked(self.streams.stream_info(stream), NotFoundError)
+            found = await _asked(self.streams.stream_info(stream), NotFoundError)
         except NotFoundError:
-            await _asked(self.streams.add_stream(name=stream, subjects=subjects, **settings))
-            return True
-        return False
+            found = await _asked(self.streams.add_stream(name=stream, subjects=subjects, **settings))
+        return str(found.created)
 
-    async def _bucket(self, bucket: str, seconds: float, copies: int) -> bool:
+    async def _bucket(self, bucket: str, seconds: float, copies: int) -> str:
         # Read from the leader alone: a copy may be behind, and who claims must know.
         return await self._stream(
             f"KV_{bucket}", [f"$KV.{bucket}.>"], max_msgs_per_subject=1, max_age=seconds or None, allow_direct=False,
@@ -262,14 +262,11 @@ class Fleet:
 
     async def keys(self, bucket: str) -> list[Entry]:
         """All values of a small bucket."""
-        import nats.js.errors  # noqa: PLC0415 of the extra
-
-        store = await _asked(self.streams.key_value(bucket))
-        try:
-            names = await _asked(store.keys(), nats.js.errors.NoKeysError)
-        except nats.js.errors.NoKeysError:
-            return []
-        found = [await self.get(bucket, name) for name in names]
+        # Asked of the stream: the client's own list comes by a subscription, and may be empty when the loop is busy.
+        begins = f"$KV.{bucket}."
+        info = await _asked(self.streams.stream_info(f"KV_{bucket}", subjects_filter=f"{begins}>"))
+        names = [each.removeprefix(begins) for each in info.state.subjects or ()]
+        found = [await self.get(bucket, name) for name in sorted(names)]
         return [each for each in found if each is not None]
 
     async def watch(self, bucket: str, keys: str = ">") -> AsyncIterator[Entry]:

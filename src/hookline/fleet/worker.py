@@ -109,7 +109,7 @@ class Worker:
     async def _serve(self, fleet: Fleet, hooks: FleetHooks, begun: Callable[[], None]) -> None:
         """Raises FleetError when the server goes away."""
         name = self.settings.name
-        if await fleet.prepare():
+        if self._taken.is_new_server(await fleet.prepare()):
             self._outbox.ask_again()
             self._taken.tell_all_again()
         ledger = Ledger(fleet, name, self._file, self.settings.lease)

@@ -549,3 +549,10 @@ def test_an_agent_hook_takes_its_steps_from_the_entry():
     from hookline.dialects.native.settings import KINDS
 
     assert KINDS["agent"].spec({"prompt": "p", "model": "m", "max_steps": 3}) == AgentSpec("p", "m", 3)
+
+
+def test_durable_is_true_false_or_fleet():
+    assert hook("PostToolUse", **{"async": True, "durable": True}).durable is True
+    assert hook("PostToolUse", **{"async": True, "durable": "fleet"}).durable == "fleet"
+    wrong = mistakes("PostToolUse", {"command": "x", "async": True, "durable": "flete"})
+    assert wrong == [("error", "unknown-durable", "durable is 'flete'")]

@@ -167,6 +167,18 @@ class Taken(DurableFile):
 
         return self._write(prepare)
 
+    def is_new_server(self, made: str) -> bool:
+        """Whether the server is another one than last time, or has lost what it had, by when its streams were made."""
+
+        def compare(connection: "Connection") -> bool:
+            connection.execute("CREATE TABLE IF NOT EXISTS server (made TEXT)")
+            known = connection.execute("SELECT made FROM server").fetchone()
+            connection.execute("DELETE FROM server")
+            connection.execute("INSERT INTO server VALUES (?)", (made,))
+            return known is not None and known != (made,)
+
+        return self._write(compare)
+
     def take(self, job: Job, key: str, turn: int, tries: int) -> bool:
         """Keep a job, to be run here. False: it is here already; if it is over, its result is to be told again."""
 

@@ -174,7 +174,7 @@ class Taker:
             self._forget(key)
             return
         delivery = self._deliveries.get(key)
-        await self._fleet.say(f"hl.over.{key.partition('.')[0]}", key.encode())
+        await self._say_over(key)
         # It stays in the file: what the server has acknowledged may be gone tomorrow.
         self._taken.tell(key, told=True)
         self._held.pop(key, None)
@@ -191,16 +191,30 @@ class Taker:
         self._taken.forget(data.decode(errors="replace"))
 
     async def _confirm(self) -> None:
-        """Ask about results of which nothing was heard."""
+        """Say again that a result is there, as its machine may just have been away; ask, if nothing is heard then."""
+        said: set[str] = set()
+        asked = asyncio.get_running_loop().time()
         while True:
-            await asyncio.sleep(self._fleet.settings.lease)
-            for key in self._taken.keys(told=True):
-                found = await self._ledger.read(key)
-                if found is None:
-                    self._taken.tell(key, told=False)
-                    self._news.set()
-                elif found[1].state == "over" or not self._ledger.is_own(found[1]):
-                    self._taken.forget(key)
+            await asyncio.sleep(_ASKS)
+            told = self._taken.keys(told=True)
+            for key in [each for each in told if each not in said]:
+                await self._say_over(key)
+            said = set(told)
+            if asyncio.get_running_loop().time() - asked > self._fleet.settings.lease:
+                for key in told:
+                    await self._ask_about(key)
+                asked, said = asyncio.get_running_loop().time(), set[str]()
+
+    async def _ask_about(self, key: str) -> None:
+        found = await self._ledger.read(key)
+        if found is None:
+            self._taken.tell(key, told=False)
+            self._news.set()
+        elif found[1].state == "over" or not self._ledger.is_own(found[1]):
+            self._taken.forget(key)
+
+    async def _say_over(self, key: str) -> None:
+        await self._fleet.say(f"hl.over.{key.partition('.')[0]}", key.encode())
 
     def _forget(self, key: str, *, lost: bool = True) -> None:
         self._taken.forget(key)
