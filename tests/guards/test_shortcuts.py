@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,11 +66,13 @@ def test_links_are_followed_as_realpath_does(tmp_path: Path) -> None:
 
 def test_a_call_that_was_changed_in_place_is_read_again() -> None:
     runner, scene = GuardRunner(), Scene(cwd="/p", project_dir="/p")
-    call = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+    given: dict[str, Any] = {"command": "ls"}
+    call = ToolCall(tool_name="Bash", tool_input=given)
     assert runner.verdict("force-push", (), call, scene) is None
-    call.tool_input["command"] = "git push --force"
+    given["command"] = "git push --force"
     assert runner.verdict("force-push", (), call, scene) is not None
-    nested = ToolCall(tool_name="MultiEdit", tool_input={"file_path": "/p/a", "edits": [{"old_string": "a"}]})
+    given = {"file_path": "/p/a", "edits": [{"old_string": "a"}]}
+    nested = ToolCall(tool_name="MultiEdit", tool_input=given)
     assert runner.verdict("write-outside-project", (), nested, scene) is None
-    nested.tool_input["file_path"] = "/etc/passwd"
+    given["file_path"] = "/etc/passwd"
     assert runner.verdict("write-outside-project", (), nested, scene) is not None

@@ -1,7 +1,7 @@
 """What a guard by meaning is made of: rows about commands, flows, files and signs in code. All of it is data."""
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Literal
@@ -124,6 +124,7 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
         return by_program(self.rows)
 
 
+@cache
 def policy_of(name: str) -> Policy:
     """The guard of that name. Its tables are loaded when it is named."""
     module = import_module(f"hookline.guards.tables.{MODULES[name]}")

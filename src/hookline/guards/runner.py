@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from hookline.guards.policy import policy_of
 from hookline.guards.rows import LineReader, rows_for
-from hookline.matching.shell import ShellReader
+from hookline.matching.shell import ShellReader, ShellReading
 from hookline.matching.shell.plain import read_plain_line
 from hookline.model.scene import Scene
 
@@ -58,6 +58,8 @@ class GuardRunner:
         self._reader = LineReader(reader if reader is not None else ShellReader())
         self._judges: dict[tuple[str, tuple[str, ...]], Judge] = {}
         self._last: _LastCall | None = None
+        #: The line that was looked at last, and its reading if it is a plain one.
+        self._plain: tuple[str, ShellReading | None] = ("", None)
 
     def problem(self, name: str, args: Sequence[str]) -> str | None:
         """Why a guard with these options cannot work."""
@@ -76,7 +78,11 @@ class GuardRunner:
         Many are, and nothing more has to be loaded to see it; `verdict` would say nothing to such a call, either.
         """
         line = _shell_line(payload)
-        reading = read_plain_line(line) if line is not None else None
+        if line is None:
+            return False
+        if line != self._plain[0]:
+            self._plain = line, read_plain_line(line)
+        reading = self._plain[1]
         if reading is None:
             return False
         policy = policy_of(name)
