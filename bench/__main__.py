@@ -7,6 +7,7 @@ import sys
 from bench import (
     agent_stall,
     console_pages,
+    decisions,
     durable_hooks,
     hindsight,
     host_sessions,
@@ -31,6 +32,8 @@ HEAVY = (
     "re2",
     "hookline.matching.shell.walk.lines",
     "anyio",
+    "uvicorn",
+    "opentelemetry",
 )
 
 
@@ -63,6 +66,7 @@ def main() -> int:
             host_sessions.findings,
             relay_calls.findings,
             durable_hooks.findings,
+            decisions.findings,
             agent_stall.stall,
             screen_terminal.findings,
             hindsight.findings,

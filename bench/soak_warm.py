@@ -14,6 +14,8 @@ from hookline.handlers.process.containment import children
 from tests.handlers.warm.parity import Differences, interpreters, scripts
 from tests.handlers.warm.warm_runs import WarmRuns
 
+#: Scripts until the next line of progress.
+_AT_A_TIME = 50
 _RUNS = 5_000
 _KILLS = 200
 
@@ -22,9 +24,10 @@ async def warm(say: Callable[[str], None]) -> Iterable[Finding]:
     found: list[Finding] = []
     for python in interpreters():
         with tempfile.TemporaryDirectory() as folder:
-            differences = Differences(python, Path(folder))
-            unlike = await differences.among(scripts())
-        say(f"{python}: {differences.compared} scripts")
+            differences, unlike, every = Differences(python, Path(folder)), list[str](), scripts()
+            for start in range(0, len(every), _AT_A_TIME):
+                unlike += await differences.among(every[start : start + _AT_A_TIME])
+                say(f"{python}: {differences.compared} scripts")
         for each in unlike:
             say(each)
         name = f"scripts of {differences.compared} that differ warm, {python}"
@@ -44,6 +47,8 @@ async def _many_runs(say: Callable[[str], None]) -> list[Finding]:
             for number in range(_RUNS):
                 result = await runs.run(script, str(number))
                 wrong += result.stdout != b'["%d"]\n' % number
+                if number % 1000 == 999:
+                    say(f"{number + 1} runs")
                 if number == _RUNS // 5:
                     before, size = len(os.listdir("/proc/self/fd")), _resident_bytes()
             await asyncio.sleep(1)

@@ -42,7 +42,7 @@ def main() -> int:
         "no:randomly",
         "-q",
         "--timeout",
-        "170",
+        "600",
         "-s",
         "tests/console/browser",
         *sys.argv[1:],

@@ -29,7 +29,8 @@ _MOST_LINES = 570  # which files programs read and write
 # the reports of commands, beside what they do; two are parts of the queue of durable hooks.
 # Four are the worker of a fleet and its parts, one publishes bundles, one checks them for the doctor.
 # Three are the names of telemetry, the server that decisions run on, and answers that may be repeated.
-_MOST_IMPORTED_ONCE = 152
+# Eleven are the views of the console, one page each, and what its server is made of.
+_MOST_IMPORTED_ONCE = 157
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),

@@ -5,6 +5,7 @@
 - a dialect: a subclass of `Dialect` with its wire, events and files; call `engine.loader.add(dialect)`
 - admission: `Engine(admit=function)` asks it about every hook that is about to run; it returns an `Admission`
 - a journal sink: `engine.journal.subscribe(function)` gets every `Run`; a `Journal` of your own keeps them elsewhere
+- an observer: `Engine(observer=…)` tells an `Observer` when dispatches begin and end, too; `hookline.telemetry` has one
 
 docs/how-to/extend.md has an example of each. Modules that are not named here may change with any version.
 """
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hookline.handlers.specs import CommandSpec
     from hookline.journal.file import JournalFile
     from hookline.journal.journal import Journal
+    from hookline.journal.observer import Observer
     from hookline.journal.redaction import Redactor
     from hookline.model.hook import Hook
     from hookline.model.policy import Policy
@@ -53,6 +55,7 @@ __all__ = [
     "Journal",
     "JournalFile",
     "Layer",
+    "Observer",
     "Parsed",
     "Place",
     "Policy",
@@ -80,6 +83,7 @@ _MODULES = {
     "hookline.handlers.specs": ("CommandSpec",),
     "hookline.journal.file": ("JournalFile",),
     "hookline.journal.journal": ("Journal",),
+    "hookline.journal.observer": ("Observer",),
     "hookline.journal.redaction": ("Redactor",),
     "hookline.model.hook": ("Hook",),
     "hookline.model.policy": ("Policy",),

@@ -15,6 +15,7 @@ import pytest
 from hookline.console.server import ConsoleError, Settings, check
 from tests.cli.run_cli import run_cli
 from tests.console.scene import SESSION, Running, append, console, furnish
+from tests.waiting import wait_until
 
 _HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e\x1b[31m"
 _POLICY = (
@@ -262,3 +263,18 @@ def test_others_reach_it_only_by_tls(tmp_path: Path) -> None:
     for words, options in refused.items():
         with pytest.raises(ConsoleError, match=words):
             check(settings(**options))
+
+
+def test_coverage_is_counted_beside_the_pages_as_observed_counts(browser: Browser) -> None:
+    browser.ask("/guards")
+    wait_until(lambda: 'data-state="done"' in browser.ask("/guards/coverage").body)
+    body = browser.ask("/guards/coverage").body
+    assert re.findall(r'data-agent="([^"]*)"><span class="state (\w+)">([^<]*)<', body) == [
+        (agent, kind, words)
+        for _guard in ("no force push", "no recursive delete")
+        for agent, kind, words in (
+            ("Claude Code", "good", "✓ 2 seen"),
+            ("Codex", "bad", "✗ 1 expected, never seen"),
+        )
+    ]
+    assert "2 calls were not guarded" in body

@@ -55,11 +55,15 @@ def stage_between(one: str, other: str, revision: int) -> int:
 
 async def _scenario(server: Server, folder: Path) -> None:
     alpha, beta = Machine(folder, "alpha"), Machine(folder, "beta")
+    settings = alpha.settings.read_text()
+    alpha.settings.write_text(settings.partition("[bundles]")[0])  # it takes bundles later
     said: list[str] = []
     async with reached(server, "publisher") as transport, reached(server, "alpha") as own:
         follower = asyncio.ensure_future(follow_fleet(own.fleet, alpha.env, said.append, every=0.2))
         try:
             await publish(transport, 1)
+            await asyncio.sleep(0)
+            alpha.settings.write_text(settings)
             await until(lambda: alpha.in_force() == 1)
             # In stages: the same revision reaches more machines.
             staged = next(number for number in range(2, 50) if stage_between("alpha", "beta", number))

@@ -442,6 +442,7 @@ def test_a_process_that_dies_at_any_step_leaves_the_old_bundle_or_the_new_one(tm
     """Killed after each call that changes the disk; then the next process goes on."""
     machine = Machine(tmp_path)
     machine.activator.offer(signed(3))
+    step = 0
     for step in range(1, 40):
         old, new = step + 2, step + 3
         finished = _dies_in(machine, signed(new), step)

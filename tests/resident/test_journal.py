@@ -34,6 +34,16 @@ def test_what_waits_is_written_when_the_call_is_over(tmp_path: Path) -> None:
     assert _runs(file) == ["one", "two"]
 
 
+def test_those_who_watch_are_told_at_once(tmp_path: Path) -> None:
+    journal = JournalFiles().of_call(Redactor({}), str(tmp_path / "journal.jsonl"), "claude-code")
+    seen: list[str] = []
+    journal.record(Run(hook="one"))
+    journal.subscribe(lambda run: seen.append(run.hook))
+    journal.record(Run(hook="two"))
+    assert seen == ["two"]
+    assert _runs(tmp_path / "journal.jsonl") == ["one", "two"]
+
+
 def test_a_journal_that_cannot_be_written_is_said_before_the_answer(tmp_path: Path) -> None:
     files = JournalFiles()
     for _ in range(2):  # with each call, as a process of its own would

@@ -13,9 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from hookline import __version__
 from hookline.resident.folder import FolderError, connect, open_folder
 from hookline.resident.protocol import BEGINS, HEADER, MAGIC, read_frame
+from hookline.resident.start import ask
 from tests.resident.residents import RefusalError, Residents, command, decision, hook_file
+from tests.telemetry.collector import collecting
 from tests.waiting import wait_until, waits_for
 
 DENIES = 'type = "builtin"\ncommand = "deny"\nargs = ["no shell here"]'
@@ -25,11 +28,17 @@ def test_the_environment_of_a_call_goes_to_its_own_hooks_only(residents: Residen
     told = tmp_path / "told"
     file = residents.write("~/.config/hookline/hooks.toml", hook_file(command(f'echo "<$SECRET>" >> {told}')))
     assert file.exists()
-    residents.start(env={"SECRET": "of the resident"})
-    residents.call(env={"SECRET": "one"})
-    residents.call()
-    residents.call(env={"SECRET": "two"})
-    assert told.read_text() == "<one>\n<>\n<two>\n"
+    with collecting() as collector, collecting() as other:
+        process = residents.start(env={"SECRET": "of the resident", **collector.env})
+        residents.call(env={"SECRET": "one"})
+        residents.call(env=other.env)
+        residents.call(env={"SECRET": "two"})
+        assert told.read_text() == "<one>\n<>\n<two>\n"
+        ask(str(residents.folder), "stop", version=__version__)
+        process.wait(60)
+        # Telemetry goes where the resident's own environment says.
+        assert [span.name for span in collector.spans].count("hookline.dispatch PreToolUse") == 3
+        assert other.requests == 0
 
 
 def test_a_newer_relay_makes_it_end_and_an_older_one_does_not(residents: Residents) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -13,7 +12,8 @@ import pytest
 from hookline.journal.reader import read_journal
 from hookline.telemetry.setup import observer_from, refusal, wanted_signals
 from tests.every import every
-from tests.telemetry.collector import Collector, collecting
+from tests.telemetry.collector import collecting
+from tests.warm_process import Ran, run_warm
 
 GUARD = (
     '[[hooks.PreToolUse]]\nhooks = [{ name = "guard", type = "builtin", command = "deny", args = ["no"] }]\n'
@@ -23,14 +23,9 @@ PAYLOAD = {
 }  # fmt: skip
 
 
-def hookline(
-    top: Path, words: list[str], env: Mapping[str, str], stdin: str = ""
-) -> subprocess.CompletedProcess[str]:
+def hookline(top: Path, words: list[str], env: Mapping[str, str], stdin: str = "") -> Ran:
     own = {"HOME": str(top), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **env}
-    return subprocess.run(
-        [sys.executable, "-m", "hookline", *words],
-        check=False, cwd=top, env=own, input=stdin, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+    return run_warm(words, cwd=top, env=own, stdin=stdin.encode())
 
 
 def test_a_call_of_an_agent_is_a_span_under_that_of_the_agent(tmp_path: Path) -> None:
@@ -39,7 +34,7 @@ def test_a_call_of_an_agent_is_a_span_under_that_of_the_agent(tmp_path: Path) ->
         env = {**collector.env, "TRACEPARENT": "00-" + "a" * 32 + "-" + "b" * 16 + "-01"}
         words = ["hook", "--dialect", "claude-code", "--config", "guards.toml"]
         ran = hookline(tmp_path, words, env, json.dumps({**PAYLOAD, "cwd": str(tmp_path)}))
-        assert '"deny"' in ran.stdout
+        assert b'"deny"' in ran.stdout
         dispatch, guard = (
             collector.span("hookline.dispatch PreToolUse"),
             collector.span("hookline.hook guard"),
@@ -60,7 +55,7 @@ def test_a_collector_that_does_not_answer_holds_nothing_up_and_is_named_once(tmp
         collector.status = 503  # which an exporter tries again for longer than anybody waits
         words = ["hook", "--dialect", "claude-code", "--config", "guards.toml"]
         ran = hookline(tmp_path, words, collector.env, json.dumps({**PAYLOAD, "cwd": str(tmp_path)}))
-        assert '"deny"' in ran.stdout
+        assert b'"deny"' in ran.stdout
         assert collector.requests
     journal = read_journal(str(tmp_path / ".local/state/hookline/journal.jsonl")).runs
     told = [run.detail for run in journal if run.type == "telemetry"]
@@ -143,41 +138,3 @@ def test_the_end_of_a_process_waits_a_bounded_time(tmp_path: Path) -> None:
     assert said == [
         "telemetry is not sent: the collector took more than 0.05 s; hooks are not affected",
     ]
-
-
-def test_serve_goes_on_with_the_trace_of_its_caller_and_shows_its_queue(tmp_path: Path) -> None:
-    with collecting() as collector:
-        _serve_one_decision(tmp_path, collector)
-        dispatch = collector.span("hookline.dispatch PreToolUse")
-        assert (dispatch.trace, dispatch.parent) == ("c" * 32, "d" * 16)
-        decided = collector.span("hookline.hook hookline serve")
-        assert dispatch.attributes["hookline.decision_id"] == decided.attributes["hookline.decision_id"]
-        assert collector.metrics["hookline.serve.waiting"] == [({}, 0.0)]
-        assert collector.metrics["hookline.serve.refused"] == [({"hookline.refused": "token"}, 1.0)]
-
-
-def _serve_one_decision(top: Path, collector: Collector) -> None:
-    import urllib.error
-    import urllib.request
-
-    (top / "guards.toml").write_text(GUARD)
-    env = {"HOME": str(top), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **collector.env}
-    words = ["serve", "--config", "guards.toml", "--port", "0", "--json", "--deadline", "60"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "hookline", *words], cwd=top, env=env, stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None
-        said = json.loads(server.stdout.readline())
-        token = Path(said["token_file"]).read_text()
-        trace = "00-" + "c" * 32 + "-" + "d" * 16 + "-01"
-        body, headers = (
-            json.dumps(PAYLOAD).encode(),
-            {"Authorization": f"Bearer {token}", "traceparent": trace},
-        )
-        urllib.request.urlopen(urllib.request.Request(said["url"], body, headers), timeout=60).close()
-        with pytest.raises(urllib.error.HTTPError, match="401") as refused:
-            urllib.request.urlopen(urllib.request.Request(said["url"], body), timeout=60)
-        refused.value.close()
-        server.terminate()
-        server.communicate(timeout=60)
-        assert server.returncode == 0

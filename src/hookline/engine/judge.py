@@ -66,13 +66,17 @@ class Refused(Broke, frozen=True):
     instead: Outcome = GO_ON
 
 
+class Lapsed(Broke, frozen=True):
+    """The signed bundle of a guard does not count any more. It closes, whatever it is to do when it fails."""
+
+
 class Unsure(Broke, frozen=True):
     """Whether the call concerns the hook is in doubt, so the user is asked in its place."""
 
 
 def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call, raw: RawResult) -> Judgement:
     """Let the wire decode a raw result, and judge what of it counts."""
-    if type(raw) is Refused or type(raw) is Unsure:
+    if type(raw) is Refused or type(raw) is Unsure or type(raw) is Lapsed:
         return _instead_of(prepared, call, raw)
     try:
         decoded = prepared.decode(call, raw)
@@ -93,10 +97,13 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
 # Hooks whose answer counts only in part: refused or untrusted ones, those in doubt, builtins that allow
 
 
-def _instead_of(prepared: PreparedHook, call: Call, raw: Refused | Unsure) -> Judgement:
+def _instead_of(prepared: PreparedHook, call: Call, raw: Refused | Unsure | Lapsed) -> Judgement:
     """What counts in place of the answer of a hook that was not run."""
     if isinstance(raw, Refused):
         return _refused(prepared, raw)
+    if isinstance(raw, Lapsed):
+        closed = judge(prepared, Decoded(Outcome(votes=(Vote("block", raw.detail),))), attended=True)
+        return Judgement(closed.outcome, "not_started", raw, closed.dropped, failed_closed=True)
     return _what_counts(prepared, call, _asked_instead(prepared))
 
 

@@ -13,6 +13,7 @@ from hookline.engine.judge import (
     DETACHED,
     PASSED,
     Judgement,
+    Lapsed,
     Refused,
     Unsure,
     attributed,
@@ -292,13 +293,14 @@ def begin_handler(
 
 def _obstacle(prepared: PreparedHook, call: Call, admission: Admission) -> Broke | None:
     """Why the handler is not called."""
+    bundle = prepared.hook.bundle
+    if bundle is not None:
+        lapse = bundle.lapse(time(), monotonic()) or ("" if admission.admitted else admission.reason)
+        if lapse:
+            # What guards nothing is only not run.
+            return (Lapsed if prepared.hook.event.guard else Broke)("not_started", lapse)
     if not admission.admitted:
         return Refused("not_started", admission.reason, instead=admission.instead)
-    if prepared.hook.bundle is not None:
-        lapse = prepared.hook.bundle.lapse(time(), monotonic())
-        if lapse:
-            # Guards close, whatever they are to do if they fail; what only looks on is not run.
-            return (Refused if prepared.hook.event.guard else Broke)("not_started", lapse)
     call.files, call.only_tightens = admission.files, admission.only_tightens
     if prepared.hook.broken is not None:
         return Broke("not_started", prepared.hook.broken)

@@ -276,11 +276,11 @@ class Activator:
 
         file = os.path.join(self.place.folder, "lock")
         try:
-            os.makedirs(self.place.folder, self._mode, exist_ok=True)
+            _make_folders(self.place.folder, self._mode)
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise FleetError(
-                f"{file} cannot be written: {problem.strerror}; bundles are kept there"
+                f"{file} cannot be written: {problem.strerror}; run it as the user who keeps bundles there"
             ) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -300,6 +300,14 @@ def _check_key(bundle: Bundle, key: str | None) -> None:
 
 def _is_same(one: Refusal, other: Refusal) -> bool:
     return (one.code, one.name, one.revision) == (other.code, other.name, other.revision)
+
+
+def _make_folders(folder: str, mode: int) -> None:
+    """Those that are missing, with these rights whatever the umask is."""
+    if not os.path.isdir(folder):
+        _make_folders(os.path.dirname(folder), mode)
+        os.mkdir(folder, mode)
+        os.chmod(folder, mode)
 
 
 def _above(path: str) -> Iterator[str]:

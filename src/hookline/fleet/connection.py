@@ -262,14 +262,11 @@ class Fleet:
 
     async def keys(self, bucket: str) -> list[Entry]:
         """All values of a small bucket."""
-        import nats.js.errors  # noqa: PLC0415 of the extra
-
-        store = await _asked(self.streams.key_value(bucket))
-        try:
-            names = await _asked(store.keys(), nats.js.errors.NoKeysError)
-        except nats.js.errors.NoKeysError:
-            return []
-        found = [await self.get(bucket, name) for name in names]
+        # Asked of the stream: the client's own list comes by a subscription, and may be empty when the loop is busy.
+        begins = f"$KV.{bucket}."
+        info = await _asked(self.streams.stream_info(f"KV_{bucket}", subjects_filter=f"{begins}>"))
+        names = [each.removeprefix(begins) for each in info.state.subjects or ()]
+        found = [await self.get(bucket, name) for name in sorted(names)]
         return [each for each in found if each is not None]
 
     async def watch(self, bucket: str, keys: str = ">") -> AsyncIterator[Entry]:

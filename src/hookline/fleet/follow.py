@@ -86,27 +86,19 @@ async def follow_fleet(
 ) -> None:
     """For the worker, over its connection, until cancelled. Raises FleetError when the server goes away.
 
-    Returns at once on a machine that takes no bundles.
+    Settings are read again and again: a machine may come to take bundles, or to believe another key.
     """
-    try:
-        own = activator(env)
-    except NotInFleetError:
-        return
-    try:
-        await _follow(own, ServerTransport(fleet), env, say, every)
-    except FleetError as problem:
-        own.asked(str(problem))
-        raise
+    while True:
+        with suppress(NotInFleetError):
+            await _follow(ServerTransport(fleet), env, say, every)
+        await asyncio.sleep(every)
 
 
 async def _follow(
-    activator: Activator,
-    transport: Transport,
-    env: Mapping[str, str],
-    say: Callable[[str], None],
-    every: float,
+    transport: Transport, env: Mapping[str, str], say: Callable[[str], None], every: float
 ) -> None:
     """Take what comes; and look again from time to time, because a server may forget who listens."""
+    own = activator(env)
     offers: dict[str, Offered] = {}
     there = asyncio.Event()
 
@@ -119,15 +111,19 @@ async def _follow(
     try:
         while not listening.done():
             there.clear()
+            own = activator(env)
             offers.update({each.key: each for each in await transport.bundles()})
-            _take_and_say(activator, offers, say)
-            activator.asked()
-            await _report(activator, transport, env)
+            _take_and_say(own, offers, say)
+            own.asked()
+            await _report(own, transport, env)
             waiting = asyncio.ensure_future(there.wait())
             await asyncio.wait({waiting, listening}, timeout=every, return_when=asyncio.FIRST_COMPLETED)
             waiting.cancel()
             await asyncio.sleep(_GATHER)
         listening.result()
+    except FleetError as problem:
+        own.asked(str(problem))
+        raise
     finally:
         listening.cancel()
         with suppress(asyncio.CancelledError, FleetError):

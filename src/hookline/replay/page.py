@@ -126,11 +126,10 @@ def _chart(days: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     label = f"Verdicts on {len(known)} days, at most {highest} a day"
     whole = f"0 0 {_WIDTH} {_HEIGHT + _BELOW + 8}"
     yield f'<svg viewBox="{whole}" role="img" aria-label="{escape(label)}">'
-    for part in (0, 0.5, 1):
-        y = 8 + _HEIGHT * (1 - part)
+    for number in sorted({0, highest // 2, highest}):
+        y = 8 + _HEIGHT * (1 - number / highest)
         yield f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        if part != 0.5 or highest > 1:
-            yield f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(round(highest * part))}</text>'
+        yield f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(number)}</text>'
     yield from _bars(known, highest)
     yield "</svg>"
 

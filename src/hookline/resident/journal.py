@@ -40,6 +40,11 @@ class CallJournal(Journal):
         else:
             self._waiting.append(lambda: Journal.record(self, make(noted)))
 
+    def subscribe(self, callback: Callable[[Run], None]) -> Callable[[], None]:
+        """Those who watch are told of each run when it ends, so from now on nothing waits."""
+        self.write()
+        return super().subscribe(callback)
+
     def check(self) -> None:
         """Find out whether what waits could be written: the answer says so if it could not."""
         if self._waiting:

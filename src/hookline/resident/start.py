@@ -16,7 +16,13 @@ from hookline.resident.protocol import Reply, Request
 #: `off`: calls start no resident.
 SWITCH: Final = "HOOKLINE_RESIDENT"
 #: What the resident itself needs; the environment of a call goes to its own hooks only.
-_NEEDED: Final = re.compile(r"HOME|PATH|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*", re.DOTALL)
+_NEEDED: Final = re.compile(
+    r"HOME|PATH|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*"
+    # Telemetry, which it sends to this machine only.
+    r"|OTEL_(SDK_DISABLED|SERVICE_NAME|RESOURCE_ATTRIBUTES|(TRACES|METRICS)_EXPORTER|TRACES_SAMPLER(_ARG)?|"
+    r"EXPORTER_OTLP_.*|BSP_.*|METRIC_EXPORT_.*|INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)",
+    re.DOTALL,
+)
 _MOST_LOG: Final = 1 << 20
 #: Seconds in which it is tried once only.
 _TRY_SECONDS: Final = 30.0

@@ -136,7 +136,8 @@ class DecisionServer(uvicorn.Server):
 def open_socket(listening: Listening) -> socket.socket:
     """Raises OSError if it cannot be had."""
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol named, asyncio sends at once: head and body of an answer are two writes, and would be held back.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if listening.share_port:

@@ -8,6 +8,7 @@ import ipaddress
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -155,7 +156,8 @@ class SaidOnce(logging.Handler):
             self._say(f"telemetry is not sent: {why}; hooks are not affected")
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.say(record.getMessage())
+        with suppress(Exception):  # an exporter must not break on its own complaint
+            self.say(record.getMessage())
 
 
 def _listen(told: SaidOnce) -> None:

@@ -45,10 +45,15 @@ class Transcripts(ABC):
         """Whether a file in its folders is a transcript."""
         return path.endswith(self.ending)
 
+    def is_older(self, path: str) -> bool:
+        """Whether a file is a transcript in a format that the agent had before: those are counted, and not read."""
+        del path
+        return False
+
     def files(self, env: Mapping[str, str]) -> Iterator[str]:
-        """Every transcript of this user."""
+        """Every transcript of this user, also those that are only counted."""
         for folder in self.folders(env):
-            yield from (path for path in files_below(folder) if self.owns(path))
+            yield from (path for path in files_below(folder) if self.owns(path) or self.is_older(path))
 
 
 def files_below(folder: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.in_process import InProcess, in_process
 from tests.cli.run_cli import Ran
+from tests.cli.terminal import Terminal
 
 TOML = """\
 # What this project guards.
@@ -101,6 +102,29 @@ def test_what_it_writes_is_trusted_and_nothing_else_of_the_file_is(tmp_path: Pat
         "lint": "untrusted",
         "mine": "blocked",
     }
+
+
+@pytest.mark.parametrize("answer", ["", "n", "yeah", "\x04"])
+def test_at_a_terminal_anything_but_a_yes_changes_nothing(cli: InProcess, answer: str) -> None:
+    rule(cli, "add", "no-force", "deny Bash(git push --force*)", "--mode", "shadow")
+    with Terminal("rule", "promote", "no-force") as at:
+        shown = at.wait_for("[y/N] ")
+        at.enter(answer)
+    assert "deny Bash(git push --force*)" in shown
+    assert "Put no-force in force?" in shown
+    assert at.status == 1
+    assert fired(cli, "git push --force") == (False, {"no-force": "shadow"})
+
+
+@pytest.mark.parametrize("answer", ["y", "YES", " y "])
+def test_at_a_terminal_a_yes_puts_the_rule_in_force(cli: InProcess, answer: str) -> None:
+    rule(cli, "add", "no-force", "deny Bash(git push --force*)", "--mode", "shadow")
+    with Terminal("rule", "promote", "no-force") as at:
+        at.wait_for("[y/N] ")
+        at.enter(answer)
+        at.wait_for("promoted no-force")
+    assert at.status == 0
+    assert fired(cli, "git push --force") == (True, {"no-force": "enforce"})
 
 
 def test_promote_shows_what_it_would_have_done_and_does_nothing_without_a_yes(cli: InProcess) -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +16,11 @@ import pytest
 
 from hookline.journal.reader import read_journal
 from tests.every import every
+from tests.telemetry.collector import Collector, collecting
 from tests.waiting import wait_until, waits_for
 from tests.warm_process import Ran, run_warm
 
+TRACE, PARENT = "c" * 32, "d" * 16
 GUARD = """
 [[hooks.PreToolUse]]
 hooks = [
@@ -28,11 +31,12 @@ hooks = [
 
 
 class Server:
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, collector: Collector) -> None:
         self.top, self.began, self.release = top, top / "began", top / "release"
         self.config = top / "guards.toml"
         self.write("first")
-        env = {"HOME": str(top), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        self.collector = collector
+        env = {"HOME": str(top), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **collector.env}
         words = ["serve", "--config", str(self.config), "--port", "0", "--json", "--deadline", "60"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "hookline", *words],
@@ -49,7 +53,9 @@ class Server:
     def ask(self, command: str) -> dict[str, Any]:
         call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
         request = urllib.request.Request(
-            self.said["url"], json.dumps(call).encode(), {"Authorization": f"Bearer {self.token}"}
+            self.said["url"],
+            json.dumps(call).encode(),
+            {"Authorization": f"Bearer {self.token}", "traceparent": f"00-{TRACE}-{PARENT}-01"},
         )
         with urllib.request.urlopen(request, timeout=60) as reply:
             return json.load(reply)
@@ -60,16 +66,20 @@ class Server:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    made = Server(tmp_path)
-    yield made
-    made.release.touch()
-    if made.process.poll() is None:
-        made.process.kill()
-    made.process.communicate()
+    with collecting() as collector:
+        made = Server(tmp_path, collector)
+        yield made
+        made.release.touch()
+        if made.process.poll() is None:
+            made.process.kill()
+        made.process.communicate()
 
 
 def test_files_are_read_again_and_what_began_is_finished(server: Server) -> None:
     assert server.reason() == "first"
+    with pytest.raises(urllib.error.HTTPError, match="401") as refused:
+        urllib.request.urlopen(server.said["url"], b"{}", timeout=60)
+    refused.value.close()
     server.config.write_text("[[hooks.PreToolUse]]\nhooks = [{ commando = 'ls' }]\n")
     server.process.send_signal(signal.SIGHUP)
     assert server.process.stderr is not None
@@ -95,7 +105,21 @@ def test_files_are_read_again_and_what_began_is_finished(server: Server) -> None
     status = json.loads(out.splitlines()[-1])
     assert status["decisions"] == status["denied"] >= 4
     runs = read_journal(str(server.top / ".local/state/hookline/journal.jsonl")).runs
-    assert answers[0]["hookline"]["decision_id"] in {run.decision_id for run in runs if run.hook == "slow"}
+    decision_id = answers[0]["hookline"]["decision_id"]
+    assert decision_id in {run.decision_id for run in runs if run.hook == "slow"}
+    _check_telemetry(server.collector, decision_id)
+
+
+def _check_telemetry(collector: Collector, decision_id: str) -> None:
+    """The spans of a decision are under that of its caller, and the metrics show the queue."""
+    spans = [span for span in collector.spans if span.attributes.get("hookline.decision_id") == decision_id]
+    dispatch = next(span for span in spans if span.name == "hookline.dispatch PreToolUse")
+    assert (dispatch.trace, dispatch.parent) == (TRACE, PARENT)
+    assert {span.name for span in spans if span.parent == dispatch.id} == {
+        "hookline.hook slow", "hookline.hook guard",
+    }  # fmt: skip
+    assert collector.metrics["hookline.serve.waiting"] == [({}, 0.0)]
+    assert collector.metrics["hookline.serve.refused"] == [({"hookline.refused": "token"}, 1.0)]
 
 
 def serve(top: Path, *words: str) -> Ran:

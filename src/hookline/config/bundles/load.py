@@ -45,7 +45,6 @@ def bundles_in_force(
         names = place.names()
     except BundleError as problem:
         return loaded + _closed(loader.home, settings.file, f"bundles cannot be read: {problem}; {_AGAIN}")
-    counted = 0
     for name in names:
         try:
             bundle = place.active(name, settings)
@@ -53,11 +52,10 @@ def bundles_in_force(
             why = f"the bundle {name} does not count: {problem}; {_AGAIN}"
             loaded += _closed(loader.home, place.active_file(name), why)
             continue
-        counted += 1
         if bundle.scope.holds_in(project_root(cwd), env.get("HOME", "")):
             loaded += _hooks_of(bundle, place, loader)
-    if settings.required and not counted:
-        why = f"this machine must have a bundle, and none is in force; {_AGAIN}"
+    if settings.required and not names:
+        why = "this machine must have a bundle, and none is in force; run `hookline fleet pull`"
         loaded += _closed(loader.home, settings.file, why)
     return loaded
 

@@ -408,6 +408,9 @@ class Trust:
         if hook.bundle is not None:
             trusted = {each.text: _signed_digest(hook.bundle, each) for each in look.files}
         sealed = sealed_files(hook.spec, look.files, trusted)
+        if isinstance(sealed, str) and hook.bundle is not None:
+            why = f"the bundle {hook.bundle.label} is not as it was signed: {sealed}"
+            return Admission(admitted=False, reason=f"{why}; run `hookline fleet pull` to get it again")
         return _not_admitted(hook, sealed, asks=True) if isinstance(sealed, str) else Admission(files=sealed)
 
     def _other_file(self, hook: Hook, scene: Scene) -> str | None:

@@ -85,10 +85,18 @@ class GeminiTranscripts(Transcripts):
     def owns(self, path: str) -> bool:
         return super().owns(path) and f"{os.sep}chats{os.sep}" in path
 
+    def is_older(self, path: str) -> bool:
+        """Before it wrote lines, it wrote each chat as one document, which says less: chats/session-….json."""
+        folder, name = os.path.split(path)
+        return os.path.basename(folder) == "chats" and name.startswith("session-") and name.endswith(".json")
+
     def recognises(self, first: Mapping[str, Any]) -> bool:
         return isinstance(first.get("sessionId"), str) and "projectHash" in first
 
     def read(self, path: str, tally: Tally) -> Iterator[Moment | HookNote]:
+        if self.is_older(path):
+            tally.older += 1
+            return iter(())
         return _Chat(path, tally).read()
 
 

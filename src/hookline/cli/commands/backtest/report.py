@@ -72,6 +72,8 @@ class Unread(Struct, frozen=True, forbid_unknown_fields=True):
     unknown_records: int
     duplicate_calls: int
     clock_jumps: int
+    #: Transcripts in a format that their agent had before.
+    older_files: int
     files: tuple[str, ...]
 
 
@@ -142,6 +144,7 @@ def backtest_document(
             tally.unknown,
             tally.duplicates,
             tally.clock_jumps,
+            tally.older,
             tuple(tally.unreadable),
         ),
     )
@@ -255,17 +258,21 @@ def _example_lines(examples: Sequence[CallExample], width: int) -> Iterator[str]
         yield f"          {paint(said, 'dim')}"
 
 
+def numbered(number: int, noun: str) -> str:
+    """`1 torn line`, `2 × torn line`: for nouns that have more than a word."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} × {noun}"
+
+
 def _notes(document: BacktestDocument, width: int) -> Iterator[str]:
     unread = document.unread
     parts = [
         (unread.torn_lines, "torn line"), (unread.too_long_lines, "line that is too long"),
         (unread.unknown_records, "record of an unknown kind"), (unread.duplicate_calls, "call with an id seen before"),
         (unread.clock_jumps, "jump of the clock"), (len(unread.files), "file that cannot be read"),
+        (unread.older_files, "transcript in an older format"),
         (sum(document.problems.values()), "moment that is no payload of its agent"),
     ]  # fmt: skip
-    told = [
-        f"{number:,} {noun}" if number == 1 else f"{number:,} × {noun}" for number, noun in parts if number
-    ]
+    told = [numbered(number, noun) for number, noun in parts if number]
     if told:
         yield ""
         yield paragraph(f"Passed over: {', '.join(told)}.", width)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from hookline.cli.commands.backtest.report import Unread
+from hookline.cli.commands.backtest.report import Unread, numbered
 from hookline.cli.history import agent_title, caller_of
 from hookline.cli.output import paint
 from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
@@ -132,6 +132,7 @@ def observed_document(
             tally.unknown,
             tally.duplicates,
             tally.clock_jumps,
+            tally.older,
             tuple(tally.unreadable),
         ),
     )
@@ -286,12 +287,12 @@ def _group_lines(group: Sequence[ObservedHole], width: int) -> Iterator[str]:
 def _unread_lines(document: ObservedDocument, width: int) -> Iterator[str]:
     unread = document.unread
     parts = [
-        (unread.torn_lines, "torn lines"), (unread.too_long_lines, "lines that are too long"),
-        (unread.unknown_records, "records of an unknown kind"), (unread.clock_jumps, "jumps of the clock"),
-        (unread.duplicate_calls, "calls with an id seen before"), (len(unread.files), "files that cannot be read"),
-        (document.journal_damage, "damaged lines of the journal"),
+        (unread.torn_lines, "torn line"), (unread.too_long_lines, "line that is too long"),
+        (unread.unknown_records, "record of an unknown kind"), (unread.clock_jumps, "jump of the clock"),
+        (unread.duplicate_calls, "call with an id seen before"), (len(unread.files), "file that cannot be read"),
+        (unread.older_files, "transcript in an older format"), (document.journal_damage, "damaged line of the journal"),
     ]  # fmt: skip
-    told = [f"{number:,} {noun}" for number, noun in parts if number]
+    told = [numbered(number, noun) for number, noun in parts if number]
     if told:
         yield ""
         yield paragraph(f"Passed over: {', '.join(told)}.", width)

@@ -1,0 +1,175 @@
+"""What a central decision costs: `hookline serve` with one guard, beside uvicorn with an application that echoes.
+
+Counted is the processor time of the server, so that it says how many decisions one core makes, whatever else runs.
+"""
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+
+from msgspec import Struct
+
+from bench.findings import Finding
+
+_WANTED_RATE = 10_000
+#: Processor time of a decision beside that of an echo. It reads JSON strictly, dispatches, and writes two records.
+_MOST_TIMES = 5.0
+_REQUESTS, _CONNECTIONS, _ALONE = 4000, 8, 300
+_LINES = ("ls -la src", "git push --force", "grep -rn TODO src tests", "git status && make test")
+_CONFIG = '[[hooks.PreToolUse]]\nhooks = [{ name = "guard", type = "builtin", command = "force-push" }]\n'
+_ECHO = """
+import asyncio, socket, uvicorn
+async def echo(scope, receive, send):
+    body = (await receive())["body"]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+listener.bind(("127.0.0.1", 0))
+listener.listen(1024)
+print(listener.getsockname()[1], flush=True)
+options = dict(http="h11", ws="none", lifespan="off", loop="asyncio", access_log=False, log_level="critical")
+uvicorn.Server(uvicorn.Config(echo, **options)).run([listener])
+"""
+
+
+class Cost(Struct, frozen=True):
+    #: Microseconds of processor time for one request.
+    cpu: float
+    #: Milliseconds from request to answer with no other under way.
+    p50: float
+    p99: float
+
+
+def findings() -> list[Finding]:
+    with tempfile.TemporaryDirectory(prefix="hookline-bench-") as scratch:
+        top = Path(scratch)
+        echo, decision = _cost(_echoing(top)), _cost(_deciding(top))
+    rate = 1e6 / decision.cpu
+    times = decision.cpu / echo.cpu
+    return [
+        Finding(
+            "a central decision beside an echo of uvicorn, processor time",
+            f"{decision.cpu:.0f} µs to {echo.cpu:.0f} µs, {times:.2f}x",
+            f"<= {_MOST_TIMES:g}x",
+            times <= _MOST_TIMES,
+        ),
+        Finding(
+            "one central decision at a time, p50 and p99",
+            f"{decision.p50:.2f} and {decision.p99:.2f} ms; an echo {echo.p50:.2f} and {echo.p99:.2f} ms",
+            "printed",
+            True,
+        ),
+        Finding(
+            "central decisions a second and core",
+            f"{rate:,.0f}; {_WANTED_RATE:,} a second need {_WANTED_RATE / rate:.1f} cores",
+            "printed",
+            True,
+        ),
+    ]
+
+
+class _Server(Struct, frozen=True):
+    pid: int
+    port: int
+    token: str = "-"
+
+
+def _cost(starting: "Generator[_Server]") -> Cost:
+    with contextmanager(lambda: starting)() as server:
+        return asyncio.run(_measured(server))
+
+
+def _deciding(top: Path) -> Generator[_Server]:
+    (top / "guards.toml").write_text(_CONFIG)
+    words = [
+        "serve",
+        "--config",
+        "guards.toml",
+        "--port",
+        "0",
+        "--json",
+        "--deny-seconds",
+        "0",
+        "--deadline",
+        "10",
+    ]
+    with _process([sys.executable, "-m", "hookline", *words], top) as process:
+        assert process.stdout is not None
+        said = json.loads(process.stdout.readline())
+        port = int(said["url"].split(":")[2].split("/")[0])
+        yield _Server(process.pid, port, Path(said["token_file"]).read_text())
+
+
+def _echoing(top: Path) -> Generator[_Server]:
+    with _process([sys.executable, "-c", _ECHO], top) as process:
+        assert process.stdout is not None
+        yield _Server(process.pid, int(process.stdout.readline()))
+
+
+@contextmanager
+def _process(line: list[str], top: Path) -> Generator[subprocess.Popen[bytes]]:
+    env = {"HOME": str(top), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    with subprocess.Popen(line, cwd=top, env=env, stdout=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+async def _measured(server: _Server) -> Cost:
+    await _ask(server, _ALONE)  # until everything is loaded
+    before = _processor_seconds(server.pid)
+    share = _REQUESTS // _CONNECTIONS
+    await asyncio.gather(*(_ask(server, share) for _ in range(_CONNECTIONS)))
+    cpu = (_processor_seconds(server.pid) - before) / (share * _CONNECTIONS)
+    taken = sorted(await _ask(server, _ALONE))
+    return Cost(cpu * 1e6, statistics.median(taken), taken[int(len(taken) * 0.99)])
+
+
+async def _ask(server: _Server, count: int) -> list[float]:
+    """Milliseconds of each request on one connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    taken: list[float] = []
+    for number in range(count):
+        line = _LINES[number % len(_LINES)]
+        body = _payload(line, number)
+        head = f"POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.token}\r\n"
+        started = perf_counter()
+        writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        answered = (await reader.readuntil(b"\r\n\r\n")).lower()
+        length = int(answered.split(b"content-length:")[1].split(b"\r\n")[0])
+        content = await reader.readexactly(length)
+        taken.append((perf_counter() - started) * 1e3)
+        assert b" 200 " in answered.split(b"\r\n")[0], (answered, content)
+        if server.token != "-":
+            assert (b'"deny"' in content) == ("--force" in line), content
+    writer.close()
+    return taken
+
+
+def _payload(line: str, number: int) -> bytes:
+    return json.dumps(
+        {
+            "hook_event_name": "PreToolUse", "session_id": "bench", "cwd": "/work", "permission_mode": "default",
+            "tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": f"call {number}",
+        }
+    ).encode()  # fmt: skip
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    print(*findings(), sep="\n")
