@@ -16,6 +16,7 @@ _PYTHON = OptionSpec(
     "--help-all --help-env --help-xoptions",
     "posix",
 )
+_PYTHON_LONG_VALUE = "--check-hash-based-pycs"
 #: Modules that run code or the script in their arguments.
 _CODE_MODULES = frozenset(
     ("timeit", "pdb", "code", "trace", "cprofile", "profile", "runpy", "doctest", "pty", "site")
@@ -28,7 +29,7 @@ _PERL_DEBUGS = re.compile(r"-[acfnpsStTuUwWX]*d(?=[^:t\s])")
 
 def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
     """`-c` and `-m` end the options: what follows are arguments of the code or the module."""
-    ended = next((at for at, word in enumerate(rest) if _ends_options(word)), len(rest))
+    ended = _end_of_options(rest)
     taken = ended if ended == len(rest) else ended + (1 if rest[ended][-1] not in "cm" else 2)
     read = read_options(rest[:taken], _PYTHON)
     if read.has("--version", "-V", "--help", "-h", "-?"):
@@ -49,18 +50,21 @@ def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
         yield Doubt("which file is run, only the shell knows")
 
 
-def _ends_options(word: str) -> bool:
-    if word.startswith("--") or word[:1] != "-":
-        return False
-    letters = word[1:].replace("X", "W")
-    for at, letter in enumerate(letters):
-        if letter in "cm":
-            return True
-        if letter in "WQ":
-            return False
-        if not letters[at + 1 :]:
-            return False
-    return False
+def _end_of_options(rest: Words) -> int:
+    """The place of the word with `-c` or `-m`; where there is none, the end."""
+    is_value = False
+    for at, word in enumerate(rest):
+        if is_value:
+            is_value = False
+        elif word.startswith("--"):
+            is_value = word == _PYTHON_LONG_VALUE
+        elif word[:1] == "-":
+            # The first letter that takes a value has the rest of the word, or else the next word.
+            letter = re.search("[cmWXQ]", word[1:])
+            if letter is not None and letter[0] in "cm":
+                return at
+            is_value = letter is not None and letter.end() == len(word) - 1
+    return len(rest)
 
 
 def _module(module: str, after: Words, stdin: Stdin) -> Iterator[Found]:
