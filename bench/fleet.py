@@ -41,4 +41,4 @@ def fleet(say: Callable[[str], None], jobs: int = JOBS, kills: int = KILLS) -> I
         yield Finding("stopped past the lease: lost, told twice, run again", found, "0, 0, 1", right)
         mutant = stopped_worker(Path(scratch, "mutant"), "settles again")
         twice = f"{mutant.told_twice} told twice"
-        yield Finding("the same without its guard", twice, "1 told twice", mutant.told_twice == 1)
+        yield Finding("the same without its guard", twice, "> 0 told twice", mutant.told_twice > 0)

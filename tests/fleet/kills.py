@@ -46,6 +46,9 @@ class FleetPlayers(Players):
         self._machines[started.pid] = role
         return started
 
+    def machine_of(self, pid: int) -> str:
+        return self._machines[pid]
+
     def workers(self, count: int) -> None:
         """As many as are missing: one a machine."""
         there = {self._machines[each.pid] for each in self._workers}
@@ -110,12 +113,14 @@ def stopped_worker(folder: Path, mutant: str = "") -> Seen:
         wait_until((folder / "stopped").exists)
         wait_until(lambda: len(players.effects_of("done")) == 2)
         results = folder / "results"
-        if mutant:
-            wait_until(results.exists)
-        os.kill(int((folder / "stopped").read_text()), signal.SIGCONT)
+        results.touch()
+        stopped = int((folder / "stopped").read_text())
+        if mutant and players.machine_of(stopped) != MACHINES[0]:  # else nobody can bring it home yet
+            wait_until(results.read_text)
+        os.kill(stopped, signal.SIGCONT)
         players.kills += 1
         if mutant:
-            wait_until(lambda: len(results.read_text().split()) == 2)
+            wait_until(lambda: len(results.read_text().split()) >= 2)
         players.finish()
         return players.judge()
     finally:

@@ -44,7 +44,12 @@ class Ledger(ledger.Ledger):
 
 
 class BlindLedger(ledger.Ledger):
-    """A mutant: whoever has a result writes it, whoever has the job."""
+    """A mutant: whoever has a result writes it, whoever has the job, and whether it is over or not."""
+
+    async def claim(self, key: str) -> Held | ledger.Busy | None:
+        found = await super().claim(key)
+        own = Claim(state="taken", machine=self._machine, file=self._file)
+        return Held(own, 0) if found is None else found
 
     async def settle(self, key: str, held: Held, state: Standing, wakes: tuple[Wake, ...], why: str) -> bool:
         result = Claim(state=state, machine=self._machine, file=self._file, wakes=wakes)

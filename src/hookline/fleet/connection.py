@@ -49,6 +49,10 @@ class FleetError(HooklineError):
     """The server cannot be reached, or refuses; the message says why."""
 
 
+class MissingExtraError(HooklineError):
+    """Nothing can be done without the client: waiting does not help."""
+
+
 class Entry(Struct, frozen=True):
     """A value of a bucket."""
 
@@ -295,11 +299,11 @@ async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
 
 
 async def connect(settings: FleetSettings) -> Fleet:
-    """Raises FleetError if the server cannot be reached, or the extra `fleet` is not installed."""
+    """Raises FleetError if the server cannot be reached, MissingExtraError if the extra is not installed."""
     try:
         from nats.aio.client import Client  # noqa: PLC0415 heavy, and of an extra
     except ImportError:
-        raise FleetError("the fleet needs the extra: pip install 'hookline[fleet]'") from None
+        raise MissingExtraError("the fleet needs the extra: pip install 'hookline[fleet]'") from None
     client: Any = Client()
     fleet: list[Fleet] = []
     said: list[Exception] = []
