@@ -26,8 +26,8 @@ _PIECES: tuple[str, ...] = (
 )  # fmt: skip
 #: Words in the places of options and of their values: some end a program before it runs anything, some only seem to.
 _OPTIONS: tuple[str, ...] = (
-    "--help", "--version", "-h", "-v", "-V", "--", "-", "''", "x", "a=b", "+x", "-n", "-i", "-s", "-c", "-e", "-f", "-x",
-    "-o", "-p", "-r", "-u", "-W", "-I", "-S '-c'", "-W '--help'", "-e ''", "-x '--'", "-r '-e'", "--x='-c'", "-c '-s'",
+    "--help", "--version", "-h", "-v", "-V", "--", "-", "''", "x", "a=b", "+x", "-n", "-i", "-s", "-c", "-e", "-f",
+    "-x", "-o", "-p", "-r", "-u", "-W", "-I", "-S '-c'", "-W '--help'", "-e ''", "-x '--'", "-r '-e'", "--x='-c'",
 )  # fmt: skip
 #: Programs so slow that few of the lines that begin them are worth the time.
 _SLOW = re.compile(
