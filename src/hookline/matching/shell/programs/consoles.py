@@ -10,14 +10,15 @@ from hookline.matching.shell.programs.row import Program
 
 def _vim_ordered(rest: Words) -> Words:
     """`+COMMAND` is `-c COMMAND`, and `-S` before another option is that of a session."""
-    return tuple(
-        f"-c{word[1:]}"
-        if word.startswith("+") and len(word) > 1
-        else "-SSession.vim"
-        if word == "-S" and after[:1] == "-"
-        else word
-        for word, after in zip(rest, (*rest[1:], ""), strict=True)
-    )
+    ordered: list[str] = []
+    for at, word in enumerate(rest):
+        if word.startswith("+") and len(word) > 1:
+            ordered.append(f"-c{word[1:]}")
+        elif word == "-S" and rest[at + 1 : at + 2] and rest[at + 1].startswith("-"):
+            ordered.append("-SSession.vim")
+        else:
+            ordered.append(word)
+    return tuple(ordered)
 
 
 def _gdb(rest: Words, _stdin: Stdin) -> Iterator[Found]:
