@@ -1,5 +1,7 @@
 """Nothing that was tampered with, has expired, goes back or is for others is ever put in force."""
 
+import asyncio
+import os
 import random
 import time
 from collections.abc import Iterator
@@ -19,7 +21,9 @@ from hookline.config.bundles.format import (
     seal,
     split,
 )
+from hookline.fleet.follow import pull
 from hookline.fleet.keys import SigningKey
+from hookline.fleet.transport import FolderTransport
 from tests.fleet.machines import FILES, GUARD, Machine, bundle, key, signed
 
 #: What must be refused, by the code that says why; `waiting` is for others, which is not a fault.
@@ -226,3 +230,28 @@ def test_a_machine_that_believes_two_keys_takes_bundles_of_both(tmp_path: Path) 
     own = Machine(tmp_path, keys=keys).activator
     assert [own.offer(signed(number, by)).what for number, by in enumerate(keys, 1)] == ["activated"] * 2
     assert own.offer(signed(3)).code == "key"
+
+
+def test_what_lies_in_a_folder_is_refused_by_its_name_until_it_is_gone(tmp_path: Path) -> None:
+    """Others may write there: a pipe holds nobody up, and what was removed is no problem any more."""
+    machine, bundles = Machine(tmp_path), tmp_path / "share" / "bundles"
+    bundles.mkdir(parents=True)
+    os.mkfifo(bundles / "pipe.1.bundle")
+    (bundles / "folder.1.bundle").mkdir()
+    (bundles / "guards.1.bundle").write_bytes(signed(1))
+
+    def look() -> list[str]:
+        transport = FolderTransport(str(tmp_path / "share"))
+        return [each.line for each in asyncio.run(pull(machine.activator, transport, machine.env))]
+
+    lines = look()
+    assert [line.partition(": it is")[0] for line in lines] == [
+        "a bundle: refused: published as folder.1",
+        "guards 1: activated",
+        "a bundle: refused: published as pipe.1",
+    ]
+    assert "published as pipe.1" in machine.activator.place.report().refused[0].why
+    (bundles / "pipe.1.bundle").unlink()
+    (bundles / "folder.1.bundle").rmdir()
+    assert look() == ["guards 1: unchanged"]
+    assert machine.activator.place.report().refused == ()

@@ -85,10 +85,10 @@ class Activator:
                     self._activate(bundle, raw)
                     self._forget_refusals(bundle)
             except BundleError as problem:
-                return self._refused(problem, bundle)
+                return self._refused(problem, bundle, key)
             except OSError as problem:
                 why = f"{problem.filename or self.place.folder} cannot be written: {problem.strerror or problem}"
-                return self._refused(BundleError("disk", why), bundle)
+                return self._refused(BundleError("disk", why), bundle, key)
             return Result(what, bundle.name, bundle.revision)
 
     def repair(self) -> Iterator[str]:
@@ -105,9 +105,14 @@ class Activator:
                     yield f"the bundle {name} does not count: {problem}"
 
     def asked(self, problem: str = "") -> None:
-        """Note that bundles were asked for, and what went wrong."""
+        """Note that bundles were asked for, and what went wrong.
+
+        What is still published and has no name was refused again since the last time; the rest of it is gone.
+        """
         with self._locked():
-            report = replace(self.place.report(), asked=self._clock(), problem=problem)
+            report = self.place.report()
+            kept = tuple(each for each in report.refused if problem or each.name or each.at >= report.asked)
+            report = replace(report, asked=self._clock(), problem=problem, refused=kept)
             self._write(os.path.join(self.place.folder, REPORT), msgspec.json.encode(report))
 
     # -- judging
@@ -248,15 +253,17 @@ class Activator:
 
     # -- what was refused
 
-    def _refused(self, problem: BundleError, bundle: Bundle | None) -> Result:
+    def _refused(self, problem: BundleError, bundle: Bundle | None, key: str | None) -> Result:
         name, revision = (bundle.name, bundle.revision) if bundle is not None else ("", 0)
-        refusal = Refusal(problem.code, str(problem), self._clock(), name, revision)
+        # What is not signed has no name of its own, but whoever removes it must find it.
+        why = str(problem) if bundle is not None or key is None else f"published as {key[:80]}: {problem}"
+        refusal = Refusal(problem.code, why, self._clock(), name, revision)
         report = self.place.report()
         others = [each for each in report.refused if not _is_same(each, refusal)]
         kept = replace(report, refused=(*others, refusal)[-_MOST_REFUSED:])
         with suppress(OSError):
             self._write(os.path.join(self.place.folder, REPORT), msgspec.json.encode(kept))
-        return Result("refused", name, revision, str(problem), problem.code)
+        return Result("refused", name, revision, why, problem.code)
 
     def _forget_refusals(self, bundle: Bundle) -> None:
         """Of this bundle and earlier ones: they are of no interest any more."""

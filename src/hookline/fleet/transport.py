@@ -6,6 +6,7 @@ force that is not signed. Both have a value for each revision of each bundle, an
 
 import asyncio
 import os
+import stat
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from typing import Protocol
@@ -185,7 +186,20 @@ def _files(folder: str, ends: str, most: int) -> Iterator[tuple[str, bytes]]:
     except OSError as problem:
         raise FleetError(f"{folder} cannot be read: {problem.strerror}") from None
     for name in names:
-        with suppress(OSError):
-            if name.endswith(ends):
-                with open(os.path.join(folder, name), "rb") as stream:
-                    yield name, stream.read(most)
+        if name.endswith(ends):
+            with suppress(FileNotFoundError):  # removed meanwhile
+                yield name, _content(os.path.join(folder, name), most)
+
+
+def _content(file: str, most: int) -> bytes:
+    """Nothing for what cannot be read: it is then refused by its name, and does not pass for something not there.
+
+    Others can write there: a pipe in place of a file would be waited for without end.
+    """
+    try:
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            return stream.read(most) if stat.S_ISREG(os.fstat(stream.fileno()).st_mode) else b""
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return b""
