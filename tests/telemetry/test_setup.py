@@ -1,6 +1,7 @@
 """Telemetry of Hookline's own processes: where it is sent, where not, and that hooks never wait for it in vain."""
 
 import json
+import logging
 import os
 import sys
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookline.journal.reader import read_journal
-from hookline.telemetry.setup import observer_from, refusal, wanted_signals
+from hookline.telemetry.setup import SaidOnce, flush, observer_from, refusal, wanted_signals
 from tests.every import every
 from tests.telemetry.collector import collecting
 from tests.warm_process import Ran, run_warm
@@ -125,8 +126,6 @@ def test_another_protocol_and_missing_packages_are_said_and_hooks_run(
 
 def test_the_end_of_a_process_waits_a_bounded_time(tmp_path: Path) -> None:
     """`flush` with a provider that never comes back."""
-    from hookline.telemetry.setup import SaidOnce, flush
-
     never, said = threading.Event(), list[str]()
 
     class Stuck:
@@ -138,3 +137,33 @@ def test_the_end_of_a_process_waits_a_bounded_time(tmp_path: Path) -> None:
     assert said == [
         "telemetry is not sent: the collector took more than 0.05 s; hooks are not affected",
     ]
+
+
+def test_a_wrong_setting_is_said_as_such_without_passwords_and_failures_are_still_said() -> None:
+    said: list[str] = []
+    told = SaidOnce(said.append, ["api-key s3cret", "s3cret"])
+
+    def log(text: str) -> None:
+        told.emit(logging.LogRecord("opentelemetry", logging.WARNING, __file__, 1, text, None, None))
+
+    log("Header format invalid: api-key s3cret")
+    log("Header format invalid: api-key s3cret")
+    told.sending = True
+    log("no answer")
+    log("no answer again")
+    assert said == [
+        "a setting of telemetry is wrong: Header format invalid: [redacted]; hooks are not affected",
+        "telemetry is not sent: no answer; hooks are not affected",
+    ]
+
+
+def test_a_malformed_header_is_not_shown_and_the_rest_is_sent(tmp_path: Path) -> None:
+    (tmp_path / "guards.toml").write_text(GUARD)
+    with collecting() as collector:
+        env = {**collector.env, "OTEL_EXPORTER_OTLP_HEADERS": "api-key s3cret"}
+        words = ["fire", "PreToolUse", "Bash", "command=ls", "--config", "guards.toml"]
+        ran = hookline(tmp_path, words, env)
+        assert collector.span("hookline.hook guard")
+    assert ran.stderr.count(b"a setting of telemetry is wrong") == 1
+    assert b"[redacted]" in ran.stderr
+    assert b"s3cret" not in ran.stderr

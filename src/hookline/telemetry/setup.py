@@ -7,7 +7,7 @@ from files, least of all from those of a project: who can write there must not l
 import ipaddress
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -71,7 +71,7 @@ def observer_from(
     signals = wanted_signals(env)
     if not signals:
         return None
-    told = SaidOnce(say)
+    told = SaidOnce(say, _header_texts(env))
     why = refusal(env, signals, only_here=only_here)
     if why is not None:
         told.say(why)
@@ -118,6 +118,7 @@ def _observer(
         reader = PeriodicExportingMetricReader(OTLPMetricExporter(session=http))
         meters = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
     providers = [each for each in (tracers, meters) if each is not None]
+    told.sending = True
     return Telemetry(
         tracers or NoOpTracerProvider(),
         meters or NoOpMeterProvider(),
@@ -143,12 +144,19 @@ def flush(providers: list[Any], seconds: float, told: "SaidOnce") -> None:
 
 
 class SaidOnce(logging.Handler):
-    """Says the first thing that goes wrong. OpenTelemetry itself would log every attempt."""
+    """Says the first thing that goes wrong. OpenTelemetry itself would log every attempt.
 
-    def __init__(self, say: Say) -> None:
+    `hidden`: texts that may be passwords, and that OpenTelemetry shows when it cannot read them.
+    """
+
+    def __init__(self, say: Say, hidden: Sequence[str] = ()) -> None:
         super().__init__(logging.WARNING)
         self._say = say
         self._said = False
+        self._hidden = hidden
+        self._settings: set[str] = set()
+        #: Until then OpenTelemetry speaks of settings that it goes on without.
+        self.sending = False
 
     def say(self, why: str) -> None:
         if not self._said:
@@ -157,7 +165,21 @@ class SaidOnce(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(Exception):  # an exporter must not break on its own complaint
-            self.say(record.getMessage())
+            text = record.getMessage()
+            for each in self._hidden:
+                text = text.replace(each, "[redacted]")
+            if self.sending:
+                self.say(text)
+            elif text not in self._settings:  # each signal reads them
+                self._settings.add(text)
+                self._say(f"a setting of telemetry is wrong: {text}; hooks are not affected")
+
+
+def _header_texts(env: Mapping[str, str]) -> list[str]:
+    """What the variables with headers say, whole and in parts, the longest first."""
+    values = [value for name, value in env.items() if name.startswith("OTEL_") and name.endswith("_HEADERS")]
+    parts = [part.strip() for value in values for part in (value, *value.split(","))]
+    return sorted({part for part in parts if part}, key=len, reverse=True)
 
 
 def _listen(told: SaidOnce) -> None:
