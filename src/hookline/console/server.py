@@ -94,7 +94,9 @@ def _listen(settings: Settings, ports: Ports) -> socket.socket | None:
         return _bound(settings.host, wanted)
     except OSError as problem:
         if problem.errno != errno.EADDRINUSE:
-            raise ConsoleError(f"cannot listen on {settings.host}:{wanted}: {problem.strerror}") from None
+            raise ConsoleError(
+                f"cannot listen on {settings.host}:{wanted}: {problem.strerror}; say another --host or --port"
+            ) from None
     file = login_file(settings.folder, wanted)
     if _is_running(settings.host, wanted, file):
         ports.started(_address(settings, wanted), "", file)
@@ -178,7 +180,10 @@ async def _serve(
         config.load()
     except OSError as problem:
         logins.close()
-        raise ConsoleError(f"TLS cannot be used: {problem}") from None
+        raise ConsoleError(
+            f"TLS cannot be used with {settings.cert} and {settings.key}: they need a certificate in PEM and "
+            f"the private key that belongs to it ({getattr(problem, 'reason', None) or problem.strerror or problem})"
+        ) from None
 
     def stop() -> None:
         server.should_exit = True

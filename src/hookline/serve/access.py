@@ -14,6 +14,9 @@ from hookline.model.errors import HooklineError
 
 #: Shorter ones can be guessed.
 _SHORTEST_TOKEN = 16
+_NEEDED_FOR_TLS = (
+    "it needs a certificate in PEM, and in --key the private key that belongs to it, without a password"
+)
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -51,6 +54,9 @@ class Access(Struct, frozen=True):
                 context.verify_mode = ssl.CERT_REQUIRED
         except (OSError, ValueError) as problem:
             why = getattr(problem, "strerror", None) or problem
+            if isinstance(problem, ssl.SSLError):
+                needed = "it needs certificates in PEM" if file == self.client_ca else _NEEDED_FOR_TLS
+                why = f"{needed} ({problem.reason or why})"
             raise AccessError(f"{file} cannot be used for TLS: {why}") from None
         return context
 

@@ -145,8 +145,9 @@ class DecisionApp:
         if from_browser(headers):
             raise RefusedError(403, "browser", "pages in a browser are not answered")
         if self._token and not has_token(headers, self._token):
+            # Without the header as it is written: callers' journals would take what follows it for a secret.
             raise RefusedError(
-                401, "token", "the header Authorization: Bearer TOKEN is missing, doubled or wrong"
+                401, "token", "the token in the header Authorization is missing, doubled or wrong"
             )
         path, method = scope["path"], scope["method"]
         if path not in (DECIDE, STATUS):

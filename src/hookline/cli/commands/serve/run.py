@@ -59,7 +59,7 @@ async def run(args: argparse.Namespace) -> int:
             listener = open_socket(listening)
         except (OSError, OverflowError) as problem:
             why = getattr(problem, "strerror", None) or problem
-            note(f"hookline serve: cannot listen on {args.host} port {args.port}: {why}")
+            note(f"hookline serve: cannot listen on {args.host} port {args.port}: {why}; say another --host or --port")
             return ExitStatus.PROBLEM
         app = DecisionApp(decider, token, bounds)
         if isinstance(engine.observer, ServerObserver):
