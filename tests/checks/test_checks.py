@@ -1,14 +1,20 @@
 """Single checks, where a whole tree would say too little."""
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hookline.checks.answers import answers, decides, uses_text
+from hookline.checks.jobs import jobs
 from hookline.checks.programs import unstartable
 from hookline.checks.registry import ranked
 from hookline.checks.settings import fails_open, open_cases, secrets
+from hookline.durable.file import DurableFile
+from hookline.durable.port import Job
 from hookline.events import EVENTS
 from hookline.model.diagnostics import Diagnostic, Where
 from tests.checks.hooks import claude, here, looking, native
@@ -217,3 +223,28 @@ def test_every_event_of_the_table_can_be_asked_about(tmp_path: Path) -> None:
     for event in EVENTS.values():
         hook = engine.make_hook(event, "true", name="x")
         assert uses_text(hook, "some words") in (True, False)
+
+
+def test_dead_letters_late_jobs_and_a_damaged_queue_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "hookline" / "jobs.sqlite"
+    context = replace(here(tmp_path), env={"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")})
+    loaded = native(tmp_path, "")
+
+    def found() -> list[tuple[str, str, str]]:
+        return [(each.severity, each.code, each.message) for each in jobs(loaded, context)]
+
+    assert found() == []
+    assert not path.exists()
+    queue = DurableFile(str(path))
+    for number in ("1", "2"):
+        queue.submit(Job(id=number, session="s", lane="files", body=b"{}"))
+    (lease,) = queue.claim(["files"], 1)
+    queue.bury(lease, (), "exit 1\x1b[2J")
+    queue.close()
+    dead = ("warning", "dead-letters", "1 dead letter of durable hooks, the last one: exit 1")
+    assert found() == [dead]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("update job set sent = sent - 7200")
+    assert found() == [dead, ("warning", "jobs-wait", "1 job of durable hooks waited for more than an hour")]
+    path.write_bytes(b"no database" * 1000)
+    assert [each[:2] for each in found()] == [("error", "jobs-unusable")]

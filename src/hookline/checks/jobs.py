@@ -1,0 +1,52 @@
+"""Whether the queue of durable hooks can be used, and what it holds that will not run any more."""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from hookline.checks.context import CheckContext
+from hookline.config.engine import jobs_path
+from hookline.config.load import Loaded
+from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.safe_text import one_line
+
+#: Seconds after which a job that nothing has begun should have been.
+_LATE: Final = 3600.0
+_MOST_SHOWN: Final = 120
+
+
+def jobs(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """The queue is the user's, so it is looked at whatever project this is."""
+    path = jobs_path(context.env)
+    if not os.path.lexists(path):
+        return
+    from hookline.config.jobs import open_jobs_file  # noqa: PLC0415 few users have a queue
+    from hookline.durable.port import FLEET, DurableError  # noqa: PLC0415 the same
+
+    queue = open_jobs_file(context.env)
+    try:
+        known = queue.jobs()
+    except DurableError as problem:
+        message = f"durable hooks fail: {problem}"
+        yield Diagnostic("error", "jobs-unusable", message, Where(path), fix="move it away, or make it yours")
+        return
+    finally:
+        queue.close()
+    dead = [job for job in known if job.state == "dead"]
+    if dead:
+        last = one_line(max(dead, key=lambda job: job.settled or job.sent).why, _MOST_SHOWN)
+        message = f"{_count(len(dead), 'dead letter')} of durable hooks, the last one: {last or 'no reason is known'}"
+        yield Diagnostic("warning", "dead-letters", message, Where(path), fix="`hookline jobs` lists them")
+    late = [
+        job for job in known if job.state == "queued" and job.lane != FLEET and job.sent < time.time() - _LATE
+    ]
+    if late:
+        message = f"{_count(len(late), 'job')} of durable hooks waited for more than an hour"
+        yield Diagnostic(
+            "warning", "jobs-wait", message, Where(path), fix="`hookline jobs run` runs what waits"
+        )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
