@@ -27,10 +27,11 @@ _MOST_LINES = 570  # which files programs read and write
 # zygote's side of a socket. Four read the transcripts of one agent each, one draws the report of a backtest.
 # Six are what one call of an agent is made of, and three of the resident (its endpoints and what it compares); five are
 # the reports of commands, beside what they do; two are parts of the queue of durable hooks.
-# Five are the worker of a fleet and its parts, one publishes bundles, one checks them for the doctor.
+# Five are the worker of a fleet and its parts, one publishes bundles; two look at bundles and at jobs for the
+# doctor.
 # Three are the names of telemetry, the server that decisions run on, and answers that may be repeated.
 # Eleven are the views of the console, one page each, and what its server is made of.
-_MOST_IMPORTED_ONCE = 158
+_MOST_IMPORTED_ONCE = 159
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),
