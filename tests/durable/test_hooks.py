@@ -308,3 +308,20 @@ def test_a_hook_that_kills_its_process_is_a_dead_letter_after_three_times_and_ot
     (left,) = json.loads(hookline(tmp_path, "jobs", "--json", status=1))["jobs"]
     assert (left["hook"], left["state"]) == ("poison", "dead")
     assert "ended 3 times" in left["why"]
+
+
+def test_an_agent_that_has_the_hook_leaves_a_job_of_the_fleet_to_the_worker(tmp_path: Path) -> None:
+    env, cwd = user(tmp_path), tmp_path / "project"
+    ran = tmp_path / "ran"
+    configure(tmp_path / "home/.config/hookline/hooks.json", f"touch {ran}", durable="fleet")
+
+    async def main() -> None:
+        async with Engine(env=env) as engine:
+            engine.load(cwd)
+            await engine.session("s", cwd=cwd, project_dir=cwd).dispatch(POST_TOOL_USE, RESULT)
+            await engine.desk.run_all(ProjectHooks(env, engine.handlers, engine.journal))
+            (job,) = engine.desk.queue.open_jobs("s")
+            assert (job.lane, job.state, job.attempts) == ("fleet", "queued", 0)
+
+    asyncio.run(main())
+    assert not ran.exists()

@@ -193,7 +193,8 @@ class Desk:
         if self._resolve is None:
             return ()
         code = {lane_of(hook, self._key(hook)) for hook in self._engine.hooks if hook.waiting != "wait"}
-        return [FILES, *(code - {FILES})]
+        # Jobs of the fleet are the worker's, although this engine has their hooks.
+        return [FILES, *(code - {FILES, FLEET})]
 
     def _work(self) -> None:
         """Let the worker see what is new; there is one while there is work."""
