@@ -260,6 +260,9 @@ class Fleet:
         assert segment == "stream-1"
         return 0 * offset
 
+    def notes(self) -> list[str]:
+        return []
+
     def close(self) -> None: ...
 
 
