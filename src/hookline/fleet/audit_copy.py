@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import msgspec
@@ -136,7 +136,7 @@ class AuditCopy:
                 with self._alone():
                     await self._copy()
             except BlockingIOError:
-                self._position = await asyncio.to_thread(self._read)
+                self._position = self._read()
                 self._note(
                     "Another console of yours reads the audit of the fleet, and this one shows what it has"
                 )
@@ -149,7 +149,7 @@ class AuditCopy:
 
     async def _copy(self) -> None:
         """Raises FleetError when the server goes away, OSError if nothing can be written."""
-        self._position = position = await asyncio.to_thread(self._begin)
+        self._position = position = self._begin()
         try:
             async with connected(self._settings) as fleet, asyncio.TaskGroup() as group:
                 group.create_task(fleet.until_lost())
@@ -157,7 +157,7 @@ class AuditCopy:
         except ExceptionGroup as problems:
             raise problems.exceptions[0] from None
         finally:
-            if position.at:
+            with suppress(OSError):  # what was read since the last time is read again
                 self._keep(position)
 
     async def _follow(self, fleet: Fleet, position: _Position) -> None:
@@ -166,29 +166,33 @@ class AuditCopy:
             # Another stream, or one that was restored: numbers of runs tell what is here already.
             position.stream, position.number = made, 0
         whole = first <= 1
-        self._left = max(0, last - max(position.number, first - 1))
+        self._is_left(position, max(0, last - max(position.number, first - 1)))
         async for messages in fleet.follow(AUDIT, "hl.run.>", position.number):
+            for message in messages:
+                # Here, not in a thread that would go on after the lock is given back.
+                self._take(position, message, whole=whole and not position.dropped)
+                position.number = message.number
+                await asyncio.sleep(0)
             if messages:
-                await asyncio.to_thread(self._take, position, messages, whole)
-            self._left = messages[-1].left if messages else 0
-            if not self._left:
-                position.at = time.time()
-            self._problem = ""
+                self._keep(position)
+            self._is_left(position, messages[-1].left if messages else 0)
 
-    def _take(self, position: _Position, messages: Sequence[Stored], whole: bool) -> None:
-        for message in messages:
-            name = message.subject.removeprefix("hl.run.")
-            try:
-                batch = read_batch(message.data)
-                if not is_name(name) or batch.machine != name or not _is_possible(batch):
-                    raise UnreadableError  # noqa: TRY301 handled as any other
-            except UnreadableError:
-                position.refused += 1
-                continue
-            if name != self._own:
-                self._add(position, batch, message.written, whole=whole and not position.dropped)
-        position.number = messages[-1].number
-        self._keep(position)
+    def _is_left(self, position: _Position, messages: int) -> None:
+        """The server has said how many messages are to be read."""
+        self._left, self._problem = messages, ""
+        if not messages:
+            position.at = time.time()
+
+    def _take(self, position: _Position, message: Stored, *, whole: bool) -> None:
+        name = message.subject.removeprefix("hl.run.")
+        try:
+            batch = read_batch(message.data)
+        except UnreadableError:
+            batch = None
+        if batch is None or not is_name(name) or batch.machine != name or not _is_possible(batch):
+            position.refused += 1
+        elif name != self._own:
+            self._add(position, batch, message.written, whole=whole)
 
     def _add(self, position: _Position, batch: Batch, written: float, *, whole: bool) -> None:
         copied = position.machines.get(batch.machine)
@@ -196,7 +200,7 @@ class AuditCopy:
             self._make_room(position)
             copied = position.machines[batch.machine] = _Copied()
         begins = batch.first - batch.missing
-        expected = copied.following.pop(batch.count, 0 if whole else begins)
+        expected = copied.following.get(batch.count, 0 if whole else begins)
         missing = max(0, begins - expected) + (batch.missing if batch.first > expected else 0)
         # A worker that was killed before it had noted what it sent sends it twice.
         runs = batch.runs[max(0, expected - batch.first) :]
@@ -204,6 +208,7 @@ class AuditCopy:
         fitting = [line for line in lines if len(line) < _LONGEST_LINE]
         missing += len(lines) - len(fitting)
         self._append(batch.machine, copied, b"".join(fitting))
+        copied.following.pop(batch.count, None)  # the one that was heard of last is the last
         copied.following[batch.count] = max(expected, batch.first + len(batch.runs))
         while len(copied.following) > _MOST_COUNTS:
             del copied.following[next(iter(copied.following))]
