@@ -141,7 +141,10 @@ class Pages:
         """What the audit does not have."""
         if not self._team:
             return None
-        return h("p", f"{what} of this machine alone ({self._machine}): the audit has runs.", class_="note")
+        text = (
+            f"{what} of this machine alone ({self._machine}): of the others, only their runs are known here."
+        )
+        return h("p", text, class_="note")
 
     # -- pages
 
