@@ -164,11 +164,11 @@ def test_a_copy_goes_on_where_it_was_and_counts_what_is_missing(tmp_path: Path, 
         async with desk.running():
             await desk.up_to_date(3)
             assert desk.hooks("beta") == ["a", "b", "c", "f"]
-            await until(lambda: desk.copy.notes() == ["Runs that are missing in the audit: beta 2"])
+            await until(lambda: desk.copy.notes() == ["Runs missing in the audit: 2 of beta"])
             server.restart(wiped=True)
             await send(server, "beta", batch("beta", 5, "f", missing=1), batch("beta", 6, "g"))
             await until(lambda: desk.hooks("beta") == ["a", "b", "c", "f", "g"])
-            await until(lambda: desk.copy.notes() == ["Runs that are missing in the audit: beta 2"])
+            await until(lambda: desk.copy.notes() == ["Runs missing in the audit: 2 of beta"])
         server.kill()
         desk.copy = AuditCopy(desk.settings, desk.env, desk.said.append)
         async with desk.running():
@@ -202,7 +202,7 @@ def test_nothing_that_others_send_is_believed(tmp_path: Path, server: Server) ->
         assert desk.hooks("Beta") == ["another machine"]
         assert sorted(desk.copy.journals()) == ["Beta", "beta"]
         assert "9 messages of the audit were refused" in " ".join(desk.copy.notes())
-        assert "beta 1" in " ".join(desk.copy.notes()), "a run that is too long is counted"
+        assert "1 of beta" in " ".join(desk.copy.notes()), "a run that is too long is counted"
 
     asyncio.run(main())
 
@@ -252,6 +252,8 @@ def test_without_a_server_and_without_settings_it_says_so(tmp_path: Path) -> Non
         task = asyncio.ensure_future(copy.run())
         await until(lambda: said != [])
         task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
     asyncio.run(main())
     (note,) = copy.notes()

@@ -109,12 +109,12 @@ class AuditCopy:
         elif not position.machines:
             found.append("No other machine has sent a run to the audit of the fleet yet.")
         gaps = [
-            f"{name} {each.missing:,}"
-            for name, each in list(position.machines.items())
+            f"{each.missing:,} of {name}"
+            for name, each in sorted(position.machines.items())
             if each.missing and now - each.missed < _SHOWN
         ]
         if gaps:
-            found.append(one_line(f"Runs that are missing in the audit: {', '.join(sorted(gaps))}", 300))
+            found.append(one_line(f"Runs missing in the audit: {', '.join(gaps)}", 300))
         if position.refused:
             found.append(
                 f"{position.refused:,} messages of the audit were refused: they are not runs of a machine."
