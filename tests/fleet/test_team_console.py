@@ -230,9 +230,17 @@ def test_a_copy_is_bounded_and_one_that_was_damaged_is_made_anew(
             async with second.running():
                 await until(lambda: "Another console of yours" in " ".join(second.copy.notes()))
                 assert second.hooks("beta") == kept
-        os.truncate(desk.copy.journals()["beta"], 10)
+        path = desk.copy.journals()["beta"]
+        os.replace(path, f"{path}.1")  # killed after it had begun the next file
+        Path(path).write_bytes(b"written, and then killed\n")
+        await send(server, "beta", batch("beta", 20, "next"))
         async with desk.running():
-            await until(lambda: len(desk.hooks("beta")) == len(kept) if not _is_torn(desk) else False)
+            await desk.up_to_date(23)
+        assert desk.hooks("beta")[-2:] == [f"{19:0100}", "next"]
+        assert desk.said == []
+        os.truncate(path, 10)
+        async with desk.running():
+            await until(lambda: not _is_torn(desk) and desk.hooks("beta")[-1:] == ["next"])
         assert any("made anew" in line for line in desk.said)
 
     asyncio.run(main())
