@@ -101,7 +101,7 @@ def _fish(rest: Words, stdin: Stdin) -> Iterator[Found]:
 
 def _eval(rest: Words, _stdin: Stdin) -> Iterator[Found]:
     """To dash all words are the line, also one with a dash."""
-    if rest[:1] and rest[0].startswith("-"):
+    if rest and rest[0].startswith("-") and rest[0] != "--":
         yield from KINDS["line"].found(" ".join(rest))
 
 
