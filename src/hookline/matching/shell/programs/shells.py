@@ -99,6 +99,12 @@ def _fish(rest: Words, stdin: Stdin) -> Iterator[Found]:
         yield from from_stdin("line", stdin)
 
 
+def _eval(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """To dash all words are the line, also one with a dash."""
+    if rest and rest[0].startswith("-") and rest[0] != "--":
+        yield from KINDS["line"].found(" ".join(rest))
+
+
 def _source(rest: Words, stdin: Stdin) -> Iterator[Found]:
     words = rest[1:] if rest[:1] == ("--",) else rest
     if words and is_stdin(words[0]):
@@ -264,6 +270,7 @@ ROWS = (
         "eval",
         "runs its operands as a line",
         quiet="",
+        reader=_eval,
         style="posix",
         command=0,
         joined=True,
