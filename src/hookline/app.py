@@ -36,7 +36,7 @@ def _console(options: "ConsoleOptions", answers: "ConsoleAnswers") -> int:
 
     try:
         from hookline.console.server import LOOPBACK, Settings, serve  # noqa: PLC0415
-        from hookline.console.source import JournalSource  # noqa: PLC0415
+        from hookline.console.source import CopiedJournals, JournalSource, RunSource  # noqa: PLC0415
     except ModuleNotFoundError as problem:
         raise HooklineError(f"the console needs {problem.name}: pip install 'hookline[console]'") from None
     settings = Settings(
@@ -47,7 +47,11 @@ def _console(options: "ConsoleOptions", answers: "ConsoleAnswers") -> int:
         cert=options.cert,
         key=options.key,
     )
-    return serve(settings, answers, [JournalSource(options.journal, options.machine)])
+    sources: list[RunSource] = [JournalSource(options.journal, options.machine)]
+    if options.team is None:
+        return serve(settings, answers, sources)
+    sources.append(CopiedJournals("audit", options.team.journals, options.team.notes))
+    return serve(settings, answers, sources, [options.team.run])
 
 
 def _leave(status: int) -> None:

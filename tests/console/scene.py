@@ -1,7 +1,6 @@
 """A home of somebody who uses several agents: hooks, transcripts, jobs, a report, and the console that shows them."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -132,8 +131,5 @@ def console(home: Path, *words: str) -> Generator[Running]:
         finally:
             process.terminate()
             assert process.wait(20) == 0
-            assert not [
-                name
-                for name in os.listdir(home / ".local/state/hookline/console")
-                if name.startswith("login")
-            ]
+            folder = home / ".local/state/hookline"
+            assert not list(folder.glob("console*/login*"))

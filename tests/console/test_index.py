@@ -260,6 +260,9 @@ class Fleet:
         assert segment == "stream-1"
         return 0 * offset
 
+    def notes(self) -> list[str]:
+        return []
+
     def close(self) -> None: ...
 
 
@@ -284,4 +287,10 @@ def test_runs_of_many_machines_come_from_another_source_beside_the_journal(
     fleet.runs.append(("ada", a_run("z")))
     index.update()
     assert [row.hook for row in queries.page(Filter(machine="ada"), NOW)] == ["z", "x"]
+    fleet.runs.append(("ada", a_run("sent late", ago=5000)))
+    index.update()
+    rows = queries.page(ALL, NOW)
+    assert [row.hook for row in rows] == ["z", "y", "x", "here", "sent late"], "by time, not by arrival"
+    following = queries.page(Filter(since="all", before=rows[1].n), NOW)
+    assert [row.hook for row in following] == ["x", "here", "sent late"]
     index.close()

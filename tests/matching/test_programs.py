@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from bench.shell_sandbox import Sandbox, why_not
+from hookline.matching.shell import ShellReader
 from hookline.matching.shell.environment import CONVENTION, HARMLESS, kind_of_variable, look_at_variable
 from hookline.matching.shell.found import Foreign, Inner, Line
 from hookline.matching.shell.holes import HOLE
@@ -28,6 +29,14 @@ def names(row: Program) -> list[str]:
 @every("line", EXAMPLES)
 def test_a_guard_fires_on_the_examples_of_a_row(line: str) -> None:
     assert fires("Bash(rm *)", command=line)
+
+
+def test_every_program_can_be_read_with_nothing_or_with_odd_words() -> None:
+    reader = ShellReader()
+    for row in all_rows():
+        name = names(row)[0]
+        for rest in ("", "-", "--", "-c", "-S", "-e", "''", "--help", "-x --", "-c ''", "+", "$X"):
+            assert not reader.read(f"{name} {rest}").writes or rest
 
 
 def test_every_name_has_one_row_and_every_sub_command_its_program() -> None:

@@ -18,7 +18,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
 #: Raised with every change of the tables: an older file is replaced.
-_VERSION: Final = 1
+_VERSION: Final = 2
 #: Entries in one transaction: pages see progress, and another console can write, too.
 _BATCH: Final = 10_000
 _DAMAGE_KEPT: Final = 100
@@ -47,6 +47,7 @@ CREATE TABLE hook (id INTEGER PRIMARY KEY, name TEXT, source TEXT, dialect TEXT,
 CREATE TABLE run (n INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER, offset INTEGER, nth INTEGER, at REAL,
     hook INTEGER, event INTEGER, session INTEGER, agent INTEGER, project INTEGER, machine INTEGER, call INTEGER,
     status INTEGER, verdict INTEGER, flags INTEGER, ms REAL, bucket INTEGER);
+CREATE INDEX run_at ON run (at);
 CREATE INDEX run_session ON run (session);
 CREATE INDEX run_call ON run (call);
 CREATE INDEX run_place ON run (segment, offset);

@@ -18,7 +18,7 @@ from hookline.console.html import Child, Html, h
 from hookline.console.index import ALLOW, PASS, Index
 from hookline.console.live import Live
 from hookline.console.ports import Ports
-from hookline.console.queries import PAGE, IndexAwayError, Queries, Row
+from hookline.console.queries import PAGE, IndexAwayError, OpenPass, Queries, Row
 from hookline.console.views import backtests, guards, jobs, one_run, runs, sessions, times
 from hookline.console.views.layout import Frame, empty, page, run_row, section
 from hookline.model.errors import HooklineError
@@ -43,6 +43,7 @@ class Pages:
         self._queries = queries
         self._ports = ports
         self._machine = machine
+        self._team = not all(source.local for source in index.sources.values())
         self._coverage = Coverage(ports)
         self.live = Live(index, queries, self._row)
         folder = files("hookline.console") / "static"
@@ -95,6 +96,7 @@ class Pages:
 
     def _frame(self) -> Frame:
         notes = list(self._index.notes)
+        notes += [one_line(note, 500) for source in self._index.sources.values() for note in source.notes()]
         try:
             last = f"{self._queries.born()}-{self._queries.newest()}"
             damaged, problem = self._queries.damage()
@@ -129,7 +131,20 @@ class Pages:
     def _row(self, row: Row, now: float | None = None) -> Html:
         """Only what needs a reason is read from the journal."""
         run = self._found(row) if row.verdict not in (PASS, ALLOW) else None
-        return run_row(row, run, now)
+        return run_row(row, run, now, self._elsewhere(row.machine))
+
+    def _elsewhere(self, machine: str) -> str:
+        """The machine, if it is another one: where all are this one, its name says nothing."""
+        return machine if machine != self._machine else ""
+
+    def _only_here(self, what: str) -> Html | None:
+        """What the audit does not have."""
+        if not self._team:
+            return None
+        text = (
+            f"{what} of this machine alone ({self._machine}): of the others, only their runs are known here."
+        )
+        return h("p", text, class_="note")
 
     # -- pages
 
@@ -170,7 +185,7 @@ class Pages:
     def _sessions(self, request: Request) -> Response:
         wanted, now = Filter.of(request.query_params), time.time()
         rows = self._queries.sessions(wanted, now, _SESSIONS)
-        body = sessions.list_body(wanted, self._queries.choices(), rows, now)
+        body = sessions.list_body(wanted, self._queries.choices(), rows, now, self._elsewhere)
         return self._page("/sessions", "Sessions", body)
 
     def _session(self, request: Request) -> Response:
@@ -186,13 +201,17 @@ class Pages:
         wanted, now = Filter.of(request.query_params), time.time()
         passes = self._queries.open_passes(wanted, now)
         counted = self._coverage.counted(again="again" in request.query_params)
-        body = guards.body(wanted, self._queries.choices(), passes, guards.coverage(counted, passes, now))
-        return self._page("/guards", "Guards", body)
+        coverage = guards.coverage(counted, self._of_this_machine(passes), now)
+        body = guards.body(wanted, self._queries.choices(), passes, self._elsewhere)
+        return self._page("/guards", "Guards", body, self._only_here("Coverage is"), coverage)
+
+    def _of_this_machine(self, passes: list[OpenPass]) -> list[OpenPass]:
+        return [each for each in passes if each.machine == self._machine]
 
     def _guards_coverage(self, request: Request) -> Response:
         now = time.time()
         passes = self._queries.open_passes(Filter.of(request.query_params), now)
-        return HTMLResponse(guards.coverage(self._coverage.counted(), passes, now))
+        return HTMLResponse(guards.coverage(self._coverage.counted(), self._of_this_machine(passes), now))
 
     def _time(self, request: Request) -> Response:
         wanted, now = Filter.of(request.query_params), time.time()
@@ -205,7 +224,7 @@ class Pages:
             body: Child = jobs.list_body(self._ports.jobs(), state, time.time())
         except HooklineError as problem:
             body = section("Jobs of durable hooks", empty(one_line(str(problem), 500)))
-        return self._page("/jobs", "Jobs", body)
+        return self._page("/jobs", "Jobs", self._only_here("Jobs are those"), body)
 
     def _job(self, request: Request) -> Response:
         try:
@@ -219,7 +238,10 @@ class Pages:
     def _backtests(self, request: Request) -> Response:
         del request
         return self._page(
-            "/backtests", "Backtests", backtests.list_body(self._ports.backtests(), time.time())
+            "/backtests",
+            "Backtests",
+            self._only_here("Backtests are those"),
+            backtests.list_body(self._ports.backtests(), time.time()),
         )
 
     def _backtest(self, request: Request) -> Response:

@@ -186,10 +186,11 @@ class Queries:
     def page(self, wanted: Filter, now: float, most: int = PAGE) -> list[Row]:
         where, values = self._where(wanted, now)
         if wanted.before:
-            where, values = f"{where} AND n < ?", [*values, wanted.before]
-        # Chosen first, and then looked up: a filter can match most of them.
-        chosen = f"SELECT n FROM run WHERE {where} ORDER BY n DESC LIMIT ?"
-        rows = self._ask(f"{_ROW} WHERE n IN ({chosen}) ORDER BY n DESC", [*values, most])
+            where = f"{where} AND (at, n) < (SELECT at, n FROM run WHERE n = ?)"
+            values = [*values, wanted.before]
+        # Chosen first, and then looked up: a filter can match most of them. By time: machines are read one by one.
+        chosen = f"SELECT n FROM run WHERE {where} ORDER BY at DESC, n DESC LIMIT ?"
+        rows = self._ask(f"{_ROW} WHERE n IN ({chosen}) ORDER BY at DESC, n DESC", [*values, most])
         return [Row(*row) for row in rows]
 
     def after(self, n: int, most: int) -> list[Row]:

@@ -7,9 +7,9 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from msgspec import Struct
@@ -27,6 +27,9 @@ from hookline.model.errors import HooklineError
 PORT: Final = 4665
 LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 128
+
+#: Something to be done for as long as the console is there.
+Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class ConsoleError(HooklineError):
@@ -50,14 +53,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         return bool(self.cert)
 
 
-def serve(settings: Settings, ports: Ports, sources: Sequence[RunSource]) -> int:
-    """Run the console until it is interrupted. Raises ConsoleError."""
+def serve(settings: Settings, ports: Ports, sources: Sequence[RunSource], beside: Sequence[Work] = ()) -> int:
+    """Run the console until it is interrupted. Raises ConsoleError, and what the work beside it raises."""
     check(settings)
     listening = _listen(settings, ports)
     if listening is None:
         return 0  # one is running already
     with listening:
-        asyncio.run(_serve(settings, ports, sources, listening))
+        asyncio.run(_serve(settings, ports, sources, beside, listening))
     return 0
 
 
@@ -158,7 +161,11 @@ class _Server(uvicorn.Server):
 
 
 async def _serve(
-    settings: Settings, ports: Ports, sources: Sequence[RunSource], listening: socket.socket
+    settings: Settings,
+    ports: Ports,
+    sources: Sequence[RunSource],
+    beside: Sequence[Work],
+    listening: socket.socket,
 ) -> None:
     for folder in (os.path.dirname(settings.folder), settings.folder):  # each for this user alone
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -192,14 +199,20 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop)
-    follower = asyncio.create_task(pages.live.run())
+    tasks = [asyncio.create_task(work()) for work in (pages.live.run, *beside)]
+    for task in tasks:
+        task.add_done_callback(lambda _task: stop())  # none ends by itself, unless it broke
     try:
         ports.started(address, logins.link, logins.file)
         await server.serve(sockets=[listening])
     finally:
-        follower.cancel()
-        await asyncio.gather(follower, return_exceptions=True)
+        broken = [task for task in tasks if task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         logins.close()
         index.close()
         for source in sources:
             source.close()
+    for task in broken:
+        task.result()

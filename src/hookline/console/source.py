@@ -7,7 +7,7 @@ segment and offset, so that nobody has to copy it.
 import os
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 from zlib import crc32
 
@@ -70,6 +70,10 @@ class RunSource(Protocol):
 
     def seam(self, segment: str, offset: int) -> int:
         """A mark of what is before the offset. If it changes, the segment was written anew."""
+        ...
+
+    def notes(self) -> Sequence[str]:
+        """What somebody who looks at its runs must know, such as that it is not up to date."""
         ...
 
     def close(self) -> None: ...
@@ -182,11 +186,60 @@ class JournalSource:
                 os.close(opened[0])
         return None
 
+    def notes(self) -> Sequence[str]:
+        return ()
+
     def close(self) -> None:
         with self._lock:
             for fd in self._files.values():
                 os.close(fd)
             self._files, self._segments, self._stats = {}, (), ()
+
+
+class CopiedJournals:
+    """The journals of other machines, each in a copy that somebody else keeps up to date."""
+
+    local = False
+
+    def __init__(
+        self, name: str, journals: Callable[[], Mapping[str, str]], notes: Callable[[], Sequence[str]]
+    ) -> None:
+        self.name = name
+        self.notes = notes
+        #: The file of each machine that there is now.
+        self._journals = journals
+        self._lock = threading.Lock()
+        self._sources: dict[str, JournalSource] = {}
+        self._by_segment: dict[str, JournalSource] = {}
+
+    def segments(self) -> Sequence[Segment]:
+        with self._lock:
+            journals = self._journals()
+            for machine in self._sources.keys() - journals.keys():
+                self._sources.pop(machine).close()
+            for machine in journals.keys() - self._sources.keys():
+                self._sources[machine] = JournalSource(journals[machine], machine, local=False)
+            found = [(each, source) for source in self._sources.values() for each in source.segments()]
+            self._by_segment = {each.name: source for each, source in found}
+            return [each for each, _ in found]
+
+    def entries(self, segment: str, offset: int) -> Iterator[Entry]:
+        source = self._by_segment.get(segment)
+        return source.entries(segment, offset) if source is not None else iter(())
+
+    def run(self, segment: str, offset: int, nth: int) -> Run | None:
+        source = self._by_segment.get(segment)
+        return source.run(segment, offset, nth) if source is not None else None
+
+    def seam(self, segment: str, offset: int) -> int:
+        source = self._by_segment.get(segment)
+        return source.seam(segment, offset) if source is not None else -1
+
+    def close(self) -> None:
+        with self._lock:
+            for source in self._sources.values():
+                source.close()
+            self._sources, self._by_segment = {}, {}
 
 
 def _stat(path: str) -> object:

@@ -9,6 +9,7 @@ import asyncio
 import gzip
 import os
 import re
+import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from secrets import token_hex
 from typing import Any, Final
@@ -31,6 +32,8 @@ _LOOK: Final = 0.5
 _BATCH: Final = 256 * 1024
 _MOST_FILES: Final = 5
 _LONGEST_LINE: Final = 1 << 20
+#: Bytes of a batch when it is unpacked, at most: few bytes can become many.
+_UNPACKED: Final = 16 << 20
 #: In place of an inode: there was no journal when the machine came into the fleet.
 _NONE_YET: Final = -1
 _MISSING: Final = re.compile(r"(\d+) runs are missing here")
@@ -274,13 +277,29 @@ def _inode(file: str) -> int:
 # -- reading
 
 
+class UnreadableError(HooklineError):
+    """What another machine sent is not a batch of runs."""
+
+
+def read_batch(data: bytes) -> Batch:
+    """Raises UnreadableError."""
+    try:
+        unpacking = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        text = unpacking.decompress(data, _UNPACKED)
+        if not unpacking.eof:
+            raise UnreadableError("it is not whole, or too large")
+        return msgspec.json.decode(text, type=Batch)
+    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
+        raise UnreadableError(str(problem)) from None
+
+
 async def batches(fleet: Fleet) -> AsyncIterator[Batch]:
     """Everything that the stream has now, oldest first. What was sent twice comes once."""
     known: dict[tuple[str, str], int] = {}
     async for data, _headers_of in fleet.read(AUDIT, "hl.run.>"):
         try:
-            batch = msgspec.json.decode(gzip.decompress(data), type=Batch)
-        except (OSError, EOFError, msgspec.MsgspecError):
+            batch = read_batch(data)
+        except UnreadableError:
             continue  # the numbers of its machine tell that it is missing
         counted, end = (batch.machine, batch.count), batch.first + len(batch.runs)
         twice = max(
@@ -293,7 +312,7 @@ async def batches(fleet: Fleet) -> AsyncIterator[Batch]:
 
 async def gaps(fleet: Fleet) -> Mapping[str, int]:
     """Runs that are missing in the audit, by machine. What has become too old to be kept is not missing."""
-    whole = await fleet.first_number(AUDIT) <= 1
+    whole = (await fleet.extent(AUDIT))[1] <= 1
     missing: dict[str, int] = {}
     following: dict[tuple[str, str], int] = {}
     async for _data, headers in fleet.read(AUDIT, "hl.run.>", headers_only=True):

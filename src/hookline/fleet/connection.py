@@ -39,6 +39,9 @@ _REMEMBERED: Final = 7 * _DAY
 _AUDIT_AGE: Final = 90 * _DAY
 _AUDIT_BYTES: Final = 8 << 30
 _TIMEOUT: Final = 5.0
+#: Messages that are asked for at once, and seconds after which none of them having come is an answer.
+_AT_ONCE: Final = 64
+_QUIET: Final = 2.0
 #: Seconds after which nothing is expected any more, whatever the client thinks.
 _LONGEST: Final = 12.0
 #: Of the server's answers: another revision than the one that was named is there.
@@ -82,6 +85,18 @@ class Message(Struct, frozen=True, eq=False):
 
     async def at_work(self) -> None:
         await _asked(self.raw.in_progress())
+
+
+class Stored(Struct, frozen=True):
+    """A message that stays in its stream."""
+
+    subject: str
+    data: bytes
+    #: Its number in the stream, and how many there are after it.
+    number: int
+    left: int
+    #: When it was written, by the server's clock, in seconds since the epoch.
+    written: float
 
 
 class Fleet:
@@ -205,10 +220,39 @@ class Fleet:
         finally:
             await _quietly(puller.unsubscribe())
 
-    async def first_number(self, stream: str) -> int:
-        """The number of the oldest message that a stream has."""
+    async def follow(self, stream: str, subject: str, after: int) -> AsyncIterator[list[Stored]]:
+        """What a stream has after a number, and what comes from now on; an empty list now and then if nothing does."""
+        from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy  # noqa: PLC0415 of the extra
+
+        config = ConsumerConfig(
+            filter_subject=subject, ack_policy=AckPolicy.NONE, inactive_threshold=30.0, mem_storage=True,
+            deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=after + 1,
+        )  # fmt: skip
+        made = await _asked(self.streams.add_consumer(stream, config))
+        puller = await _asked(self.streams.pull_subscribe_bind(consumer=made.name, stream=stream))
+        try:
+            while True:
+                found: list[Any] = []
+                try:
+                    found = await _asked(puller.fetch(_AT_ONCE, timeout=_QUIET), TimeoutError)
+                except TimeoutError:
+                    pass
+                if not found:  # silence is no answer: the server, or the consumer, may be gone
+                    await _asked(self.streams.consumer_info(stream, made.name))
+                yield [
+                    Stored(
+                        each.subject, each.data, each.metadata.sequence.stream, each.metadata.num_pending,
+                        _seconds(each.metadata.timestamp),
+                    )
+                    for each in found
+                ]  # fmt: skip
+        finally:
+            await _quietly(puller.unsubscribe())
+
+    async def extent(self, stream: str) -> tuple[str, int, int]:
+        """When a stream was made, and the numbers of its oldest and its newest message."""
         found = await _asked(self.streams.stream_info(stream))
-        return int(found.state.first_seq)
+        return str(found.created), int(found.state.first_seq), int(found.state.last_seq)
 
     # -- hints, which may be lost
 

@@ -24,6 +24,11 @@ _FILE: Final = "fleet.toml"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 
 
+def is_name(text: str) -> bool:
+    """Whether a machine can be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
 class SettingsError(HooklineError):
     """What is wrong with the settings of the fleet, where, and what to do."""
 
@@ -83,7 +88,7 @@ def _table(file: str) -> dict[str, Any]:
         checked = msgspec.convert(table, FleetSettings)
     except msgspec.ValidationError as problem:
         raise SettingsError(f"{file}: {problem}") from None
-    if checked.name and not _NAME.fullmatch(checked.name):
+    if checked.name and not is_name(checked.name):
         raise SettingsError(f"{file}: name: only letters, digits, - and _, at most 63 of them")
     if min(checked.replicas, checked.slots) < 1 or checked.lease < 1:
         raise SettingsError(f"{file}: replicas, slots and lease are at least 1")
@@ -99,6 +104,6 @@ def _table(file: str) -> dict[str, Any]:
 
 def _own_name() -> str:
     found = re.sub(r"[^A-Za-z0-9_-]+", "-", socket.gethostname()).strip("-")[:63]
-    if not _NAME.fullmatch(found):
+    if not is_name(found):
         raise SettingsError('this machine has no usable host name: write name = "…" into fleet.toml')
     return found

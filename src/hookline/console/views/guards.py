@@ -1,7 +1,7 @@
 """Whether guards hold: which passed something without an answer, and which were never asked."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -38,16 +38,18 @@ class Counted(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def body(wanted: Filter, choices: Choices, passes: Sequence[OpenPass], coverage: Html) -> Html:
+def body(
+    wanted: Filter, choices: Choices, passes: Sequence[OpenPass], elsewhere: Callable[[str], str]
+) -> Html:
+    """All but the coverage. `elsewhere` gives the name of a machine that is not this one."""
     return join(
         h("h1", "Guards", class_="hidden"),
         filter_bar(wanted, choices, "/guards", _FIELDS),
-        _open_passes(wanted, passes),
-        coverage,
+        _open_passes(wanted, passes, elsewhere),
     )
 
 
-def _open_passes(wanted: Filter, passes: Sequence[OpenPass]) -> Html:
+def _open_passes(wanted: Filter, passes: Sequence[OpenPass], elsewhere: Callable[[str], str]) -> Html:
     if not passes:
         text = (
             f"In the {range_words(wanted)} every action that passed was judged by every guard it concerned."
@@ -68,11 +70,12 @@ def _open_passes(wanted: Filter, passes: Sequence[OpenPass]) -> Html:
     return section(
         "Passed without an answer",
         lead,
-        h("ol", [_pass(wanted, each, most) for each in passes], class_="bars"),
+        h("ol", [_pass(wanted, each, most, elsewhere(each.machine)) for each in passes], class_="bars"),
     )
 
 
-def _pass(wanted: Filter, each: OpenPass, most: int) -> Html:
+def _pass(wanted: Filter, each: OpenPass, most: int, machine: str) -> Html:
+    of = " · ".join(filter(None, (each.agent or "unknown agent", machine, one_line(each.source, 60))))
     bar = h(
         "span",
         h("i", class_=f"bar-open {share(each.unanswered, most)}"),
@@ -84,9 +87,11 @@ def _pass(wanted: Filter, each: OpenPass, most: int) -> Html:
         h(
             "a",
             one_line(each.hook, 60),
-            href=wanted.address("/", hook=each.hook, agent=each.agent, status="unanswered"),
+            href=wanted.address(
+                "/", hook=each.hook, agent=each.agent, machine=machine or wanted.machine, status="unanswered"
+            ),
         ),
-        h("small", f"{each.agent or 'unknown agent'} · {one_line(each.source, 60)}"),
+        h("small", of),
         class_="name",
     )
     late = f", {number(each.timed_out)} timed out" if each.timed_out else ""

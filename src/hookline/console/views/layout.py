@@ -298,8 +298,8 @@ def badge(row: Row) -> Html:
     return h("span", words.get(kind, row.status), class_=f"badge {kind}")
 
 
-def run_row(row: Row, run: Run | None, now: float | None = None) -> Html:
-    """One run in a list: all of it leads to its page."""
+def run_row(row: Row, run: Run | None, now: float | None = None, machine: str = "") -> Html:
+    """One run in a list: all of it leads to its page. `machine`: where it ran, if that is to be said."""
     why = one_line(run.reason or run.detail, 200) if run is not None else ""
     tool, _, given = row.call.partition(" ")
     inside = (
@@ -309,7 +309,7 @@ def run_row(row: Row, run: Run | None, now: float | None = None) -> Html:
         h("span", h("b", tool), " ", h("code", one_line(given, 200)), class_="call")
         if row.call
         else h("span", row.event, class_="call soft"),
-        h("span", row.agent or "-", class_="agent"),
+        h("span", row.agent or "-", (" ", h("small", machine)) if machine else None, class_="agent"),
         h("span", duration(row.ms), class_="ms"),
         h("span", why, class_="why") if why else None,
     )

@@ -55,7 +55,7 @@ def body(row: Row, run: Run, *, explained: bool, now: float) -> Html:
         h(
             "div",
             h("div", _facts(row, run, now), _output(run)),
-            h("div", why, _again(run)),
+            h("div", why, _again(run, "" if explained else row.machine)),
             class_="pair run-page",
         ),
     )
@@ -205,11 +205,11 @@ def _payload(document: Document) -> Html:
     )
 
 
-def _again(run: Run) -> Html:
-    """Commands that find the run, or ask the same hooks once more."""
+def _again(run: Run, machine: str) -> Html:
+    """Commands that find the run, or ask the same hooks once more, where it ran."""
     words = ["hookline", "log", "--hook", run.hook, "--call", run.call.input[:60]]
     return section(
-        "On the command line",
+        f"On the command line of {machine}" if machine else "On the command line",
         command(shlex.join(words)),
         command(f"hookline doctor --cwd {shlex.quote(run.call.project or '.')}"),
     )

@@ -1,7 +1,7 @@
 """Sessions: a list of them, and one from its beginning to its end, call by call."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from hookline.console.filter import Filter
@@ -30,7 +30,10 @@ MOST = 600
 _CALLS_APART = 2.0
 
 
-def list_body(wanted: Filter, choices: Choices, rows: Sequence[SessionRow], now: float) -> Html:
+def list_body(
+    wanted: Filter, choices: Choices, rows: Sequence[SessionRow], now: float, elsewhere: Callable[[str], str]
+) -> Html:
+    """`elsewhere` gives the name of a machine that is not this one."""
     bar = filter_bar(wanted, choices, "/sessions", _FIELDS, "Filter by session or project")
     if not rows:
         return join(h("h1", "Sessions"), bar, section("Sessions", empty("No session matches.")))
@@ -40,12 +43,12 @@ def list_body(wanted: Filter, choices: Choices, rows: Sequence[SessionRow], now:
         bar,
         section(
             "Sessions, the newest first",
-            h("ol", [_session(row, most, now) for row in rows], class_="sessions"),
+            h("ol", [_session(row, most, now, elsewhere(row.machine)) for row in rows], class_="sessions"),
         ),
     )
 
 
-def _session(row: SessionRow, most: int, now: float) -> Html:
+def _session(row: SessionRow, most: int, now: float, machine: str) -> Html:
     bar = h("span", h("i", class_=f"bar-runs {share(row.runs, most)}"), class_="track", aria_hidden="true")
     marks = [
         h("span", f"{number(count)} {word}", class_=f"badge {kind}")
@@ -58,7 +61,11 @@ def _session(row: SessionRow, most: int, now: float) -> Html:
     ]
     inside = (
         h("span", one_line(row.project.rpartition("/")[2] or row.session, 60), class_="hook"),
-        h("span", f"{row.agent or 'unknown agent'} · {row.session[:13]}", class_="soft"),
+        h(
+            "span",
+            " · ".join(filter(None, (row.agent or "unknown agent", row.session[:13], machine))),
+            class_="soft",
+        ),
         h("span", bar, f" {number(row.runs)} runs", class_="runs-of"),
         h("span", marks, class_="marks"),
         h("span", f"{ago(row.last, now)}, {_length(row.last - row.first)}", class_="ms"),

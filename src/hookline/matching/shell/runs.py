@@ -197,7 +197,8 @@ class _Call:
         """With --help nothing runs. Abbreviations do not count: not every program takes them. Nor does what comes after
         an operand: it may be for the program that is run, or an argument of a script."""
         quiet = self._row.quiet_options
-        return any(
+        # The value of an option that is not known may look like it, too.
+        return not self._options.unknown and any(
             one.name in quiet
             and one.at < self._options.first
             and (not one.name.startswith("--") or self._rest[one.at] == one.name)

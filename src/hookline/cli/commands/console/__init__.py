@@ -13,6 +13,7 @@ Only you can open it: it listens on this machine alone, and its link works once.
 _EPILOG = """examples:
   hookline console
   hookline console --port 8080 --no-open
+  hookline console --fleet                  the runs of all machines, from the audit
   ssh -L 4665:127.0.0.1:4665 build-box      then open the link that `hookline console` prints there
 
 exit status: 0 it was ended, or is running already and was opened; 1 it cannot be started"""
@@ -22,6 +23,9 @@ def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "console", _DESCRIPTION, _EPILOG)
     parser.add_argument(
         "--port", type=int, metavar="N", help="where to listen (default 4665, or any if it is taken)"
+    )
+    parser.add_argument(
+        "--fleet", action="store_true", help="also the runs of the other machines of the fleet of fleet.toml"
     )
     parser.add_argument("--no-open", action="store_true", help="print the link, and start no browser")
     parser.add_argument(

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +19,9 @@ from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hookline.fleet.audit_copy import AuditCopy
 
 _OBSERVED_SECONDS = 7 * 86_400
 #: A longer transcript is not searched for one call.
@@ -34,6 +37,8 @@ class ConsoleOptions(Struct, frozen=True, kw_only=True):
     folder: str
     journal: str
     machine: str
+    #: The runs of other machines, if they are wanted.
+    team: "AuditCopy | None"
     port: int | None
     host: str | None
     cert: str

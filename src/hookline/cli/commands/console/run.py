@@ -2,11 +2,16 @@
 
 import argparse
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from hookline.cli.commands.console.answers import ConsoleAnswers, ConsoleOptions
 from hookline.cli.output import ExitStatus
 from hookline.cli.requests import RequestError
 from hookline.journal.file import journal_path, state_dir
+
+if TYPE_CHECKING:
+    from hookline.fleet.audit_copy import AuditCopy
 
 
 def run(args: argparse.Namespace) -> int:
@@ -14,13 +19,25 @@ def run(args: argparse.Namespace) -> int:
         raise RequestError("the console can only be started by the command `hookline`")
     if args.port is not None and not 0 <= args.port < 65536:
         raise RequestError(f"--port {args.port}: say a number from 1 to 65535, or 0 for any that is free")
+    answers = ConsoleAnswers(opens=not args.no_open, as_json=args.json)
+    team = _team(answers.say) if args.fleet else None
     options = ConsoleOptions(
-        folder=os.path.join(state_dir(os.environ), "console"),
+        # Each has an index of its own, because it has other runs.
+        folder=os.path.join(state_dir(os.environ), "console-fleet" if team else "console"),
         journal=journal_path(os.environ),
-        machine=os.uname().nodename,
+        machine=team.machine if team else os.uname().nodename,
+        team=team,
         port=args.port,
         host=args.host,
         cert=os.path.abspath(args.cert) if args.cert else "",
         key=os.path.abspath(args.key) if args.key else "",
     )
-    return args.console(options, ConsoleAnswers(opens=not args.no_open, as_json=args.json)) or ExitStatus.OK
+    return args.console(options, answers) or ExitStatus.OK
+
+
+def _team(say: Callable[[str], None]) -> "AuditCopy":
+    """Raises SettingsError if this machine knows of no fleet."""
+    from hookline.fleet.audit_copy import AuditCopy
+    from hookline.fleet.settings import read_settings
+
+    return AuditCopy(read_settings(os.environ), os.environ, say)

@@ -18,6 +18,7 @@ _ASSIGNED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[|\+?=)")
 _REDIRECT = re.compile(r"<<<|<<-?|<>|<&|>>|>&|>\||<|>")
 _DESCRIPTOR = re.compile(r"(?:[0-9]+|\{([A-Za-z_][A-Za-z0-9_]*)\})(?=[<>])")
 _READ_DIFFERENTLY = re.compile(r"[\s;&|<>()]")
+_CONTINUES = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
 _JOINS_NEXT_LINE = re.compile(r"(?<!\\)(?:\\\\)*\\\n$")
 _IN_HERE_DOCUMENT = re.compile(r"[^\\$`]+")
 _MOST_HERE_DOCUMENTS = 16
@@ -193,6 +194,9 @@ class RedirectParser(WordParser):
         for document in waiting:
             text = self._body(document)
             document.body += [Text(text, quoted=True)] if document.literal else self.expanded(text)
+            if not document.literal and "'" in text and _CONTINUES.search(text):
+                # Bash joins lines before it reads anything, also those in quotes of a substitution; dash does not.
+                document.body += self.expanded(_CONTINUES.sub(r"\1", text))
 
     def end_here_documents(self) -> None:
         """At the end of the text: shells take what there is, which is nothing."""

@@ -80,6 +80,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "lldb": _finds(Kind(editors.lldb, title="a debugger")),
         "less": _finds(Kind(editors.less, title="a pager")),
         # Settings.
+        "wget": Kind(settings.wget),
         "git setting": Kind(settings.git, settings.git_beyond),
         "kept git setting": Kind(settings.git, settings.git_kept_beyond),
         "git variable": Kind(settings.git_variable, settings.git_beyond),

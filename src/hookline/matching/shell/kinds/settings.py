@@ -81,6 +81,15 @@ def git_kept_beyond(setting: str) -> bool:
     return re.fullmatch(_GIT_HARMLESS, setting.partition("=")[0].casefold()) is None
 
 
+def wget(setting: str) -> Iterator[Found]:
+    """`NAME = VALUE` of its settings. Blanks around it, capitals, dashes and underscores do not matter."""
+    name, _equals, value = setting.partition("=")
+    if HOLE in name or (HOLE in value and "ask" in name.casefold()):
+        yield Doubt("which setting of wget is changed, only the shell knows")
+    elif re.sub(r"[\s_-]", "", name).casefold() == "useaskpass":
+        yield from commands.program(value.strip())
+
+
 #: After these no word can follow.
 _ENDS = (";", "&", "|", "}", ")", "fi", "done", "esac", '"$@"', "$@", "#")
 

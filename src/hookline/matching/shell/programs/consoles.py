@@ -44,6 +44,11 @@ def _gdb_ordered(rest: Words) -> Words:
     return (*own, "--", *rest[end + 1 :])
 
 
+def _sqlite_ordered(rest: Words) -> Words:
+    """Of a word whose second sign is a dash it drops the first one: `--cmd`, but also `~-cmd`."""
+    return tuple(word[1:] if word[1:2] == "-" else word for word in rest)
+
+
 def _takes_value(word: str) -> bool:
     """An option of gdb, in full or abbreviated, whose value is the next word."""
     name = f"-{word.lstrip('-')}"
@@ -193,6 +198,7 @@ ROWS = (
         "-newline: -nullvalue: -maxsize: -mmap: -vfs: -cmd-never: -A:",
         {"sqlite": "-cmd: --cmd: -c: -s:", "file": "-init: --init: -f:"},
         style="words",
+        ordered=_sqlite_ordered,
         others="sqlite",
         stdin="sqlite",
         besides="-cmd --cmd -init --init",

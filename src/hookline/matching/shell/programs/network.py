@@ -164,8 +164,12 @@ ROWS = (
         "-l: -A: -R: -D: -I: -X: -B: -d -b -F -x -4 -6 -H -L -K -E "
         "--header: --method: --body-data: --post-data: --user: --password: --timeout: --tries: "
         "--output-document:",
-        {"program": "--use-askpass:", "settings": "--config: -e: --execute:"},
-        examples=("wget --use-askpass=rm http://u@127.0.0.1/",),
+        {"program": "--use-askpass:", "settings": "--config:", "wget": "-e: --execute:"},
+        examples=(
+            "wget --use-askpass=rm http://u@127.0.0.1/",
+            "wget -e use_askpass=rm http://u@127.0.0.1/",
+            "wget -e' --Use-Ask-Pass = rm' http://u@127.0.0.1/",
+        ),
     ),
     Program(
         "ftp, lftp, telnet, tnftp",

@@ -99,6 +99,12 @@ def _fish(rest: Words, stdin: Stdin) -> Iterator[Found]:
         yield from from_stdin("line", stdin)
 
 
+def _eval(rest: Words, _stdin: Stdin) -> Iterator[Found]:
+    """To dash all words are the line, also one with a dash."""
+    if rest and rest[0].startswith("-") and rest[0] != "--":
+        yield from KINDS["line"].found(" ".join(rest))
+
+
 def _source(rest: Words, stdin: Stdin) -> Iterator[Found]:
     words = rest[1:] if rest[:1] == ("--",) else rest
     if words and is_stdin(words[0]):
@@ -198,6 +204,7 @@ def _powershell(rest: Words) -> Words:
     return tuple(ordered)
 
 
+# No builtin is quiet: `--help` is nothing to those of dash, and may be the value of an option to those of bash.
 ROWS = (
     Program(
         "sh, bash, dash, zsh, ksh, mksh, ash, rbash, yash, posh, lksh, oksh, rksh, loksh, brush, "
@@ -262,6 +269,8 @@ ROWS = (
     Program(
         "eval",
         "runs its operands as a line",
+        quiet="",
+        reader=_eval,
         style="posix",
         command=0,
         joined=True,
@@ -270,27 +279,35 @@ ROWS = (
     Program(
         "., source",
         "reads a script into the shell",
+        quiet="",
         reader=_source,
         examples=(". /dev/stdin <<< 'rm y'", "source <(echo 'rm y')", "echo 'rm y' | . /dev//stdin"),
     ),
     Program(
-        "trap", "runs a line at a signal", reader=_trap, examples=("trap 'rm y' EXIT", "trap -- 'rm y' 0")
+        "trap",
+        "runs a line at a signal",
+        quiet="",
+        reader=_trap,
+        examples=("trap 'rm y' EXIT", "trap -- 'rm y' 0"),
     ),
     Program(
         "alias",
         "gives a line a name",
+        quiet="",
         reader=_alias,
         examples=("shopt -s expand_aliases; alias l='rm y'\nl",),
     ),
     Program(
         "command",
         "runs a command that is no function",
+        quiet="",
         reader=_command,
         examples=("command rm y", "command -p -- rm y"),
     ),
     Program(
         "builtin",
         "runs a builtin",
+        quiet="",
         style="posix",
         command=0,
         examples=("builtin eval 'rm y'", "builtin command rm y"),
@@ -299,6 +316,7 @@ ROWS = (
         "exec",
         "runs a command in the shell's place",
         "-c -l -a:",
+        quiet="",
         style="posix",
         command=0,
         examples=("exec rm y", "exec -a x rm y", "exec -cla x rm y"),
@@ -309,15 +327,24 @@ ROWS = (
         "remembers where programs are",
         "-l -r -d -t",
         {"renamed": "-p:"},
+        quiet="",
         style="posix",
         examples=("hash -p $(command -v rm) ls; ls y",),
     ),
-    Program("enable", "switches builtins on and off", "-a -d -n -p -s", {"renamed": "-f:"}, style="posix"),
-    Program("fc", "shows or runs lines of the history", reader=_fc),
-    Program("bind", "sets what keys do", reader=_bind),
+    Program(
+        "enable",
+        "switches builtins on and off",
+        "-a -d -n -p -s",
+        {"renamed": "-f:"},
+        quiet="",
+        style="posix",
+    ),
+    Program("fc", "shows or runs lines of the history", quiet="", reader=_fc),
+    Program("bind", "sets what keys do", quiet="", reader=_bind),
     Program(
         "complete, compgen, compopt",
         "sets how words are completed",
+        quiet="",
         reader=_complete,
         examples=("compgen -C 'rm y' x", "compgen -W '$(rm y)'"),
     ),
@@ -326,6 +353,7 @@ ROWS = (
         "reads lines into an array",
         "-t -d: -n: -O: -s: -u: -c:",
         {"line": "-C:"},
+        quiet="",
         reader=_subscripts,
         examples=("mapfile -c1 -C 'rm y' a <<< x", "mapfile -tc 1 -C 'rm y' a <<< x"),
     ),

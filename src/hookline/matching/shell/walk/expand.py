@@ -161,7 +161,9 @@ class Expander:
         if part.name == "" or part.indirect or part.name in {"", "_"}:
             return [(Piece(HOLE, mode, "unknown"),)]
         if part.name in "#?$!-0" or (part.operator == "#" and not part.word):
-            return [(Piece(HOLE, "quoted", "environment"),)]
+            known: list[Pieces] = [(Piece(HOLE, "quoted", "environment"),)]
+            # Without a job in the background, and in some shells without options, there is nothing.
+            return [*known, (Piece("", mode),)] if part.name in "!-" and not part.operator else known
         if part.operator in {":-", "-", ":=", "="}:
             return _unique([*self._values(part, mode, absent=False), *self._default(part)])
         if part.operator in {":+", "+"}:

@@ -19,7 +19,8 @@ _BRACES = re.compile(r"\{[^{}]*+\{|\{(?:[^{},.]|\.(?!\.))*+(?:,|\.\.)")
 _NUMBERS = re.compile(r"[\w./:=-]*\{\d+\.\.\d+(?:\.\.\d+)?\}[\w./:-]*")
 #: A longer word is not looked into: a name of a file has no such length, and a pattern of it would cost too much.
 _LONGEST_PATTERN = 2048
-_TILDE = re.compile(r"~[^/]+")
+#: A user, or with a sign alone a directory of before; no user has a name that begins with one.
+_TILDE = re.compile(r"~(?:[+-]\d*(?=/|$)|[^/+-][^/]*)")
 BLANK = re.compile(r"[ \t\n]+")
 
 
