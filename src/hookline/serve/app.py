@@ -153,9 +153,7 @@ class DecisionApp:
         if path not in (DECIDE, STATUS):
             raise RefusedError(404, "path", f"ask for {DECIDE} or {STATUS}")
         if method != ("POST" if path == DECIDE else "GET"):
-            raise RefusedError(
-                405, "method", f"{DECIDE} takes a payload by POST, {STATUS} is there to be got"
-            )
+            raise RefusedError(405, "method", f"{DECIDE} takes a payload by POST, {STATUS} by GET")
         if any(name == b"content-encoding" for name, _ in headers):
             raise RefusedError(415, "encoding", "a packed payload is not read")
 

@@ -134,7 +134,8 @@ def serve(top: Path, *words: str) -> Ran:
         (("--cert", "none.pem"), b"none.pem cannot be used for TLS"),
         (("--config", "bad.toml"), b"not started: a hook with a mistake"),
         (("--config", "none.toml"), b"there is no file none.toml"),
-        (("--port", "99999"), b"cannot listen on 127.0.0.1 port 99999"),
+        ((), b"not started: no hook is configured here"),
+        (("--config", "good.toml", "--port", "99999"), b"cannot listen on 127.0.0.1 port 99999"),
         (("--deadline", "0"), b"--deadline 0"),
         (("--queue", "-1"), b"--queue -1 is out of range"),
     ],
@@ -143,6 +144,7 @@ def test_it_does_not_start_if_it_would_not_be_safe(
     words: tuple[str, ...], said: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / "bad.toml").write_text("[[hooks.PreToolUse]]\nhooks = [{ commando = 'ls' }]\n")
+    (tmp_path / "good.toml").write_text(GUARD.format(reason="no", waits="true", began="began"))
     ran = serve(tmp_path, *words)
     assert (ran.status, ran.stdout) == (1, b"")
     assert said in ran.stderr

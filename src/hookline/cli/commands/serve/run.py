@@ -59,7 +59,9 @@ async def run(args: argparse.Namespace) -> int:
             listener = open_socket(listening)
         except (OSError, OverflowError) as problem:
             why = getattr(problem, "strerror", None) or problem
-            note(f"hookline serve: cannot listen on {args.host} port {args.port}: {why}; say another --host or --port")
+            note(
+                f"hookline serve: cannot listen on {args.host} port {args.port}: {why}; say another --host or --port"
+            )
             return ExitStatus.PROBLEM
         app = DecisionApp(decider, token, bounds)
         if isinstance(engine.observer, ServerObserver):
@@ -110,12 +112,17 @@ def _decider(engine: Engine, args: argparse.Namespace, bounds: Bounds) -> Decide
     if any_error(loaded.diagnostics):
         note("hookline serve: not started: a hook with a mistake in it would let pass what it should stop")
         return None
+    if not engine.hooks:
+        note(
+            "hookline serve: not started: no hook is configured here, so everything would pass; say --config or --cwd"
+        )
+        return None
     lifetimes = Lifetimes(args.deny_seconds, args.allow_seconds)
     return Decider(engine, engine.loader.home, revision_of(loaded), bounds.deadline, lifetimes)
 
 
 def _reload(decider: Decider, args: argparse.Namespace) -> None:
-    """A configuration with a mistake leaves the last one in force."""
+    """A configuration with a mistake, or without hooks, leaves the last one in force."""
     before = decider.engine.hooks
     try:
         loaded = load(decider.engine, args, working_directory(args.cwd))
@@ -123,7 +130,7 @@ def _reload(decider: Decider, args: argparse.Namespace) -> None:
         note(one_line(f"hookline serve: not read again: {type(problem).__name__}: {problem}", 500))
         return
     report_diagnostics(loaded.diagnostics)
-    if any_error(loaded.diagnostics):
+    if any_error(loaded.diagnostics) or not decider.engine.hooks:
         decider.engine.swap(before)
         note(f"hookline serve: revision {decider.revision} stays in force")
         return
@@ -145,8 +152,6 @@ def _started(args: argparse.Namespace, access: Access, decider: Decider, port: i
         filter(None, (who, f"a certificate signed by {access.client_ca}" if access.client_ca else ""))
     )
     show(f"callers need {both}")
-    if not count:
-        note("hookline serve: no hook is configured, so everything passes")
 
 
 def _ended(status: StatusDocument, *, as_json: bool) -> int:
