@@ -87,6 +87,10 @@ class Expander:
         """Whether the line makes something that may run instead of this program."""
         return self._variables.may_replace(program)
 
+    @property
+    def forgot_arguments(self) -> bool:
+        return self._positional is None
+
     def forget_arguments(self) -> None:
         """After `set` and `shift` the arguments are others."""
         self._positional = None

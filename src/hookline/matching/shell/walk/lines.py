@@ -1,5 +1,7 @@
 """Everything a shell line may run: a walk over the parsed line, and over every line found inside it."""
 
+import re
+
 from hookline.matching.shell.found import Foreign, Line, Stdin
 from hookline.matching.shell.grammar.limits import has_bash_syntax, unreadable
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError, UnclearError
@@ -47,6 +49,9 @@ def read_line(line: str) -> ShellReading:
     except RecursionError:
         # The caller's own stack was almost full.
         return ShellReading(doubts=("it is nested too deep",))
+
+
+_REPEATS = re.compile(r"\b(?:while|until|for|select|function)\b|\(\s*\)")
 
 
 class Walk(SimpleWalk):
@@ -103,6 +108,10 @@ class Walk(SimpleWalk):
         assured = self._assured = set[str]()
         self._expander = Expander(self._variables, found.args or None, assured, braces=bash)
         self._list(parsed, context)
+        if found.args and self._expander.forgot_arguments and _REPEATS.search(found.code):
+            # What is before `shift` comes after it when it is done again.
+            self._expander = Expander(self._variables, None, assured, braces=bash)
+            self._list(parsed, context)
         self._posix = False
 
     def _parsed(self, code: str, bash: bool) -> List | None:
