@@ -136,7 +136,8 @@ def _tcl(rest: Words, stdin: Stdin) -> Iterator[Found]:
 def _prove(rest: Words, _stdin: Stdin) -> Iterator[Found]:
     read = read_options(rest, OptionSpec("-e: --exec:"))
     if "" in read.values("-e", "--exec"):
-        yield from (Inner((operand,)) for operand in read.operands)
+        for operand in read.operands:
+            yield from KINDS["line"].found(operand)
 
 
 ROWS = (
