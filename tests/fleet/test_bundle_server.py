@@ -82,7 +82,10 @@ async def _scenario(server: Server, folder: Path) -> None:
             await transport.fleet.put(BUNDLES, "guards.99", offer.raw.replace(b'"stage"', b'"stagf"'))
             await until(lambda: any("refused" in line for line in said))
             assert alpha.in_force() == staged
-            await _until_reported(transport, "alpha: refused a bundle: its content does not have the digest")
+            await _until_reported(
+                transport,
+                "alpha: refused a bundle: published as guards.99: its content does not have the digest",
+            )
             # A server that vanishes: the guards go on.
             server.kill()
             engine = alpha.load()[0]
