@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import ipaddress
 import logging
 import os
 import signal
@@ -21,6 +20,7 @@ from hookline.console.pages import Pages
 from hookline.console.ports import Ports
 from hookline.console.queries import Queries
 from hookline.console.source import RunSource
+from hookline.handlers.http.addresses import is_loopback
 from hookline.model.errors import HooklineError
 
 #: H, O, O, K on the keys of a telephone.
@@ -71,7 +71,7 @@ def check(settings: Settings) -> None:
     for file in filter(None, (settings.cert, settings.key)):
         if not os.path.isfile(file):
             raise ConsoleError(f"there is no file {file}")
-    if not _is_loopback(settings.host) and not settings.secure:
+    if not is_loopback(settings.host) and not settings.secure:
         raise ConsoleError(
             f"{settings.host} can be reached by others: say --cert FILE and --key FILE, so that the login and what it"
             f" shows are encrypted; or leave --host away, and use ssh -L {PORT}:{LOOPBACK}:{PORT}"
@@ -80,15 +80,6 @@ def check(settings: Settings) -> None:
         raise ConsoleError(
             "--host is the name or address by which browsers call this machine, not all of them"
         )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _listen(settings: Settings, ports: Ports) -> socket.socket | None:
@@ -146,7 +137,7 @@ def _hosts(settings: Settings, port: int) -> frozenset[str]:
     """By which names it may be called. Any other may be one that somebody points here."""
     address = _address(settings, port).partition("://")[2]
     names = {address}
-    if _is_loopback(settings.host):
+    if is_loopback(settings.host):
         names |= {f"{LOOPBACK}:{port}", f"localhost:{port}"}
     usual = 443 if settings.secure else 80
     return frozenset(names | ({name.rpartition(":")[0] for name in names} if port == usual else set()))

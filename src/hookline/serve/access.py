@@ -1,13 +1,13 @@
 """Who may ask, and where the server may listen: nothing is answered without a token or a certificate."""
 
 import hmac
-import ipaddress
 import os
 import ssl
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from hookline.handlers.http.addresses import is_loopback
 from hookline.journal.file import state_dir
 from hookline.journal.secret_file import read_or_make_secret
 from hookline.model.errors import HooklineError
@@ -88,15 +88,6 @@ def require_safe_bind(host: str, access: Access) -> None:
         f"{host} can be reached from other machines: give --cert and --key, so that nobody reads tokens and payloads "
         "on the way, or listen on 127.0.0.1"
     )
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def has_token(headers: Headers, token: bytes) -> bool:

@@ -4,7 +4,6 @@ Only for Hookline's own processes; a program that has Hookline in it sets OpenTe
 from files, least of all from those of a project: who can write there must not learn what happens elsewhere.
 """
 
-import ipaddress
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -190,9 +189,10 @@ def _listen(told: SaidOnce) -> None:
 
 
 def _on_this_machine(endpoint: str) -> bool:
+    from hookline.handlers.http.addresses import is_loopback
+
     try:
-        host = urlsplit(endpoint).hostname or ""
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+        return is_loopback(urlsplit(endpoint).hostname or "")
     except ValueError:
         return False
 

@@ -64,6 +64,16 @@ async def resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by its text alone: an address, or the one name that nothing else may have."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def check_addresses(addresses: Sequence[str], *, loopback_only: bool, private: bool = False) -> list[str]:
     """The same addresses, as text to connect to, when all of them are allowed."""
     usable: list[str] = []
