@@ -343,6 +343,17 @@ def test_settings_that_cannot_be_believed_close_what_is_in_force(
     assert machine.ask("ls").blocked
 
 
+@every("broken", ["[bundles\n", "[bundles]\nrequired = 1\n", "[bundles]\nplace = 3\n"])
+def test_settings_that_cannot_be_read_may_have_asked_for_a_bundle(broken: str, tmp_path: Path) -> None:
+    folder = tmp_path / str(len(list(tmp_path.iterdir())))
+    folder.mkdir()
+    machine = Machine(folder)
+    machine.settings.write_text(broken)
+    reason = machine.ask("ls").reason or ""
+    assert "this machine must have a bundle" in reason
+    assert f"fix {machine.settings}" in reason
+
+
 def test_settings_that_a_project_brings_by_moving_the_home_do_not_count(tmp_path: Path) -> None:
     project = tmp_path / "repo"
     (project / ".git").mkdir(parents=True)

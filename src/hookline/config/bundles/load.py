@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from hookline.config.bundles.format import Bundle, BundleError, file_digests
 from hookline.config.bundles.place import BundlePlace
-from hookline.config.bundles.settings import bundle_settings
+from hookline.config.bundles.settings import BundleSettings, bundle_settings
 from hookline.config.load import Found, Loaded
 from hookline.config.project import project_root
 from hookline.documents.document import format_of, read_document
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from hookline.dialects.dialect import HomeDialect
 
 _AGAIN = "run `hookline fleet pull` to get it again"
+
+
+def _advice(settings: BundleSettings) -> str:
+    """What helps. No bundle counts with settings that cannot be believed, however often it is fetched."""
+    return f"fix {settings.file}: {settings.problems[0].message}" if settings.problems else _AGAIN
 
 
 def bundles_in_force(
@@ -44,18 +49,19 @@ def bundles_in_force(
     try:
         names = place.names()
     except BundleError as problem:
-        return loaded + _closed(loader.home, settings.file, f"bundles cannot be read: {problem}; {_AGAIN}")
+        why = f"bundles cannot be read: {problem}; {_advice(settings)}"
+        return loaded + _closed(loader.home, settings.file, why)
     for name in names:
         try:
             bundle = place.active(name, settings)
         except BundleError as problem:
-            why = f"the bundle {name} does not count: {problem}; {_AGAIN}"
+            why = f"the bundle {name} does not count: {problem}; {_advice(settings)}"
             loaded += _closed(loader.home, place.active_file(name), why)
             continue
         if bundle.scope.holds_in(project_root(cwd), env.get("HOME", "")):
             loaded += _hooks_of(bundle, place, loader)
     if settings.required and not names:
-        why = "this machine must have a bundle, and none is in force; run `hookline fleet pull`"
+        why = f"this machine must have a bundle, and none is in force; {_advice(settings)}"
         loaded += _closed(loader.home, settings.file, why)
     return loaded
 

@@ -90,7 +90,8 @@ def _settings(document: Document, table: Mapping[str, Any], env: Mapping[str, st
         groups=tuple(own.get("groups", ())),
         keys=keys,
         place=place,
-        required=bool(own.get("required", False)),
+        # What is wrong may be what says so, or where the bundles are.
+        required=bool(problems or own.get("required", False)),
         problems=(*problems, *wrong),
     )
 
