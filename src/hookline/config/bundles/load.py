@@ -143,7 +143,7 @@ def _closed(home: "HomeDialect", file: str, why: str) -> Loaded:
 
 
 def _closed_hooks(home: "HomeDialect", file: str, why: str) -> Iterator[Hook]:
-    origin = HookBundle(label="bundle", problem=why)
+    origin = HookBundle(label="", problem=why)
     for own_event in home.events.values():
         if own_event.event.guard and own_event.policy.may & May.BLOCK:
             yield Hook(

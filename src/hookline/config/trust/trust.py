@@ -256,7 +256,10 @@ class Trust:
             return Standing("disabled", "it is switched off")
         if hook.scope == "managed":
             if hook.bundle is not None:
-                return Standing("managed", f"it is of the signed bundle {hook.bundle.label}")
+                which = f"it is of the signed bundle {hook.bundle.label}"
+                return Standing(
+                    "managed", which if hook.bundle.label else "it stands for a bundle that does not count"
+                )
             return Standing("managed", "the administrator of this machine configured it")
         if not self.is_foreign(hook.where.file, hook.scope):
             return Standing("trusted", "it is your own" if hook.scope != "flag" else "you named it")
