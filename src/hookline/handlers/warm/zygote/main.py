@@ -39,11 +39,12 @@ import gc
 import os
 
 import finish
+import pages
 import sources
 from job import Job, Surroundings, libc, prepared
 
 del sys.path[0]
-for _name in ("modules_ahead", "sources", "job", "finish"):
+for _name in ("modules_ahead", "sources", "job", "finish", "pages"):
     del sys.modules[_name]
 sys.path_importer_cache.pop(_HERE, None)
 
@@ -169,18 +170,6 @@ def _variables(texts):
 
 # Forking and waiting
 
-_REHEARSAL = """
-import sys
-def one(value):
-    return {"a": [str(value), value + 1]}
-class Some:
-    pass
-try:
-    one(1)["b"]
-except KeyError as error:
-    text = f"{error}"
-"""
-
 
 def _serve(control):
     """Fork on request. Returns, in a forked process only, the socket that its job comes from."""
@@ -208,14 +197,15 @@ def _serve(control):
         control.sendmsg([b"P%d" % pid])
 
 
-def _wait(descriptor, surroundings):
+def _wait(descriptor):
     """The job, and the private socket under a number that is out of the script's way."""
     os.setsid()
     number = min(os.sysconf("SC_OPEN_MAX") - 1, 250)
     os.dup2(descriptor, number, False)
     os.close(descriptor)
     private = _socket.socket(fileno=number)
-    _rehearse(surroundings)
+    gc.collect()
+    pages.take_all(libc)
     private.settimeout(_IDLE_SECONDS)
     private.send(b"R%d" % os.getpid(), _socket.MSG_NOSIGNAL)
     data, descriptors = _receive(private)
@@ -223,16 +213,6 @@ def _wait(descriptor, surroundings):
         finish._exit(0)
     private.settimeout(None)
     return Job(data, descriptors), private
-
-
-def _rehearse(surroundings):
-    """Touch what a job will touch: the first write to a page after a fork copies it."""
-    code = sources.compiled(_REHEARSAL, "<rehearsal>")
-    if code is not None:
-        exec(code, {"__name__": "rehearsal", "__builtins__": builtins})  # noqa: S102 - our own text
-    surroundings.set_environment(list(os.environ._data.items()))
-    modules_ahead.touch()
-    gc.collect()
 
 
 def _begin(job, private, surroundings):
@@ -259,7 +239,7 @@ def _job():
     control = _socket.socket(fileno=int(sys.argv[1]))
     try:
         surroundings = Surroundings()
-        job, private = _wait(_serve(control), surroundings)
+        job, private = _wait(_serve(control))
     except (OSError, EOFError):
         finish._exit(0)  # the owner is gone, or nothing was asked for a long time
     except BaseException as error:

@@ -225,13 +225,6 @@ def _stems(finder):
     return stems
 
 
-def touch():
-    """Write to every page that an import of a kept module writes to: the first write after a fork copies it."""
-    for module in _kept.values():
-        for value in list(module.__dict__.values()):
-            getattr(value, "__dict__", None)
-
-
 def watch_imports():
     """From now on imports of kept modules are answered with them."""
     for finder in _finders:
