@@ -57,8 +57,7 @@ def _same(say: Say) -> Iterator[Finding]:
             ):
                 count, found = 0, 0
                 for case in cases:
-                    by_http = http if case.dialect == "claude-code" else None
-                    for one in differences(residents, case, by_http):
+                    for one in differences(residents, case, http):
                         say(f"DIFFERENT: {one}")
                         found += 1
                     count += 1
@@ -75,7 +74,10 @@ def _same(say: Say) -> Iterator[Finding]:
                 count += sum(isinstance(step, Told) for step in play.steps)
                 say(f"{count} calls: {play.name}")
             yield Finding(
-                f"resident: {count} calls about place, trust and reach", f"{found} differ", "0", not found
+                f"resident: {count} calls about place, trust and reach, by both relays and http",
+                f"{found} differ",
+                "0",
+                not found,
             )
         finally:
             residents.stop()

@@ -218,11 +218,17 @@ class Resident:
         self.http_address = f"http://{LOOPBACK}:{endpoint.port}/hook/"
         self._log(f"listens on {self.http_address}")
 
-    async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> Reply | None:
+    async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> Reply | str:
         """The environment of the agent is not known here: hooks get the resident's own."""
         request = Request(__version__, os.sep, words, dict(os.environ), payload)
-        if self._why_not(request) is not None:
-            return None
+        why = self._why_not(request)
+        if why is not None:
+            return why
+        dialect = self.keep.dialect(words[words.index("--dialect") + 1])
+        if dialect is not None and dialect.payload_variables:
+            return (
+                "its hooks are told about a call in variables, which a request does not have: use the relay"
+            )
         self._calls += 1
         self._last_call = time.monotonic()
         call = ResidentCall(self.keep, self.processes, request, _agreed, now)
