@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -114,10 +115,26 @@ def test_nothing_of_one_run_is_in_the_memory_of_another(tmp_path: Path) -> None:
             assert own.stdout != b"[]\n"
             for _ in range(4):
                 assert (await runs.warm(scan, secret[::-1])).stdout == b"[]\n"
+            await runs.ready()
             for pid in (*runs.scripts.zygotes, *runs.scripts.waiting):
                 assert secret.encode() not in procfs.environment(pid)
+                assert secret.encode() not in _memory(pid), pid
+            assert len(_memory(runs.scripts.zygotes[0])) > 1 << 20 or os.getuid()
 
     finished(main())
+
+
+def _memory(pid: int) -> bytes:
+    """All that can be read of a process; nothing if that is not allowed."""
+    parts: list[bytes] = []
+    with suppress(PermissionError), open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            start, end = (int(each, 16) for each in line.split()[0].split("-"))
+            if line.split()[1][0] == "r" and "[v" not in line:
+                with suppress(OSError, OverflowError):
+                    memory.seek(start)
+                    parts.append(memory.read(end - start))
+    return b"".join(parts)
 
 
 def test_a_burst_is_answered_by_all_and_counts_what_it_missed(tmp_path: Path) -> None:
