@@ -245,9 +245,8 @@ class Backtest:
 
     def _add(self, moment: Moment, verdict: Verdict, day: dict[str, int]) -> None:
         self.totals.concerned += 1
-        reason = next((voice.reason for voice in verdict.voices if voice.reason), "")
         if verdict.effect != "none":
-            self.totals.effects.setdefault(verdict.effect, Answers()).note(moment, reason)
+            self.totals.effects.setdefault(verdict.effect, Answers()).note(moment, verdict.reason)
             day[verdict.effect] = day.get(verdict.effect, 0) + 1
         for voice in verdict.voices:
             self._hear(moment, voice)
@@ -284,9 +283,8 @@ class Backtest:
 
     def _compare(self, moment: Moment, before: Verdict, after: Verdict) -> None:
         if before.effect != after.effect:
-            reason = next((voice.reason for voice in (*after.voices, *before.voices) if voice.reason), "")
             change = f"{before.effect}>{after.effect}"
-            self.totals.changes.setdefault(change, Answers()).note(moment, reason)
+            self.totals.changes.setdefault(change, Answers()).note(moment, after.reason or before.reason)
 
     def finished(self) -> Totals:
         """With all that was only counted."""

@@ -179,8 +179,12 @@ def _lines(document: BacktestDocument, width: int) -> Iterator[str]:
     yield ""
     if document.effects:
         yield from (_effect_line(name, each) for name, each in document.effects.items())
-    else:
+    elif document.concerned:
         yield f"Of {document.concerned:,} moments that concern a hook, none would be blocked, asked or rewritten."
+    elif document.moments:
+        yield "No hook concerns what happened; `hookline list` shows those in force here, --rule tries one out."
+    else:
+        yield "The transcripts have nothing of that time; --since all takes everything."
     yield from _changes(document, width)
     yield from _hooks(document, width)
     yield from _examples(document, width)

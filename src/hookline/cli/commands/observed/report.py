@@ -242,9 +242,9 @@ def _failures(document: ObservedDocument, width: int) -> Iterator[str]:
 def _hole_lines(document: ObservedDocument, width: int, every: bool) -> Iterator[str]:
     guards = [hole for hole in document.holes if hole.guard]
     if not guards:
-        if any(hook.expected or hook.own_expected for hook in document.hooks):
+        if any(hook.guard and (hook.expected or hook.own_expected) for hook in document.hooks):
             yield ""
-            yield paint("Every guard was asked about every call that concerned it.", "green")
+            yield paint("Every guard in force was asked about every call that concerned it.", "green")
         return
     yield ""
     number = sum(hole.count for hole in guards)
