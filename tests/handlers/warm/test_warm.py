@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -135,6 +136,34 @@ def _memory(pid: int) -> bytes:
                     memory.seek(start)
                     parts.append(memory.read(end - start))
     return b"".join(parts)
+
+
+def test_what_waits_cannot_be_read_by_other_processes_of_the_user(tmp_path: Path) -> None:
+    code = textwrap.dedent("""
+        import sys
+        from pathlib import Path
+        from tests.handlers.warm.warm_runs import WarmRuns, finished
+
+        def is_readable(pid):
+            try:
+                open(f"/proc/{pid}/mem", "rb").close()
+            except PermissionError:
+                return False
+            return True
+
+        async def main():
+            async with WarmRuns(Path(sys.argv[1])) as runs:
+                await runs.ready()
+                print(*map(is_readable, (*runs.scripts.zygotes, *runs.scripts.waiting)))
+        finished(main())
+    """)
+    # Root may read all memory, unless it has given that up.
+    plain = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if os.getuid() == 0 else []
+    if plain and shutil.which("setpriv") is None:
+        pytest.skip("there is no setpriv")
+    words = [*plain, sys.executable, "-c", code, str(tmp_path)]
+    ran = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert ran.stdout == "False False False\n", ran.stderr
 
 
 def test_a_burst_is_answered_by_all_and_counts_what_it_missed(tmp_path: Path) -> None:
