@@ -93,6 +93,11 @@ def test_only_calls_of_agents_are_answered(path: str, method: str, status: int, 
     assert endpoint.post({}, path, method)[0] == status
 
 
+def test_an_agent_that_is_not_known_is_answered_with_those_that_are(endpoint: Endpoint) -> None:
+    _, body = endpoint.post({}, "/hook/claudecode")
+    assert json.loads(body)["error"].startswith("no agent is called 'claudecode'; there are claude-code, ")
+
+
 def test_the_token_is_the_users_alone(endpoint: Endpoint) -> None:
     file = endpoint.residents.home / ".local/state/hookline/resident-token"
     assert (file.stat().st_mode & 0o777, len(file.read_text()) > 30) == (0o600, True)

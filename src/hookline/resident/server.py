@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from hookline import __version__
 from hookline.config.jobs import left_jobs
+from hookline.dialects.registry import standard_dialects
 from hookline.handlers.process.pool import Processes
 from hookline.matching.shell import ShellReader
 from hookline.model.safe_text import one_line
@@ -221,14 +222,15 @@ class Resident:
     async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> Reply | str:
         """The environment of the agent is not known here: hooks get the resident's own."""
         request = Request(__version__, os.sep, words, dict(os.environ), payload)
+        name = words[words.index("--dialect") + 1]
+        dialect = self.keep.dialect(name)
+        if dialect is None:
+            return f"no agent is called {name!r}; there are {', '.join(standard_dialects())}"
+        if dialect.payload_variables:
+            return "it describes calls in variables, which a request does not have: use the relay"
         why = self._why_not(request)
         if why is not None:
             return why
-        dialect = self.keep.dialect(words[words.index("--dialect") + 1])
-        if dialect is not None and dialect.payload_variables:
-            return (
-                "its hooks are told about a call in variables, which a request does not have: use the relay"
-            )
         self._calls += 1
         self._last_call = time.monotonic()
         call = ResidentCall(self.keep, self.processes, request, _agreed, now)
