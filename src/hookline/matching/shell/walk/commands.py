@@ -14,8 +14,10 @@ from hookline.matching.shell.walk.definitions import HERE_IN_ALIAS, Definitions
 from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Context, Draft, Stages
 from hookline.matching.shell.walk.evaluated import EVALUATING, EvaluatedText
 from hookline.matching.shell.walk.expand import Expander
+from hookline.matching.shell.walk.printed_options import PrintedOptions
 from hookline.matching.shell.walk.variables import DECLARING, Variables
 
+_FIND = frozenset(("find", "gfind"))
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -29,6 +31,7 @@ class CommandWalk:
         self._expander = Expander(self._variables, None, set())
         self._definitions = Definitions()
         self._evaluated = EvaluatedText()
+        self._printed = PrintedOptions()
         #: The line is being read as a shell other than bash would read it.
         self._posix = False
         #: `exec < file`: what was inherited is no longer.
@@ -41,6 +44,7 @@ class CommandWalk:
         if self._draft.full():
             return
         self._emit(words, context.stages, outer)
+        self._printed.note(words, context.stdin)
         if " " in words[0]:
             self._draft.literal = False
         program = base_name(words[0])
@@ -70,9 +74,14 @@ class CommandWalk:
                 and any(HOLE in word for word in set(found.words) - known)
             ):
                 # The input of xargs, the files that find comes upon.
-                self._found(found, context._replace(made_up=True))
+                read = base_name(words[0]) not in _FIND
+                self._found(found, context._replace(made_up=True, read=read))
             else:
                 self._found(found, context)
+        if context.made_up:
+            self._printed.give(words, context.stdin)
+        if context.read and HOLE in known and base_name(words[0]) in _FIND:
+            self._draft.doubt("what find is to do comes from standard input")
 
     def _emit(self, words: Words, stages: Stages, outer: Words) -> None:
         anew = not self._posix or self._definitions.calls(words[0])
@@ -92,7 +101,7 @@ class CommandWalk:
             if isinstance(found, Line):
                 # The arguments of a function are not those of the code that it runs.
                 stdin = Stdin("unknown") if found.fed else context.stdin
-                context = context._replace(depth=context.depth + 1, function="", stdin=stdin)
+                context = context._replace(depth=context.depth + 1, function="", stdin=stdin, read=False)
             self._waiting.append((found, context))
 
     def _declared(self, words: Words, context: Context) -> None:

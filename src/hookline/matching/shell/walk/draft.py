@@ -38,6 +38,8 @@ class Context(NamedTuple):
     function: str = ""
     #: Words of the command hold what the line itself may have made up: code put together from them is not known.
     made_up: bool = False
+    #: Its last words are what xargs reads.
+    read: bool = False
 
 
 class Draft:

@@ -22,10 +22,10 @@ from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import program_of
-from hookline.matching.shell.walk.draft import COST_OF_A_PART, MANY_PARTS, Context
+from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, Context
 from hookline.matching.shell.walk.evaluated import EVALUATING
 from hookline.matching.shell.walk.expand import Expander
-from hookline.matching.shell.walk.simple import SimpleWalk, is_argument
+from hookline.matching.shell.walk.simple import SimpleWalk, is_argument, may_drop_patterns
 from hookline.matching.shell.walk.streams import INPUT, printed, redirected
 from hookline.matching.shell.walk.variables import (
     has_names,
@@ -74,7 +74,15 @@ class Walk(SimpleWalk):
                 if HOLE in base_name(found.words[0]):
                     self._draft.doubt("what a command runs is known only when it runs")
                 self._command(found.words, context, found.outer)
+        for program, option in self._printed.dangers(self._affords):
+            self._draft.doubt(
+                f"{program} may be given {option}, which the line prints, and run what comes with it"
+            )
         return self._draft.reading()
+
+    def _affords(self, words: Words) -> bool:
+        self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
+        return not self._draft.full()
 
     # Lines
 
@@ -92,7 +100,7 @@ class Walk(SimpleWalk):
                 self._read(found, context, bash)
 
     def _read(self, found: Line, context: Context, bash: bool) -> None:
-        self._drops_patterns = self._drops_patterns or "nullglob" in found.code
+        self._drops_patterns = self._drops_patterns or may_drop_patterns(found.code)
         parsed = plain_list(found.code, self._draft.steps) or self._parsed(found.code, bash)
         if parsed is None:
             return

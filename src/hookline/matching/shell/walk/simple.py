@@ -1,5 +1,6 @@
 """Simple commands: their assignments, redirections and words, as the shell would expand them."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -30,6 +31,8 @@ from hookline.matching.shell.walk.streams import INPUT, OUTPUT, printed, redirec
 from hookline.matching.shell.walk.variables import first_text, has_names, is_positional, plain
 
 _MOST_VARIANTS = 12
+_QUOTES = str.maketrans("", "", "'\"\\")
+_SETS_OPTIONS = re.compile(r"nullglob|shopt|BASHOPTS|bash\b[^\n;|&]*\s[-+]\w*O")
 _HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 
 
@@ -194,6 +197,11 @@ class SimpleWalk(CommandWalk, ABC):
         if self._posix and field.origin != "unknown":
             return
         self._draft.doubt(f"what `{shown(node.words[0])}` runs is known only to the shell")
+
+
+def may_drop_patterns(line: str) -> bool:
+    """Whether a line may set `nullglob`, however it is written there: by shopt, bash -O or a variable."""
+    return _SETS_OPTIONS.search(line.translate(_QUOTES)) is not None
 
 
 def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
