@@ -25,7 +25,7 @@ class OptionSpec(Struct, frozen=True):
 
     text: str = ""
     style: Style = "gnu"
-    #: `--` ends nothing: more options come behind the commands among the arguments (`find -exec grep -- x {} ; -exec …`).
+    #: `--` ends nothing, as more options come behind commands: `find -exec grep -- x {} ; -exec …`.
     endless: bool = False
 
 

@@ -46,7 +46,7 @@ class PrintedOptions:
             self._given[words] = stdin
 
     def dangers(self, affords: Callable[[Words], bool]) -> Iterator[tuple[str, str]]:
-        """(program, option): with this option it would run something else than without. As far as it can be afforded."""
+        """(program, option): with this option it would run something else. As far as it can be afforded."""
         for words, stdin in self._given.items() if self._options else ():
             at = words.index(HOLE, 1)
             plain = _runs(words, stdin)
