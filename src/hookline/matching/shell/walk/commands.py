@@ -4,6 +4,8 @@ import re
 from collections import deque
 from itertools import chain, pairwise
 
+from msgspec.structs import replace
+
 from hookline.matching.shell.environment import kind_of_variable, look_at_variable
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS
@@ -60,7 +62,7 @@ class CommandWalk:
             if program == "set" and _sets_arguments(words):
                 self._definitions.sets_arguments()
         if self._fed_anew and context.stdin.kind != "unknown":
-            context = context._replace(stdin=Stdin("unknown"))
+            context = replace(context, stdin=Stdin("unknown"))
         self._look_through(words, context)
 
     def _look_through(self, words: Words, context: Context) -> None:
@@ -75,7 +77,7 @@ class CommandWalk:
             ):
                 # The input of xargs, the files that find comes upon.
                 read = base_name(words[0]) not in _FIND
-                self._found(found, context._replace(made_up=True, read=read))
+                self._found(found, replace(context, made_up=True, read=read))
             else:
                 self._found(found, context)
         if context.made_up:
@@ -97,11 +99,11 @@ class CommandWalk:
             self._draft.foreign(found.text)
         else:
             self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
-            context = context._replace(certain=False)
+            context = replace(context, certain=False)
             if isinstance(found, Line):
                 # The arguments of a function are not those of the code that it runs.
                 stdin = Stdin("unknown") if found.fed else context.stdin
-                context = context._replace(depth=context.depth + 1, function="", stdin=stdin, read=False)
+                context = replace(context, depth=context.depth + 1, function="", stdin=stdin, read=False)
             self._waiting.append((found, context))
 
     def _declared(self, words: Words, context: Context) -> None:
@@ -120,7 +122,7 @@ class CommandWalk:
             self._definitions.loads(value)
         for found in look_at_variable(name, value):
             # Nobody says when it runs, or that it gets anything to read.
-            self._found(found, context._replace(stdin=Stdin("text")))
+            self._found(found, replace(context, stdin=Stdin("text")))
 
 
 def _same(words: Words, known: Words) -> bool:

@@ -5,6 +5,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import product
 
+from msgspec.structs import replace
+
 from hookline.matching.shell.environment import CONVENTION, prints_settings
 from hookline.matching.shell.found import Stdin
 from hookline.matching.shell.grammar.syntax import (
@@ -50,8 +52,10 @@ class SimpleWalk(CommandWalk, ABC):
 
     def _simple(self, node: Simple, context: Context) -> None:
         stage = self._draft.stage()
-        context = context._replace(
-            stages=(*context.stages, stage), stdin=redirected(node.redirects, context.stdin, self._expander)
+        context = replace(
+            context,
+            stages=(*context.stages, stage),
+            stdin=redirected(node.redirects, context.stdin, self._expander),
         )
         self._inside(node, context, stage)
         for assignment in node.assignments:
@@ -75,7 +79,7 @@ class SimpleWalk(CommandWalk, ABC):
             words = tuple(field.text for field in fields)
             self._fed_anew = self._fed_anew or (fed and base_name(words[0]) == "exec")
             self._draft.literal = self._draft.literal and (not fed or takes_data(words))
-            context = context if made_up == context.made_up else context._replace(made_up=made_up)
+            context = context if made_up == context.made_up else replace(context, made_up=made_up)
             self._command(words, context, ())
             fewer = _without_empty(fields, self._drops_patterns)
             if fewer not in {(), words}:
