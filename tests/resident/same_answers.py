@@ -12,12 +12,16 @@ from urllib.request import urlopen
 from msgspec import Struct
 
 from hookline.dialects.registry import standard_dialects
-from hookline.testing.recordings import recorded
+from hookline.testing.recordings import Recorded, recorded
+from tests.recorded import recorded_cases as recorded_files
 from tests.resident.relay.programs import KINDS, Kind, Ran, relay_of
 from tests.resident.residents import Residents, command, hook_file
+from tests.transcripts.rebuilt import FOLDERS as SESSIONS
+from tests.transcripts.rebuilt import RECORDED, payloads
 from tests.warm_process import run_warm
 
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+_TESTS: Final = Path(__file__).parent.parent
 BLOCKED: Final = 2
 CLIENTS = ("claude-code", "codex", "gemini-cli", "reasonix")
 
@@ -173,12 +177,36 @@ def takes_http(dialect: str) -> bool:
 
 
 def recorded_cases(project: Path) -> list[Case]:
-    """All that was recorded of the real agents, as if it happened in this project."""
-    return [
-        Case(f"{dialect} {one.name}", dialect, one.event, one.placed(str(project)))
+    """The events that were recorded of the real agents, as if they happened in this project."""
+    return [_placed(one, project) for dialect in CLIENTS for one in recorded(dialect)]
+
+
+def other_recorded_cases(project: Path) -> list[Case]:
+    """What hooks were given in the cases that were recorded, and in the sessions whose transcripts are kept."""
+    cases = {
+        dialect: [
+            payload
+            for case in recorded_files(_TESTS / "dialects" / dialect.replace("-", "_")).values()
+            for payload in case.get("payloads", ())
+        ]
         for dialect in CLIENTS
-        for one in recorded(dialect)
-    ]
+    }
+    for dialect, folder in SESSIONS.items():
+        cases[dialect] += [
+            one for session in sorted((RECORDED / folder).iterdir()) for one in payloads(session)
+        ]
+    found: dict[str, Case] = {}
+    for dialect, each in cases.items():
+        for payload in each:
+            event = payload.get("hook_event_name") or payload.get("event")
+            if event:
+                case = _placed(Recorded(f"{event} of a case or session", event, payload, dialect), project)
+                found.setdefault(json.dumps((dialect, case.payload), sort_keys=True), case)
+    return list(found.values())
+
+
+def _placed(one: Recorded, project: Path) -> Case:
+    return Case(f"{one.dialect} {one.name}", one.dialect, one.event, one.placed(str(project)))
 
 
 def failing_cases(residents: Residents, failing: Sequence[tuple[str, str]] = FAILING) -> Iterator[Case]:
