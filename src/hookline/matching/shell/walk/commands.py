@@ -120,9 +120,11 @@ class CommandWalk:
                 self._found(HERE_IN_ALIAS, context)
         if kind_of_variable(name) is not None:
             self._definitions.loads(value)
-        for found in look_at_variable(name, value):
-            # Nobody says when it runs, or that it gets anything to read.
-            self._found(found, replace(context, stdin=Stdin("text")))
+        # What is not known of it may be nothing.
+        for text in dict.fromkeys((value, value.replace(HOLE, ""))):
+            for found in look_at_variable(name, text):
+                # It is not known when it runs, or that it gets anything to read.
+                self._found(found, replace(context, stdin=Stdin("text")))
 
 
 def _same(words: Words, known: Words) -> bool:

@@ -42,16 +42,18 @@ class PrintedOptions:
 
     def give(self, words: Words, stdin: Stdin) -> None:
         """A command with words that are known only when it runs."""
-        if HOLE in words[1:] and len(self._given) < _MOST_GIVEN:
+        if len(self._given) < _MOST_GIVEN and any(HOLE in word for word in words[1:]):
             self._given[words] = stdin
 
     def dangers(self, affords: Callable[[Words], bool]) -> Iterator[tuple[str, str]]:
         """(program, option): with this option it would run something else. As far as it can be afforded."""
         for words, stdin in self._given.items() if self._options else ():
-            at = words.index(HOLE, 1)
+            at = next(at for at, word in enumerate(words) if at and HOLE in word)
+            # A word that is glued to what is not known begins or ends with it: `$(cat f)x`.
+            before, _, after = words[at].partition(HOLE)
             plain = _runs(words, stdin)
             for option in self._options:
-                given = (*words[:at], *option, *words[at + 1 :])
+                given = (*words[:at], *filter(None, (before, *option, after)), *words[at + 1 :])
                 if not affords(given):
                     return
                 if not _runs(given, stdin) <= plain:
