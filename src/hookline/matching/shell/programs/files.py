@@ -118,7 +118,7 @@ _TAR_VALUED = "bCfFgHIKLNTVX"
 
 def _bundle(rest: Words) -> Words:
     """`tar cIf PROGRAM ARCHIVE`: letters without a dash, their values after them in their order."""
-    if not rest or rest[0].startswith("-") or not rest[0].isalpha():
+    if not rest or rest[0].startswith("-"):
         return rest
     ordered: list[str] = []
     at = 1

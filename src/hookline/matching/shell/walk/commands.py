@@ -1,7 +1,7 @@
 """The commands of a line, and everything that they run: what is found in one waits to be walked over in its turn."""
 
 import re
-from collections import deque
+from collections import Counter, deque
 from itertools import chain, pairwise
 
 from msgspec.structs import replace
@@ -46,7 +46,7 @@ class CommandWalk:
         if self._draft.full():
             return
         self._emit(words, context.stages, outer)
-        self._printed.note(words, context.stdin)
+        self._printed.note(words)
         if " " in words[0]:
             self._draft.literal = False
         program = base_name(words[0])
@@ -70,11 +70,7 @@ class CommandWalk:
         for found in chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin)):
             if self._draft.full():
                 return
-            if (
-                isinstance(found, Inner)
-                and not known.issuperset(found.words)
-                and any(HOLE in word for word in set(found.words) - known)
-            ):
+            if isinstance(found, Inner) and _has_more_holes(found.words, words):
                 # The input of xargs, the files that find comes upon.
                 read = base_name(words[0]) not in _FIND
                 self._found(found, replace(context, made_up=True, read=read))
@@ -108,7 +104,7 @@ class CommandWalk:
 
     def _declared(self, words: Words, context: Context) -> None:
         """`export 'NAME=value'`: words that are assignments, however they are quoted."""
-        for name, equals, value in (word.partition("=") for word in words[1:]):
+        for name, equals, value in (word.replace(HOLE, "").partition("=") for word in words[1:]):
             if equals and _IDENTIFIER.fullmatch(name.rstrip("+")):
                 self._draft.literal = self._draft.literal and may_be_set(name.rstrip("+"), prefix=False)
                 self._set(name.rstrip("+"), value, context)
@@ -120,9 +116,17 @@ class CommandWalk:
                 self._found(HERE_IN_ALIAS, context)
         if kind_of_variable(name) is not None:
             self._definitions.loads(value)
-        for found in look_at_variable(name, value):
-            # Nobody says when it runs, or that it gets anything to read.
-            self._found(found, replace(context, stdin=Stdin("text")))
+        # What is not known of it may be nothing.
+        for text in dict.fromkeys((value, value.replace(HOLE, ""))):
+            for found in look_at_variable(name, text):
+                # It is not known when it runs, or that it gets anything to read.
+                self._found(found, replace(context, stdin=Stdin("text")))
+
+
+def _has_more_holes(inner: Words, words: Words) -> bool:
+    """Whether a command has words that are not known and that the one around it does not have."""
+    known = Counter(word for word in words if HOLE in word)
+    return bool(Counter(word for word in inner if HOLE in word) - known)
 
 
 def _same(words: Words, known: Words) -> bool:

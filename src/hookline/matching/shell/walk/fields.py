@@ -147,7 +147,10 @@ class _Splitter:
 
     def _end(self) -> None:
         if self._begun:
-            self._found.append(Field("".join(self._text), worst(self._origins), self._splits))
+            text = "".join(self._text)
+            while HOLE + HOLE in text:
+                text = text.replace(HOLE + HOLE, HOLE)  # two that are glued are one
+            self._found.append(Field(text, worst(self._origins), self._splits))
         self._text, self._origins, self._begun, self._splits = [], [], False, False
 
 

@@ -83,7 +83,7 @@ class Walk(SimpleWalk):
         return self._draft.reading()
 
     def _affords(self, words: Words) -> bool:
-        self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
+        self._draft.charge(COST_OF_A_COMMAND // 2 + len(words) // 4, 0)
         return not self._draft.full()
 
     # Lines
@@ -311,7 +311,7 @@ def _passes_arguments(function: Block) -> bool:
         if is_argument(node.words[0]) and node.words[1:]:
             return True
         name = plain(node.words[0])
-        if name is None or name in EVALUATING or row_of(program_of(name)) is None:
+        if name is not None and (name in EVALUATING or row_of(program_of(name)) is None):
             continue
         if any(isinstance(part, Parameter) and is_positional(part.name) for part in parts_of(node)):
             return True

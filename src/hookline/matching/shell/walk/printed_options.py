@@ -6,20 +6,24 @@ by which `sort` runs a program.
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from hookline.matching.shell.found import Inner, Line, Stdin
 from hookline.matching.shell.holes import HOLE, Words, base_name
-from hookline.matching.shell.runs import look_through
+from hookline.matching.shell.programs import row_of
+from hookline.matching.shell.runs import look_through, program_of
 
 #: They print their words.
 _PRINTING = frozenset(("echo", "printf", "print"))
 _PIECE = re.compile(r"[^\s;|&()<>`'\"]+")
-#: An option, or the setting of a variable, which make takes as a word.
+#: An option, or the setting of a variable, which only make takes as a word.
 _OPTION = re.compile(r"(?<![\w.-])(?:--?[A-Za-z]|[A-Za-z_]\w*=)")
+_MAKE = frozenset(("make", "gmake"))
 #: With so many words behind it: `-exec rm {}`, `-c alias.x=!rm x`.
 _LENGTH = 3
 _MOST_OPTIONS = 8
 _MOST_GIVEN = 8
+_MOST_PLACES = 3
 
 
 class PrintedOptions:
@@ -29,41 +33,49 @@ class PrintedOptions:
         self._options: dict[Words, None] = {}
         self._given: dict[Words, Stdin] = {}
 
-    def note(self, words: Words, stdin: Stdin) -> None:
-        """A command that the line runs: its words and what it reads may be printed."""
+    def note(self, words: Words) -> None:
+        """A command that the line runs: its words may be printed."""
         if base_name(words[0]) in _PRINTING:
-            self._print(" ".join(words[1:]), 0)
-            self._print("".join(words[1:]), 0)
+            self.prints(" ".join(words[1:]))
+            self.prints("".join(words[1:]))
         else:
             for word in words[1:]:
-                self._print(word, 1)  # what it begins with is an option of this command
-        if stdin.kind == "text":
-            self._print(stdin.text, 0)
+                self.prints(word, 1)  # what it begins with is an option of this command
 
-    def give(self, words: Words, stdin: Stdin) -> None:
-        """A command with words that are known only when it runs."""
-        if HOLE in words[1:] and len(self._given) < _MOST_GIVEN:
-            self._given[words] = stdin
-
-    def dangers(self, affords: Callable[[Words], bool]) -> Iterator[tuple[str, str]]:
-        """(program, option): with this option it would run something else. As far as it can be afforded."""
-        for words, stdin in self._given.items() if self._options else ():
-            at = words.index(HOLE, 1)
-            plain = _runs(words, stdin)
-            for option in self._options:
-                given = (*words[:at], *option, *words[at + 1 :])
-                if not affords(given):
-                    return
-                if not _runs(given, stdin) <= plain:
-                    yield base_name(words[0]), option[0]
-                    break
-
-    def _print(self, text: str, start: int) -> None:
+    def prints(self, text: str, start: int = 0) -> None:
+        """A text that comes out of something: options are looked for behind `start`."""
         found = _OPTION.search(text, start) if "-" in text or "=" in text else None
         while found is not None and len(self._options) < _MOST_OPTIONS:
             pieces = _PIECE.findall(text, found.start())
             self._options[tuple(pieces[:_LENGTH])] = None
             found = _OPTION.search(text, found.end())
+
+    def give(self, words: Words, stdin: Stdin) -> None:
+        """A command with words that are known only when it runs."""
+        known = row_of(program_of(words[0])) is not None
+        if known and len(self._given) < _MOST_GIVEN and any(HOLE in word for word in words[1:]):
+            self._given[words] = stdin
+
+    def dangers(self, affords: Callable[[Words], bool]) -> Iterator[tuple[str, str]]:
+        """(program, option): with this option it would run something else. As far as it can be afforded."""
+        for words, stdin in self._given.items() if self._options else ():
+            plain = _runs(words, stdin)
+            options = (each for each in self._options if each[0][0] == "-" or program_of(words[0]) in _MAKE)
+            for given in (given for option in options for given in _with(option, words)):
+                if not affords(given):
+                    return
+                if not _runs(given, stdin) <= plain:
+                    yield base_name(words[0]), next(word for word in given if word not in words)
+                    break
+
+
+def _with(option: Words, words: Words) -> Iterator[Words]:
+    """The command with an option in each of the places that are not known."""
+    places = (at for at, word in enumerate(words) if at and HOLE in word)
+    for at in islice(places, _MOST_PLACES):
+        # A word that is glued to what is not known begins or ends with it: `$(cat f)x`.
+        before, _, after = words[at].partition(HOLE)
+        yield (*words[:at], *filter(None, (before, *option, after)), *words[at + 1 :])
 
 
 def _runs(words: Words, stdin: Stdin) -> set[str]:
