@@ -40,6 +40,7 @@ from hookline.matching.shell.walk.variables import Elements, Variables, first_te
 #: How many values of variables are followed in one word.
 MOST_ALTERNATIVES = 8
 _MOST_SEPARATORS = 3
+_HOME_OR_PATTERN = re.compile(r"~|[*?\[].*", re.DOTALL)
 #: How often the value of a variable is looked for in another variable.
 _DEEPEST = 6
 
@@ -150,7 +151,7 @@ class Expander:
         if isinstance(part, Text):
             if self._moves_home(part):
                 # What begins with ~ may be any text. Whether the ~ begins something does not count.
-                return [(Piece(part.text.replace("~", HOLE), "quoted", "unknown"),)]
+                return [(Piece(_HOME_OR_PATTERN.sub(HOLE, part.text), "quoted", "unknown"),)]
             origin: Origin = "environment" if HOLE in part.text else ""
             return [(Piece(part.text, "quoted" if part.quoted else "source", origin),)]
         if isinstance(part, Parameter):

@@ -59,14 +59,21 @@ class PrintedOptions:
     def dangers(self, affords: Callable[[Words], bool]) -> Iterator[tuple[str, str]]:
         """(program, option): with this option it would run something else. As far as it can be afforded."""
         for words, stdin in self._given.items() if self._options else ():
-            plain = _runs(words, stdin)
-            options = (each for each in self._options if each[0][0] == "-" or program_of(words[0]) in _MAKE)
-            for given in (given for option in options for given in _with(option, words)):
+            option = self._danger(words, stdin, affords)
+            if option is not None:
+                yield base_name(words[0]), option
+
+    def _danger(self, words: Words, stdin: Stdin, affords: Callable[[Words], bool]) -> str | None:
+        plain = _runs(words, stdin)
+        for option in self._options:
+            if option[0][0] != "-" and program_of(words[0]) not in _MAKE:
+                continue
+            for given in _with(option, words):
                 if not affords(given):
-                    return
+                    return None
                 if not _runs(given, stdin) <= plain:
-                    yield base_name(words[0]), next(word for word in given if word not in words)
-                    break
+                    return option[0]
+        return None
 
 
 def _with(option: Words, words: Words) -> Iterator[Words]:

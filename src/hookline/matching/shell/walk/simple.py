@@ -218,9 +218,15 @@ def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
     kept = (field for field in fields if not field.splits or field.text.strip(HOLE))
     if drops_patterns:
         kept = (field for field in kept if not _may_be_dropped(field))
-    return tuple(
-        field.text if _is_pattern(field) else field.text.replace(HOLE, "") or field.text for field in kept
-    )
+    return tuple(field.text if _is_pattern(field) else _filled(field.text) for field in kept)
+
+
+def _filled(text: str) -> str:
+    """A word whose holes are empty; the value of an option keeps its own: `$X--file=$Y`."""
+    option = text.lstrip(HOLE)
+    if option != text and option[:1] == "-" and "=" in option:
+        return option
+    return text.replace(HOLE, "") or text
 
 
 def _may_be_dropped(field: Field) -> bool:
