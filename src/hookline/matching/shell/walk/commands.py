@@ -125,8 +125,8 @@ class CommandWalk:
 
 def _has_more_holes(inner: Words, words: Words) -> bool:
     """Whether a command has words that are not known and that the one around it does not have."""
-    known = Counter(word for word in words if HOLE in word)
-    return bool(Counter(word for word in inner if HOLE in word) - known)
+    more = [word for word in inner if HOLE in word]
+    return bool(more) and bool(Counter(more) - Counter(words))
 
 
 def _same(words: Words, known: Words) -> bool:
