@@ -111,11 +111,8 @@ def settings(name: str) -> Iterator[Found]:
 
 
 def unknown_file(name: str) -> bool:
-    """`$X` may be anything; `$DIR/run.sh` is a file, and `$X/dev/stdin` may be standard input."""
-    rest = name.partition(HOLE)[2]
-    return HOLE in name and (
-        name.endswith(HOLE) or not rest.startswith("/") or rest.startswith(("/dev/", "/proc/"))
-    )
+    """`$X` may be anything; `$DIR/run.sh` is a file."""
+    return HOLE in name and (name.endswith(HOLE) or not name.partition(HOLE)[2].startswith("/"))
 
 
 def is_file_beyond(name: str) -> bool:

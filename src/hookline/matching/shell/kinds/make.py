@@ -111,7 +111,7 @@ def variable(word: str) -> Iterator[Found]:
         split = commands.split(value.lstrip(_BEFORE_RECIPES))
         if name.startswith(".SHELLFLAGS"):
             split = ("sh", *commands.split(value))
-        if split == (HOLE,) and HOLE not in value:
+        if split == (HOLE,) and value.strip() != HOLE:
             yield Doubt("a variable of make cannot be read")
         elif split and "$" in split[0].replace("$$", ""):
             yield Doubt("a variable of make names the program that is run")

@@ -13,10 +13,10 @@ from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.permitted import may_be_set
 from hookline.matching.shell.runs import look_through
 from hookline.matching.shell.walk.definitions import HERE_IN_ALIAS, Definitions
-from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Context, Draft, Stages
+from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Context, Draft
 from hookline.matching.shell.walk.evaluated import EVALUATING, EvaluatedText
 from hookline.matching.shell.walk.expand import Expander
-from hookline.matching.shell.walk.printed_options import PrintedOptions
+from hookline.matching.shell.walk.printed_words import PrintedWords
 from hookline.matching.shell.walk.variables import DECLARING, Variables
 
 _FIND = frozenset(("find", "gfind"))
@@ -33,7 +33,7 @@ class CommandWalk:
         self._expander = Expander(self._variables, None, set())
         self._definitions = Definitions()
         self._evaluated = EvaluatedText()
-        self._printed = PrintedOptions()
+        self._printed = PrintedWords()
         #: The line is being read as a shell other than bash would read it.
         self._posix = False
         #: `exec < file`: what was inherited is no longer.
@@ -45,7 +45,7 @@ class CommandWalk:
         self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
         if self._draft.full():
             return
-        self._emit(words, context.stages, outer)
+        self._emit(words, context, outer)
         self._printed.note(words)
         if " " in words[0]:
             self._draft.literal = False
@@ -81,10 +81,14 @@ class CommandWalk:
         if context.read and HOLE in known and base_name(words[0]) in _FIND:
             self._draft.doubt("what find is to do comes from standard input")
 
-    def _emit(self, words: Words, stages: Stages, outer: Words) -> None:
+    def _emit(self, words: Words, context: Context, outer: Words) -> None:
+        if context.perhaps:
+            if HOLE not in words[0]:
+                self._draft.perhaps.add(base_name(words[0]))
+            return
         anew = not self._posix or self._definitions.calls(words[0])
         if anew or not any(_same(words, one.words) for one in self._draft.commands):
-            self._draft.command(words, stages, outer)
+            self._draft.command(words, context.stages, outer)
 
     def _found(self, found: Found, context: Context) -> None:
         if isinstance(found, Doubt):
@@ -104,7 +108,7 @@ class CommandWalk:
 
     def _declared(self, words: Words, context: Context) -> None:
         """`export 'NAME=value'`: words that are assignments, however they are quoted."""
-        for name, equals, value in (word.replace(HOLE, "").partition("=") for word in words[1:]):
+        for name, equals, value in (word.partition("=") for word in words[1:]):
             if equals and _IDENTIFIER.fullmatch(name.rstrip("+")):
                 self._draft.literal = self._draft.literal and may_be_set(name.rstrip("+"), prefix=False)
                 self._set(name.rstrip("+"), value, context)
@@ -116,11 +120,9 @@ class CommandWalk:
                 self._found(HERE_IN_ALIAS, context)
         if kind_of_variable(name) is not None:
             self._definitions.loads(value)
-        # What is not known of it may be nothing.
-        for text in dict.fromkeys((value, value.replace(HOLE, ""))):
-            for found in look_at_variable(name, text):
-                # It is not known when it runs, or that it gets anything to read.
-                self._found(found, replace(context, stdin=Stdin("text")))
+        for found in look_at_variable(name, value):
+            # It is not known when it runs, or that it gets anything to read.
+            self._found(found, replace(context, stdin=Stdin("text")))
 
 
 def _has_more_holes(inner: Words, words: Words) -> bool:

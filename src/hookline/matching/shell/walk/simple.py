@@ -125,11 +125,8 @@ class SimpleWalk(CommandWalk, ABC):
         """`cat > x.sh <<E`, `echo 'rm y' > x.sh`: the file may be run later in the line."""
         targets = [redirect.target for redirect in redirects if redirect.operator in OUTPUT]
         known = content.text if content.kind == "text" and len(targets) == 1 else None
-        every = (fields for target in targets for fields in self._expander.fields(target))
-        names = [" ".join(field.text for field in fields) for fields in every]
-        # What is not known of a name may be nothing.
-        for name in dict.fromkeys((*names, *(name.replace(HOLE, "") for name in names))):
-            for found in self._definitions.script(name, known):
+        for fields in (fields for target in targets for fields in self._expander.fields(target)):
+            for found in self._definitions.script(" ".join(field.text for field in fields), known):
                 self._found(found, context)
 
     def _variants(self, node: Simple, context: Context) -> Iterator[Fields]:
@@ -218,15 +215,9 @@ def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
     kept = (field for field in fields if not field.splits or field.text.strip(HOLE))
     if drops_patterns:
         kept = (field for field in kept if not _may_be_dropped(field))
-    return tuple(field.text if _is_pattern(field) else _filled(field.text) for field in kept)
-
-
-def _filled(text: str) -> str:
-    """A word whose holes are empty; the value of an option keeps its own: `$X--file=$Y`."""
-    option = text.lstrip(HOLE)
-    if option != text and option[:1] == "-" and "=" in option:
-        return option
-    return text.replace(HOLE, "") or text
+    return tuple(
+        field.text if _is_pattern(field) else field.text.replace(HOLE, "") or field.text for field in kept
+    )
 
 
 def _may_be_dropped(field: Field) -> bool:

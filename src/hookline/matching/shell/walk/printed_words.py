@@ -1,4 +1,4 @@
-"""Options that a line itself prints: `xargs` and `$(…)` may give them to a program, whatever they went through.
+"""Words that a line itself prints: `xargs` and `$(…)` may give them to a program, whatever they went through.
 
 `echo --compress-program=rm | cat | xargs sort`: what comes out of the pipe is not known, but the line prints an option
 by which `sort` runs a program.
@@ -6,7 +6,7 @@ by which `sort` runs a program.
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from hookline.matching.shell.found import Inner, Line, Stdin
 from hookline.matching.shell.holes import HOLE, Words, base_name
@@ -22,15 +22,19 @@ _MAKE = frozenset(("make", "gmake"))
 #: With so many words behind it: `-exec rm {}`, `-c alias.x=!rm x`.
 _LENGTH = 3
 _MOST_OPTIONS = 8
+_MOST_TEXTS = 4
+_LONGEST_TEXT = 8
 _MOST_GIVEN = 8
 _MOST_PLACES = 3
 
 
-class PrintedOptions:
+class PrintedWords:
     """What a line prints, and the commands that may be given it."""
 
     def __init__(self) -> None:
         self._options: dict[Words, None] = {}
+        #: Whole texts, as the words that they would be split into.
+        self._texts: dict[Words, None] = {}
         self._given: dict[Words, Stdin] = {}
 
     def note(self, words: Words) -> None:
@@ -44,6 +48,12 @@ class PrintedOptions:
 
     def prints(self, text: str, start: int = 0) -> None:
         """A text that comes out of something: options are looked for behind `start`."""
+        if (
+            not start
+            and len(self._texts) < _MOST_TEXTS
+            and len(words := tuple(text.split()[:_LONGEST_TEXT])) > 1
+        ):
+            self._texts[words] = None
         found = _OPTION.search(text, start) if "-" in text or "=" in text else None
         while found is not None and len(self._options) < _MOST_OPTIONS:
             pieces = _PIECE.findall(text, found.start())
@@ -58,16 +68,16 @@ class PrintedOptions:
 
     def dangers(self, affords: Callable[[Words], bool]) -> Iterator[tuple[str, str]]:
         """(program, option): with this option it would run something else. As far as it can be afforded."""
-        for words, stdin in self._given.items() if self._options else ():
+        for words, stdin in self._given.items() if self._options or self._texts else ():
             option = self._danger(words, stdin, affords)
             if option is not None:
                 yield base_name(words[0]), option
 
     def _danger(self, words: Words, stdin: Stdin, affords: Callable[[Words], bool]) -> str | None:
         plain = _runs(words, stdin)
-        for option in self._options:
-            if option[0][0] != "-" and program_of(words[0]) not in _MAKE:
-                continue
+        takes_all = program_of(words[0]) in _MAKE
+        options = (each for each in self._options if takes_all or each[0][0] == "-")
+        for option in chain(options, self._texts):
             for given in _with(option, words):
                 if not affords(given):
                     return None
