@@ -21,8 +21,6 @@ from hookline.fleet.worker import AlreadyRunningError, Worker, with_slots
 from hookline.journal.file import JournalFile, journal_path
 from hookline.model.payloads import ToolResult
 from hookline.model.run import Run
-from tests.durable.kills import Plan
-from tests.fleet.kills import play_fleet
 from tests.fleet.server import Server, home, needs_server
 from tests.waiting import until
 
@@ -64,13 +62,6 @@ async def agent(env: Env, folder: Path) -> AsyncGenerator[Engine]:
 
 def is_in(said: list[str]) -> bool:
     return any("is in the fleet" in line for line in said)
-
-
-def test_jobs_survive_kills_of_hosts_workers_and_the_server_and_a_wiped_disk(tmp_path: Path) -> None:
-    """At full counts, with a worker that is stopped past its lease and the mutant, in `make soak`."""
-    seen = play_fleet(tmp_path / "x", Plan(jobs=100, kills=4, seed=19))
-    assert seen.right, seen
-    assert seen.accepted >= 90
 
 
 def test_a_job_is_run_by_another_machine_and_its_session_is_told(tmp_path: Path) -> None:
