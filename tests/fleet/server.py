@@ -33,8 +33,10 @@ def free_port() -> int:
 class Server:
     """One server, at the same address for as long as this lives."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, config: str = "") -> None:
         self.folder = folder
+        #: Further settings of the server, in its own format.
+        self._config = config
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
         self.start()
@@ -47,6 +49,11 @@ class Server:
         found = program()
         assert found is not None
         words = [found, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port)]
+        if self._config:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = self.folder / "server.conf"
+            file.write_text(self._config)
+            words += ["-c", str(file)]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(self._answers)
 
@@ -63,6 +70,15 @@ class Server:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+    def stop(self) -> None:
+        """It keeps its connections, and takes new ones, but answers nothing until it goes on."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
 
     def wipe(self) -> None:
         """Killed, and its disk is gone."""

@@ -29,7 +29,7 @@ def server(tmp_path: Path) -> Generator[Server]:
 
 @asynccontextmanager
 async def reached(server: Server, name: str) -> AsyncGenerator[ServerTransport]:
-    async with connected(FleetSettings(server=server.url, name=name)) as fleet:
+    async with connected(FleetSettings(servers=(server.url,), name=name)) as fleet:
         await fleet.prepare()
         yield ServerTransport(fleet)
 

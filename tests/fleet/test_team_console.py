@@ -32,7 +32,7 @@ _HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 async def send(server: Server, subject: str, *batches: Batch | bytes) -> None:
     """As machines do it, or somebody who has their rights."""
-    async with connected(FleetSettings(server=server.url, name="sender")) as fleet:
+    async with connected(FleetSettings(servers=(server.url,), name="sender")) as fleet:
         await fleet.prepare()
         for each in batches:
             data = each if isinstance(each, bytes) else gzip.compress(msgspec.json.encode(each))
@@ -49,7 +49,7 @@ class Copy:
 
     def __init__(self, folder: Path, server: Server) -> None:
         self.env = {"HOME": str(folder / "home")}
-        self.settings = FleetSettings(server=server.url, name="desk")
+        self.settings = FleetSettings(servers=(server.url,), name="desk")
         self.said: list[str] = []
         self.copy = AuditCopy(self.settings, self.env, self.said.append)
         self.folder = folder / "home/.local/state/hookline/audit"
@@ -252,7 +252,7 @@ def _is_torn(desk: Copy) -> bool:
 
 
 def test_without_a_server_and_without_settings_it_says_so(tmp_path: Path) -> None:
-    settings = FleetSettings(server=f"nats://me:secret@127.0.0.1:{free_port()}", name="desk")
+    settings = FleetSettings(servers=(f"nats://me:secret@127.0.0.1:{free_port()}",), name="desk")
     said: list[str] = []
     copy = AuditCopy(settings, {"HOME": str(tmp_path)}, said.append)
 

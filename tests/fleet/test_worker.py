@@ -16,7 +16,7 @@ from hookline.fleet import audit
 from hookline.fleet.connection import AUDIT, Fleet, FleetError, connected
 from hookline.fleet.jobs.wake_file import WakeFile
 from hookline.fleet.machine import NameTakenError
-from hookline.fleet.settings import SettingsError, read_settings
+from hookline.fleet.settings import read_settings
 from hookline.fleet.worker import AlreadyRunningError, Worker, with_slots
 from hookline.journal.file import JournalFile, journal_path
 from hookline.model.payloads import ToolResult
@@ -255,33 +255,3 @@ def test_a_journal_that_cannot_be_sent_is_kept_up_to_a_bound_and_then_counted(tm
     assert sum(batch.missing for batch in outage.batches) == 9
     assert outage.batches[0].first == 9
     assert any("3 runs were not sent in time" in line for line in said)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('name = "a"', "no server is named"),
-        ('server = "nats://x"\nnmae = "a"', "unknown field `nmae`"),
-        ('server = "nats://x"\nname = "a b"', "only letters, digits"),
-        ('server = "nats://x"\nslots = 0', "at least 1"),
-        ('server = "nats://x"\nmask = ["hook"]', "no field 'hook'"),
-        ("server = ", "fleet.toml"),
-    ],
-)
-def test_settings_that_are_wrong_are_said_with_their_file(tmp_path: Path, text: str, said: str) -> None:
-    file = tmp_path / ".config/hookline/fleet.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text(text)
-    with pytest.raises(SettingsError, match=r"fleet\.toml") as problem:
-        read_settings({"HOME": str(tmp_path)}, managed=str(tmp_path / "none"))
-    assert said in str(problem.value)
-
-
-def test_the_administrator_goes_before_the_user(tmp_path: Path) -> None:
-    file, managed = tmp_path / ".config/hookline/fleet.toml", tmp_path / "managed.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text('server = "nats://user"\nname = "mine"\ncredentials = "~/me.creds"\n')
-    managed.write_text('server = ["nats://one", "nats://two"]\nca = "ca.pem"\n')
-    found = read_settings({"HOME": str(tmp_path)}, managed=str(managed))
-    assert (found.servers, found.name) == (("nats://one", "nats://two"), "mine")
-    assert found.ca == str(tmp_path / "ca.pem")

@@ -23,9 +23,9 @@ from hookline.fleet.jobs.ledger import Ledger
 from hookline.fleet.jobs.sender import Sender
 from hookline.fleet.jobs.taker import Taker
 from hookline.fleet.jobs.wake_file import WakeFile
+from hookline.fleet.jobs.wakes import Mover
 from hookline.fleet.machine import Machine, NameTakenError, Presence
 from hookline.fleet.settings import FleetSettings
-from hookline.fleet.wakes import Mover
 from hookline.handlers.registry import standard_handlers
 from hookline.journal.file import JournalFile, journal_path, state_dir
 from hookline.journal.journal import Journal
