@@ -397,8 +397,10 @@ async def connect(settings: FleetSettings) -> Fleet:
         await fleet.close()  # also when this is cancelled: the client may have got through at the same moment
         if not isinstance(problem, FleetError):
             raise
-        found = problems[0] if problems else problem  # rather than that there are no more servers to be tried
-        why = why_refused(found, settings, wants_certificate=client.wants_certificate)
+        # Rather than that there are no more servers to be tried, and in an order that does not change.
+        found = problems or [problem]
+        wanted = bool(client.wants_certificate)
+        why = "; ".join(sorted({why_refused(each, settings, wants_certificate=wanted) for each in found}))
         servers = ", ".join(settings.servers)
         raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
     fleet.lost.clear()

@@ -120,7 +120,7 @@ def _read(file: str) -> dict[str, tuple[Any, Where]]:
         good = {}
     _refuse(
         f"{each.where}: {each.message}" + (f"; {each.fix}" if each.fix else "")
-        for each in report.diagnostics
+        for each in sorted(report.diagnostics, key=lambda each: each.where.line or 0)
         if each.severity == "error" or each.code == "unknown-field"
     )
     return dict(_values(good, document))

@@ -11,7 +11,7 @@ from hookline.cli.engines import inspection_engine, report_diagnostics
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.config.bundles.format import NAME_PATTERN, WHOLE, BundleScope
-from hookline.fleet.connection import FleetError
+from hookline.fleet.access import FleetError
 from hookline.fleet.keys import read_signing_key
 from hookline.fleet.publish import Plan, Source, Wanted, check, plan, read_source, require, verified
 from hookline.fleet.status import MachineStatus, fleet_status
