@@ -86,6 +86,9 @@ async def _scenario(server: Server, folder: Path) -> None:
                 transport,
                 "alpha: refused a bundle: published as guards.99: its content does not have the digest",
             )
+            # What was taken off the server is not refused any more.
+            await transport.fleet.streams.purge_stream(f"KV_{BUNDLES}", subject=f"$KV.{BUNDLES}.guards.99")
+            await until(lambda: alpha.activator.place.report().refused == ())
             # A server that vanishes: the guards go on.
             server.kill()
             engine = alpha.load()[0]
