@@ -20,9 +20,9 @@ _TURNS = ("host", "worker", "settle", "server", "seen", "told", "worker", "host"
 
 
 def turns(kills: int) -> Sequence[str]:
-    """So many kills: of hosts, workers and the server. In the middle its disk is wiped, and a worker is stopped."""
+    """So many kills, of hosts, workers and the server; in the middle its disk is wiped, and then a worker is stopped."""
     usual, half = (_TURNS * kills)[:kills], kills // 2
-    return (*usual[:half], "wipe", "stop", *usual[half + 2 :])
+    return (*usual[:half], "wipe", "stop", *usual[half + 1 :])
 
 
 class FleetPlayers(Players):

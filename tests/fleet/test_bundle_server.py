@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from hookline.config.bundles.format import WHOLE
+from hookline.fleet.bundles.follow import follow_fleet, pull
+from hookline.fleet.bundles.transport import ServerTransport
 from hookline.fleet.connection import BUNDLES, FleetError, connected
-from hookline.fleet.follow import follow_fleet, pull
 from hookline.fleet.settings import FleetSettings
 from hookline.fleet.status import FleetStatus, fleet_status
-from hookline.fleet.transport import ServerTransport
 from tests.fleet.machines import Machine, bundle, key
 from tests.fleet.server import Server, needs_server
 from tests.waiting import until

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from hookline.events import POST_TOOL_USE
+from hookline.fleet.bundles.keys import make_key
 from hookline.fleet.connection import connect
-from hookline.fleet.keys import make_key
 from hookline.fleet.settings import FleetSettings
 from tests.fleet.machines import GUARD, key
 from tests.fleet.server import Server, home, needs_server

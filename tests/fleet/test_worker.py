@@ -12,7 +12,7 @@ import pytest
 
 from hookline import Engine
 from hookline.events import POST_TOOL_USE
-from hookline.fleet import audit
+from hookline.fleet.audit import ship
 from hookline.fleet.connection import AUDIT, Fleet, FleetError, connected
 from hookline.fleet.jobs.wake_file import WakeFile
 from hookline.fleet.machine import NameTakenError
@@ -171,7 +171,7 @@ def test_runs_are_sent_without_secrets_and_every_gap_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = Server(tmp_path / "server")
-    monkeypatch.setattr("hookline.fleet.audit._LOOK", 0.02)
+    monkeypatch.setattr("hookline.fleet.audit.ship._LOOK", 0.02)
 
     async def main() -> None:
         alpha = home(tmp_path, "alpha", server, "", mask=["stderr"]) | {"DEPLOY_TOKEN": "hunter2-hunter2"}
@@ -186,20 +186,20 @@ def test_runs_are_sent_without_secrets_and_every_gap_is_counted(
             journal.append(Run(hook="two"))
             await until(lambda: _position(alpha).get("number") == 3)
             async with connected(read_settings(alpha)) as fleet:
-                runs = [run async for batch in audit.batches(fleet) for run in batch.runs]
+                runs = [run async for batch in ship.batches(fleet) for run in batch.runs]
                 assert [run.hook for run in runs] == ["one", "two"]
                 assert "hunter2" not in str(runs)
                 assert "private" not in str(runs)
-                assert await audit.gaps(fleet) == {"alpha": 1}
+                assert await ship.gaps(fleet) == {"alpha": 1}
                 await fleet.streams.purge_stream(AUDIT)
                 journal.append(Run(hook="three"))
                 await until(lambda: _position(alpha).get("number") == 4)
-                assert await audit.gaps(fleet) == {"alpha": 0}, "what is too old to be kept is not missing"
+                assert await ship.gaps(fleet) == {"alpha": 0}, "what is too old to be kept is not missing"
             server.restart(wiped=True)
             journal.append(Run(hook="four"))
             await until(lambda: _position(alpha).get("number") == 5)
             async with connected(read_settings(alpha)) as fleet:
-                assert await audit.gaps(fleet) == {"alpha": 4}, "the server has lost what it had"
+                assert await ship.gaps(fleet) == {"alpha": 4}, "the server has lost what it had"
 
     try:
         asyncio.run(main())
@@ -217,19 +217,19 @@ class Outage:
 
     def __init__(self) -> None:
         self.up = False
-        self.batches: list[audit.Batch] = []
+        self.batches: list[ship.Batch] = []
 
     async def publish(self, _subject: str, data: bytes, _headers: Mapping[str, str]) -> int:
         if not self.up:
             raise FleetError("down")
-        self.batches.append(audit.msgspec.json.decode(gzip.decompress(data), type=audit.Batch))
+        self.batches.append(ship.msgspec.json.decode(gzip.decompress(data), type=ship.Batch))
         return 1
 
 
 def test_a_journal_that_cannot_be_sent_is_kept_up_to_a_bound_and_then_counted(tmp_path: Path) -> None:
     env, said = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}, list[str]()
     (tmp_path / "hookline" / "fleet").mkdir(parents=True)
-    shipper = audit.Shipper(env, "alpha", said.append)
+    shipper = ship.Shipper(env, "alpha", said.append)
     shipper.look()
     journal, outage = journal_path(env), Outage()
     fleet: Fleet = outage  # pyright: ignore[reportAssignmentType] what is asked of one

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from hookline.config.engine import Engine
 from hookline.durable.port import DurableError
-from hookline.fleet.audit import Shipper
+from hookline.fleet.audit.ship import Shipper
+from hookline.fleet.bundles.follow import follow_fleet
 from hookline.fleet.connection import Fleet, FleetError, connect
-from hookline.fleet.follow import follow_fleet
 from hookline.fleet.jobs.files import Taken
 from hookline.fleet.jobs.hooks import FleetHooks
 from hookline.fleet.jobs.ledger import Ledger

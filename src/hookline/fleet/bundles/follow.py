@@ -11,10 +11,10 @@ from hookline.config.bundles.format import BundleError
 from hookline.config.bundles.settings import bundle_settings
 from hookline.config.load import Loader
 from hookline.dialects.registry import home_dialect
-from hookline.fleet.activate import Activator, Result
+from hookline.fleet.bundles.activate import Activator, Result
+from hookline.fleet.bundles.report import own_report
+from hookline.fleet.bundles.transport import Offered, ServerTransport, Transport
 from hookline.fleet.connection import Fleet, FleetError
-from hookline.fleet.report import own_report
-from hookline.fleet.transport import Offered, ServerTransport, Transport
 from hookline.handlers.registry import standard_handlers
 from hookline.model.errors import HooklineError
 
