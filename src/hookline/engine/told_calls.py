@@ -266,8 +266,8 @@ class LastCall(Struct, frozen=True, eq=False):
     payload: Any
     scene: "Scene"
     call: ReadCall
-    #: By hook.
-    told: "dict[PreparedHook, ToldCall]"
+    #: By hook, or for all hooks of one agent that are for any call.
+    told: "dict[PreparedHook | tuple[int, str], ToldCall]"
     #: By view and the tools of the agent that it is for; both live as long as the call.
     acts: dict[tuple[int, int], ToldAct]
 

@@ -88,7 +88,9 @@ def _balanced(text: str) -> str:
     return text
 
 
-def _options(name: str, value: str) -> Iterator[Found]:
+def _doubts(name: str, value: str) -> Iterator[Found]:
+    if "$" in name.replace("$$", ""):
+        yield Doubt("the name of a variable of make is put together at run time")
     if re.fullmatch(_OPTIONS, name) and not re.fullmatch(r"[-\sjksnBO\d]*", value):
         yield Doubt("a variable of make holds options")
 
@@ -101,7 +103,7 @@ def variable(word: str) -> Iterator[Found]:
     if name.endswith("!"):
         yield from commands.line(value)
     yield from _shell_calls(value)
-    yield from _options(name.rstrip(":+?!"), value)
+    yield from _doubts(name.rstrip(":+?!"), value)
     if re.fullmatch(_PROGRAMS, name.rstrip(":+?!")):
         split = commands.split(value)
         if name.startswith(".SHELLFLAGS"):
@@ -125,5 +127,8 @@ def variable_beyond(word: str) -> bool:
     if not equals or name.startswith("-"):
         return False
     return bool(
-        re.fullmatch(_PROGRAMS, name.rstrip(":+?!")) or re.search(_SHELL_SIGNS, value) or name.endswith("!")
+        re.fullmatch(_PROGRAMS, name.rstrip(":+?!"))
+        or re.search(_SHELL_SIGNS, value)
+        or name.endswith("!")
+        or "$" in name
     )

@@ -4,6 +4,8 @@ import re
 from collections import deque
 from itertools import chain, pairwise
 
+from msgspec.structs import replace
+
 from hookline.matching.shell.environment import kind_of_variable, look_at_variable
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
 from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS
@@ -14,8 +16,10 @@ from hookline.matching.shell.walk.definitions import HERE_IN_ALIAS, Definitions
 from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Context, Draft, Stages
 from hookline.matching.shell.walk.evaluated import EVALUATING, EvaluatedText
 from hookline.matching.shell.walk.expand import Expander
+from hookline.matching.shell.walk.printed_options import PrintedOptions
 from hookline.matching.shell.walk.variables import DECLARING, Variables
 
+_FIND = frozenset(("find", "gfind"))
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -29,6 +33,7 @@ class CommandWalk:
         self._expander = Expander(self._variables, None, set())
         self._definitions = Definitions()
         self._evaluated = EvaluatedText()
+        self._printed = PrintedOptions()
         #: The line is being read as a shell other than bash would read it.
         self._posix = False
         #: `exec < file`: what was inherited is no longer.
@@ -41,6 +46,7 @@ class CommandWalk:
         if self._draft.full():
             return
         self._emit(words, context.stages, outer)
+        self._printed.note(words, context.stdin)
         if " " in words[0]:
             self._draft.literal = False
         program = base_name(words[0])
@@ -56,7 +62,7 @@ class CommandWalk:
             if program == "set" and _sets_arguments(words):
                 self._definitions.sets_arguments()
         if self._fed_anew and context.stdin.kind != "unknown":
-            context = context._replace(stdin=Stdin("unknown"))
+            context = replace(context, stdin=Stdin("unknown"))
         self._look_through(words, context)
 
     def _look_through(self, words: Words, context: Context) -> None:
@@ -70,9 +76,14 @@ class CommandWalk:
                 and any(HOLE in word for word in set(found.words) - known)
             ):
                 # The input of xargs, the files that find comes upon.
-                self._found(found, context._replace(made_up=True))
+                read = base_name(words[0]) not in _FIND
+                self._found(found, replace(context, made_up=True, read=read))
             else:
                 self._found(found, context)
+        if context.made_up:
+            self._printed.give(words, context.stdin)
+        if context.read and HOLE in known and base_name(words[0]) in _FIND:
+            self._draft.doubt("what find is to do comes from standard input")
 
     def _emit(self, words: Words, stages: Stages, outer: Words) -> None:
         anew = not self._posix or self._definitions.calls(words[0])
@@ -88,11 +99,11 @@ class CommandWalk:
             self._draft.foreign(found.text)
         else:
             self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
-            context = context._replace(certain=False)
+            context = replace(context, certain=False)
             if isinstance(found, Line):
                 # The arguments of a function are not those of the code that it runs.
                 stdin = Stdin("unknown") if found.fed else context.stdin
-                context = context._replace(depth=context.depth + 1, function="", stdin=stdin)
+                context = replace(context, depth=context.depth + 1, function="", stdin=stdin, read=False)
             self._waiting.append((found, context))
 
     def _declared(self, words: Words, context: Context) -> None:
@@ -109,9 +120,11 @@ class CommandWalk:
                 self._found(HERE_IN_ALIAS, context)
         if kind_of_variable(name) is not None:
             self._definitions.loads(value)
-        for found in look_at_variable(name, value):
-            # Nobody says when it runs, or that it gets anything to read.
-            self._found(found, context._replace(stdin=Stdin("text")))
+        # What is not known of it may be nothing.
+        for text in dict.fromkeys((value, value.replace(HOLE, ""))):
+            for found in look_at_variable(name, text):
+                # It is not known when it runs, or that it gets anything to read.
+                self._found(found, replace(context, stdin=Stdin("text")))
 
 
 def _same(words: Words, known: Words) -> bool:

@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec.structs import replace
+
 from hookline.matching.shell.found import Foreign, Line, Stdin
 from hookline.matching.shell.grammar.limits import has_bash_syntax, unreadable
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError, UnclearError
@@ -22,10 +24,10 @@ from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import program_of
-from hookline.matching.shell.walk.draft import COST_OF_A_PART, MANY_PARTS, Context
+from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, Context
 from hookline.matching.shell.walk.evaluated import EVALUATING
 from hookline.matching.shell.walk.expand import Expander
-from hookline.matching.shell.walk.simple import SimpleWalk, is_argument
+from hookline.matching.shell.walk.simple import SimpleWalk, is_argument, may_drop_patterns
 from hookline.matching.shell.walk.streams import INPUT, printed, redirected
 from hookline.matching.shell.walk.variables import (
     has_names,
@@ -74,7 +76,15 @@ class Walk(SimpleWalk):
                 if HOLE in base_name(found.words[0]):
                     self._draft.doubt("what a command runs is known only when it runs")
                 self._command(found.words, context, found.outer)
+        for program, option in self._printed.dangers(self._affords):
+            self._draft.doubt(
+                f"{program} may be given {option}, which the line prints, and run what comes with it"
+            )
         return self._draft.reading()
+
+    def _affords(self, words: Words) -> bool:
+        self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
+        return not self._draft.full()
 
     # Lines
 
@@ -92,7 +102,7 @@ class Walk(SimpleWalk):
                 self._read(found, context, bash)
 
     def _read(self, found: Line, context: Context, bash: bool) -> None:
-        self._drops_patterns = self._drops_patterns or "nullglob" in found.code
+        self._drops_patterns = self._drops_patterns or may_drop_patterns(found.code)
         parsed = plain_list(found.code, self._draft.steps) or self._parsed(found.code, bash)
         if parsed is None:
             return
@@ -133,7 +143,7 @@ class Walk(SimpleWalk):
             certain = context.certain and item.after == ";" and not item.background
             self._draft.literal = self._draft.literal and not item.background
             self._node(
-                item.node, context if certain == context.certain else context._replace(certain=certain)
+                item.node, context if certain == context.certain else replace(context, certain=certain)
             )
 
     def _node(self, node: Node, context: Context) -> None:
@@ -154,29 +164,31 @@ class Walk(SimpleWalk):
         stdin, before = context.stdin, 0
         for command in node.commands:
             stage = self._draft.stage(after=before)
-            self._node(command, context._replace(stages=(*context.stages, stage), stdin=stdin, certain=False))
+            self._node(command, replace(context, stages=(*context.stages, stage), stdin=stdin, certain=False))
             stdin, before = printed(command, self._expander), stage
 
     # Compound commands
 
     def _block(self, node: Block, context: Context) -> None:
         stage = self._draft.stage()
-        context = context._replace(
-            stages=(*context.stages, stage), stdin=redirected(node.redirects, context.stdin, self._expander)
+        context = replace(
+            context,
+            stages=(*context.stages, stage),
+            stdin=redirected(node.redirects, context.stdin, self._expander),
         )
         self._inside(node, context, stage)
         self._redirects(node.redirects)
         self._written(node.redirects, Stdin("unknown"), context)
-        context = context._replace(fed=context.fed or any(one.operator in INPUT for one in node.redirects))
+        context = replace(context, fed=context.fed or any(one.operator in INPUT for one in node.redirects))
         if node.kind == "function":
             # It may replace a program that a rule allows.
             self._draft.literal = False
-            context = context._replace(function=node.name, certain=False, stdin=Stdin("unknown"))
+            context = replace(context, function=node.name, certain=False, stdin=Stdin("unknown"))
         elif node.kind != "group":
-            context = context._replace(certain=False)
+            context = replace(context, certain=False)
         if node.kind == "coproc":
             self._draft.literal = False
-            context = context._replace(stdin=Stdin("unknown"))
+            context = replace(context, stdin=Stdin("unknown"))
         loops = node.kind == "loop" and node.name and node.name not in self._assured
         if loops:
             self._assured.add(node.name)
@@ -194,7 +206,7 @@ class Walk(SimpleWalk):
 
     def _test(self, node: Test, context: Context) -> None:
         stage = self._draft.stage()
-        self._inside(node, context._replace(stages=(*context.stages, stage)), stage)
+        self._inside(node, replace(context, stages=(*context.stages, stage)), stage)
         self._redirects(node.redirects)
         if node.arithmetic:
             self._draft.literal = False
@@ -224,7 +236,7 @@ class Walk(SimpleWalk):
                 stdin = Stdin("unknown") if part.direction == ">" else context.stdin
                 self._list(
                     part.body,
-                    context._replace(stages=(*context.stages[:-1], inner), stdin=stdin, certain=False),
+                    replace(context, stages=(*context.stages[:-1], inner), stdin=stdin, certain=False),
                 )
             elif isinstance(part, Arithmetic):
                 # What is put into arithmetic is evaluated, the output of a command as well.

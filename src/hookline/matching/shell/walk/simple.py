@@ -1,8 +1,11 @@
 """Simple commands: their assignments, redirections and words, as the shell would expand them."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import product
+
+from msgspec.structs import replace
 
 from hookline.matching.shell.environment import CONVENTION, prints_settings
 from hookline.matching.shell.found import Stdin
@@ -30,6 +33,8 @@ from hookline.matching.shell.walk.streams import INPUT, OUTPUT, printed, redirec
 from hookline.matching.shell.walk.variables import first_text, has_names, is_positional, plain
 
 _MOST_VARIANTS = 12
+_QUOTES = str.maketrans("", "", "'\"\\")
+_SETS_OPTIONS = re.compile(r"nullglob|shopt|BASHOPTS|bash\b[^\n;|&]*\s[-+]\w*O")
 _HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 
 
@@ -47,8 +52,10 @@ class SimpleWalk(CommandWalk, ABC):
 
     def _simple(self, node: Simple, context: Context) -> None:
         stage = self._draft.stage()
-        context = context._replace(
-            stages=(*context.stages, stage), stdin=redirected(node.redirects, context.stdin, self._expander)
+        context = replace(
+            context,
+            stages=(*context.stages, stage),
+            stdin=redirected(node.redirects, context.stdin, self._expander),
         )
         self._inside(node, context, stage)
         for assignment in node.assignments:
@@ -72,7 +79,7 @@ class SimpleWalk(CommandWalk, ABC):
             words = tuple(field.text for field in fields)
             self._fed_anew = self._fed_anew or (fed and base_name(words[0]) == "exec")
             self._draft.literal = self._draft.literal and (not fed or takes_data(words))
-            context = context if made_up == context.made_up else context._replace(made_up=made_up)
+            context = context if made_up == context.made_up else replace(context, made_up=made_up)
             self._command(words, context, ())
             fewer = _without_empty(fields, self._drops_patterns)
             if fewer not in {(), words}:
@@ -194,6 +201,11 @@ class SimpleWalk(CommandWalk, ABC):
         if self._posix and field.origin != "unknown":
             return
         self._draft.doubt(f"what `{shown(node.words[0])}` runs is known only to the shell")
+
+
+def may_drop_patterns(line: str) -> bool:
+    """Whether a line may set `nullglob`, however it is written there: by shopt, bash -O or a variable."""
+    return _SETS_OPTIONS.search(line.translate(_QUOTES)) is not None
 
 
 def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
