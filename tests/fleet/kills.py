@@ -20,7 +20,7 @@ _TURNS = ("host", "worker", "settle", "server", "seen", "told", "worker", "host"
 
 
 def turns(kills: int) -> Sequence[str]:
-    """So many kills, of hosts, workers and the server; in the middle its disk is wiped, and then a worker is stopped."""
+    """So many kills of hosts, workers and the server; in the middle its disk is wiped, and a worker is stopped, too."""
     usual, half = (_TURNS * kills)[:kills], kills // 2
     return (*usual[:half], "wipe", "stop", *usual[half + 1 :])
 
