@@ -90,7 +90,7 @@ class Server:
         self.start()
 
 
-def home(folder: Path, name: str, server: Server, hooks: str, **settings: object) -> dict[str, str]:
+def home(folder: Path, name: str, server: Server, hooks: str, /, **settings: object) -> dict[str, str]:
     """A machine: the environment of a user with these hooks, in a fleet."""
     own = folder / name
     config = own / ".config" / "hookline"

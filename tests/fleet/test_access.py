@@ -4,6 +4,8 @@ import asyncio
 import base64
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -14,9 +16,9 @@ from typing import Any
 import pytest
 
 from hookline.events import POST_TOOL_USE
-from hookline.fleet.access import FleetError
+from hookline.fleet.access import FleetError, needs_tls
 from hookline.fleet.connection import connected
-from hookline.fleet.settings import SettingsError, read_settings
+from hookline.fleet.settings import FleetSettings, SettingsError, read_settings
 from tests.certificates import make_certificate
 from tests.fleet.server import Server, home, needs_server
 from tests.fleet.test_worker import agent, at_work, hooks, result
@@ -42,7 +44,7 @@ def secret(file: Path, text: str) -> str:
     return str(file)
 
 
-def joined(folder: Path, server: Server, **settings: object) -> str:
+def joined(folder: Path, server: Server, /, **settings: object) -> str:
     """What comes of a connection with these settings: nothing, or what is said."""
     name = f"m{len(list(folder.iterdir()))}"
 
@@ -69,6 +71,11 @@ def test_tls_and_passwords(tmp_path: Path) -> None:
         'authorization { users: [{user: ann, password: "let-me-in"}] }\n'
     )
     with serving(tmp_path, config) as server:
+        secured = f"tls://127.0.0.1:{server.port}"
+        env = home(tmp_path, "desk", server, "", server=secured, ca=ca, **right)
+        command = [sys.executable, "-m", "hookline", "fleet", "status"]
+        ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stderr) == (0, "")
         assert joined(tmp_path, server, ca=ca, **right) == ""
         said = joined(tmp_path, server, ca=ca, **wrong)
         assert "cannot be reached: it refuses the user ann with the password in" in said
@@ -116,6 +123,9 @@ def test_tokens_and_keys(tmp_path: Path) -> None:
     token = secret(tmp_path / "token", "a-word-that-only-we-know")
     with serving(tmp_path, 'authorization { token: "a-word-that-only-we-know" }\n') as server:
         assert joined(tmp_path, server, token_file=token) == ""
+        assert "it offers no TLS, so it was told nothing" in joined(
+            tmp_path, server, server=f"tls://127.0.0.1:{server.port}", token_file=token
+        )
         other = secret(tmp_path / "other", "guessed")
         assert f"it refuses the token in {other} (fleet.toml:3)" in joined(tmp_path, server, token_file=other)
         assert "token_file: " in joined(tmp_path, server, token_file=str(tmp_path / "none"))
@@ -265,6 +275,24 @@ def test_nothing_is_said_to_a_server_without_tls_where_tls_is_needed(tmp_path: P
     assert "it offers no TLS, so it was told nothing" in asyncio.run(main())
     assert heard
     assert b"".join(heard) == b""
+
+
+@pytest.mark.parametrize(
+    ("address", "settings", "needed"),
+    [
+        ("nats://10.0.0.1:4222", {}, False),
+        ("nats://10.0.0.1:4222", {"credentials": "c"}, False),  # it signs, and says no secret
+        ("nats://10.0.0.1:4222", {"token_file": "t"}, True),
+        ("nats://nats.example", {"user": "ann", "password_file": "p"}, True),
+        ("nats://127.0.0.1:4222", {"user": "ann", "password_file": "p"}, False),
+        ("nats://[::1]:4222", {"token_file": "t"}, False),
+        ("nats://localhost", {"ca": "c"}, True),
+        ("nats://localhost", {"certificate": "c"}, True),
+        ("tls://localhost", {}, True),
+    ],
+)
+def test_where_tls_is_needed(address: str, settings: dict[str, Any], *, needed: bool) -> None:
+    assert needs_tls(FleetSettings(servers=(address,), **settings), address) == needed
 
 
 @pytest.mark.parametrize(
