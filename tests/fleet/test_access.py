@@ -19,6 +19,7 @@ from hookline.events import POST_TOOL_USE
 from hookline.fleet.access import FleetError, needs_tls
 from hookline.fleet.connection import connected
 from hookline.fleet.settings import FleetSettings, SettingsError, read_settings
+from hookline.fleet.worker import Worker
 from tests.certificates import make_certificate
 from tests.fleet.server import Server, home, needs_server
 from tests.fleet.test_worker import agent, at_work, hooks, result
@@ -193,6 +194,29 @@ def test_too_few_rights_are_said_with_what_is_missing(tmp_path: Path) -> None:
         'gives this machine too few rights: permissions violation for publish to "$js.api.stream'
         in said.lower()
     )
+
+
+@needs_server
+def test_a_worker_with_too_few_rights_says_so_once(tmp_path: Path) -> None:
+    """It comes in and is thrown out, again and again."""
+    said: list[str] = []
+
+    async def main(server: Server) -> None:
+        password = secret(tmp_path / "password", "x")
+        env = home(tmp_path, "alpha", server, "", user="ann", password_file=password)
+        worker = Worker(read_settings(env), env, said.append)
+        task = asyncio.ensure_future(worker.run())
+        await until(lambda: worker._problems >= 3)  # pyright: ignore[reportPrivateUsage]
+        task.cancel()
+        await asyncio.wait({task})
+
+    rights = 'permissions: {subscribe: {deny: ["hl.moved"]}}'
+    with serving(tmp_path, f"authorization {{ users: [{{user: ann, password: x, {rights}}}] }}\n") as server:
+        asyncio.run(main(server))
+    assert len(said) == 3, said
+    assert 'too few rights: permissions violation for subscription to "hl.moved"' in said[1].lower()
+    assert "alpha is in the fleet" in said[0]
+    assert said[0] == said[2]
 
 
 @needs_server

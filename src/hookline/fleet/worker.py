@@ -58,6 +58,8 @@ class Worker:
         self._lost = 0
         self._problem = ""
         self._problems = 0
+        #: Whether it was last said that this machine is not in the fleet.
+        self._away = True
 
     async def run(self) -> None:
         """Raises AlreadyRunningError, NameTakenError, and DurableError if the files cannot be used."""
@@ -115,7 +117,9 @@ class Worker:
         ledger = Ledger(fleet, name, self._file, self.settings.lease)
         machine = Machine(fleet, self._presence, ledger.set_time)
         await machine.begin()
-        self._say(f"{name} is in the fleet, at {fleet.server}")
+        if self._away:
+            self._away = False
+            self._say(f"{name} is in the fleet, at {fleet.server}")
         self._taker = taker = Taker(
             fleet, ledger, self._taken, self._folder, self.settings.slots, self._note, begun
         )
@@ -149,6 +153,7 @@ class Worker:
         self._problems += 1
         if problem != self._problem:
             self._problem = problem
+            self._away = True
             self._say(problem)
 
 
