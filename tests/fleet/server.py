@@ -33,8 +33,9 @@ def free_port() -> int:
 class Server:
     """One server, at the same address for as long as this lives."""
 
-    def __init__(self, folder: Path, config: str = "") -> None:
+    def __init__(self, folder: Path, config: str = "", *, streams: bool = True) -> None:
         self.folder = folder
+        self._streams = streams
         #: Further settings of the server, in its own format.
         self._config = config
         self.port = free_port()
@@ -48,7 +49,8 @@ class Server:
     def start(self) -> None:
         found = program()
         assert found is not None
-        words = [found, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port)]
+        words = [found, "-a", "127.0.0.1", "-p", str(self.port)]
+        words += ["-js", "-sd", str(self.folder)] if self._streams else []
         if self._config:
             self.folder.mkdir(parents=True, exist_ok=True)
             file = self.folder / "server.conf"

@@ -197,6 +197,15 @@ def test_too_few_rights_are_said_with_what_is_missing(tmp_path: Path) -> None:
 
 
 @needs_server
+def test_a_server_without_streams_is_said(tmp_path: Path) -> None:
+    server = Server(tmp_path / "server", streams=False)
+    try:
+        assert "has no JetStream" in joined(tmp_path, server)
+    finally:
+        server.kill()
+
+
+@needs_server
 def test_a_worker_with_too_few_rights_says_so_once(tmp_path: Path) -> None:
     """It comes in and is thrown out, again and again."""
     said: list[str] = []

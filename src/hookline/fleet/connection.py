@@ -473,6 +473,8 @@ async def _quietly(end: Awaitable[object], seconds: float = _WAITS) -> None:
 def _why(problem: Exception) -> str:
     if isinstance(problem, TimeoutError):
         return "the server of the fleet did not answer in time"
+    if type(problem).__name__ == "ServiceUnavailableError":
+        return "the server of the fleet has no JetStream (its option -js), or its cluster has no leader now"
     return str(problem).strip() or type(problem).__name__
 
 
