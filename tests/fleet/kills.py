@@ -70,7 +70,7 @@ class FleetPlayers(Players):
 
 def stopped_worker(folder: Path, mutant: str = "") -> Seen:
     """A worker is stopped after a hook's effect; the other machine takes the job over and settles it; it goes on."""
-    with closing(FleetPlayers(folder, Plan(jobs=1, turns=(), mutant=mutant, lease=1.0))) as players:
+    with closing(FleetPlayers(folder, Plan(jobs=1, turns=(), mutant=mutant, lease=1.5))) as players:
         results = folder / "results"
         results.touch()
         players.workers(2)

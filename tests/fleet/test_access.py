@@ -174,7 +174,8 @@ def test_a_machine_that_is_refused_keeps_its_jobs_and_comes_in_with_a_right_toke
             await session.dispatch(POST_TOOL_USE, result())
             await until(lambda: said)
             assert [job.state for job in engine.desk.queue.open_jobs("s")] == ["queued"]
-            token.write_text("known")
+            secret(tmp_path / "new", "known")
+            os.replace(tmp_path / "new", token)
             assert await session.inbox.next_wake() is not None
             assert len(said) == 2
             assert "it refuses the token in" in said[0]
@@ -222,10 +223,9 @@ def test_a_worker_with_too_few_rights_says_so_once(tmp_path: Path) -> None:
     rights = 'permissions: {subscribe: {deny: ["hl.moved"]}}'
     with serving(tmp_path, f"authorization {{ users: [{{user: ann, password: x, {rights}}}] }}\n") as server:
         asyncio.run(main(server))
-    assert len(said) == 3, said
-    assert 'too few rights: permissions violation for subscription to "hl.moved"' in said[1].lower()
-    assert "alpha is in the fleet" in said[0]
-    assert said[0] == said[2]
+    denied = 'too few rights: permissions violation for subscription to "hl.moved"'
+    assert sum(denied in line.lower() for line in said) == 1, said
+    assert sum("alpha is in the fleet" in line for line in said) <= 2, said
 
 
 @needs_server
