@@ -15,6 +15,8 @@ _PROGRAMS = (
 #: Variables whose value is options, among them further variables.
 _OPTIONS = r"(?:GNU)?MAKEFLAGS|MFLAGS|MAKEOVERRIDES"
 _MOST_LINES = 1000
+#: What make takes off a recipe, also where it comes out of a variable.
+_BEFORE_RECIPES = "@-+ \t"
 _SHELL = r"\$[({]\s*shell\s+([^\0]*)"
 _VARIABLE = r"\$\$|\$\(([^()]*)\)|\$\{([^{}]*)\}|\$(.)"
 _SHELL_SIGNS = r"[;&|`$<>(){}\n\\!*?\"'#~]"
@@ -33,7 +35,8 @@ def makefile(text: str) -> Iterator[Found]:
         yield Doubt(f"a makefile has more than {_MOST_LINES} lines")
         return
     assigned = (re.match(r"\s*(?:export\s+|override\s+)?(\w+)\s*[:?+]*=\s*(.*)", line) for line in lines)
-    variables = "".join(f"{one[1]}={_quoted(_expanded(one[2]))}\n" for one in assigned if one)
+    values = [(one[1], _expanded(one[2])) for one in assigned if one]
+    variables = "".join(f"{name}={_quoted(value.lstrip(_BEFORE_RECIPES))}\n" for name, value in values)
     for line in recipes:
         recipe = re.match(r"[^\t#][^;#]*:[^;]*;\s*(.*)|\t\s*(.*)|[^#]*!=\s*(.*)", line)
         if recipe:
@@ -48,7 +51,7 @@ def makefile(text: str) -> Iterator[Found]:
 
 
 def _recipe(code: str, variables: str) -> Iterator[Found]:
-    code = _expanded(code.lstrip("@-+ \t"))
+    code = _expanded(code.lstrip(_BEFORE_RECIPES))
     if code and HOLE not in code:
         yield Line(variables + code)
 
@@ -105,10 +108,10 @@ def variable(word: str) -> Iterator[Found]:
     yield from _shell_calls(value)
     yield from _doubts(name.rstrip(":+?!"), value)
     if re.fullmatch(_PROGRAMS, name.rstrip(":+?!")):
-        split = commands.split(value)
+        split = commands.split(value.lstrip(_BEFORE_RECIPES))
         if name.startswith(".SHELLFLAGS"):
-            split = ("sh", *split)
-        if split == (HOLE,) and HOLE not in value:
+            split = ("sh", *commands.split(value))
+        if split == (HOLE,) and value.strip() != HOLE:
             yield Doubt("a variable of make cannot be read")
         elif split and "$" in split[0].replace("$$", ""):
             yield Doubt("a variable of make names the program that is run")

@@ -41,12 +41,16 @@ class Context(Struct, frozen=True):
     made_up: bool = False
     #: Its last words are what xargs reads.
     read: bool = False
+    #: It is there only where what is not known is empty.
+    perhaps: bool = False
 
 
 class Draft:
     def __init__(self) -> None:
         self.commands: list[ShellCommand] = []
         self.stages: list[Stages] = []
+        #: Programs that are run where what is not known is empty.
+        self.perhaps: set[str] = set()
         self.writes: list[str] = []
         self.reads: list[str] = []
         #: Counted by the parsers, too.

@@ -40,6 +40,9 @@ from hookline.matching.shell.walk.variables import Elements, Variables, first_te
 #: How many values of variables are followed in one word.
 MOST_ALTERNATIVES = 8
 _MOST_SEPARATORS = 3
+#: What IFS is from the beginning.
+_BLANKS = " \t\n"
+_HOME_OR_PATTERN = re.compile(r"~|[*?\[].*", re.DOTALL)
 #: How often the value of a variable is looked for in another variable.
 _DEEPEST = 6
 
@@ -150,7 +153,7 @@ class Expander:
         if isinstance(part, Text):
             if self._moves_home(part):
                 # What begins with ~ may be any text. Whether the ~ begins something does not count.
-                return [(Piece(part.text.replace("~", HOLE), "quoted", "unknown"),)]
+                return [(Piece(_HOME_OR_PATTERN.sub(HOLE, part.text), "quoted", "unknown"),)]
             origin: Origin = "environment" if HOLE in part.text else ""
             return [(Piece(part.text, "quoted" if part.quoted else "source", origin),)]
         if isinstance(part, Parameter):
@@ -199,6 +202,8 @@ class Expander:
         if name.isdigit() or name in "@*":
             return self._arguments(part, mode)
         if not self._variables.may_change(name):
+            if name == "IFS":
+                return [(Piece(_BLANKS, mode),)]
             return [(Piece(HOLE, mode, "environment"),)] if absent or name in CONVENTION else []
         self._variables.used.add(name)
         if self._variables.any_name or self._depth >= _DEEPEST or name in _OF_THE_SHELL:
@@ -215,6 +220,8 @@ class Expander:
             found.append((Piece("", mode),))
         if name in CONVENTION and name not in self.assured:
             found.append((Piece(HOLE, mode, "environment"),))
+        if name == "IFS":
+            found.append((Piece(_BLANKS, mode),))
         return _unique(found) if len(found) <= MOST_ALTERNATIVES else [(Piece(HOLE, mode, "unknown"),)]
 
     def _value(

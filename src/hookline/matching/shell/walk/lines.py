@@ -25,6 +25,7 @@ from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import program_of
 from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, Context
+from hookline.matching.shell.walk.emptied import emptied
 from hookline.matching.shell.walk.evaluated import EVALUATING
 from hookline.matching.shell.walk.expand import Expander
 from hookline.matching.shell.walk.simple import SimpleWalk, is_argument, may_drop_patterns
@@ -42,6 +43,8 @@ from hookline.matching.shell.walk.variables import (
 DEEPEST_EVALUATION = 5
 #: How many calls of functions are followed.
 _MOST_CALLS = 40
+#: What is not known of a line begins with one of these.
+_UNKNOWN = (HOLE, "$", "`")
 _COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"))
 
 
@@ -76,6 +79,10 @@ class Walk(SimpleWalk):
                 if HOLE in base_name(found.words[0]):
                     self._draft.doubt("what a command runs is known only when it runs")
                 self._command(found.words, context, found.outer)
+        for program in sorted(
+            self._draft.perhaps - {base_name(one.words[0]) for one in self._draft.commands}
+        ):
+            self._draft.doubt(f"{program} is run where what is not known is empty")
         for program, option in self._printed.dangers(self._affords):
             self._draft.doubt(
                 f"{program} may be given {option}, which the line prints, and run what comes with it"
@@ -83,7 +90,7 @@ class Walk(SimpleWalk):
         return self._draft.reading()
 
     def _affords(self, words: Words) -> bool:
-        self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
+        self._draft.charge(COST_OF_A_COMMAND // 2 + len(words) // 4, 0)
         return not self._draft.full()
 
     # Lines
@@ -108,6 +115,9 @@ class Walk(SimpleWalk):
             return
         used = frozenset(self._variables.used)
         changed = self._variables.collect(parsed) & used
+        without = emptied(parsed) if any(sign in found.code for sign in _UNKNOWN) else None
+        if without is not None:
+            self._variables.collect(without)
         if changed and (bash or context.depth):
             # The line itself, read once more as another shell does, was not judged by any of this before.
             name = min(changed)
@@ -118,6 +128,8 @@ class Walk(SimpleWalk):
         assured = self._assured = set[str]()
         self._expander = Expander(self._variables, found.args or None, assured, braces=bash)
         self._list(parsed, context)
+        if without is not None:
+            self._list(without, replace(context, perhaps=True))
         if found.args and self._expander.forgot_arguments and _REPEATS.search(found.code):
             # What is before `shift` comes after it when it is done again.
             self._expander = Expander(self._variables, None, assured, braces=bash)
@@ -217,7 +229,7 @@ class Walk(SimpleWalk):
         words = tuple(HOLE if text is None else text for text in texts)
         if HOLE in words and not _COMPARISONS.isdisjoint(words):
             self._draft.literal = False
-        self._emit(("[[", *words, "]]"), (*context.stages, stage), ())
+        self._emit(("[[", *words, "]]"), replace(context, stages=(*context.stages, stage)), ())
 
     def _inside(self, node: Node, context: Context, stage: int) -> None:
         """What is substituted in the words of a command is run, and its output goes there."""
@@ -311,7 +323,7 @@ def _passes_arguments(function: Block) -> bool:
         if is_argument(node.words[0]) and node.words[1:]:
             return True
         name = plain(node.words[0])
-        if name is None or name in EVALUATING or row_of(program_of(name)) is None:
+        if name is not None and (name in EVALUATING or row_of(program_of(name)) is None):
             continue
         if any(isinstance(part, Parameter) and is_positional(part.name) for part in parts_of(node)):
             return True

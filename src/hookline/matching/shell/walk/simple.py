@@ -106,6 +106,8 @@ class SimpleWalk(CommandWalk, ABC):
     def _redirects(self, redirects: Iterable[Redirect]) -> None:
         for redirect in redirects:
             if redirect.body is not None or redirect.operator == "<<<":
+                for text, _origin in self._expander.texts(redirect.body or redirect.target):
+                    self._printed.prints(text)
                 continue
             for fields in self._expander.fields(redirect.target):
                 file = " ".join(field.text for field in fields)
@@ -143,7 +145,7 @@ class SimpleWalk(CommandWalk, ABC):
             if not fields or (not chosen[0] and len(every[0]) > 1 and _is_far_fetched(fields[0])):
                 # The first word may be empty; that the next one is then the command is far-fetched when it is no name.
                 continue
-            if context.function and HOLE in fields[0].text and is_argument(node.words[0]):
+            if context.function and chosen[0] and HOLE in fields[0].text and is_argument(node.words[0]):
                 self._definitions.runs_arguments(context.function)
                 if self._variables.may_change("IFS"):
                     self._draft.doubt(f"what {context.function} is given is split into other words")
@@ -212,16 +214,21 @@ def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
     """The words as they are where what fills their holes is empty: `-k$X 5 rm` is `-k 5 rm`."""
     kept = (field for field in fields if not field.splits or field.text.strip(HOLE))
     if drops_patterns:
-        kept = (field for field in kept if field.origin != "glob")
+        kept = (field for field in kept if not _may_be_dropped(field))
     return tuple(
         field.text if _is_pattern(field) else field.text.replace(HOLE, "") or field.text for field in kept
     )
 
 
+def _may_be_dropped(field: Field) -> bool:
+    """Whether it is a pattern, or holds a value that may be one."""
+    return field.origin == "glob" or field.splits
+
+
 def _may_shift(fields: Fields) -> bool:
     """Whether which word is the command depends on what patterns find, more than can be tried."""
-    count = sum(field.origin == "glob" for field in fields)
-    return fields[0].origin == "glob" or (count > 1 and row_of(program_of(fields[0].text)) is not None)
+    count = sum(map(_may_be_dropped, fields))
+    return _may_be_dropped(fields[0]) or (count > 1 and row_of(program_of(fields[0].text)) is not None)
 
 
 def _is_pattern(field: Field) -> bool:
