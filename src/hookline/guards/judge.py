@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from hookline.guards.policy import OUTSIDE, Flow, GuardedCommand, Policy, by_program
@@ -39,6 +39,14 @@ class Finding(NamedTuple):
     doubt: str = ""
     #: How it was judged, where that is worth saying.
     note: str = ""
+
+
+@cache
+def _paths():
+    """Only guards over files need it."""
+    from hookline.guards import paths  # noqa: PLC0415 see above
+
+    return paths
 
 
 class Judge:
@@ -93,21 +101,15 @@ class Judge:
         policy = self.policy
         if not (policy.secrets or policy.folders or policy.outside or policy.written):
             return
-        from hookline.guards.paths import (  # noqa: PLC0415 only for guards over files
-            Files,
-            deletes_folder,
-            secret_in,
-            written_by_tool,
-        )
-
-        files = Files(place, self.settings)
+        paths = _paths()
+        files = paths.Files(place, self.settings)
         if policy.secrets:
-            found = secret_in(policy, files, act)
+            found = paths.secret_in(policy, files, act)
             if found is not None:
                 yield Finding(found[0], found[1])
-        if policy.folders and (folder := deletes_folder(act)) is not None:
+        if policy.folders and (folder := paths.deletes_folder(act)) is not None:
             yield Finding(folder, "is a folder, which would be deleted with all that is in it")
-        for path in written_by_tool(act):
+        for path in paths.written_by_tool(act):
             if policy.outside and files.is_outside(path):
                 yield Finding(path, OUTSIDE)
             if policy.written and _regex(policy.written).search(path):
@@ -127,12 +129,11 @@ class Judge:
                 if _regex(policy.written).search(path):
                     yield Finding(path, f"would be written, which {policy.written_does}")
         if policy.secrets or policy.outside:
-            from hookline.guards.paths import Files, named_in, outside_of  # noqa: PLC0415 as above
-
-            files = Files(place, self.settings, line)
-            found = outside_of(files, reading) if policy.outside else files.secrets_of(policy, reading)
+            paths = _paths()
+            files = paths.Files(place, self.settings, line)
+            found = paths.outside_of(files, reading) if policy.outside else files.secrets_of(policy, reading)
             yield from (Finding(*one) for one in found)
-            yield from (Finding(*one) for one in (named_in(policy, files, line) if searched else ()))
+            yield from (Finding(*one) for one in (paths.named_in(policy, files, line) if searched else ()))
         for text in (line,) if searched else reading.foreign:
             yield from self._code(text, searched)
         for text in () if searched or read.programs.isdisjoint(_NOT_READ) else _not_read(reading):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from hookline.guards.policy import policy_of
@@ -126,15 +127,11 @@ class GuardRunner:
             and (last.tool == tool and last.arguments == arguments)
         ):
             return last
-        from hookline.tools.acts import Place  # noqa: PLC0415 most calls pass plainly
-        from hookline.tools.read_call import read_call  # noqa: PLC0415 as above
-        from hookline.tools.standard import CANONICAL  # noqa: PLC0415 as above
-        from hookline.tools.table import folded  # noqa: PLC0415 as above
-
+        place_of, read_call, canonical, folded = _tools()
         cwd = scene.cwd or os.getcwd()
         home = self._env.get("HOME") or os.path.expanduser("~")
-        place = Place(cwd, scene.project_dir or cwd, home, self._env.get("TMPDIR", ""))
-        acts = read_call(tools or CANONICAL, tool, arguments, place)
+        place = place_of(cwd, scene.project_dir or cwd, home, self._env.get("TMPDIR", ""))
+        acts = read_call(tools or canonical, tool, arguments, place)
         kept = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else None
         if kept is not None:
             # What could be changed in place could not be compared later.
@@ -157,6 +154,17 @@ class GuardRunner:
                 policy, read_settings(policy, args), self._reader, self._protects
             )
         return judge
+
+
+@cache
+def _tools():
+    """How calls are read: most pass plainly, and need none of it."""
+    from hookline.tools.acts import Place  # noqa: PLC0415 see above
+    from hookline.tools.read_call import read_call  # noqa: PLC0415 see above
+    from hookline.tools.standard import CANONICAL  # noqa: PLC0415 see above
+    from hookline.tools.table import folded  # noqa: PLC0415 see above
+
+    return Place, read_call, CANONICAL, folded
 
 
 def _shell_line(payload: Any) -> str | None:

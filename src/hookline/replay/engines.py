@@ -1,7 +1,7 @@
 """The hooks that were in force, or would have been: an engine for each directory in which a session began."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from hookline.config.trust.trust import Options, Trust
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.family.wire import bad_payload
 from hookline.engine.judge import PASSED
-from hookline.engine.lanes import Lane
+from hookline.engine.lanes import Lane, PreparedHook
 from hookline.engine.session import Session
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
@@ -56,12 +56,11 @@ class Configuration(Struct, frozen=True, kw_only=True):
 
 
 class CollectedRun(NamedTuple):
-    """One run; most are of hooks that had nothing to say, and then no more than their names is needed."""
+    """One run; most are of hooks that had nothing to say, and then there is no more than their names."""
 
     hook: str
     source: str
-    passed: bool
-    record: Callable[[], Run]
+    record: Run | None
 
 
 class RunCollector(Journal):
@@ -70,20 +69,21 @@ class RunCollector(Journal):
     def __init__(self) -> None:
         super().__init__(Redactor({}), memory=1)
         self.collected: list[CollectedRun] = []
+        self._passed: dict[PreparedHook, CollectedRun] = {}
 
     def record(self, run: Run) -> None:
-        passed = run.decision is None and run.status == "ok"
-        self.collected.append(CollectedRun(run.hook, run.source, passed, lambda: run))
+        self.collected.append(CollectedRun(run.hook, run.source, run))
 
     def record_later(self, status: Any, make: Any, noted: Any) -> None:
         del status
-        prepared, judged = noted[:2]
-        if judged is PASSED:
-            self.collected.append(
-                CollectedRun(prepared.hook.name, prepared.source, True, lambda: make(noted))
-            )
-        else:
+        prepared: PreparedHook = noted[0]
+        if noted[1] is not PASSED:
             self.record(make(noted))
+            return
+        passed = self._passed.get(prepared)
+        if passed is None:
+            passed = self._passed[prepared] = CollectedRun(prepared.hook.name, prepared.source, None)
+        self.collected.append(passed)
 
     def called(self, payload: Any, project: str) -> Called:
         del payload, project

@@ -170,14 +170,14 @@ def _verdict(outcome: Outcome, runs: list[CollectedRun], left_out: Mapping[tuple
     voices: list[Voice] = []
     passed: list[tuple[str, str]] = []
     unjudged: list[tuple[str, str, str]] = []
-    for run in runs:
-        name = (run.hook, run.source)
+    for hook, source, run in runs:
+        name = (hook, source)
         if name in left_out:
             unjudged.append((*name, left_out[name]))
-        elif run.passed and run.hook not in rewriters:
+        elif run is None or (run.decision is None and run.status == "ok" and hook not in rewriters):
             passed.append(name)
         else:
-            voices.append(_voice(run.record(), run.hook in rewriters))
+            voices.append(_voice(run, hook in rewriters))
     if not (voices or passed or unjudged):
         return NOTHING
     return Verdict(_effect(outcome), tuple(voices), tuple(passed), tuple(unjudged))

@@ -4,14 +4,26 @@ A word with a part that is not known is a word of its own kind to the walk. What
 looked at as well. Parts of paths and values (`"$DIR/x"`, `--port=$PORT`) do not count: a word is the same without them.
 """
 
+import re
 from typing import Any, cast
 
 from hookline.matching.shell.grammar.syntax import Arithmetic, Item, List, Parameter, Part, Substitution, Text
 from hookline.matching.shell.holes import HOLE
 
+#: The beginning or the end of what is not known, with something that is no blank and no operator beside it.
+_GLUED = re.compile(
+    rf"""[^\s/=|&()<>{{}}`]['"]*[$`{HOLE}]
+        |(?:\$\w+|\$[@*#?$!-]|[)}}`{HOLE}])['"]*[^\s/;|&()<>{{}}'"$`{HOLE}]""",
+    re.VERBOSE,
+)
 _PARTS = (Text, Parameter, Substitution, Arithmetic)
-_BEFORE = ("/", "=")
-_AFTER = "/"
+_BEFORE = ("/", "=", " ", "\t", "\n")
+_AFTER = ("/", " ", "\t", "\n")
+
+
+def may_be_glued(line: str) -> bool:
+    """Whether it is worth a look: few lines have such words."""
+    return _GLUED.search(line) is not None
 
 
 def emptied(line: List) -> List | None:

@@ -25,7 +25,7 @@ from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import program_of
 from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, Context
-from hookline.matching.shell.walk.emptied import emptied
+from hookline.matching.shell.walk.emptied import emptied, may_be_glued
 from hookline.matching.shell.walk.evaluated import EVALUATING
 from hookline.matching.shell.walk.expand import Expander
 from hookline.matching.shell.walk.simple import SimpleWalk, is_argument, may_drop_patterns
@@ -43,8 +43,6 @@ from hookline.matching.shell.walk.variables import (
 DEEPEST_EVALUATION = 5
 #: How many calls of functions are followed.
 _MOST_CALLS = 40
-#: What is not known of a line begins with one of these.
-_UNKNOWN = (HOLE, "$", "`")
 _COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"))
 
 
@@ -115,7 +113,7 @@ class Walk(SimpleWalk):
             return
         used = frozenset(self._variables.used)
         changed = self._variables.collect(parsed) & used
-        without = emptied(parsed) if any(sign in found.code for sign in _UNKNOWN) else None
+        without = emptied(parsed) if may_be_glued(found.code) else None
         if without is not None:
             self._variables.collect(without)
         if changed and (bash or context.depth):
