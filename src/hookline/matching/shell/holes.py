@@ -8,6 +8,8 @@ Words = tuple[str, ...]
 
 def base_name(word: str) -> str:
     """`/bin/rm` is rm, and so is zsh's `=rm`."""
+    if "/" not in word and "=" not in word:
+        return word
     return word.rsplit("/", 1)[-1].removeprefix("=") or word
 
 

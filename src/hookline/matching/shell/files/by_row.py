@@ -170,7 +170,8 @@ def _spread(signs: str, operands: Words) -> str:
 
 
 def plain(words: Iterable[str]) -> Words:
-    return tuple(dict.fromkeys(word for word in words if word not in _STREAMS))
+    # Most are empty.
+    return () if not words else tuple(dict.fromkeys([word for word in words if word not in _STREAMS]))
 
 
 def merged(one: Files, other: Files) -> Files:
