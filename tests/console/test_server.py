@@ -230,6 +230,36 @@ def test_a_run_is_explained_by_the_hooks_of_now_and_the_payload_of_its_transcrip
     assert browser.ask(path[1].rpartition("/")[0] + "/1").status == 404, "not where a record begins"
 
 
+def test_the_payload_that_was_kept_is_shown_without_secrets(browser: Browser) -> None:
+    home = Path(browser.running.login_file).parents[4]
+    settings = home / ".config/hookline/settings.toml"
+    settings.write_text("keep_payloads = true\n")
+    words = [
+        "fire",
+        "PreToolUse",
+        "Bash",
+        "command=rm -rf kept",
+        "password=hunter22",
+        f"description={_HOSTILE}",
+    ]
+    assert run_cli(words, home / "shop", home).status == 2
+    settings.unlink()
+    wait_until(lambda: "rm -rf kept" in browser.ask("/?q=kept").body)
+    path = re.search(r'href="(/run/[^"]*)"', browser.ask("/?q=kept").body)
+    assert path
+    page, why = browser.ask(path[1]).body, browser.ask(f"{path[1]}/why").body
+    assert "kept when the hook ran, secrets taken out" in page
+    assert "&quot;password&quot;: &quot;[redacted]&quot;" in page
+    assert "alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
+    assert "hunter22" not in page + why
+    assert 'aria-label="Payload"' not in why, "the page has it"
+    assert "no recursive delete" in why
+    (home / ".local/state/hookline/payloads.jsonl").unlink()
+    assert "kept when the hook ran" not in browser.ask(path[1]).body
+    assert "recomputed from the one line" in browser.ask(f"{path[1]}/why").body
+
+
 def test_a_second_console_opens_the_first_and_a_taken_port_is_said(browser: Browser, tmp_path: Path) -> None:
     home = Path(browser.running.login_file).parents[4]
     port = str(browser.running.port)

@@ -170,7 +170,9 @@ class Pages:
             return self._missing(request, LookupError())
         row, run = found
         title = f"{one_line(run.hook, 60)} · Run"
-        body = one_run.body(row, run, explained=self._index.sources[row.origin].local, now=time.time())
+        local = self._index.sources[row.origin].local
+        kept = self._ports.payload(run) if local else None
+        body = one_run.body(row, run, kept, explained=local, now=time.time())
         return self._page("/", title, body)
 
     def _why(self, request: Request) -> Response:

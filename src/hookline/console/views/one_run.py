@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -23,8 +23,16 @@ from hookline.console.views.layout import (
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
+#: Where a payload is from, by the word of the document.
+_ORIGINS: Final = {
+    "record": "kept when the hook ran, secrets taken out",
+    "transcript": "from the agent's transcript, secrets taken out",
+    "journal": "recomputed from the one line that the journal keeps of the input",
+}
 
-def body(row: Row, run: Run, *, explained: bool, now: float) -> Html:
+
+def body(row: Row, run: Run, kept: Any, *, explained: bool, now: float) -> Html:
+    """`kept` is the payload as it was recorded; None if it was not."""
     call = run.call
     said = run.reason or run.detail
     head = h(
@@ -54,7 +62,12 @@ def body(row: Row, run: Run, *, explained: bool, now: float) -> Html:
         head,
         h(
             "div",
-            h("div", _facts(row, run, now), _output(run)),
+            h(
+                "div",
+                _facts(row, run, now),
+                _output(run),
+                _payload("record", kept) if kept is not None else None,
+            ),
             h("div", why, _again(run, "" if explained else row.machine)),
             class_="pair run-page",
         ),
@@ -133,7 +146,15 @@ def _output(run: Run) -> Html | None:
 
 def why(document: Document) -> Html:
     """The part that is computed after the page is there."""
-    return h("div", _why(document), _payload(document), id="why", data_state="done")
+    kept = document["from"] == "record"  # the page has it already
+    return h(
+        "div",
+        _why(document),
+        _payload(document["from"], document["payload"]) if not kept else None,
+        section("The same on the command line", command(document["command"])),
+        id="why",
+        data_state="done",
+    )
 
 
 def why_not(problem: str) -> Html:
@@ -190,18 +211,19 @@ def _reasons(hook: Mapping[str, Any]) -> Iterator[str]:
         yield f"passes without an answer when: {', '.join(cause.replace('_', ' ') for cause in closed)}"
 
 
-def _payload(document: Document) -> Html:
-    origin = {
-        "transcript": "from the agent's transcript, secrets taken out",
-        "journal": "recomputed from the one line that the journal keeps of the input",
-    }[document["from"]]
-    text = msgspec.json.format(msgspec.json.encode(document["payload"]), indent=2).decode()
+def _payload(origin: str, payload: Any) -> Html:
+    text = msgspec.json.format(msgspec.json.encode(payload), indent=2).decode()
+    hint = (
+        h("p", "To keep whole payloads from now on: ", h("code", "keep_payloads = true"), " in your settings.toml",
+          class_="soft")
+        if origin == "journal"
+        else None
+    )  # fmt: skip
     return section(
         "Payload",
-        h("p", h("span", document["from"], class_="badge other"), f" {origin}", class_="soft"),
+        h("p", h("span", origin, class_="badge other"), f" {_ORIGINS[origin]}", class_="soft"),
         h("pre", text, tabindex=0, role="region", aria_label="Payload"),
-        h("p", "The same on the command line:", class_="soft"),
-        command(document["command"]),
+        hint,
     )
 
 
