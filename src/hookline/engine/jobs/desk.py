@@ -5,6 +5,7 @@ tells sessions what came of them.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from hashlib import sha256
 from time import perf_counter
@@ -46,6 +47,10 @@ _LOOK_SECONDS: Final = 0.25
 _EXPECTED_SECONDS: Final = 0.05
 #: Seconds between two looks for what others have left.
 _ADOPT_SECONDS: Final = 1.0
+#: How often a queue may fail in a row until `run_all` gives up: another process may hold it for a moment.
+_MOST_FAILURES: Final = 3
+#: Seconds until it is tried again before that.
+_FAILED_SECONDS: Final = 0.25
 _LONGEST_WHY: Final = 500
 _PROBLEMS_KEPT: Final = 20
 
@@ -85,6 +90,8 @@ class Desk:
         self._news = asyncio.Event()
         self._timer: asyncio.Handle | None = None
         self._tickers: set[asyncio.Task[None]] = set()
+        #: Why there was nothing to begin, each time since there last was.
+        self._failures: deque[DurableError] = deque(maxlen=_MOST_FAILURES)
         #: Why something of the queue could not be done, the newest last.
         self.problems: list[str] = []
 
@@ -166,12 +173,21 @@ class Desk:
             self._timer = asyncio.get_running_loop().call_soon(self._adopt)
 
     async def run_all(self, resolve: Resolve) -> None:
-        """Run everything that can be run, until nothing is left that is not another process's."""
+        """Run everything that can be run, until nothing is left that is not another process's.
+
+        Raises DurableError if the queue cannot be used: an agent would go on, but here nothing else is to be done.
+        """
         self._resolve = resolve
         while True:
             self._work()
+            while self._worker is not None and not self._worker.done():
+                await asyncio.wait([self._worker], timeout=_FAILED_SECONDS)
+                if len(self._failures) >= _MOST_FAILURES:
+                    self._worker.cancel()
+                    await asyncio.wait([self._worker])
+                    raise self._failures[-1]
             if self._worker is not None:
-                await asyncio.shield(self._worker)
+                await self._worker
             due = self.queue.next_due(self._lanes())
             if due is None:
                 return
@@ -241,6 +257,7 @@ class Desk:
                 task = asyncio.get_running_loop().create_task(self._run_job(lease))
                 self._running[lease.job.id] = lease, task
                 task.add_done_callback(lambda _task, job_id=lease.job.id: self._ended(job_id))
+            self._failures.clear()
             if self._running:
                 return _ADOPT_SECONDS
             due = queue.next_due(lanes)
@@ -248,7 +265,8 @@ class Desk:
                 return None
         except DurableError as problem:
             self._problem(problem)
-            return _ADOPT_SECONDS
+            self._failures.append(problem)
+            return _ADOPT_SECONDS if len(self._failures) >= _MOST_FAILURES else _FAILED_SECONDS
         return _ADOPT_SECONDS if due is None else max(due, 0.01)
 
     def _ended(self, job_id: str) -> None:
