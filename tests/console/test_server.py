@@ -260,6 +260,34 @@ def test_the_payload_that_was_kept_is_shown_without_secrets(browser: Browser) ->
     assert "recomputed from the one line" in browser.ask(f"{path[1]}/why").body
 
 
+def test_an_address_that_means_nothing_is_a_sentence_and_not_another_page(browser: Browser) -> None:
+    bad = {
+        "/?since=yesterday": "since=yesterday is not possible. Say one of: 1h, 24h, 7d, 30d, all.",
+        "/?status=denied": "status=denied is not possible. Say one of: blocked, ",
+        "/?before=-1": "before=-1 is not the number of a run.",
+        "/?before=1e9": "before=1e9 is not the number of a run.",
+        "/?limit=5": "This page has no parameter &#x27;limit&#x27;. It has: hook, ",
+        "/?hok=audit": "no parameter &#x27;hok&#x27;",
+        "/?since=1h&since=all": "is there twice",
+        f"/?q={'x' * 2001}": "is longer than 2000 characters",
+        "/?%3Cscript%3Ealert(1)%3C/script%3E=1": "&lt;script&gt;alert(1)",
+        "/time?since=2h": "since=2h is not possible",
+        "/sessions?since=": "",
+        "/guards?before=x": "is not the number of a run",
+        "/guards/coverage?since=x": "since=x is not possible",
+        "/jobs?state=alive": "state=alive is not possible. Say one of: dead, running, queued, settled.",
+        "/jobs?since=7d": "It has: state.",
+        "/backtests?since=7d": "It has none.",
+    }
+    for path, words in bad.items():
+        answer = browser.ask(path)
+        assert answer.status == (400 if words else 200), path
+        assert words in answer.body
+        assert "<script>alert" not in answer.body
+        assert answer.headers["content-security-policy"] == _POLICY
+    assert 'href="/">Show the page without parameters' in browser.ask("/?limit=5").body
+
+
 def test_a_second_console_opens_the_first_and_a_taken_port_is_said(browser: Browser, tmp_path: Path) -> None:
     home = Path(browser.running.login_file).parents[4]
     port = str(browser.running.port)
