@@ -10,10 +10,13 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from hookline.durable.file import DurableFile
 from hookline.durable.port import Job
+from hookline.engine.jobs.stored import StoredCall
+from hookline.model.scene import Scene
 from tests.cli.run_cli import clean_env, run_cli
 
 
@@ -133,3 +136,22 @@ def test_a_queue_that_breaks_while_jobs_run_ends_the_command(tmp_path: Path) -> 
     ran = run_cli(["jobs", "run"], tmp_path, tmp_path)
     assert ran.status == 1
     assert "disk I/O error: look at the disk and the files beside it (-wal, -shm)" in ran.stderr
+
+
+def test_what_is_shown_of_a_job_has_no_secrets(tmp_path: Path) -> None:
+    file = _queue(tmp_path)
+    file.parent.mkdir(parents=True)
+    payload = {"tool_input": {"command": "export TOKEN=ghp_" + "a1B2" * 9, "password": "hunter22"}}
+    stored = StoredCall(
+        hook="k", name="scan", type="command", event="PostToolUse", event_id="e", dialect="native",
+        payload=msgspec.Raw(msgspec.json.encode(payload)), scene=Scene(session_id="s", cwd=str(tmp_path)),
+    )  # fmt: skip
+    queue = DurableFile(str(file))
+    queue.submit(Job(id="0001", session="s", lane="files", body=msgspec.json.encode(stored)))
+    queue.close()
+    for words in ([], ["--json"]):
+        shown = run_cli(["jobs", "show", "0001", *words], tmp_path, tmp_path)
+        assert shown.status == 0
+        assert "export TOKEN=[redacted]" in shown.stdout
+        assert "ghp_" not in shown.stdout
+        assert "hunter22" not in shown.stdout

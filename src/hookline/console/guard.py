@@ -45,8 +45,8 @@ _SIGNED_OUT: Final = (
     b'<!doctype html><html lang="en"><meta charset="utf-8"><title>Hookline console</title>'
     b'<meta name="viewport" content="width=device-width, initial-scale=1">'
     b'<link rel="stylesheet" href="/static/console.css"><main class="alone"><h1>%b</h1>'
-    b"<p>Run <code>hookline console</code> and open the link that it prints. Each link works once, and a console"
-    b" that was started anew does not know older logins.</p></main></html>"
+    b"<p>Run <code>hookline console</code> and open the link that it prints. Each link works once, and a"
+    b" restart of the console ends all logins.</p></main></html>"
 )
 
 

@@ -202,7 +202,7 @@ class Index:
             except OSError:
                 pass
         self._broken, self._seen = "", {}
-        self.note(f"the index could not be used ({why}) and is made anew from the journal")
+        self.note(f"the index could not be used ({why}) and is rebuilt from the journal")
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None and os.path.exists(self.path):

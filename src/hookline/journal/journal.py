@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline.handlers.late_asyncio import asyncio
 from hookline.journal.file import JournalFile
-from hookline.journal.redaction import Redactor
+from hookline.journal.redaction import MARK, Redactor
 from hookline.model.events import field_of
 from hookline.model.run import NO_CALL, Called, Run, Status
 from hookline.model.safe_text import head_and_tail, one_line, printable
@@ -330,10 +330,10 @@ class RunCleaner:
             payload=call.payload,
         )  # fmt: skip
 
-    def without_secrets(self, value: Any) -> Any:
-        """Records, lists and objects are copied, at any depth; keys stay."""
+    def without_secrets(self, value: Any, name: str = "") -> Any:
+        """Records, lists and objects are copied, at any depth; keys stay. `name`: of the field that the value is in."""
         if isinstance(value, str):
-            return self._redactor.redact(value)
+            return MARK if self.is_secret(name, value) else self._redactor.redact(value)
         if isinstance(value, Struct):
             return replace(
                 value,
@@ -341,11 +341,20 @@ class RunCleaner:
             )
         if isinstance(value, Mapping):
             fields = cast("Mapping[Any, Any]", value)
-            return {key: self.without_secrets(each) for key, each in fields.items()}
+            return {key: self.without_secrets(each, str(key)) for key, each in fields.items()}
         if isinstance(value, list | tuple):
-            items = [self.without_secrets(each) for each in cast("list[Any]", value)]
+            items = [self.without_secrets(each, name) for each in cast("list[Any]", value)]
             return tuple(items) if isinstance(value, tuple) else items
         return value
+
+    def is_secret(self, name: str, text: str) -> bool:
+        """Whether the name of a field says that its text is a secret, as in `password = "…"`."""
+        if not name or not text or len(text) > _KEPT:
+            return False
+        redact = self._redactor.redact
+        return any(
+            redact(before) + redact(text) != redact(before + text) for before in (f"{name}=", f"{name}: ")
+        )
 
     def _changes(self, run: Run) -> dict[str, Any]:
         changes: dict[str, Any] = {}

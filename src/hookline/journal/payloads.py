@@ -37,7 +37,6 @@ class PayloadFile:
 
     def __init__(self, path: str, redactor: Redactor) -> None:
         self._file = JournalFile(path, rotate_at=_ROTATE_AT, encode=summed)
-        self._redactor = redactor
         self._cleaner = RunCleaner(redactor)
         self._problem: str | None = None
 
@@ -70,7 +69,7 @@ class PayloadFile:
     def _bounded(self, value: Any, name: str, text: int, items: int, depth: int) -> Any:
         """A copy without secrets. The name is that of the field it is in: it can say that the value is a secret."""
         if isinstance(value, str):
-            return self._text(name, value, text)
+            return MARK if self._cleaner.is_secret(name, value) else self._cleaner.clean_text(value, text)
         if not isinstance(value, dict | list):
             return value
         if not depth:
@@ -87,13 +86,6 @@ class PayloadFile:
         some = cast("list[Any]", value)
         shown = [self._bounded(each, name, text, items, depth - 1) for each in some[:items]]
         return shown + ([f"[... {len(some) - items} items left out ...]"] if len(some) > items else [])
-
-    def _text(self, name: str, text: str, keep: int) -> str:
-        redact = self._redactor.redact
-        for pair in (f"{name}={{}}", f"{name}: {{}}") if name and len(text) <= keep else ():
-            if redact(pair.format("")) + redact(text) != redact(pair.format(text)):
-                return MARK
-        return self._cleaner.clean_text(text, keep)
 
 
 def kept_payload(path: str, name: str) -> Any:
