@@ -5,7 +5,9 @@ import os
 import re
 import socket
 import stat
+import time
 from collections.abc import Iterator, Mapping
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -214,6 +216,35 @@ def test_hostile_text_is_shown_and_secrets_are_not(browser: Browser) -> None:
     assert "export TOKEN=" in body
     assert "ghp_" not in body
     assert "&lt;b&gt;licence.json&lt;/b&gt;" in body
+
+
+def test_times_and_sizes_that_cannot_be_true_break_no_page(tmp_path: Path) -> None:
+    """After a jump of the clock, from a damaged journal, or from a machine that sends what it likes."""
+    now = time.time()
+    for at in (now + 365 * 86_400, now + 60, 0.0, -5e9, 1e12, 1e300):
+        append(tmp_path, hook=f"at {at:g}", session=f"s{at:g}", input="x", at=at)
+    for took in (1e300, -5.0):
+        append(tmp_path, hook=f"took {took:g}", duration_ms=took, queue_ms=took)
+    append(tmp_path, hook="h" * 600_000, session="s" * 300_000, input="x", project="/" + "p" * 60_000)
+    with console(tmp_path) as running:
+        visitor = Browser(running)
+        visitor.log_in()
+        wait_until(lambda: "took -5" in visitor.ask("/?since=all").body)
+        paths = [
+            "/?since=all",
+            "/?since=1h",
+            "/sessions?since=all",
+            "/time?since=all",
+            "/time?since=1h",
+            "/guards",
+        ]
+        for path in paths:
+            answer = visitor.ask(path)
+            assert answer.status == 200, path
+            assert len(answer.body) < 400_000 or path.startswith("/run/"), path
+            links = map(unescape, re.findall(r'href="(/(?:run|session)/[^"]*)"', answer.body))
+            paths += [link for link in dict.fromkeys(links) if link not in paths]
+        assert len(paths) > 15
 
 
 def test_a_run_is_explained_by_the_hooks_of_now_and_the_payload_of_its_transcript(browser: Browser) -> None:

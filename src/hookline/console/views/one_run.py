@@ -100,14 +100,14 @@ def _facts(row: Row, run: Run, now: float) -> Html:
                 ("Waited", duration(run.queue_ms) if run.queue_ms >= 1 else None),
                 ("Status", " · ".join(filter(None, (run.status.replace("_", " "), run.cause, run.decision)))),
                 ("Event", " as ".join(dict.fromkeys(filter(None, (run.event, run.spelled))))),
-                ("Hook", h("a", "all its runs", href=Filter(hook=run.hook).address("/"))),
+                ("Hook", h("a", "all its runs", href=Filter(hook=row.hook).address("/"))),
                 ("Configured", h("code", run.source) if run.source else None),
                 ("Type", f"{run.type}, {run.dialect}"),
                 ("Agent", " as ".join(filter(None, (call.made_by, call.caller)))),
                 ("Sub-agent", run.agent),
                 (
                     "Session",
-                    h("a", h("code", run.session), href=session_address(run.session, row.machine))
+                    h("a", h("code", run.session), href=session_address(row.session, row.machine))
                     if run.session
                     else None,
                 ),
