@@ -255,6 +255,7 @@ def test_a_run_is_explained_by_the_hooks_of_now_and_the_payload_of_its_transcrip
     assert ">recomputed</span>" in why
     assert "no recursive delete" in why
     assert "from the agent" in why
+    assert "hookline fire PreToolUse Bash" in why
     assert "&quot;command&quot;: &quot;git push --force&quot;" in why
     assert browser.ask("/run/1-2-3/0").status == 404
     assert browser.ask(f"{path[1]}1/why").status == 404
@@ -279,7 +280,7 @@ def test_the_payload_that_was_kept_is_shown_without_secrets(browser: Browser) ->
     path = re.search(r'href="(/run/[^"]*)"', browser.ask("/?q=kept").body)
     assert path
     page, why = browser.ask(path[1]).body, browser.ask(f"{path[1]}/why").body
-    assert "kept when the hook ran, secrets taken out" in page
+    assert "kept when the hook ran, secrets redacted" in page
     assert "&quot;password&quot;: &quot;[redacted]&quot;" in page
     assert "alert(1)&lt;/script&gt;" in page
     assert "<script>alert" not in page

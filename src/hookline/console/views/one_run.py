@@ -25,8 +25,8 @@ from hookline.model.safe_text import one_line
 
 #: Where a payload is from, by the word of the document.
 _ORIGINS: Final = {
-    "record": "kept when the hook ran, secrets taken out",
-    "transcript": "from the agent's transcript, secrets taken out",
+    "record": "kept when the hook ran, secrets redacted",
+    "transcript": "from the agent's transcript, secrets redacted",
     "journal": "recomputed from the one line that the journal keeps of the input",
 }
 
@@ -151,7 +151,13 @@ def why(document: Document) -> Html:
         "div",
         _why(document),
         _payload(document["from"], document["payload"]) if not kept else None,
-        section("The same on the command line", command(document["command"])),
+        section(
+            "Try it again",
+            h("p", "Which hooks would run, without running any:", class_="soft"),
+            command(document["command"]),
+            h("p", "Run them for real on this call:", class_="soft"),
+            command(document["fire"]),
+        ),
         id="why",
         data_state="done",
     )
@@ -172,7 +178,7 @@ def _why(document: Document) -> Html:
     label = h(
         "p",
         h("span", "recomputed", class_="badge other"),
-        " by the hooks that are in force there now; the journal does not keep reasons.",
+        " with the hooks that are in force there now; the journal does not keep reasons.",
         class_="soft",
     )
     rows = [_hook(hook) for hook in hooks]

@@ -108,12 +108,13 @@ class ConsoleAnswers:
         request, loaded = prepare(engine, args, cwd)
         explained = msgspec.to_builtins(explain_document(engine, request, loaded, cwd))
         shown = Journal(Redactor(os.environ)).without_secrets(arguments)
-        options = ["--cwd", cwd, *(["--as", caller] if caller else [])]
+        words = [*_words(run, shown), "--cwd", cwd, *(["--as", caller] if caller else [])]
         return {
             "from": origin if kept is None else "record",
             "payload": _payload(run, shown) if kept is None else kept,
             "explain": explained,
-            "command": shlex.join(["hookline", "explain", *_words(run, shown), *options]),
+            "command": shlex.join(["hookline", "explain", *words]),
+            "fire": shlex.join(["hookline", "fire", *words]),
         }
 
     def observed(self, tick: Callable[[float], None]) -> Mapping[str, Any]:
