@@ -117,6 +117,12 @@ def test_who_may_not_see_it(browser: Browser) -> None:
         "by the name localhost": (200, {"Host": f"localhost:{port}"}),
         "of its own page": (200, {"Origin": f"http://127.0.0.1:{port}", "Sec_Fetch_Site": "same-origin"}),
         "typed by the user": (200, {"Sec_Fetch_Site": "none"}),
+        "beside malformed cookies of other local servers": (
+            200,
+            {"Cookie": f'theirs={{"a": "b", c}}; x[]=1; =; {browser.cookie}; "'},
+        ),
+        "beside a cookie of the same name": (200, {"Cookie": f"{wrong}; {browser.cookie}; {wrong}"}),
+        "with a cookie whose name only ends like ours": (401, {"Cookie": f"x-{browser.cookie}"}),
         "without a cookie": (401, {"Cookie": ""}),
         "with another cookie": (401, {"Cookie": wrong}),
         "with the cookie under another name": (401, {"Cookie": browser.cookie.replace(f"-{port}=", "=")}),
