@@ -261,7 +261,7 @@ def test_a_run_is_explained_by_the_hooks_of_now_and_the_payload_of_its_transcrip
     assert ">recomputed</span>" in why
     assert "no recursive delete" in why
     assert "from the agent" in why
-    assert "hookline fire PreToolUse Bash" in why
+    assert "hookline explain PreToolUse Bash" in why
     assert "&quot;command&quot;: &quot;git push --force&quot;" in why
     assert browser.ask("/run/1-2-3/0").status == 404
     assert browser.ask(f"{path[1]}1/why").status == 404

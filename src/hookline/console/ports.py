@@ -26,9 +26,8 @@ class Ports(Protocol):
         ...
 
     def explain(self, run: Run) -> Document:
-        """Why hooks would run on the call of a run now: the document `explain`, the `command` that says the same and
-        the one that runs them (`fire`); the `payload` it was made with, and where that is `from` (transcript, record or
-        journal)."""
+        """Why hooks would run on the call of a run now: the document `explain`, and the `command` that says the same;
+        the `payload` it was made with, and where that is `from` (transcript, record or journal)."""
         ...
 
     def observed(self, tick: Tick) -> Document:

@@ -114,7 +114,6 @@ class ConsoleAnswers:
             "payload": _payload(run, shown) if kept is None else kept,
             "explain": explained,
             "command": shlex.join(["hookline", "explain", *words]),
-            "fire": shlex.join(["hookline", "fire", *words]),
         }
 
     def observed(self, tick: Callable[[float], None]) -> Mapping[str, Any]:

@@ -32,7 +32,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import printable
 
 #: Seconds for which a queue of durable hooks that cannot be used is tried again.
-_PATIENCE = 2.0
+_PATIENCE = 1.0
 
 
 async def run(args: argparse.Namespace) -> ExitStatus:
