@@ -170,6 +170,12 @@ LINES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "python3 <(echo {P})", "sed -f <(echo {S}) f", "make -f <(echo {M})", "awk -f <(echo {A})",
             "bash --rcfile <(echo {q}) -ic :",
         ),
+        "options that are printed": (
+            "echo -I {n} | cat | xargs tar -cf o d", "tar -cf o d $(nice echo -I {n})",
+            "nice echo -exec {n} y ';' | xargs time find f", "{ echo -I {n}; } | xargs nice tar -cf o d",
+            "echo -I {n} > o; xargs tar -cf p d < o", "tar -cf o d `echo -I {n} | rev | rev`",
+            "find f -exec true -- ';' -exec {n} y ';'",
+        ),
         "code on standard input: shells": (
             "echo {q} | sh", "echo {q} | bash -s", "printf '%s\\n' {q} | bash -euo pipefail", "echo {q} | bash -",
             "echo {q} | env sh", "echo {q} | nice -n 5 bash", "echo {q} | cat | sh", "echo {q} | bash -s -- a",

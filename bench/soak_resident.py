@@ -18,7 +18,14 @@ from pathlib import Path
 from bench.findings import Finding
 from tests.resident.relay.programs import real_relay, relay_of
 from tests.resident.residents import Residents, command, hook_file
-from tests.resident.same_answers import Http, differences, failing_cases, recorded_cases, speaking_hooks
+from tests.resident.same_answers import (
+    Http,
+    differences,
+    failing_cases,
+    other_recorded_cases,
+    recorded_cases,
+    speaking_hooks,
+)
 from tests.resident.same_plays import Told, play_differences, plays
 
 CALLS = 100_000
@@ -53,12 +60,12 @@ def _same(say: Say) -> Iterator[Finding]:
             residents.write(".hookline/hooks.toml", speaking_hooks())
             for name, cases in (
                 ("recorded payloads", recorded_cases(residents.project)),
+                ("payloads of recorded cases and sessions", other_recorded_cases(residents.project)),
                 ("hooks that fail", failing_cases(residents)),
             ):
                 count, found = 0, 0
                 for case in cases:
-                    by_http = http if case.dialect == "claude-code" else None
-                    for one in differences(residents, case, by_http):
+                    for one in differences(residents, case, http):
                         say(f"DIFFERENT: {one}")
                         found += 1
                     count += 1
@@ -75,7 +82,10 @@ def _same(say: Say) -> Iterator[Finding]:
                 count += sum(isinstance(step, Told) for step in play.steps)
                 say(f"{count} calls: {play.name}")
             yield Finding(
-                f"resident: {count} calls about place, trust and reach", f"{found} differ", "0", not found
+                f"resident: {count} calls about place, trust and reach, by both relays and http",
+                f"{found} differ",
+                "0",
+                not found,
             )
         finally:
             residents.stop()

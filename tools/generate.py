@@ -26,6 +26,7 @@ from tools.rules_page import load_rules, rules_page
 from tools.secrets_page import secrets_page
 from tools.telemetry_page import telemetry_page
 from tools.tools_page import tools_page
+from tools.transcripts_page import transcripts_page
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Nothing else may be in it: a file whose event is gone is stale too.
@@ -47,6 +48,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/telemetry.md": telemetry_page(),
         "docs/reference/tools.md": tools_page(),
         "docs/reference/reach.md": reach_page(ROOT),
+        "docs/reference/transcripts.md": transcripts_page(),
         "docs/dialects/rules.md": rules_page(load_rules(ROOT)),
         **recorded_pages(ROOT),
         **recorded_payloads(ROOT),

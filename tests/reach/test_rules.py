@@ -68,3 +68,34 @@ def test_rules_with_the_callers_names(
     rm, ssh = (sorted({call.tool for call in calls if call.guard is guard}) for guard in (RM, SSH))
     rules = _RULES.format(rm=[f"{tool}(rm -rf *)" for tool in rm], ssh=[f"{tool}(~/.ssh/**)" for tool in ssh])
     assert _wrong(caller, calls, rules, tmp_path) == []
+
+
+@pytest.mark.parametrize("caller", CALLERS.values(), ids=CALLERS)
+def test_of_many_rules_only_those_are_left_out_that_would_be_told_nothing(
+    caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index says which hooks a call may concern; a tool that is known to no agent is among the calls."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    tools = sorted({call.tool for call in caller.calls} | {"Bash", "Read", "Edit", "Write", "unheard_of"})
+    rules = [*tools, *(f"{tool}(*)" for tool in tools), "Bash(rm *)", "Read(~/.ssh/**)", "mcp__*", "*"]
+    entry = (
+        '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\nname = "{}"\ntype = "builtin"\ncommand = "deny"\n'
+    )
+    file = tmp_path / "hooks.toml"
+    file.write_text("".join(entry.format(n) + f"if = {rule!r}\n" for n, rule in enumerate(rules)))
+    engine = Engine(tools=caller.tools)
+    engine.load(str(tmp_path), [str(file)], trust=True)
+    session = engine.session("s", cwd=str(tmp_path), project_dir=str(tmp_path))
+    if caller.dialect:
+        session.tools = standard_dialects()[caller.dialect].build().own_tools
+    (lane,) = engine.store.lanes["PreToolUse"]
+    calls = [(call.tool, call.at(str(tmp_path), str(tmp_path))) for call in caller.calls]
+    left_out = told = 0
+    for tool, arguments in [*calls, ("unheard_of", {"command": "rm -rf x", "path": "~/.ssh/id"})]:
+        payload = ToolCall(tool_name=tool, tool_input=arguments)
+        possible = set(session.possible_hooks(lane, payload))
+        concerned = {each for each in lane.hooks if session.told_call(each, PRE_TOOL_USE, payload).acts}
+        assert concerned <= possible, (tool, arguments)
+        left_out, told = left_out + len(lane.hooks) - len(possible), told + len(concerned)
+    assert left_out
+    assert told

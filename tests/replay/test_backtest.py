@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hookline.transcripts.reader import LONGEST_LINE
 from tests.cli.in_process import InProcess, in_process
 from tests.replay.past import START, ClaudeSession, codex_session, rules
 
@@ -158,6 +159,10 @@ def test_a_hook_in_shadow_is_counted_and_has_no_effect(cli: InProcess) -> None:
     assert document["effects"] == {}
     (hook,) = document["hooks"]
     assert (hook["mode"], hook["said"]["deny"]["moments"]) == ("shadow", 4)
+    # What another one blocks is not blocked for its reason.
+    document = backtest(cli, "--rule", "deny Bash(git *)")
+    (example,) = document["effects"]["block"]["examples"][:1]
+    assert "rule 1" in example["reason"], example
 
 
 def test_hooks_of_a_project_judge_only_its_own_sessions_and_only_if_they_are_trusted(cli: InProcess) -> None:
@@ -248,8 +253,35 @@ def test_without_transcripts_it_says_where_it_looked(cli: InProcess) -> None:
     assert (ran.status, ran.stdout) == (1, "")
     assert "no transcripts were found; looked in" in ran.stderr
     history(cli, 1)
-    ran = cli.call("backtest", "--since", "1s", "--from", str(cli.place.home / ".claude"))
-    assert ran.status in (0, 1)
+    ran = cli.call("backtest", "--since", "1h", "--from", str(cli.place.home / ".claude"))
+    assert (ran.status, "have nothing of that time; --since all" in ran.stdout) == (0, True)
+    ran = cli.call("backtest", "--since", "all")
+    assert (ran.status, "No hook concerns what happened" in ran.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("command", ["backtest", "observed"])
+def test_what_cannot_be_read_is_counted_in_words(cli: InProcess, command: str) -> None:
+    cli.write("~/.config/hookline/hooks.toml", rules(push="deny Bash(git push*)"))
+    session = ClaudeSession(
+        home=cli.place.home, id="bad", cwd=str(cli.place.project), at=START, lines=[], calls=[]
+    )
+    session.prompt("go")
+    session.call("git push")
+    call = next(line for line in session.lines if "git push" in line)
+    session.lines += [call, call[:40], '{"type": "assistant", "message": 7}', '{"a new": "kind"}']
+    session.at -= 86400
+    session.call("ls")
+    session.write()
+    with next(cli.place.home.rglob("bad.jsonl")).open("ab") as file:
+        file.truncate(file.tell() + LONGEST_LINE)  # one line, which takes no room on the disk
+    ran = cli.call(command, "--since", "all")
+    told = " ".join(ran.stdout.split())
+    for words in (
+        "1 torn line", "1 line that is too long", "2 × record of an unknown kind", "1 call with an id seen before",
+        "1 jump of the clock",
+    ):  # fmt: skip
+        assert words in told, (words, told)
+    assert ran.status == (1 if command == "observed" else 0), ran.stderr
 
 
 def test_transcripts_that_are_named_are_known_by_their_first_record(cli: InProcess) -> None:

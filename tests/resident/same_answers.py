@@ -4,18 +4,25 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
+from urllib.error import HTTPError
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
 from msgspec import Struct
 
-from hookline.testing.recordings import recorded
+from hookline.dialects.registry import standard_dialects
+from hookline.testing.recordings import Recorded, recorded
+from tests.recorded import recorded_cases as recorded_files
 from tests.resident.relay.programs import KINDS, Kind, Ran, relay_of
 from tests.resident.residents import Residents, command, hook_file
+from tests.transcripts.rebuilt import FOLDERS as SESSIONS
+from tests.transcripts.rebuilt import RECORDED, payloads
 from tests.warm_process import run_warm
 
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+_TESTS: Final = Path(__file__).parent.parent
+BLOCKED: Final = 2
 CLIENTS = ("claude-code", "codex", "gemini-cli", "reasonix")
 
 
@@ -90,6 +97,13 @@ FAILING: Sequence[tuple[str, str]] = (
 )  # fmt: skip
 
 
+class Answered(Struct, frozen=True):
+    """By http."""
+
+    status: int
+    content: bytes
+
+
 class Difference(Struct, frozen=True):
     about: str
     way: str
@@ -106,9 +120,9 @@ def differences(residents: Residents, case: Case, http: Http | None = None) -> I
         if seen != whole:
             yield Difference(case.name, kind, whole, seen)
     if http is not None:
-        content = by_http(http, words, _numbered(case, 9))
-        if verdict(whole) != verdict(Ran(0, content, b"")):
-            yield Difference(case.name, "http", whole, content)
+        answered = by_http(http, words, _numbered(case, 9))
+        if not same_verdict(whole, answered):
+            yield Difference(case.name, "http", whole, answered)
 
 
 def in_process(
@@ -129,33 +143,70 @@ def by_relay(
     return relay.run(*words, given=payload, env={**residents.env, **env}, cwd=residents.project)
 
 
-def by_http(http: Http, words: Sequence[str], payload: bytes) -> bytes:
+def by_http(http: Http, words: Sequence[str], payload: bytes) -> Answered:
     request = HttpRequest(f"{http.address}{words[2]}/{words[3]}", payload, method="POST")
     request.add_header("Authorization", f"Bearer {http.token}")
-    with urlopen(request, timeout=60) as answered:
-        return answered.read()
-
-
-def verdict(ran: Ran) -> tuple[str, str | None]:
-    """What holds the agent back, and why."""
-    if ran.code == 2:
-        return "block", ran.stderr.decode().strip()
     try:
-        told: dict[str, Any] = json.loads(ran.stdout)
-    except ValueError:
-        return "", ran.stdout.decode()
-    specific: dict[str, Any] = told.get("hookSpecificOutput") or {}
-    decision = told.get("decision") or specific.get("permissionDecision") or ""
-    return str(decision), told.get("reason") or specific.get("permissionDecisionReason")
+        with urlopen(request, timeout=60) as answered:
+            return Answered(answered.status, answered.read())
+    except HTTPError as refused:
+        return Answered(refused.code, refused.read())
+
+
+def same_verdict(ran: Ran, answered: Answered) -> bool:
+    """By http there is no exit code: 2 is a block in words, with what was said beside it; others are errors."""
+    if ran.code == 0 or (ran.code != BLOCKED and ran.stdout):
+        return answered == Answered(200, ran.stdout)
+    if ran.code != BLOCKED:
+        return answered == Answered(
+            500, json.dumps({"error": _text(ran.stderr)}, separators=(",", ":")).encode()
+        )
+    beside: dict[str, Any] = json.loads(ran.stdout) if ran.stdout.startswith(b"{") else {}
+    reason = _text(ran.stderr) or "blocked by a hook"
+    told = {"decision": "block", "reason": reason, **beside}
+    return answered.status == 200 and json.loads(answered.content) == told
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").strip()
+
+
+def takes_http(dialect: str) -> bool:
+    """Not agents that tell hooks about a call in variables."""
+    return not standard_dialects()[dialect].build().payload_variables
 
 
 def recorded_cases(project: Path) -> list[Case]:
-    """All that was recorded of the real agents, as if it happened in this project."""
-    return [
-        Case(f"{dialect} {one.name}", dialect, one.event, one.placed(str(project)))
+    """The events that were recorded of the real agents, as if they happened in this project."""
+    return [_placed(one, project) for dialect in CLIENTS for one in recorded(dialect)]
+
+
+def other_recorded_cases(project: Path) -> list[Case]:
+    """What hooks were given in the cases that were recorded, and in the sessions whose transcripts are kept."""
+    cases = {
+        dialect: [
+            payload
+            for case in recorded_files(_TESTS / "dialects" / dialect.replace("-", "_")).values()
+            for payload in case.get("payloads", ())
+        ]
         for dialect in CLIENTS
-        for one in recorded(dialect)
-    ]
+    }
+    for dialect, folder in SESSIONS.items():
+        cases[dialect] += [
+            one for session in sorted((RECORDED / folder).iterdir()) for one in payloads(session)
+        ]
+    found: dict[str, Case] = {}
+    for dialect, each in cases.items():
+        for payload in each:
+            event = payload.get("hook_event_name") or payload.get("event")
+            if event:
+                case = _placed(Recorded(f"{event} of a case or session", event, payload, dialect), project)
+                found.setdefault(json.dumps((dialect, case.payload), sort_keys=True), case)
+    return list(found.values())
+
+
+def _placed(one: Recorded, project: Path) -> Case:
+    return Case(f"{one.dialect} {one.name}", one.dialect, one.event, one.placed(str(project)))
 
 
 def failing_cases(residents: Residents, failing: Sequence[tuple[str, str]] = FAILING) -> Iterator[Case]:

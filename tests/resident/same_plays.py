@@ -1,13 +1,13 @@
 """Calls that depend on what came before: place, trust, guards that go; and the guards of every agent about all calls.
 
-Each play is made by a process of its own for each call, by both relays, and by http where the agent has that; every
+Each play is made by a process of its own for each call, by both relays, and by http where the payload says all; every
 time from the same beginning, in a session of its own. The answers must be equal.
 """
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -15,9 +15,19 @@ from msgspec import Struct
 from tests.dialects.codex.hooks import trust_in_codex
 from tests.reach.asking import install
 from tests.reach.calls import CALLERS, FILES, Caller
-from tests.resident.relay.programs import KINDS, Ran
+from tests.resident.relay.programs import KINDS
 from tests.resident.residents import Residents, command, hook_file
-from tests.resident.same_answers import Difference, Http, by_http, by_relay, in_process, verdict
+from tests.resident.same_answers import (
+    Difference,
+    Http,
+    by_http,
+    by_relay,
+    in_process,
+    same_verdict,
+    takes_http,
+)
+
+T = TypeVar("T")
 
 _DENIES: Final = hook_file('type = "builtin"\ncommand = "deny"\nargs = ["no shell here"]')
 _ASKS_OFTEN: Final = hook_file(command("touch ran; exit 2")) + hook_file(
@@ -58,20 +68,23 @@ def play_differences(residents: Residents, play: Play, http: Http | None = None)
             for number, (expected, found) in enumerate(zip(whole, seen, strict=True))
             if found != expected
         )
-    if http is not None and play.dialect == "claude-code":
-        asked = _answers(play, "http", lambda words, raw, _: Ran(0, by_http(http, words, raw), b""))
+    if http is not None and takes_http(play.dialect):
+        # A request has no environment: what a process says without these variables is the same.
+        if any(isinstance(step, Told) and step.env for step in play.steps):
+            whole = _answers(play, "no variables", lambda words, raw, _: in_process(residents, words, raw))
+        asked = _answers(play, "http", lambda words, raw, _: by_http(http, words, raw))
         yield from (
             Difference(f"{play.name}, call {number}", "http", expected, found)
             for number, (expected, found) in enumerate(zip(whole, asked, strict=True))
-            if verdict(found) != verdict(expected)
+            if not same_verdict(expected, found)
         )
 
 
 def _answers(
-    play: Play, session: str, ask: Callable[[tuple[str, ...], bytes, Mapping[str, str]], Ran]
-) -> list[Ran]:
+    play: Play, session: str, ask: Callable[[tuple[str, ...], bytes, Mapping[str, str]], T]
+) -> list[T]:
     play.prepare()
-    answers: list[Ran] = []
+    answers: list[T] = []
     for step in play.steps:
         if isinstance(step, Told):
             words = ("hook", "--dialect", play.dialect, step.event)

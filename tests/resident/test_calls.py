@@ -5,6 +5,7 @@ One resident answers them all; each test has a project of its own.
 
 import json
 import os
+import shlex
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,10 @@ from typing import Any
 import pytest
 
 from hookline import __version__
+from hookline.resident.call.answer import DEEPEST
 from hookline.resident.folder import connect, open_folder
 from hookline.resident.protocol import BEGINS, read_frame
+from tests.resident.relay.programs import KINDS, Kind, relay_of
 from tests.resident.residents import RefusalError, Residents, SharedResident, command, decision, hook_file
 from tests.waiting import wait_until, waits_for
 
@@ -146,3 +149,22 @@ def _frame(connection: socket.socket) -> bytes:
             raise ConnectionResetError
         received += part
     return found[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_relay_in_a_hook_counts_how_deep_it_is_and_ends(
+    kind: Kind, resident: SharedResident, tmp_path: Path
+) -> None:
+    """A script that asks again about the same call: from its text nobody could tell that it does."""
+    relay, told = relay_of(kind, resident.folder), tmp_path / "told"
+    line = shlex.join(map(str, relay.words("hook", "--dialect", "claude-code", "PreToolUse")))
+    again = resident.write("again.sh", f'echo "$HOOKLINE_HOOK_DEPTH" >> {told}\nexec {line}\n')
+    resident.write(".hookline/hooks.toml", hook_file(command(f"exec sh {again}")))
+    words = ("hook", "--dialect", "claude-code", "PreToolUse")
+    ran = relay.run(*words, given=resident.payload(), env=resident.env, cwd=resident.project)
+    assert told.read_text().split() == [str(depth) for depth in range(1, DEEPEST + 1)]
+    assert ran.code == 0
+    assert (
+        "take that call out of the hook"
+        in json.loads(ran.stdout)["hookSpecificOutput"]["permissionDecisionReason"]
+    )

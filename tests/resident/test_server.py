@@ -168,16 +168,53 @@ for attempt in (
         continue
     sys.exit("it was allowed")
 """
+    assert _by_another_user(tries, os.path.realpath(residents.folder)) == b""
+    assert decision(residents.call()) is None
+    residents.stop()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_another_user_is_not_answered_where_the_folder_lets_him_in(public: Path) -> None:
+    residents = Residents(public)
+    residents.start()
+    assert {path.name: path.stat().st_mode & 0o077 for path in residents.folder.iterdir()}["relay"] == 0
+    residents.folder.chmod(0o711)
+    (residents.folder / "relay").chmod(0o666)
+    asks = """
+import socket, sys
+for request in sys.argv[2:]:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(sys.argv[1] + "/relay")
+        try:
+            connection.sendall(bytes.fromhex(request))
+            sys.stdout.buffer.write(connection.recv(1 << 16))
+        except OSError:
+            pass
+"""
+    requests = [
+        residents.request(),
+        *(residents.request(words=("resident", each)) for each in ("status", "stop")),
+    ]
+    folder = os.path.realpath(residents.folder)
+    assert _by_another_user(asks, folder, *(each.hex() for each in requests)) == b""
+    residents.folder.chmod(0o700)
+    status = residents.status()
+    assert status is not None
+    assert status.calls == 0
+    residents.stop()
+
+
+def _by_another_user(code: str, *words: str) -> bytes:
+    """What a program of a user without rights has printed."""
     done = subprocess.run(
-        ["/usr/bin/env", "python3", "-c", tries, os.path.realpath(residents.folder)],
+        ["/usr/bin/env", "python3", "-c", code, *words],
         user=65534, group=65534, extra_groups=[], capture_output=True, check=False, cwd="/",
         env={"PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     if b"ENOENT" in done.stderr or done.returncode == 127:
         pytest.skip("there is no python3 that another user can run")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert decision(residents.call()) is None
-    residents.stop()
+    return done.stdout
 
 
 def test_its_hooks_cannot_read_its_memory(residents: Residents, tmp_path: Path) -> None:

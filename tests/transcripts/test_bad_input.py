@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from hookline.dialects.registry import dialect_named
-from hookline.replay.sources import find_sources
 from hookline.transcripts.moment import Moment, Tally
 from hookline.transcripts.reader import Transcripts, lines_of
 
@@ -145,19 +144,3 @@ def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     assert list(lines_of(str(tmp_path / "gone.jsonl"), tally)) == []
     assert list(lines_of(str(tmp_path), tally)) == []
     assert len(tally.unreadable) == 2
-
-
-def test_chats_in_the_format_before_are_counted_and_not_read(tmp_path: Path) -> None:
-    chats = tmp_path / ".gemini/tmp/ws/chats"
-    chats.mkdir(parents=True)
-    (chats / "session-2025-09-01T10-00-ebe84eaa.json").write_text(
-        '{\n  "sessionId": "s",\n  "messages": []\n}\n'
-    )
-    (chats / "checkpoint.json").write_text("{}")
-    transcripts = reader("gemini-cli")
-    (found,) = transcripts.files({"HOME": str(tmp_path)})
-    tally = Tally()
-    assert list(transcripts.read(found, tally)) == []
-    assert (tally.older, tally.files, tally.torn) == (1, 0, 0)
-    (source,) = find_sources([d for d in (dialect_named("gemini-cli"),) if d], {}, [str(tmp_path)]).found
-    assert (source.dialect, source.path) == ("gemini-cli", found)

@@ -5,8 +5,9 @@ meaning: `ask force-push`.
 """
 
 import json
+import re
 from collections.abc import Mapping
-from typing import Any, Literal, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from msgspec import Struct
 
@@ -21,6 +22,8 @@ EVENT = "PreToolUse"
 
 Answer = Literal["deny", "ask", "allow"]
 _ANSWERS: tuple[Answer, ...] = get_args(Answer)
+#: How guards are called, and tools are not.
+_NAMES_A_GUARD: Final = re.compile("[a-z]+(-[a-z]+)+")
 
 
 class RuleError(HooklineError):
@@ -49,6 +52,11 @@ def parse_rule(text: str) -> Rule:
         )
     if about in GUARDS and answer == "allow":
         raise RuleError(f"{about} is a guard: it denies or asks, and allows nothing")
+    if about not in GUARDS and _NAMES_A_GUARD.fullmatch(about):
+        # As a rule about a tool of that name it would never be asked, and nobody would notice.
+        hint = nearest(about, GUARDS)
+        meant = f"did you mean {hint!r}?" if hint else f"there are {', '.join(sorted(GUARDS))}."
+        raise RuleError(f"no guard is called {about!r}; {meant} For a tool of that name, say '{about}(*)'")
     return Rule(answer, about)
 
 

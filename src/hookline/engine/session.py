@@ -277,12 +277,15 @@ class Session:
 
     def told_call(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> "ToldCall":
         """What a hook is told of a tool call that its agent would make in another way."""
-        last = self._read(payload)
-        known = last.told.get(prepared)
+        last, hook = self._read(payload), prepared.hook
+        # Hooks of one agent that are for any call are told the same.
+        for_any = hook.matcher is None and hook.condition is None
+        key = (id(hook.wire), event.name) if for_any else prepared
+        known = last.told.get(key)
         if known is None:
             from hookline.engine.told_calls import tell  # noqa: PLC0415 most calls are told as they are
 
-            known = last.told[prepared] = tell(prepared, event, payload, last)
+            known = last.told[key] = tell(prepared, event, payload, last)
         return known
 
     def possible_hooks(self, lane: Lane, payload: Any) -> Sequence[PreparedHook]:

@@ -16,7 +16,7 @@ from hookline.model.hook import Doubt
 from hookline.model.outcome import GO_ON, Edit, Outcome, Vote, edited, merged
 from hookline.tools.acts import Place
 from hookline.tools.rewrite import IrreversibleError
-from hookline.tools.tell import ReadCall, is_told_exactly
+from hookline.tools.tell import ReadCall
 
 if TYPE_CHECKING:
     from hookline.engine.lanes import Lane, PreparedHook
@@ -162,11 +162,11 @@ def possible_hooks(
 ) -> "Sequence[PreparedHook]":
     """The hooks of a lane to which `tell` may tell something: those whose rules can be about an act of the call."""
     target: ToolTable = getattr(lane.hooks[0].hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
-    if not (target.canonical and payload.tool_input and all(map(is_told_exactly, call.acts))):
+    if not (target.canonical and payload.tool_input) or any(act.doubt for act in call.acts):
         return lane.hooks
     found: set[int] = set()
-    for act in call.acts:
-        found.update(index.possible(act.tool_name, call.tool_name, act.arguments))
+    for view in (view for ways in call.ways(target) for views in ways for view in views):
+        found.update(index.possible(view.tool_name, call.tool_name, view.arguments))
     name = call.tool_name
     return [
         prepared
@@ -266,8 +266,8 @@ class LastCall(Struct, frozen=True, eq=False):
     payload: Any
     scene: "Scene"
     call: ReadCall
-    #: By hook.
-    told: "dict[PreparedHook, ToldCall]"
+    #: By hook, or for all hooks of one agent that are for any call.
+    told: "dict[PreparedHook | tuple[int, str], ToldCall]"
     #: By view and the tools of the agent that it is for; both live as long as the call.
     acts: dict[tuple[int, int], ToldAct]
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline.handlers.specs import GUARDS, BuiltinSpec
 from hookline.model.outcome import ContextItem, Message, Outcome, allow, ask, context, deny
-from hookline.model.raw import Broke, RawResult, Returned
+from hookline.model.raw import RETURNED_NOTHING, Broke, RawResult, Returned
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
 
@@ -56,7 +56,8 @@ class BuiltinHandler:
         try:
             scene = _placed(call.scene, spec)
             if isinstance(builtin, GuardBuiltin):
-                return Returned(builtin.judge(call, spec, scene))
+                answer = builtin.judge(call, spec, scene)
+                return RETURNED_NOTHING if answer is None else Returned(answer)
             # A host may bring builtins of its own: what they set in context variables stays theirs.
             from contextvars import copy_context  # noqa: PLC0415 - guards set none
 

@@ -191,6 +191,8 @@ class Backtest:
         #: How often each verdict was given in which no hook said anything.
         self._quiet: dict[int, tuple[Verdict, int]] = {}
         self._days: dict[int, dict[str, int]] = {}
+        #: The agent and the session of the last moment: those of one session come one after another.
+        self._last = "", ""
 
     async def read(self, sources: Iterable[Source], dialects: Mapping[str, Dialect], tick: Tick) -> Totals:
         """All moments of these transcripts."""
@@ -231,23 +233,25 @@ class Backtest:
             kinds = totals.moments[moment.agent] = {}
             totals.sessions[moment.agent] = set()
         kinds[moment.kind] = kinds.get(moment.kind, 0) + 1
-        totals.sessions[moment.agent].add(moment.session)
-        if moment.at:
-            totals.first = min(totals.first, moment.at) if totals.first else moment.at
-            totals.last = max(totals.last, moment.at)
-        hour = int(moment.at // 3600)
+        if moment.session != self._last[1] or moment.agent != self._last[0]:
+            self._last = moment.agent, moment.session
+            totals.sessions[moment.agent].add(moment.session)
+        at = moment.at
+        if at and not totals.first <= at <= totals.last:
+            totals.first = min(totals.first or at, at)
+            totals.last = max(totals.last, at)
+        hour = int(at // 3600)
         day = self._days.get(hour)
         if day is None:
-            name = time.strftime("%Y-%m-%d", time.localtime(moment.at)) if moment.at else "?"
+            name = time.strftime("%Y-%m-%d", time.localtime(at)) if at else "?"
             day = self._days[hour] = totals.days.setdefault(name, {})
         day["moments"] = day.get("moments", 0) + 1
         return day
 
     def _add(self, moment: Moment, verdict: Verdict, day: dict[str, int]) -> None:
         self.totals.concerned += 1
-        reason = next((voice.reason for voice in verdict.voices if voice.reason), "")
         if verdict.effect != "none":
-            self.totals.effects.setdefault(verdict.effect, Answers()).note(moment, reason)
+            self.totals.effects.setdefault(verdict.effect, Answers()).note(moment, verdict.reason)
             day[verdict.effect] = day.get(verdict.effect, 0) + 1
         for voice in verdict.voices:
             self._hear(moment, voice)
@@ -284,9 +288,8 @@ class Backtest:
 
     def _compare(self, moment: Moment, before: Verdict, after: Verdict) -> None:
         if before.effect != after.effect:
-            reason = next((voice.reason for voice in (*after.voices, *before.voices) if voice.reason), "")
             change = f"{before.effect}>{after.effect}"
-            self.totals.changes.setdefault(change, Answers()).note(moment, reason)
+            self.totals.changes.setdefault(change, Answers()).note(moment, after.reason or before.reason)
 
     def finished(self) -> Totals:
         """With all that was only counted."""

@@ -68,9 +68,9 @@ def _add(found: dict[str, Source], dialect: str, path: str, since: float) -> Non
 
 
 def _whose(path: str, dialects: Sequence[Dialect]) -> Dialect | None:
-    """The agent that wrote a file, by its first record; by its name where it is one of those that are not read."""
-    older = (each for each in dialects if each.transcripts and each.transcripts.is_older(path))
-    if (dialect := next(older, None)) is not None:
+    """The agent that wrote a file, by its first record, or by its name if it is one document."""
+    known = (each for each in dialects if each.transcripts and each.transcripts.is_document(path))
+    if (dialect := next(known, None)) is not None:
         return dialect
     first = next(lines_of(path, Tally(), _FIRST), b"")
     try:

@@ -16,6 +16,12 @@ from hookline.transcripts.moment import Moment
 
 Effect = Literal["block", "ask", "rewrite", "allow", "context", "stop", "none"]
 
+#: The decisions that have an effect.
+_DECIDES: Mapping[Effect, tuple[Decision, ...]] = {
+    "block": ("deny",),
+    "ask": ("ask", "defer"),
+    "allow": ("allow",),
+}
 _MOST_REMEMBERED = 400_000
 _LONGEST_REASON = 300
 #: Bytes of a question that are kept as they are.
@@ -57,6 +63,14 @@ class Verdict(Struct, frozen=True):
     @property
     def asked(self) -> bool:
         return bool(self.voices or self.passed or self.unjudged)
+
+    @property
+    def reason(self) -> str:
+        """Of a hook that decided; those in shadow decide nothing."""
+        heard = [voice for voice in self.voices if voice.reason and voice.mode == "enforce"]
+        decided = (voice for voice in heard if voice.decision in _DECIDES.get(self.effect, ()))
+        found = next(decided, None) or next(iter(heard), None)
+        return found.reason if found is not None else ""
 
 
 NOTHING = Verdict()

@@ -24,12 +24,12 @@ _MOST_BODY: Final = 64 << 20
 _STATUS: Final = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
     405: "Method Not Allowed", 411: "Length Required", 413: "Content Too Large", 421: "Misdirected Request",
-    431: "Request Header Fields Too Large", 503: "Service Unavailable",
+    431: "Request Header Fields Too Large", 500: "Internal Server Error", 503: "Service Unavailable",
 }  # fmt: skip
 _BLOCKED: Final = 2
 
-#: From the words behind `hookline` and a payload to the answer; None: not a call that is answered.
-Answer = Callable[[tuple[str, ...], bytes], Awaitable[Reply | None]]
+#: From the words behind `hookline` and a payload to the answer, or why there is none.
+Answer = Callable[[tuple[str, ...], bytes], Awaitable[Reply | str]]
 
 
 class HttpError(Exception):
@@ -91,13 +91,10 @@ class HttpEndpoint:
             body = await reader.readexactly(length)
             words = _words(head.path)
         except HttpError as problem:
-            _write(writer, problem.status, msgspec.json.encode({"error": str(problem)}), last=True)
+            _write(writer, problem.status, _error(str(problem)), last=True)
             return False
         reply = await self._answer(words, body)
-        if reply is None:
-            _write(writer, 503, b'{"error": "there is no such agent, or the resident takes no more calls"}')
-        else:
-            _write(writer, 200, _content(reply))
+        _write(writer, *((503, _error(reply)) if isinstance(reply, str) else _content(reply)))
         await writer.drain()
         return True
 
@@ -152,12 +149,30 @@ def _words(path: str) -> tuple[str, ...]:
     return ("hook", "--dialect", *parts[1:])
 
 
-def _content(reply: Reply) -> bytes:
-    """What the agent reads as it reads stdout. A block that is an exit code becomes one in words."""
+def _content(reply: Reply) -> tuple[int, bytes]:
+    """What the agent reads as it reads stdout. A block that is an exit code becomes one in words.
+
+    A failure that blocks nothing is an error, as another exit code is: an empty answer would say that all is well.
+    """
     if reply.code == _BLOCKED:
         reason = (reply.stderr or reply.otherwise).decode("utf-8", "replace").strip()
-        return msgspec.json.encode({"decision": "block", "reason": reason or "blocked by a hook"})
-    return reply.stdout
+        said = {"decision": "block", "reason": reason or "blocked by a hook", **_document(reply.stdout)}
+        return 200, msgspec.json.encode(said)
+    if reply.code and not reply.stdout:
+        return 500, _error(reply.stderr.decode("utf-8", "replace").strip())
+    return 200, reply.stdout
+
+
+def _document(stdout: bytes) -> dict[str, Any]:
+    """What is said beside the exit code."""
+    try:
+        return msgspec.json.decode(stdout, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+
+
+def _error(why: str) -> bytes:
+    return msgspec.json.encode({"error": why})
 
 
 def _write(writer: Any, status: int, body: bytes, *, last: bool = False) -> None:

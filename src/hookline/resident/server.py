@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from hookline import __version__
 from hookline.config.jobs import left_jobs
+from hookline.dialects.registry import standard_dialects
 from hookline.handlers.process.pool import Processes
 from hookline.matching.shell import ShellReader
 from hookline.model.safe_text import one_line
@@ -218,11 +219,18 @@ class Resident:
         self.http_address = f"http://{LOOPBACK}:{endpoint.port}/hook/"
         self._log(f"listens on {self.http_address}")
 
-    async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> Reply | None:
+    async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> Reply | str:
         """The environment of the agent is not known here: hooks get the resident's own."""
         request = Request(__version__, os.sep, words, dict(os.environ), payload)
-        if self._why_not(request) is not None:
-            return None
+        name = words[words.index("--dialect") + 1]
+        dialect = self.keep.dialect(name)
+        if dialect is None:
+            return f"no agent is called {name!r}; there are {', '.join(standard_dialects())}"
+        if dialect.payload_variables:
+            return "it describes calls in variables, which a request does not have: use the relay"
+        why = self._why_not(request)
+        if why is not None:
+            return why
         self._calls += 1
         self._last_call = time.monotonic()
         call = ResidentCall(self.keep, self.processes, request, _agreed, now)

@@ -247,11 +247,6 @@ _SIMILAR = "the hook was told a similar call, because its agent has no tool that
 _NO_SUCH = {name: f"{name}: it has no such argument" for kind in KINDS.values() for name in kind.arguments}
 
 
-def is_told_exactly(act: Act) -> bool:
-    """Whether hooks in canonical terms are told an act by the tool of its kind, and in no other way."""
-    return act.kind is not None and not act.doubt and act.kind.name not in _FALLBACKS
-
-
 def _patches_last(exact: tuple[Way, ...], similar: tuple[Way, ...]) -> tuple[Way, ...]:
     """A hook that reads paths among the arguments finds none in a patch, so it is told similar calls if it can be."""
     patches = [way for way in exact if way[0].tool is not None and way[0].tool.patch]

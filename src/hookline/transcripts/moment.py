@@ -89,8 +89,6 @@ class Tally(Struct):
     duplicates: int = 0
     #: How often the time of a record was more than a minute before that of the one above it.
     clock_jumps: int = 0
-    #: Transcripts in a format that an agent had before, which is not read.
-    older: int = 0
     unreadable: list[str] = []
 
     def add(self, other: "Tally") -> None:

@@ -45,15 +45,15 @@ class Transcripts(ABC):
         """Whether a file in its folders is a transcript."""
         return path.endswith(self.ending)
 
-    def is_older(self, path: str) -> bool:
-        """Whether a file is a transcript in a format that the agent had before: those are counted, and not read."""
+    def is_document(self, path: str) -> bool:
+        """Whether a file is a transcript in one document: its name says so, its first line says nothing."""
         del path
         return False
 
     def files(self, env: Mapping[str, str]) -> Iterator[str]:
-        """Every transcript of this user, also those that are only counted."""
+        """Every transcript of this user."""
         for folder in self.folders(env):
-            yield from (path for path in files_below(folder) if self.owns(path) or self.is_older(path))
+            yield from (path for path in files_below(folder) if self.owns(path) or self.is_document(path))
 
 
 def files_below(folder: str) -> Iterator[str]:
@@ -69,9 +69,14 @@ def files_below(folder: str) -> Iterator[str]:
             yield entry.path
 
 
-def records(path: str, tally: Tally, decode: Callable[[bytes], T]) -> Iterator[T]:
+def records(
+    path: str,
+    tally: Tally,
+    decode: Callable[[bytes], T],
+    split: Callable[[str, Tally], Iterator[bytes]] | None = None,
+) -> Iterator[T]:
     """The lines of a file as records of one shape. Those that are not are counted and passed over."""
-    for line in lines_of(path, tally):
+    for line in (split or lines_of)(path, tally):
         try:
             record = decode(line)
         except msgspec.ValidationError:
@@ -80,6 +85,39 @@ def records(path: str, tally: Tally, decode: Callable[[bytes], T]) -> Iterator[T
             tally.torn += 1
         else:
             yield record
+
+
+def list_in_document(path: str, tally: Tally, key: str) -> Iterator[bytes]:
+    """Splits a document with a list of records: first what it says of itself as an object, then each of the records.
+
+    It must be laid out with two blanks for each depth, as JavaScript writes it. So it takes little memory, and of half
+    a document the first half is read.
+    """
+    yield _own_fields(path)
+    begins, within = f'  "{key}": ['.encode(), False
+    parts, size = list[bytes](), 0
+    for line in lines_of(path, tally):
+        text = line.rstrip()
+        if not within:
+            within = text == begins
+        elif text in (b"  ]", b"  ],"):
+            break
+        else:
+            size += len(line)
+            parts += [line] if size <= LONGEST_LINE else []
+            if text in (b"    }", b"    },"):
+                if size <= LONGEST_LINE:
+                    yield b"".join(parts).rstrip().rstrip(b",")
+                tally.too_long += size > LONGEST_LINE
+                parts, size = [], 0
+    tally.torn += bool(parts)
+    tally.unknown += not within  # a chat without a message is not written
+
+
+def _own_fields(path: str) -> bytes:
+    """The keys of a document with a value on the same line, before and after its list."""
+    lines = (line.rstrip().rstrip(b",") for line in lines_of(path, Tally()) if line.startswith(b'  "'))
+    return b"{" + b",".join(line for line in lines if not line.endswith((b"[", b"{"))) + b"}"
 
 
 def lines_of(path: str, tally: Tally, longest: int = LONGEST_LINE) -> Iterator[bytes]:

@@ -169,6 +169,10 @@ def test_mistakes_change_nothing_and_say_what_to_do(cli: InProcess) -> None:
         (("add", "x", "deny", "Bash"), "put a rule in quotes"),
         (("add", "x", "deny Bash(("), "never closed"),
         (("add", "x", "allow force-push"), "allows nothing"),
+        (
+            ("add", "x", "ask secret-read"),
+            "did you mean 'secrets-read'? For a tool of that name, say 'secret-read(*)'",
+        ),
         (("add", "lint", "deny Bash(x)"), "there is a hook 'lint' already"),
         (("promote", "lnt"), "did you mean 'lint'?"),
         (("promote",), "which rule?"),

@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -114,10 +116,54 @@ def test_nothing_of_one_run_is_in_the_memory_of_another(tmp_path: Path) -> None:
             assert own.stdout != b"[]\n"
             for _ in range(4):
                 assert (await runs.warm(scan, secret[::-1])).stdout == b"[]\n"
+            await runs.ready()
             for pid in (*runs.scripts.zygotes, *runs.scripts.waiting):
                 assert secret.encode() not in procfs.environment(pid)
+                assert secret.encode() not in _memory(pid), pid
+            assert len(_memory(runs.scripts.zygotes[0])) > 1 << 20 or os.getuid()
 
     finished(main())
+
+
+def _memory(pid: int) -> bytes:
+    """All that can be read of a process; nothing if that is not allowed."""
+    parts: list[bytes] = []
+    with suppress(PermissionError), open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            start, end = (int(each, 16) for each in line.split()[0].split("-"))
+            if line.split()[1][0] == "r" and "[v" not in line:
+                with suppress(OSError, OverflowError):
+                    memory.seek(start)
+                    parts.append(memory.read(end - start))
+    return b"".join(parts)
+
+
+def test_what_waits_cannot_be_read_by_other_processes_of_the_user(tmp_path: Path) -> None:
+    code = textwrap.dedent("""
+        import sys
+        from pathlib import Path
+        from tests.handlers.warm.warm_runs import WarmRuns, finished
+
+        def is_readable(pid):
+            try:
+                open(f"/proc/{pid}/mem", "rb").close()
+            except PermissionError:
+                return False
+            return True
+
+        async def main():
+            async with WarmRuns(Path(sys.argv[1])) as runs:
+                await runs.ready()
+                print(*map(is_readable, (*runs.scripts.zygotes, *runs.scripts.waiting)))
+        finished(main())
+    """)
+    # Root may read all memory, unless it has given that up.
+    plain = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if os.getuid() == 0 else []
+    if plain and shutil.which("setpriv") is None:
+        pytest.skip("there is no setpriv")
+    words = [*plain, sys.executable, "-c", code, str(tmp_path)]
+    ran = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert ran.stdout == "False False False\n", ran.stderr
 
 
 def test_a_burst_is_answered_by_all_and_counts_what_it_missed(tmp_path: Path) -> None:

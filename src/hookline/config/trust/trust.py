@@ -305,6 +305,8 @@ class Trust:
 
     def admit(self, hook: Hook, scene: Scene) -> Admission:
         """Whether a hook may start now, and with which bytes."""
+        if not isinstance(hook.spec, CommandSpec) and not self._needs_trust(hook):
+            return ADMITTED  # it names no file
         at_root = self._at_root(scene)
         known = self._admitted.get(id(hook)) if at_root else None
         if known is not None and known[0] is hook and known[1].holds():
@@ -319,7 +321,7 @@ class Trust:
         return scene.cwd in ("", self.root) and (scene.project_dir or "") in ("", self.root)
 
     def _admit(self, hook: Hook, scene: Scene) -> Admission:
-        if not self.is_foreign(hook.where.file, hook.scope) or self.vouched:
+        if not self._needs_trust(hook):
             return self._sealed(hook, scene, None)
         root = self.whose(hook.where.file, hook.scope)
         item = self.item(hook)
@@ -329,6 +331,9 @@ class Trust:
         if other is not None:
             return _not_admitted(hook, f"{other} is not the file that was trusted", asks=True)
         return self._sealed(hook, scene, item)
+
+    def _needs_trust(self, hook: Hook) -> bool:
+        return self.is_foreign(hook.where.file, hook.scope) and not self.vouched
 
     def _accepted_by_now(self, hook: Hook, item: TrustItem, root: str) -> bool:
         """The user may have answered to a change of a hook in force with `hookline trust` meanwhile."""

@@ -1,14 +1,20 @@
-"""The sessions that Gemini CLI keeps: ~/.gemini/tmp/PROJECT/chats. Records repeat under one id, and `$set` patches."""
+"""The sessions that Gemini CLI keeps: ~/.gemini/tmp/PROJECT/chats. Records repeat under one id, and `$set` patches.
+
+Until 0.38 it kept a chat as one document with the same records in `messages`, each of them once, in a folder that is
+named by a hash of the directory. Since 0.39 it writes lines; a chat that is resumed is copied into a file of lines.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
+from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
 from hookline.transcripts.moment import HookNote, Kind, Moment, Tally
-from hookline.transcripts.reader import Transcripts, records, seconds
+from hookline.transcripts.reader import Transcripts, list_in_document, records, seconds
 
 _NAME: Final = "gemini-cli"
 #: Of messages that the client writes by itself.
@@ -16,6 +22,8 @@ _CONTEXT: Final = "<session_context>"
 #: What a call is at its end.
 _DONE: Final = frozenset(("success", "error", "cancelled"))
 _NOT_FOUND: Final = "not found"
+_CHATS: Final = "chats"
+_DOCUMENT: Final = ".json"
 
 
 _ABSENT: Final = Raw()
@@ -47,8 +55,11 @@ class _Patch(Struct):
 
 class _Line(
     Struct,
-    rename={"session_id": "sessionId", "start_time": "startTime", "tool_calls": "toolCalls", "patch": "$set"},
-):
+    rename={
+        "session_id": "sessionId", "start_time": "startTime", "tool_calls": "toolCalls", "patch": "$set",
+        "rewind": "$rewindTo",
+    },
+):  # fmt: skip
     session_id: str = ""
     start_time: str = ""
     kind: str = ""
@@ -56,10 +67,11 @@ class _Line(
     id: str = ""
     timestamp: str = ""
     type: str = ""
-    content: str | list[_Part] = ""
+    content: str | _Part | list[_Part | str] = ""
     model: str = ""
     tool_calls: list[_Call] = []
     patch: _Patch | None = None
+    rewind: str = ""
 
 
 class _Response(Struct, frozen=True):
@@ -83,20 +95,20 @@ class GeminiTranscripts(Transcripts):
         )
 
     def owns(self, path: str) -> bool:
-        return super().owns(path) and f"{os.sep}chats{os.sep}" in path
+        return super().owns(path) and f"{os.sep}{_CHATS}{os.sep}" in path
 
-    def is_older(self, path: str) -> bool:
-        """Before it wrote lines, it wrote each chat as one document, which says less: chats/session-….json."""
+    def is_document(self, path: str) -> bool:
         folder, name = os.path.split(path)
-        return os.path.basename(folder) == "chats" and name.startswith("session-") and name.endswith(".json")
+        if not (
+            os.path.basename(folder) == _CHATS and name.startswith("session-") and name.endswith(_DOCUMENT)
+        ):
+            return False
+        return not os.path.exists(f"{path}l")  # else it was resumed: all of it is in that file, too
 
     def recognises(self, first: Mapping[str, Any]) -> bool:
         return isinstance(first.get("sessionId"), str) and "projectHash" in first
 
     def read(self, path: str, tally: Tally) -> Iterator[Moment | HookNote]:
-        if self.is_older(path):
-            tally.older += 1
-            return iter(())
         return _Chat(path, tally).read()
 
 
@@ -118,7 +130,8 @@ class _Chat:
         self._shared: Mapping[str, Any] = {}
 
     def read(self) -> Iterator[Moment | HookNote]:
-        for line in records(self._path, self._tally, _decode):
+        split = partial(list_in_document, key="messages") if self._path.endswith(_DOCUMENT) else None
+        for line in records(self._path, self._tally, _decode, split):
             if line.timestamp or line.start_time:
                 self._at = seconds(line.timestamp or line.start_time, self._at, self._tally)
             if line.patch is not None:
@@ -129,7 +142,7 @@ class _Chat:
                 yield from self._user(line)
             elif line.type == "gemini":
                 yield from self._answer(line)
-            elif not line.type:
+            elif not line.type and not line.rewind:
                 self._tally.unknown += 1
         yield from self._end()
 
@@ -142,8 +155,10 @@ class _Chat:
         if line.kind == "subagent":
             # Its hooks are told the session that it works for, and nothing of the sub-agent.
             self._subagent = line.session_id
-            self._session = os.path.basename(os.path.dirname(self._path))
-            self._main = _main_chat(os.path.dirname(self._path)) or self._path
+            folder = os.path.dirname(self._path)
+            if os.path.basename(folder) != _CHATS:  # where it was before 0.39 says nothing of that session
+                self._session = os.path.basename(folder)
+                self._main = _main_chat(folder) or self._path
         self._shared = {"session_id": self._session, "transcript_path": self._main}
         if not self._subagent:
             yield self._moment("start", "SessionStart", {"source": "resume" if resumed else "startup"})
@@ -157,13 +172,11 @@ class _Chat:
         )  # fmt: skip
 
     def _user(self, line: _Line) -> Iterator[Moment]:
-        parts = line.content
-        if line.id in self._seen or (
-            not isinstance(parts, str) and any(each.functionResponse is not _ABSENT for each in parts)
-        ):
+        parts = _parts(line.content)
+        if line.id in self._seen or any(each.functionResponse is not _ABSENT for each in parts):
             return
         self._seen.add(line.id)
-        text = parts if isinstance(parts, str) else "\n".join(each.text for each in parts)
+        text = "\n".join(each.text for each in parts)
         if not text or text.startswith(_CONTEXT) or self._subagent:
             return
         yield from self._turn_end()
@@ -174,8 +187,8 @@ class _Chat:
         if line.id in self._seen:
             return
         self._model = line.model or self._model
-        if isinstance(line.content, str) and line.content:
-            self._texts[line.id] = line.content
+        if text := "".join(each.text for each in _parts(line.content)):
+            self._texts[line.id] = text
         for call in line.tool_calls:
             if call.status not in _DONE:
                 self._unfinished[call.id] = call
@@ -227,6 +240,12 @@ class _Chat:
             yield self._moment("end", "SessionEnd", {"reason": "exit"}, certain=False)
 
 
+def _parts(content: str | _Part | list[_Part | str]) -> list[_Part]:
+    """A text, a part, or several of both."""
+    several = content if isinstance(content, list) else [content]
+    return [_Part(text=each) if isinstance(each, str) else each for each in several]
+
+
 def _said(call: _Call) -> tuple[str, bool]:
     """What the model was told, and whether that is an error."""
     try:
@@ -239,17 +258,25 @@ def _said(call: _Call) -> tuple[str, bool]:
 
 
 def _directory_of(path: str) -> str:
-    """The directory of a chat: only a list beside all of them says it."""
+    """The directory of a chat: only lists beside all of them say it, by the name of its folder or by its hash."""
     home, found, rest = path.rpartition(f"{os.sep}tmp{os.sep}")
     if not found:
         return ""
+    name = rest.split(os.sep)[0]
+    known = _listed(os.path.join(home, "projects.json"), "projects")
+    places = (*known, *_listed(os.path.join(home, "trustedFolders.json")))
+    by_name = (place for place in known if known[place] == name)
+    by_hash = (place for place in places if sha256(os.fsencode(place)).hexdigest() == name)
+    return next(by_name, "") or next(by_hash, "")
+
+
+def _listed(path: str, key: str = "") -> Mapping[str, Any]:
     try:
-        with open(os.path.join(home, "projects.json"), "rb") as file:
-            known: Any = _decode_any(file.read(16 * 1024 * 1024)).get("projects", {})
-        slug = rest.split(os.sep)[0]
-        return next((place for place, name in known.items() if name == slug), "")
-    except (OSError, msgspec.DecodeError, AttributeError):
-        return ""
+        with open(path, "rb") as file:
+            whole: Any = _decode_any(file.read(16 * 1024 * 1024))
+        return dict(whole.get(key, {}) if key else whole)
+    except (OSError, msgspec.DecodeError, AttributeError, TypeError, ValueError):
+        return {}
 
 
 def _main_chat(folder: str) -> str:

@@ -25,6 +25,8 @@ class OptionSpec(Struct, frozen=True):
 
     text: str = ""
     style: Style = "gnu"
+    #: `--` ends nothing, as more options come behind commands: `find -exec grep -- x {} ; -exec …`.
+    endless: bool = False
 
 
 class Option(NamedTuple):
@@ -69,14 +71,15 @@ def _table(text: str) -> _Table:
 
 def read_options(arguments: Words, spec: OptionSpec) -> Options:
     """The options and operands among the arguments of a command, its name left out."""
-    return _Reader(arguments, _table(spec.text), spec.style).read()
+    return _Reader(arguments, _table(spec.text), spec).read()
 
 
 class _Reader:
-    def __init__(self, words: Words, table: _Table, style: Style) -> None:
+    def __init__(self, words: Words, table: _Table, spec: OptionSpec) -> None:
         self._words = words
         self._table = table
-        self._style = style
+        self._style = spec.style
+        self._endless = spec.endless
         self._given: list[Option] = []
         self._operands: list[str] = []
         self._unknown: list[str] = []
@@ -87,7 +90,10 @@ class _Reader:
         while at < len(self._words):
             word = self._words[at]
             if word == "--":
-                self._take(at + 1)
+                at += 1
+                if self._endless:
+                    continue
+                self._take(at)
                 break
             if self._style == "shell" and word[:1] in {"-", "+"} and word != "-":
                 at += self._apart(word, at)

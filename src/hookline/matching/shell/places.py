@@ -46,7 +46,7 @@ class Places(NamedTuple):
         path = one.word
         if not one.place or path in _STREAMS:
             return one.place
-        if HOLE in path or path[0] in "~@" or "://" in path:
+        if HOLE in path or path.startswith(("~", "@")) or "://" in path:
             return False
         paths = [posixpath.normpath(posixpath.join(base, path)) for base in self.bases]
         return all(self._inside(path) or (one.written and path.startswith(_TEMPORARY)) for path in paths)
@@ -66,7 +66,7 @@ class Places(NamedTuple):
             target = next((word for word in words[1:] if word[:1] != "-" or word == "-"), "~")
             if target == "-" and len(bases) > 1:
                 continue
-            known = target != "-" and target[0] not in "~+" and HOLE not in target
+            known = target != "-" and not target.startswith(("~", "+")) and HOLE not in target
             for base in tuple(bases):
                 bases[posixpath.normpath(posixpath.join(base, target)) if known else _ELSEWHERE] = None
             if len(bases) > _MOST_BASES:

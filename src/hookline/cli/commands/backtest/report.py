@@ -72,8 +72,6 @@ class Unread(Struct, frozen=True, forbid_unknown_fields=True):
     unknown_records: int
     duplicate_calls: int
     clock_jumps: int
-    #: Transcripts in a format that their agent had before.
-    older_files: int
     files: tuple[str, ...]
 
 
@@ -144,7 +142,6 @@ def backtest_document(
             tally.unknown,
             tally.duplicates,
             tally.clock_jumps,
-            tally.older,
             tuple(tally.unreadable),
         ),
     )
@@ -182,8 +179,12 @@ def _lines(document: BacktestDocument, width: int) -> Iterator[str]:
     yield ""
     if document.effects:
         yield from (_effect_line(name, each) for name, each in document.effects.items())
-    else:
+    elif document.concerned:
         yield f"Of {document.concerned:,} moments that concern a hook, none would be blocked, asked or rewritten."
+    elif document.moments:
+        yield "No hook concerns what happened; `hookline list` shows those in force here, --rule tries one out."
+    else:
+        yield "The transcripts have nothing of that time; --since all takes everything."
     yield from _changes(document, width)
     yield from _hooks(document, width)
     yield from _examples(document, width)
@@ -269,7 +270,6 @@ def _notes(document: BacktestDocument, width: int) -> Iterator[str]:
         (unread.torn_lines, "torn line"), (unread.too_long_lines, "line that is too long"),
         (unread.unknown_records, "record of an unknown kind"), (unread.duplicate_calls, "call with an id seen before"),
         (unread.clock_jumps, "jump of the clock"), (len(unread.files), "file that cannot be read"),
-        (unread.older_files, "transcript in an older format"),
         (sum(document.problems.values()), "moment that is no payload of its agent"),
     ]  # fmt: skip
     told = [numbered(number, noun) for number, noun in parts if number]

@@ -132,7 +132,6 @@ def observed_document(
             tally.unknown,
             tally.duplicates,
             tally.clock_jumps,
-            tally.older,
             tuple(tally.unreadable),
         ),
     )
@@ -243,9 +242,9 @@ def _failures(document: ObservedDocument, width: int) -> Iterator[str]:
 def _hole_lines(document: ObservedDocument, width: int, every: bool) -> Iterator[str]:
     guards = [hole for hole in document.holes if hole.guard]
     if not guards:
-        if any(hook.expected or hook.own_expected for hook in document.hooks):
+        if any(hook.guard and (hook.expected or hook.own_expected) for hook in document.hooks):
             yield ""
-            yield paint("Every guard was asked about every call that concerned it.", "green")
+            yield paint("Every guard in force was asked about every call that concerned it.", "green")
         return
     yield ""
     number = sum(hole.count for hole in guards)
@@ -290,7 +289,7 @@ def _unread_lines(document: ObservedDocument, width: int) -> Iterator[str]:
         (unread.torn_lines, "torn line"), (unread.too_long_lines, "line that is too long"),
         (unread.unknown_records, "record of an unknown kind"), (unread.clock_jumps, "jump of the clock"),
         (unread.duplicate_calls, "call with an id seen before"), (len(unread.files), "file that cannot be read"),
-        (unread.older_files, "transcript in an older format"), (document.journal_damage, "damaged line of the journal"),
+        (document.journal_damage, "damaged line of the journal"),
     ]  # fmt: skip
     told = [numbered(number, noun) for number, noun in parts if number]
     if told:

@@ -29,6 +29,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: Between the commands of a list.
 _SEPARATOR = re.compile(r"&&|\|\||;;&|;;|;&|;|\|&|\||&|\n")
 
+#: Letters before a line that is continued: `else\\`.
+_CONTINUED = re.compile(r"([a-z!{}\[]+)\\\n")
 _OPENERS = frozenset(
     ("if", "while", "until", "for", "case", "select", "function", "{", "[[", "!", "time", "coproc")
 )
@@ -160,6 +162,9 @@ class Parser(RedirectParser):
     def _reserved(self) -> str:
         """The reserved word that comes next, if one does."""
         word = self.plain_word()
+        part = _CONTINUED.match(self.text, self.at) if not word else None
+        if part is not None and any(each.startswith(part[1]) for each in _CLOSERS | _OPENERS):
+            raise self.unclear(f"{part[1]} continues on the next line")
         if word in _CLOSERS:
             return word
         return word if word in _OPENERS and (self.bash or word not in _BASH_ONLY) else ""

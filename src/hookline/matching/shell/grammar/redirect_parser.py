@@ -215,6 +215,8 @@ class RedirectParser(WordParser):
                 if not document.literal and _JOINS_NEXT_LINE.search(body):
                     raise self.unclear("the end of a here-document is joined to the line before it")
                 return body
+            if not document.literal and line == f"{document.end}\\":
+                raise self.unclear("the end of a here-document may be joined to the line after it")
         return self.text[begun:]
 
     def expanded(self, body: str) -> list[Part]:

@@ -337,6 +337,8 @@ class WordParser(ABC):
         except CannotParseError:
             go_back()
             return None
+        if self.text.startswith("\\\n", self.at):
+            raise self.unclear("the end of an arithmetic expression continues on the next line")
         if not self.text.startswith(")", self.at):
             go_back()
             return None

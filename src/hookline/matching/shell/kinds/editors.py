@@ -59,8 +59,9 @@ gnuplot = _lines_of(
 )
 sqlite = _lines_of(
     "SQLite",
-    r"^\s*\.\s*[\"']?(?:sh\w*|sy\w*)[\"']?\s+(.+)$|^\s*\.(?:on\w*|o\w*|r\w*|im\w*)\s[^\n]*?\|\s*([^\"'\n]+)",
-    r"^\s*\.(?:load|excel|www|archive|ar)\b|^\s*\.[^\n]*\\|\bedit\(|load_extension",
+    r"^\s*\.\s*[\"']?(?:sh\w*|sy\w*)[\"']?\s*(.+)$|^\s*\.(?:on\w*|o\w*|r\w*|im\w*)\s[^\n]*?\|\s*([^\"'\n]+)",
+    # It takes quotes off, and puts others around words with blanks.
+    r"^\s*\.(?:load|excel|www|archive|ar)\b|^\s*\.\s*[\"']?s[hy][^\n]*[\"']|^\s*\.[^\n]*\\|\bedit\(|load_extension",
 )
 psql = _lines_of(
     "psql",

@@ -15,6 +15,8 @@ _PROGRAMS = (
 #: Variables whose value is options, among them further variables.
 _OPTIONS = r"(?:GNU)?MAKEFLAGS|MFLAGS|MAKEOVERRIDES"
 _MOST_LINES = 1000
+#: What make takes off a recipe, also where it comes out of a variable.
+_BEFORE_RECIPES = "@-+ \t"
 _SHELL = r"\$[({]\s*shell\s+([^\0]*)"
 _VARIABLE = r"\$\$|\$\(([^()]*)\)|\$\{([^{}]*)\}|\$(.)"
 _SHELL_SIGNS = r"[;&|`$<>(){}\n\\!*?\"'#~]"
@@ -33,7 +35,8 @@ def makefile(text: str) -> Iterator[Found]:
         yield Doubt(f"a makefile has more than {_MOST_LINES} lines")
         return
     assigned = (re.match(r"\s*(?:export\s+|override\s+)?(\w+)\s*[:?+]*=\s*(.*)", line) for line in lines)
-    variables = "".join(f"{one[1]}={_quoted(_expanded(one[2]))}\n" for one in assigned if one)
+    values = [(one[1], _expanded(one[2])) for one in assigned if one]
+    variables = "".join(f"{name}={_quoted(value.lstrip(_BEFORE_RECIPES))}\n" for name, value in values)
     for line in recipes:
         recipe = re.match(r"[^\t#][^;#]*:[^;]*;\s*(.*)|\t\s*(.*)|[^#]*!=\s*(.*)", line)
         if recipe:
@@ -48,7 +51,7 @@ def makefile(text: str) -> Iterator[Found]:
 
 
 def _recipe(code: str, variables: str) -> Iterator[Found]:
-    code = _expanded(code.lstrip("@-+ \t"))
+    code = _expanded(code.lstrip(_BEFORE_RECIPES))
     if code and HOLE not in code:
         yield Line(variables + code)
 
@@ -88,7 +91,9 @@ def _balanced(text: str) -> str:
     return text
 
 
-def _options(name: str, value: str) -> Iterator[Found]:
+def _doubts(name: str, value: str) -> Iterator[Found]:
+    if "$" in name.replace("$$", ""):
+        yield Doubt("the name of a variable of make is put together at run time")
     if re.fullmatch(_OPTIONS, name) and not re.fullmatch(r"[-\sjksnBO\d]*", value):
         yield Doubt("a variable of make holds options")
 
@@ -101,12 +106,12 @@ def variable(word: str) -> Iterator[Found]:
     if name.endswith("!"):
         yield from commands.line(value)
     yield from _shell_calls(value)
-    yield from _options(name.rstrip(":+?!"), value)
+    yield from _doubts(name.rstrip(":+?!"), value)
     if re.fullmatch(_PROGRAMS, name.rstrip(":+?!")):
-        split = commands.split(value)
+        split = commands.split(value.lstrip(_BEFORE_RECIPES))
         if name.startswith(".SHELLFLAGS"):
-            split = ("sh", *split)
-        if split == (HOLE,) and HOLE not in value:
+            split = ("sh", *commands.split(value))
+        if split == (HOLE,) and value.strip() != HOLE:
             yield Doubt("a variable of make cannot be read")
         elif split and "$" in split[0].replace("$$", ""):
             yield Doubt("a variable of make names the program that is run")
@@ -125,5 +130,8 @@ def variable_beyond(word: str) -> bool:
     if not equals or name.startswith("-"):
         return False
     return bool(
-        re.fullmatch(_PROGRAMS, name.rstrip(":+?!")) or re.search(_SHELL_SIGNS, value) or name.endswith("!")
+        re.fullmatch(_PROGRAMS, name.rstrip(":+?!"))
+        or re.search(_SHELL_SIGNS, value)
+        or name.endswith("!")
+        or "$" in name
     )

@@ -57,9 +57,11 @@ def _is_file(name: str) -> bool:
 def _acts(script: str) -> list[_Act]:
     """What a script does. Some take a slash in brackets for the end of an expression, and some do not."""
     acts = list(_read(script))
-    if _UNREAD in acts and "[" in script:
-        acts = list(_read(re.sub(r"\[\^?\]?[^]\n]*\]", lambda found: "x" * len(found[0]), script)))
-    return acts
+    if "[" not in script:
+        return acts
+    others = list(_read(re.sub(r"\[\^?\]?[^]\n]*\]", lambda found: "x" * len(found[0]), script)))
+    both = dict.fromkeys((*acts, *others))
+    return [act for act in both if act != _UNREAD or (act in acts and act in others)]
 
 
 def _read(script: str) -> Iterator[_Act]:

@@ -174,7 +174,7 @@ def ssh_beyond(setting: str) -> bool:
 
 
 def _ssh_setting(setting: str) -> tuple[str, str]:
-    parts = re.split(r"[\s=]+", setting.strip(), maxsplit=1)
+    parts = re.split(r"[\s=]+", setting.strip().lstrip('= \t"'), maxsplit=1)
     return parts[0].casefold(), parts[1].strip('"') if len(parts) > 1 else ""
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from hookline.matching.shell.found import Doubt, Found, Inner, Line, Stdin
-from hookline.matching.shell.holes import HOLE, Words, base_name
+from hookline.matching.shell.found import Found, Inner, Line, Stdin
+from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.kinds.commands import split
 from hookline.matching.shell.options import Options, OptionSpec, read_options
 from hookline.matching.shell.programs.row import Program
@@ -46,8 +46,6 @@ def _xargs(rest: Words, stdin: Stdin) -> Iterator[Found]:
         # Unless it is one word each time, the second one may be what a wrapper runs.
         one = "1" in read.values("-n", "--max-args")
         yield Inner((*command, HOLE) if one else (*command, HOLE, HOLE))
-        if base_name(command[0]) in {"find", "gfind"}:
-            yield Doubt("what find is to do comes from standard input")
     else:
         for some in _chunks(read, names):
             yield Inner((*command, *some))
@@ -120,7 +118,7 @@ _TAR_VALUED = "bCfFgHIKLNTVX"
 
 def _bundle(rest: Words) -> Words:
     """`tar cIf PROGRAM ARCHIVE`: letters without a dash, their values after them in their order."""
-    if not rest or rest[0].startswith("-") or not rest[0].isalpha():
+    if not rest or rest[0].startswith("-"):
         return rest
     ordered: list[str] = []
     at = 1
@@ -176,12 +174,6 @@ _TAR = (
 )
 
 
-def _without_end(rest: Words) -> Words:
-    """`find -- . -exec …`: what follows are paths, and then tests and actions all the same."""
-    at = next((at for at, word in enumerate(rest) if word == "--" or word[:5] in {"-exec", "-ok"}), len(rest))
-    return (*rest[:at], *rest[at + 1 :]) if rest[at : at + 1] == ("--",) else rest
-
-
 ROWS = (
     Program(
         "find, gfind",
@@ -202,13 +194,13 @@ ROWS = (
         },
         style="words",
         quiet="-help -version --help --version",
-        ordered=_without_end,
         examples=(
             "find . -maxdepth 0 -exec rm {} \\;",
             "find . -maxdepth 0 -exec rm {} +",
             "find . -maxdepth 0 -execdir rm y ';'",
             "yes | find . -maxdepth 0 -ok rm {} \\;",
             "find . -maxdepth 0 -exec true ';' -exec rm y ';'",
+            "find -- . -maxdepth 0 -exec true -- ';' -exec rm y ';'",
         ),
     ),
     Program(

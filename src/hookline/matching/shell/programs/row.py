@@ -70,7 +70,8 @@ class Program(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def spec(self) -> OptionSpec:
-        return OptionSpec(" ".join((self.options, *self.values.values(), self.quiet)), self.style)
+        text = " ".join((self.options, *self.values.values(), self.quiet))
+        return OptionSpec(text, self.style, endless="exec" in self.values)
 
     @cached_property
     def spec_before_operands(self) -> OptionSpec:

@@ -1,8 +1,10 @@
 """The commands of a line, and everything that they run: what is found in one waits to be walked over in its turn."""
 
 import re
-from collections import deque
+from collections import Counter, deque
 from itertools import chain, pairwise
+
+from msgspec.structs import replace
 
 from hookline.matching.shell.environment import kind_of_variable, look_at_variable
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
@@ -11,11 +13,13 @@ from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.permitted import may_be_set
 from hookline.matching.shell.runs import look_through
 from hookline.matching.shell.walk.definitions import HERE_IN_ALIAS, Definitions
-from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Context, Draft, Stages
+from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, Context, Draft
 from hookline.matching.shell.walk.evaluated import EVALUATING, EvaluatedText
 from hookline.matching.shell.walk.expand import Expander
+from hookline.matching.shell.walk.printed_words import PrintedWords
 from hookline.matching.shell.walk.variables import DECLARING, Variables
 
+_FIND = frozenset(("find", "gfind"))
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -29,6 +33,7 @@ class CommandWalk:
         self._expander = Expander(self._variables, None, set())
         self._definitions = Definitions()
         self._evaluated = EvaluatedText()
+        self._printed = PrintedWords()
         #: The line is being read as a shell other than bash would read it.
         self._posix = False
         #: `exec < file`: what was inherited is no longer.
@@ -40,7 +45,8 @@ class CommandWalk:
         self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
         if self._draft.full():
             return
-        self._emit(words, context.stages, outer)
+        self._emit(words, context, outer)
+        self._printed.note(words)
         if " " in words[0]:
             self._draft.literal = False
         program = base_name(words[0])
@@ -56,7 +62,7 @@ class CommandWalk:
             if program == "set" and _sets_arguments(words):
                 self._definitions.sets_arguments()
         if self._fed_anew and context.stdin.kind != "unknown":
-            context = context._replace(stdin=Stdin("unknown"))
+            context = replace(context, stdin=Stdin("unknown"))
         self._look_through(words, context)
 
     def _look_through(self, words: Words, context: Context) -> None:
@@ -64,20 +70,25 @@ class CommandWalk:
         for found in chain(look_through(words, context.stdin), self._definitions.note(words, context.stdin)):
             if self._draft.full():
                 return
-            if (
-                isinstance(found, Inner)
-                and not known.issuperset(found.words)
-                and any(HOLE in word for word in set(found.words) - known)
-            ):
+            if isinstance(found, Inner) and _has_more_holes(found.words, words):
                 # The input of xargs, the files that find comes upon.
-                self._found(found, context._replace(made_up=True))
+                read = base_name(words[0]) not in _FIND
+                self._found(found, replace(context, made_up=True, read=read))
             else:
                 self._found(found, context)
+        if context.made_up:
+            self._printed.give(words, context.stdin)
+        if context.read and HOLE in known and base_name(words[0]) in _FIND:
+            self._draft.doubt("what find is to do comes from standard input")
 
-    def _emit(self, words: Words, stages: Stages, outer: Words) -> None:
+    def _emit(self, words: Words, context: Context, outer: Words) -> None:
+        if context.perhaps:
+            if HOLE not in words[0]:
+                self._draft.perhaps.add(base_name(words[0]))
+            return
         anew = not self._posix or self._definitions.calls(words[0])
         if anew or not any(_same(words, one.words) for one in self._draft.commands):
-            self._draft.command(words, stages, outer)
+            self._draft.command(words, context.stages, outer)
 
     def _found(self, found: Found, context: Context) -> None:
         if isinstance(found, Doubt):
@@ -88,11 +99,11 @@ class CommandWalk:
             self._draft.foreign(found.text)
         else:
             self._draft.charge(1, len(found.words) if isinstance(found, Inner) else len(found.code))
-            context = context._replace(certain=False)
+            context = replace(context, certain=False)
             if isinstance(found, Line):
                 # The arguments of a function are not those of the code that it runs.
                 stdin = Stdin("unknown") if found.fed else context.stdin
-                context = context._replace(depth=context.depth + 1, function="", stdin=stdin)
+                context = replace(context, depth=context.depth + 1, function="", stdin=stdin, read=False)
             self._waiting.append((found, context))
 
     def _declared(self, words: Words, context: Context) -> None:
@@ -110,8 +121,14 @@ class CommandWalk:
         if kind_of_variable(name) is not None:
             self._definitions.loads(value)
         for found in look_at_variable(name, value):
-            # Nobody says when it runs, or that it gets anything to read.
-            self._found(found, context._replace(stdin=Stdin("text")))
+            # It is not known when it runs, or that it gets anything to read.
+            self._found(found, replace(context, stdin=Stdin("text")))
+
+
+def _has_more_holes(inner: Words, words: Words) -> bool:
+    """Whether a command has words that are not known and that the one around it does not have."""
+    more = [word for word in inner if HOLE in word]
+    return bool(more) and bool(Counter(more) - Counter(words))
 
 
 def _same(words: Words, known: Words) -> bool:

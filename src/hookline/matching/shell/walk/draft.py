@@ -1,7 +1,8 @@
 """A reading in the making: the commands found so far and where they are, what could not be told, what it has cost."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from hookline.matching.shell.found import Stdin
 from hookline.matching.shell.grammar.word_parser import MOST_STEPS
@@ -23,7 +24,7 @@ _MOST_FLOWS = 4000
 Stages = tuple[int, ...]
 
 
-class Context(NamedTuple):
+class Context(Struct, frozen=True):
     """Where a command is."""
 
     depth: int = 0
@@ -38,12 +39,18 @@ class Context(NamedTuple):
     function: str = ""
     #: Words of the command hold what the line itself may have made up: code put together from them is not known.
     made_up: bool = False
+    #: Its last words are what xargs reads.
+    read: bool = False
+    #: It is there only where what is not known is empty.
+    perhaps: bool = False
 
 
 class Draft:
     def __init__(self) -> None:
         self.commands: list[ShellCommand] = []
         self.stages: list[Stages] = []
+        #: Programs that are run where what is not known is empty.
+        self.perhaps: set[str] = set()
         self.writes: list[str] = []
         self.reads: list[str] = []
         #: Counted by the parsers, too.

@@ -39,7 +39,10 @@ class EvaluatedText:
 
     def hide(self, word: Iterable[Part]) -> None:
         """Remembers quoted text that holds substitutions, should the line evaluate it."""
-        self.hide_text("".join(part.text if isinstance(part, Text) else " " for part in word))
+        parts = [part.text if isinstance(part, Text) else None for part in word]
+        # What is substituted may be nothing.
+        for instead in (" ", "") if None in parts else ("",):
+            self.hide_text("".join(instead if text is None else text for text in parts))
 
     def hide_text(self, text: str) -> None:
         if ("$" in text or "`" in text) and _HIDDEN_CODE.search(text):

@@ -39,6 +39,10 @@ from hookline.matching.shell.walk.variables import Elements, Variables, first_te
 
 #: How many values of variables are followed in one word.
 MOST_ALTERNATIVES = 8
+_MOST_SEPARATORS = 3
+#: What IFS is from the beginning.
+_BLANKS = " \t\n"
+_HOME_OR_PATTERN = re.compile(r"~|[*?\[].*", re.DOTALL)
 #: How often the value of a variable is looked for in another variable.
 _DEEPEST = 6
 
@@ -99,30 +103,33 @@ class Expander:
         """The alternatives of a word; each is the words that it becomes."""
         if len(word) == 1 and isinstance(word[0], Text) and not self._moves_home(word[0]):
             return [fields_of_text(word[0], self._braces)]
-        separators = self._separators()
         alternatives = self._pieces(word)
         if any(piece.mode == "value" and piece.text for pieces in alternatives for piece in pieces):
             # Should code that is read later change it, the words would be others.
             self._variables.used.add("IFS")
-        found = dict.fromkeys(fields_of(pieces, self._braces, separators) for pieces in alternatives)
+        found = dict.fromkeys(
+            fields_of(pieces, self._braces, separators)
+            for separators in self._separators()
+            for pieces in alternatives
+        )
         if _NOTHING in found and any(map(_is_all, word)):
             # `"$@"` without arguments is no word at all.
             found[()] = None
         return list(found)
 
-    def _separators(self) -> re.Pattern[str] | None:
-        """What unquoted values are split at; None where only the shell knows."""
+    def _separators(self) -> Sequence[re.Pattern[str] | None]:
+        """What unquoted values may be split at; None where only the shell knows. When IFS is set, does not count."""
         if not self._variables.may_change("IFS"):
-            return BLANK
-        known: set[str] = set()
+            return (BLANK,)
+        known: dict[str, None] = {}
         for value in self._variables.values.get("IFS", ()):
             texts = [plain(word) for word in value]
             if None in texts:
-                return None
-            known.update("".join(text or "" for text in texts))
-        return (
-            None if self._variables.any_name else re.compile(f"[ \t\n{re.escape(''.join(sorted(known)))}]+")
-        )
+                return (None,)
+            known["".join(text or "" for text in texts)] = None
+        if self._variables.any_name or len(known) > _MOST_SEPARATORS:
+            return (None,)
+        return (BLANK, *(re.compile(f"[{re.escape(signs)}]+" if signs else r"(?!)") for signs in known))
 
     def texts(self, word: Iterable[Part]) -> list[tuple[str, Origin]]:
         """The alternatives of a word that is not split: the value of an assignment, a here-document."""
@@ -146,7 +153,7 @@ class Expander:
         if isinstance(part, Text):
             if self._moves_home(part):
                 # What begins with ~ may be any text. Whether the ~ begins something does not count.
-                return [(Piece(part.text.replace("~", HOLE), "quoted", "unknown"),)]
+                return [(Piece(_HOME_OR_PATTERN.sub(HOLE, part.text), "quoted", "unknown"),)]
             origin: Origin = "environment" if HOLE in part.text else ""
             return [(Piece(part.text, "quoted" if part.quoted else "source", origin),)]
         if isinstance(part, Parameter):
@@ -195,6 +202,8 @@ class Expander:
         if name.isdigit() or name in "@*":
             return self._arguments(part, mode)
         if not self._variables.may_change(name):
+            if name == "IFS":
+                return [(Piece(_BLANKS, mode),)]
             return [(Piece(HOLE, mode, "environment"),)] if absent or name in CONVENTION else []
         self._variables.used.add(name)
         if self._variables.any_name or self._depth >= _DEEPEST or name in _OF_THE_SHELL:
@@ -211,6 +220,8 @@ class Expander:
             found.append((Piece("", mode),))
         if name in CONVENTION and name not in self.assured:
             found.append((Piece(HOLE, mode, "environment"),))
+        if name == "IFS":
+            found.append((Piece(_BLANKS, mode),))
         return _unique(found) if len(found) <= MOST_ALTERNATIVES else [(Piece(HOLE, mode, "unknown"),)]
 
     def _value(

@@ -19,8 +19,8 @@ _BRACES = re.compile(r"\{[^{}]*+\{|\{(?:[^{},.]|\.(?!\.))*+(?:,|\.\.)")
 _NUMBERS = re.compile(r"[\w./:=-]*\{\d+\.\.\d+(?:\.\.\d+)?\}[\w./:-]*")
 #: A longer word is not looked into: a name of a file has no such length, and a pattern of it would cost too much.
 _LONGEST_PATTERN = 2048
-#: A user, or with a sign alone a directory of before; no user has a name that begins with one.
-_TILDE = re.compile(r"~(?:[+-]\d*(?=/|$)|[^/+-][^/]*)")
+#: With a sign alone a directory of before. The name of a user who is not there stays as it is.
+_TILDE = re.compile(r"~[+-]\d*(?=/|$)")
 BLANK = re.compile(r"[ \t\n]+")
 
 
@@ -73,7 +73,8 @@ def fields_of(pieces: Pieces, braces: bool, separators: re.Pattern[str] | None =
         if _NUMBERS.fullmatch(source):
             return (Field(HOLE, "glob"),)
         if _BRACES.search(source):
-            return _alternatives(source) if len(pieces) == 1 else (Field(HOLE, "unknown", splits=True),)
+            # Glued to something else they make more than one word as well.
+            return _alternatives(source) if len(pieces) == 1 else (Field(HOLE, "unknown", splits=True),) * 2
     return _Splitter(separators).split(pieces)
 
 
@@ -147,7 +148,10 @@ class _Splitter:
 
     def _end(self) -> None:
         if self._begun:
-            self._found.append(Field("".join(self._text), worst(self._origins), self._splits))
+            text = "".join(self._text)
+            while HOLE + HOLE in text:
+                text = text.replace(HOLE + HOLE, HOLE)  # two that are glued are one
+            self._found.append(Field(text, worst(self._origins), self._splits))
         self._text, self._origins, self._begun, self._splits = [], [], False, False
 
 

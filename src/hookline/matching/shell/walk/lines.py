@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec.structs import replace
+
 from hookline.matching.shell.found import Foreign, Line, Stdin
 from hookline.matching.shell.grammar.limits import has_bash_syntax, unreadable
 from hookline.matching.shell.grammar.parser import CannotParseError, Parser, TooMuchError, UnclearError
@@ -22,10 +24,11 @@ from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.reader import ShellReading
 from hookline.matching.shell.runs import program_of
-from hookline.matching.shell.walk.draft import COST_OF_A_PART, MANY_PARTS, Context
+from hookline.matching.shell.walk.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, Context
+from hookline.matching.shell.walk.emptied import emptied
 from hookline.matching.shell.walk.evaluated import EVALUATING
 from hookline.matching.shell.walk.expand import Expander
-from hookline.matching.shell.walk.simple import SimpleWalk, is_argument
+from hookline.matching.shell.walk.simple import SimpleWalk, is_argument, may_drop_patterns
 from hookline.matching.shell.walk.streams import INPUT, printed, redirected
 from hookline.matching.shell.walk.variables import (
     has_names,
@@ -40,6 +43,8 @@ from hookline.matching.shell.walk.variables import (
 DEEPEST_EVALUATION = 5
 #: How many calls of functions are followed.
 _MOST_CALLS = 40
+#: What is not known of a line begins with one of these.
+_UNKNOWN = (HOLE, "$", "`")
 _COMPARISONS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"))
 
 
@@ -74,7 +79,19 @@ class Walk(SimpleWalk):
                 if HOLE in base_name(found.words[0]):
                     self._draft.doubt("what a command runs is known only when it runs")
                 self._command(found.words, context, found.outer)
+        for program in sorted(
+            self._draft.perhaps - {base_name(one.words[0]) for one in self._draft.commands}
+        ):
+            self._draft.doubt(f"{program} is run where what is not known is empty")
+        for program, option in self._printed.dangers(self._affords):
+            self._draft.doubt(
+                f"{program} may be given {option}, which the line prints, and run what comes with it"
+            )
         return self._draft.reading()
+
+    def _affords(self, words: Words) -> bool:
+        self._draft.charge(COST_OF_A_COMMAND // 2 + len(words) // 4, 0)
+        return not self._draft.full()
 
     # Lines
 
@@ -92,12 +109,15 @@ class Walk(SimpleWalk):
                 self._read(found, context, bash)
 
     def _read(self, found: Line, context: Context, bash: bool) -> None:
-        self._drops_patterns = self._drops_patterns or "nullglob" in found.code
+        self._drops_patterns = self._drops_patterns or may_drop_patterns(found.code)
         parsed = plain_list(found.code, self._draft.steps) or self._parsed(found.code, bash)
         if parsed is None:
             return
         used = frozenset(self._variables.used)
         changed = self._variables.collect(parsed) & used
+        without = emptied(parsed) if any(sign in found.code for sign in _UNKNOWN) else None
+        if without is not None:
+            self._variables.collect(without)
         if changed and (bash or context.depth):
             # The line itself, read once more as another shell does, was not judged by any of this before.
             name = min(changed)
@@ -108,6 +128,8 @@ class Walk(SimpleWalk):
         assured = self._assured = set[str]()
         self._expander = Expander(self._variables, found.args or None, assured, braces=bash)
         self._list(parsed, context)
+        if without is not None:
+            self._list(without, replace(context, perhaps=True))
         if found.args and self._expander.forgot_arguments and _REPEATS.search(found.code):
             # What is before `shift` comes after it when it is done again.
             self._expander = Expander(self._variables, None, assured, braces=bash)
@@ -133,7 +155,7 @@ class Walk(SimpleWalk):
             certain = context.certain and item.after == ";" and not item.background
             self._draft.literal = self._draft.literal and not item.background
             self._node(
-                item.node, context if certain == context.certain else context._replace(certain=certain)
+                item.node, context if certain == context.certain else replace(context, certain=certain)
             )
 
     def _node(self, node: Node, context: Context) -> None:
@@ -154,29 +176,31 @@ class Walk(SimpleWalk):
         stdin, before = context.stdin, 0
         for command in node.commands:
             stage = self._draft.stage(after=before)
-            self._node(command, context._replace(stages=(*context.stages, stage), stdin=stdin, certain=False))
+            self._node(command, replace(context, stages=(*context.stages, stage), stdin=stdin, certain=False))
             stdin, before = printed(command, self._expander), stage
 
     # Compound commands
 
     def _block(self, node: Block, context: Context) -> None:
         stage = self._draft.stage()
-        context = context._replace(
-            stages=(*context.stages, stage), stdin=redirected(node.redirects, context.stdin, self._expander)
+        context = replace(
+            context,
+            stages=(*context.stages, stage),
+            stdin=redirected(node.redirects, context.stdin, self._expander),
         )
         self._inside(node, context, stage)
         self._redirects(node.redirects)
         self._written(node.redirects, Stdin("unknown"), context)
-        context = context._replace(fed=context.fed or any(one.operator in INPUT for one in node.redirects))
+        context = replace(context, fed=context.fed or any(one.operator in INPUT for one in node.redirects))
         if node.kind == "function":
             # It may replace a program that a rule allows.
             self._draft.literal = False
-            context = context._replace(function=node.name, certain=False, stdin=Stdin("unknown"))
+            context = replace(context, function=node.name, certain=False, stdin=Stdin("unknown"))
         elif node.kind != "group":
-            context = context._replace(certain=False)
+            context = replace(context, certain=False)
         if node.kind == "coproc":
             self._draft.literal = False
-            context = context._replace(stdin=Stdin("unknown"))
+            context = replace(context, stdin=Stdin("unknown"))
         loops = node.kind == "loop" and node.name and node.name not in self._assured
         if loops:
             self._assured.add(node.name)
@@ -194,7 +218,7 @@ class Walk(SimpleWalk):
 
     def _test(self, node: Test, context: Context) -> None:
         stage = self._draft.stage()
-        self._inside(node, context._replace(stages=(*context.stages, stage)), stage)
+        self._inside(node, replace(context, stages=(*context.stages, stage)), stage)
         self._redirects(node.redirects)
         if node.arithmetic:
             self._draft.literal = False
@@ -205,7 +229,7 @@ class Walk(SimpleWalk):
         words = tuple(HOLE if text is None else text for text in texts)
         if HOLE in words and not _COMPARISONS.isdisjoint(words):
             self._draft.literal = False
-        self._emit(("[[", *words, "]]"), (*context.stages, stage), ())
+        self._emit(("[[", *words, "]]"), replace(context, stages=(*context.stages, stage)), ())
 
     def _inside(self, node: Node, context: Context, stage: int) -> None:
         """What is substituted in the words of a command is run, and its output goes there."""
@@ -224,7 +248,7 @@ class Walk(SimpleWalk):
                 stdin = Stdin("unknown") if part.direction == ">" else context.stdin
                 self._list(
                     part.body,
-                    context._replace(stages=(*context.stages[:-1], inner), stdin=stdin, certain=False),
+                    replace(context, stages=(*context.stages[:-1], inner), stdin=stdin, certain=False),
                 )
             elif isinstance(part, Arithmetic):
                 # What is put into arithmetic is evaluated, the output of a command as well.
@@ -299,7 +323,7 @@ def _passes_arguments(function: Block) -> bool:
         if is_argument(node.words[0]) and node.words[1:]:
             return True
         name = plain(node.words[0])
-        if name is None or name in EVALUATING or row_of(program_of(name)) is None:
+        if name is not None and (name in EVALUATING or row_of(program_of(name)) is None):
             continue
         if any(isinstance(part, Parameter) and is_positional(part.name) for part in parts_of(node)):
             return True

@@ -1,8 +1,11 @@
 """Simple commands: their assignments, redirections and words, as the shell would expand them."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import product
+
+from msgspec.structs import replace
 
 from hookline.matching.shell.environment import CONVENTION, prints_settings
 from hookline.matching.shell.found import Stdin
@@ -30,6 +33,8 @@ from hookline.matching.shell.walk.streams import INPUT, OUTPUT, printed, redirec
 from hookline.matching.shell.walk.variables import first_text, has_names, is_positional, plain
 
 _MOST_VARIANTS = 12
+_QUOTES = str.maketrans("", "", "'\"\\")
+_SETS_OPTIONS = re.compile(r"nullglob|shopt|BASHOPTS|bash\b[^\n;|&]*\s[-+]\w*O")
 _HARMLESS_TARGETS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 
 
@@ -47,8 +52,10 @@ class SimpleWalk(CommandWalk, ABC):
 
     def _simple(self, node: Simple, context: Context) -> None:
         stage = self._draft.stage()
-        context = context._replace(
-            stages=(*context.stages, stage), stdin=redirected(node.redirects, context.stdin, self._expander)
+        context = replace(
+            context,
+            stages=(*context.stages, stage),
+            stdin=redirected(node.redirects, context.stdin, self._expander),
         )
         self._inside(node, context, stage)
         for assignment in node.assignments:
@@ -72,7 +79,7 @@ class SimpleWalk(CommandWalk, ABC):
             words = tuple(field.text for field in fields)
             self._fed_anew = self._fed_anew or (fed and base_name(words[0]) == "exec")
             self._draft.literal = self._draft.literal and (not fed or takes_data(words))
-            context = context if made_up == context.made_up else context._replace(made_up=made_up)
+            context = context if made_up == context.made_up else replace(context, made_up=made_up)
             self._command(words, context, ())
             fewer = _without_empty(fields, self._drops_patterns)
             if fewer not in {(), words}:
@@ -99,6 +106,8 @@ class SimpleWalk(CommandWalk, ABC):
     def _redirects(self, redirects: Iterable[Redirect]) -> None:
         for redirect in redirects:
             if redirect.body is not None or redirect.operator == "<<<":
+                for text, _origin in self._expander.texts(redirect.body or redirect.target):
+                    self._printed.prints(text)
                 continue
             for fields in self._expander.fields(redirect.target):
                 file = " ".join(field.text for field in fields)
@@ -136,7 +145,7 @@ class SimpleWalk(CommandWalk, ABC):
             if not fields or (not chosen[0] and len(every[0]) > 1 and _is_far_fetched(fields[0])):
                 # The first word may be empty; that the next one is then the command is far-fetched when it is no name.
                 continue
-            if context.function and HOLE in fields[0].text and is_argument(node.words[0]):
+            if context.function and chosen[0] and HOLE in fields[0].text and is_argument(node.words[0]):
                 self._definitions.runs_arguments(context.function)
                 if self._variables.may_change("IFS"):
                     self._draft.doubt(f"what {context.function} is given is split into other words")
@@ -196,20 +205,30 @@ class SimpleWalk(CommandWalk, ABC):
         self._draft.doubt(f"what `{shown(node.words[0])}` runs is known only to the shell")
 
 
+def may_drop_patterns(line: str) -> bool:
+    """Whether a line may set `nullglob`, however it is written there: by shopt, bash -O or a variable."""
+    return _SETS_OPTIONS.search(line.translate(_QUOTES)) is not None
+
+
 def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
     """The words as they are where what fills their holes is empty: `-k$X 5 rm` is `-k 5 rm`."""
     kept = (field for field in fields if not field.splits or field.text.strip(HOLE))
     if drops_patterns:
-        kept = (field for field in kept if field.origin != "glob")
+        kept = (field for field in kept if not _may_be_dropped(field))
     return tuple(
         field.text if _is_pattern(field) else field.text.replace(HOLE, "") or field.text for field in kept
     )
 
 
+def _may_be_dropped(field: Field) -> bool:
+    """Whether it is a pattern, or holds a value that may be one."""
+    return field.origin == "glob" or field.splits
+
+
 def _may_shift(fields: Fields) -> bool:
     """Whether which word is the command depends on what patterns find, more than can be tried."""
-    count = sum(field.origin == "glob" for field in fields)
-    return fields[0].origin == "glob" or (count > 1 and row_of(program_of(fields[0].text)) is not None)
+    count = sum(map(_may_be_dropped, fields))
+    return _may_be_dropped(fields[0]) or (count > 1 and row_of(program_of(fields[0].text)) is not None)
 
 
 def _is_pattern(field: Field) -> bool:
