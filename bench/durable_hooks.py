@@ -20,7 +20,7 @@ from hookline.journal.file import JournalFile
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.model.payloads import ToolResult
-from tests.durable.kills import SLOTS, Plan, play, stopped_past_lease
+from tests.durable.kills import SLOTS, Plan, play, stopped_past_lease, turns
 
 JOBS, KILLS = 10_000, 50
 #: A page of the file holds one job or several: of one size alone, one byte could make the difference.
@@ -128,7 +128,7 @@ def durable(say: Say, jobs: int = JOBS, kills: int = KILLS) -> Iterator[Finding]
     """For `make soak`."""
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
         say(f"{jobs} jobs, {kills} kills ...")
-        seen = play(Path(scratch, "kills"), Plan(jobs=jobs, kills=kills, seed=19), say)
+        seen = play(Path(scratch, "kills"), Plan(jobs=jobs, turns=turns(kills)), say)
         yield Finding(
             "jobs that were accepted",
             str(seen.accepted),
@@ -140,7 +140,7 @@ def durable(say: Say, jobs: int = JOBS, kills: int = KILLS) -> Iterator[Finding]
         yield Finding("run by two processes at once", str(seen.overlaps), "0", not seen.overlaps)
         most = seen.kills * SLOTS
         yield Finding(f"run again, {seen.kills} kills", str(seen.reruns), f"<= {most}", seen.reruns <= most)
-        fewer = play(Path(scratch, "forgets"), Plan(jobs=500, kills=10, seed=19, mutant="forgets"))
+        fewer = play(Path(scratch, "forgets"), Plan(jobs=500, turns=turns(10), mutant="forgets"))
         yield Finding(
             "the same, 10 kills, if a session forgets what it was told", f"{fewer.told_twice} told twice", "> 0",
             fewer.told_twice > 0,

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.findings import Finding
-from tests.durable.kills import SLOTS, Plan
-from tests.fleet.kills import play_fleet, stopped_worker
+from tests.durable.kills import SLOTS, Plan, play
+from tests.fleet.kills import FleetPlayers, stopped_worker, turns
 from tests.fleet.server import program
 
 JOBS, KILLS, LEASE = 10_000, 50, 6.0
@@ -19,7 +19,8 @@ def fleet(say: Callable[[str], None], jobs: int = JOBS, kills: int = KILLS) -> I
         return
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
         say(f"{jobs} jobs, {kills} kills of hosts, workers and the server ...")
-        seen = play_fleet(Path(scratch, "kills"), Plan(jobs=jobs, kills=kills, seed=19, lease=LEASE), say)
+        plan = Plan(jobs=jobs, turns=turns(kills), lease=LEASE)
+        seen = play(Path(scratch, "kills"), plan, say, FleetPlayers)
         least = jobs - kills * SLOTS
         yield Finding("jobs that were accepted", str(seen.accepted), f">= {least}", seen.accepted >= least)
         yield Finding("of them lost", str(seen.lost), "0", not seen.lost)
@@ -27,9 +28,8 @@ def fleet(say: Callable[[str], None], jobs: int = JOBS, kills: int = KILLS) -> I
         yield Finding("run by two processes at once", str(seen.overlaps), "0", not seen.overlaps)
         most = seen.kills * SLOTS
         yield Finding(f"run again, {seen.kills} kills", str(seen.reruns), f"<= {most}", seen.reruns <= most)
-        ordered = play_fleet(
-            Path(scratch, "order"), Plan(jobs=100, kills=5, seed=7, lease=LEASE, order=True), say
-        )
+        plan = Plan(jobs=100, turns=turns(5), seed=7, lease=LEASE, order=True)
+        ordered = play(Path(scratch, "order"), plan, say, FleetPlayers)
         yield Finding(
             "in order: lost, told twice, out of order",
             f"{ordered.lost}, {ordered.told_twice}, {ordered.out_of_order}", "0, 0, 0",

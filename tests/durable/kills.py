@@ -12,7 +12,9 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +22,7 @@ from typing import NamedTuple
 from tests.waiting import wait_until
 
 SLOTS = 8
+_TURNS = ("host", "worker", "settle", "host", "seen")
 _HOOK = r"""
 read -r line
 n=${line##*\"command\":\"}; n=${n%%\"*}
@@ -33,16 +36,26 @@ exit 2
 """
 
 
+Say = Callable[[str], None]
+
+
 class Plan(NamedTuple):
-    """How many events, and how many processes are killed meanwhile."""
+    """How many events, and which processes are killed meanwhile, one after another."""
 
     jobs: int
-    kills: int
-    seed: int
+    turns: Sequence[str]
+    seed: int = 19
     mutant: str = ""
     lease: float = 10.0
+    #: Seconds after which the job of a process that died is begun again.
+    grace: float = 1.0
     slow: float = 0.0
     order: bool = False
+
+
+def turns(kills: int) -> Sequence[str]:
+    """So many kills: of hosts and workers at any moment, and at the worst ones."""
+    return (_TURNS * kills)[:kills]
 
 
 class Seen(NamedTuple):
@@ -67,15 +80,15 @@ class Seen(NamedTuple):
 class Players:
     """The tester: it starts processes, feeds the host, and kills."""
 
-    def __init__(self, folder: Path, plan: Plan) -> None:
+    def __init__(self, folder: Path, plan: Plan, say: Say = lambda _line: None) -> None:
         self.folder = folder
         self.plan = plan
+        #: Hears from time to time how far it is.
+        self._say = say
         self.accepted: list[str] = []
         #: Numbers that the host got. One that it did not confirm before it was killed may have been accepted, or not.
         self.fed: list[str] = []
         self.kills = 0
-        #: Told from time to time how far it is.
-        self.say: Callable[[str], None] = lambda _line: None
         self._random = random.Random(plan.seed)
         self._workers: list[subprocess.Popen[bytes]] = []
         self._host: subprocess.Popen[bytes] | None = None
@@ -103,13 +116,15 @@ class Players:
     def start(self, role: str) -> subprocess.Popen[bytes]:
         home = str(self.folder / "home")
         env = {
-            "PATH": os.environ["PATH"], "HOME": home, "XDG_STATE_HOME": f"{home}/state",
-            "XDG_CONFIG_HOME": f"{home}/.config",
-            "PLAYER_LEASE": f"{self.plan.lease:g}", "PYTHONPATH": os.pathsep.join(sys.path),
+            "HOME": home, "XDG_STATE_HOME": f"{home}/state", "XDG_CONFIG_HOME": f"{home}/.config",
+            "PLAYER_LEASE": f"{self.plan.lease:g}", "PLAYER_GRACE": f"{self.plan.grace:g}",
         }  # fmt: skip
-        words = [sys.executable, "-m", "tests.durable.player", role, str(self.folder), self.plan.mutant]
-        errors = (self.folder / f"{role}.err").open("ab")
-        with errors:
+        return self._start("tests.durable.player", role, env)
+
+    def _start(self, module: str, role: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", module, role, str(self.folder), self.plan.mutant]
+        env = {**env, "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
+        with (self.folder / f"{role}.err").open("ab") as errors:
             return subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=env
             )
@@ -182,25 +197,24 @@ class Players:
         plan = self.plan
         numbers = [f"{number:06}" for number in range(plan.jobs)]
         self.workers(1)
-        share = plan.jobs // (plan.kills + 1)
-        for turn in range(plan.kills):
+        share = plan.jobs // (len(plan.turns) + 1)
+        for turn, kind in enumerate(plan.turns):
             self.feed(numbers[turn * share : (turn + 1) * share])
             before = len(self.effects_of("start"))
             wanted = before + self._random.randrange(1, max(2, share // 2))
             self._begun(min(wanted, len(self.accepted)))
-            self._one_kill(turn)
+            self._one_turn(turn, kind)
             if turn % 10 == 9:
                 done = len(self.effects_of("done"))
-                self.say(f"{self.kills} kills, {len(self.accepted)} accepted, {done} done")
-        self.feed(numbers[plan.kills * share :])
+                self._say(f"{self.kills} kills, {len(self.accepted)} accepted, {done} done")
+        self.feed(numbers[len(plan.turns) * share :])
         self.finish()
         return self.judge()
 
     def _begun(self, count: int) -> None:
         wait_until(lambda: len(self.effects_of("start")) >= count)
 
-    def _one_kill(self, turn: int) -> None:
-        kind = ("host", "worker", "settle", "host", "seen")[turn % 5]
+    def _one_turn(self, turn: int, kind: str) -> None:
         if kind == "host":
             self.kill_host()
         elif kind == "worker":
@@ -210,6 +224,18 @@ class Players:
             file.touch()
             self.feed([f"{kind}{turn}{each}" for each in range(3)])
             self.died(file.name)
+
+    def stop(self, numbers: list[str]) -> int:
+        """Let a process be stopped after the effect of a hook, until another one has run that again. Its number."""
+        (self.folder / "stop-before-settle").touch()
+        self.feed(numbers)
+        stopped = self.folder / "stopped"
+        wait_until(lambda: stopped.exists() and stopped.read_text().endswith("\n"))
+        pid, job = stopped.read_text().split()
+        stopped.unlink()
+        self.kills += 1
+        wait_until(lambda: sum(words[2] == job for words in self.effects_of("done")) >= 2)
+        return int(pid)
 
     def finish(self) -> None:
         host = self.host
@@ -232,12 +258,12 @@ class Players:
         started, done = self.effects_of("start"), self.effects_of("done")
         ended = {words[1] for words in done}
         lost = [number for number in self.accepted if number not in ended or number not in told]
-        known, fed = Counter(self.accepted), set(self.fed)
+        known, fed, ids = Counter(self.accepted), set(self.fed), {words[1]: words[2] for words in started}
         odd = [
             *(" ".join(words) for words in shown if words[1] != "wake" or words[2] not in fed),
             *(f"accepted twice: {number}" for number, count in known.items() if count > 1),
-            *(f"another id: {words}" for words in started if len({w[2] for w in started if w[1] == words[1]}) > 1),
-        ] if len(started) < 2000 else []  # fmt: skip
+            *(f"another id: {words}" for words in started if ids[words[1]] != words[2]),
+        ]
         place = {number: at for at, number in enumerate(self.fed)}
         first = [place[words[1]] for words in started if words[3] == "1"]
         return Seen(
@@ -261,43 +287,39 @@ def _close_pipes(process: subprocess.Popen[bytes]) -> None:
                 pass  # what it was fed and never read
 
 
-def play(folder: Path, plan: Plan, say: Callable[[str], None] = lambda _line: None) -> Seen:
-    players = Players(folder, plan)
-    players.say = say
-    try:
+def play(folder: Path, plan: Plan, say: Say = lambda _line: None, kind: type[Players] = Players) -> Seen:
+    with closing(kind(folder, plan, say)) as players:
         return players.play()
-    finally:
-        players.close()
+
+
+def both(scene: Callable[[Path, str], Seen], folder: Path, mutant: str) -> tuple[Seen, Seen]:
+    """A scene as it is, and at the same time with a fault that it must find."""
+    with ThreadPoolExecutor() as threads:
+        as_it_is = threads.submit(scene, folder / "x", "")
+        faulty = threads.submit(scene, folder / "mutant", mutant)
+        return as_it_is.result(), faulty.result()
 
 
 def killed_before_seen(folder: Path, mutant: str = "") -> Seen:
     """A host is killed after it noted what it was told, and before it said so. Another one goes on with the session."""
-    players = Players(folder, Plan(jobs=3, kills=1, seed=1, mutant=mutant))
-    try:
+    with closing(Players(folder, Plan(jobs=3, turns=(), mutant=mutant, grace=0.2))) as players:
         (folder / "kill-before-seen").touch()
         players.workers(1)
         players.feed(["1", "2", "3"])
         players.died("kill-before-seen")
         players.finish()
         return players.judge()
-    finally:
-        players.close()
 
 
 def stopped_past_lease(folder: Path, mutant: str = "") -> Seen:
     """A host is stopped before it settles a job; another process takes that over and settles it; the host goes on."""
-    players = Players(folder, Plan(jobs=1, kills=1, seed=1, mutant=mutant, lease=1.0))
-    try:
-        (folder / "stop-before-settle").touch()
+    with closing(Players(folder, Plan(jobs=1, turns=(), mutant=mutant, lease=1.0, grace=0.2))) as players:
         players.workers(1)
-        players.feed(["1"])
-        wait_until(lambda: len(players.effects_of("done")) == 2)
+        pid = players.stop(["1"])
         wait_until(lambda: _settled(folder))
-        players.host.send_signal(signal.SIGCONT)
+        os.kill(pid, signal.SIGCONT)
         players.finish()
         return players.judge()
-    finally:
-        players.close()
 
 
 def _settled(folder: Path) -> bool:

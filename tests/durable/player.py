@@ -29,15 +29,13 @@ class Queue(DurableFile):
     """The real queue, in a process that is ended or stopped before it settles the job that is told."""
 
     def __init__(self, folder: Path, mutant: str) -> None:
-        super().__init__(str(folder / "state" / "jobs.sqlite"), lease=float(os.environ["PLAYER_LEASE"]))
+        lease, grace = (float(os.environ[f"PLAYER_{name}"]) for name in ("LEASE", "GRACE"))
+        super().__init__(str(folder / "state" / "jobs.sqlite"), lease=lease, grace=grace)
         self._folder = folder
         self._mutant = mutant
 
     def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
-        for word, number in (("kill", signal.SIGKILL), ("stop", signal.SIGSTOP)):
-            if taken(self._folder / f"{word}-before-settle"):
-                (self._folder / "stopped").write_text(str(os.getpid()))
-                os.kill(os.getpid(), number)
+        end_before_settle(self._folder, lease)
         if self._mutant == "settles again":
             # Without the check of the lease, and with wakes that are new for each.
             return self._settle_anyway(lease, wakes)
@@ -61,6 +59,15 @@ def taken(file: Path) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def end_before_settle(folder: Path, lease: Lease) -> None:
+    """The effect of the hook is there. If so asked, this process is killed, or stopped and says with which job."""
+    if taken(folder / "kill-before-settle"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if taken(folder / "stop-before-settle"):
+        append(folder / "stopped", f"{os.getpid()} {lease.job.id}")
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def append(file: Path, line: str) -> None:
@@ -109,6 +116,7 @@ async def listen(folder: Path, session: Session, shown: Path, mutant: str) -> No
 
 async def main(role: str, folder: Path, mutant: str) -> None:
     async with Engine(durable=Queue(folder, mutant), drain_seconds=0.2) as engine:
+        engine.desk.adopt_seconds = 0.1
         if role == "host":
             engine.load(folder)
             await host(folder, engine, mutant)

@@ -4,31 +4,30 @@ from pathlib import Path
 
 import pytest
 
-from tests.durable.kills import Plan, killed_before_seen, play, stopped_past_lease
+from tests.durable.kills import Plan, both, killed_before_seen, play, stopped_past_lease, turns
 
 pytestmark = pytest.mark.unmeasured
 
 
 def test_500_jobs_and_5_kills(tmp_path: Path) -> None:
-    seen = play(tmp_path / "x", Plan(jobs=500, kills=5, seed=19))
+    seen = play(tmp_path / "x", Plan(jobs=500, turns=turns(5), grace=0.5))
     assert seen.right, seen
     assert seen.accepted >= 490
     assert seen.kills >= 5
 
 
 def test_a_session_is_told_once_although_its_host_was_killed_before_it_said_so(tmp_path: Path) -> None:
-    assert killed_before_seen(tmp_path / "x").right
-    assert killed_before_seen(tmp_path / "mutant", "forgets").told_twice == 1, "else this could not fail"
+    seen, faulty = both(killed_before_seen, tmp_path, "forgets")
+    assert seen.right, seen
+    assert faulty.told_twice == 1, "else this could not fail"
 
 
 def test_a_process_that_was_stopped_past_its_lease_settles_nothing(tmp_path: Path) -> None:
-    seen = stopped_past_lease(tmp_path / "x")
+    seen, faulty = both(stopped_past_lease, tmp_path, "settles again")
     assert (seen.lost, seen.told_twice, seen.reruns) == (0, 0, 1), seen
-    assert stopped_past_lease(tmp_path / "mutant", "settles again").told_twice == 1, (
-        "else this could not fail"
-    )
+    assert faulty.told_twice == 1, "else this could not fail"
 
 
 def test_order_is_kept_over_kills(tmp_path: Path) -> None:
-    seen = play(tmp_path / "x", Plan(jobs=40, kills=2, seed=7, order=True))
+    seen = play(tmp_path / "x", Plan(jobs=40, turns=turns(2), seed=7, order=True, grace=0.2))
     assert seen.right, seen

@@ -72,7 +72,7 @@ def test_a_job_of_a_living_process_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_who_was_stopped_past_the_lease_can_settle_nothing_and_keep_nothing(tmp_path: Path) -> None:
-    stopped, other = queue(tmp_path, lease=0.05), queue(tmp_path)
+    stopped, other = queue(tmp_path, lease=0.05), queue(tmp_path, grace=0.1)
     stopped.submit(job(1))
     (old,) = stopped.claim(LANES, 8)
     found: list[Lease] = []
@@ -141,7 +141,7 @@ def test_jobs_of_a_dead_process_are_taken_before_their_lease_ends(tmp_path: Path
         cwd=Path(__file__).parents[2],
     )
     assert done.stdout == b"1\n", done.stderr
-    here = queue(tmp_path)
+    here = queue(tmp_path, grace=0.2)
     (begun,) = here.claim(LANES, 8)
     assert begun.job.id == "0002", "what had not begun at once"
     here.settle(begun, [])

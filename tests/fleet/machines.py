@@ -15,9 +15,9 @@ from hookline.config.bundles.format import Bundle, BundleFile, digest_of
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
 from hookline.events import PRE_TOOL_USE
-from hookline.fleet.activate import Activator
-from hookline.fleet.follow import activator
-from hookline.fleet.keys import SigningKey
+from hookline.fleet.bundles.activate import Activator
+from hookline.fleet.bundles.follow import activator
+from hookline.fleet.bundles.keys import SigningKey
 from hookline.model.outcome import Outcome
 from hookline.model.payloads import ToolCall
 

@@ -13,10 +13,11 @@ import msgspec
 from hookline import Engine
 from hookline.durable.port import Lease, Settled, Wake
 from hookline.fleet import worker
+from hookline.fleet.connection import Entry
 from hookline.fleet.jobs import files, ledger, wake_file
 from hookline.fleet.jobs.ledger import Claim, Held, Standing
 from hookline.fleet.settings import read_settings
-from tests.durable.player import append, host, taken
+from tests.durable.player import append, end_before_settle, host, taken
 
 FOLDER = Path(sys.argv[2])
 MUTANT = sys.argv[3] if len(sys.argv) > 3 else ""
@@ -26,10 +27,7 @@ class Taken(files.Taken):
     """The real one, in a process that is ended or stopped after the effect of a hook, before that is settled."""
 
     def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
-        for word, number in (("kill", signal.SIGKILL), ("stop", signal.SIGSTOP)):
-            if taken(FOLDER / f"{word}-before-settle"):
-                (FOLDER / "stopped").write_text(str(os.getpid()))
-                os.kill(os.getpid(), number)
+        end_before_settle(FOLDER, lease)
         return super().settle(lease, wakes, why)
 
 
@@ -56,13 +54,15 @@ class BlindLedger(ledger.Ledger):
         await self._fleet.put("settled", key, msgspec.json.encode(result))
         return True
 
+    async def close(self, key: str, entry: Entry, claim: Claim) -> None:
+        """A result that was brought home is as good as a new one."""
+
 
 class ForgetfulTaken(Taken):
     """A mutant: what was taken away is settled all the same."""
 
     def forget(self, key: str) -> None:
-        if any(report.key == key for report in self.reports()):
-            super().forget(key)
+        pass
 
 
 class RepeatingFile(wake_file.WakeFile):
@@ -110,4 +110,4 @@ async def play() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(work() if sys.argv[1] == "worker" else play())
+    asyncio.run(play() if sys.argv[1] == "host" else work())

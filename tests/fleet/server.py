@@ -33,8 +33,11 @@ def free_port() -> int:
 class Server:
     """One server, at the same address for as long as this lives."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, config: str = "", *, streams: bool = True) -> None:
         self.folder = folder
+        self._streams = streams
+        #: Further settings of the server, in its own format.
+        self._config = config
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
         self.start()
@@ -46,7 +49,13 @@ class Server:
     def start(self) -> None:
         found = program()
         assert found is not None
-        words = [found, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port)]
+        words = [found, "-a", "127.0.0.1", "-p", str(self.port)]
+        words += ["-js", "-sd", str(self.folder)] if self._streams else []
+        if self._config:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = self.folder / "server.conf"
+            file.write_text(self._config)
+            words += ["-c", str(file)]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(self._answers)
 
@@ -64,6 +73,15 @@ class Server:
             self.process.wait()
             self.process = None
 
+    def stop(self) -> None:
+        """It keeps its connections, and takes new ones, but answers nothing until it goes on."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
     def wipe(self) -> None:
         """Killed, and its disk is gone."""
         self.kill()
@@ -74,7 +92,7 @@ class Server:
         self.start()
 
 
-def home(folder: Path, name: str, server: Server, hooks: str, **settings: object) -> dict[str, str]:
+def home(folder: Path, name: str, server: Server, hooks: str, /, **settings: object) -> dict[str, str]:
     """A machine: the environment of a user with these hooks, in a fleet."""
     own = folder / name
     config = own / ".config" / "hookline"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from hookline.config.bundles.format import WHOLE
+from hookline.fleet.bundles.follow import follow_fleet, pull
+from hookline.fleet.bundles.transport import ServerTransport
 from hookline.fleet.connection import BUNDLES, FleetError, connected
-from hookline.fleet.follow import follow_fleet, pull
 from hookline.fleet.settings import FleetSettings
 from hookline.fleet.status import FleetStatus, fleet_status
-from hookline.fleet.transport import ServerTransport
 from tests.fleet.machines import Machine, bundle, key
 from tests.fleet.server import Server, needs_server
 from tests.waiting import until
@@ -29,7 +29,7 @@ def server(tmp_path: Path) -> Generator[Server]:
 
 @asynccontextmanager
 async def reached(server: Server, name: str) -> AsyncGenerator[ServerTransport]:
-    async with connected(FleetSettings(server=server.url, name=name)) as fleet:
+    async with connected(FleetSettings(servers=(server.url,), name=name)) as fleet:
         await fleet.prepare()
         yield ServerTransport(fleet)
 
@@ -86,6 +86,9 @@ async def _scenario(server: Server, folder: Path) -> None:
                 transport,
                 "alpha: refused a bundle: published as guards.99: its content does not have the digest",
             )
+            # What was taken off the server is not refused any more.
+            await transport.fleet.streams.purge_stream(f"KV_{BUNDLES}", subject=f"$KV.{BUNDLES}.guards.99")
+            await until(lambda: alpha.activator.place.report().refused == ())
             # A server that vanishes: the guards go on.
             server.kill()
             engine = alpha.load()[0]

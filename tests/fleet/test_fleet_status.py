@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from hookline.config.bundles.place import Refusal
+from hookline.fleet.bundles.report import BundleState, LastDay, MachineReport
+from hookline.fleet.bundles.transport import Offered, Seen
 from hookline.fleet.machine import Presence
-from hookline.fleet.report import BundleState, LastDay, MachineReport
 from hookline.fleet.status import FleetStatus, fleet_status
-from hookline.fleet.transport import Offered, Seen
 from tests.every import every
 from tests.fleet.machines import bundle, key
 

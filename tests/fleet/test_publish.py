@@ -14,10 +14,10 @@ from hookline.config.bundles.format import BundleScope
 from hookline.config.bundles.place import Refusal
 from hookline.config.load import Loader
 from hookline.dialects.registry import home_dialect
-from hookline.fleet.keys import KeyFileError, make_key, read_signing_key
-from hookline.fleet.publish import Plan, PublishError, Wanted, plan, read_source, verified
-from hookline.fleet.report import MachineReport
-from hookline.fleet.transport import Offered
+from hookline.fleet.bundles.keys import KeyFileError, make_key, read_signing_key
+from hookline.fleet.bundles.publish import Plan, PublishError, Wanted, plan, read_source, verified
+from hookline.fleet.bundles.report import MachineReport
+from hookline.fleet.bundles.transport import Offered
 from hookline.handlers.registry import standard_handlers
 from tests.cli.run_cli import Place, Ran, run_here
 from tests.every import every

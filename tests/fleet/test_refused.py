@@ -21,9 +21,9 @@ from hookline.config.bundles.format import (
     seal,
     split,
 )
-from hookline.fleet.follow import pull
-from hookline.fleet.keys import SigningKey
-from hookline.fleet.transport import FolderTransport
+from hookline.fleet.bundles.follow import pull
+from hookline.fleet.bundles.keys import SigningKey
+from hookline.fleet.bundles.transport import FolderTransport
 from tests.fleet.machines import FILES, GUARD, Machine, bundle, key, signed
 
 #: What must be refused, by the code that says why; `waiting` is for others, which is not a fault.
@@ -205,7 +205,7 @@ def test_without_the_check_of_signatures_tampered_ones_would_be_taken(
     def believes(*_: object) -> None:
         """Everything."""
 
-    monkeypatch.setattr("hookline.fleet.activate.verify", believes)
+    monkeypatch.setattr("hookline.fleet.bundles.activate.verify", believes)
     taken = [what for what, _, raw in _recomputed() if machine.activator.offer(raw).what == "activated"]
     assert "revision changed" in taken
     assert "expires changed" not in taken  # by then a higher revision is in force

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from hookline.fleet import audit_copy, connection
-from hookline.fleet.audit import Batch
-from hookline.fleet.audit_copy import AuditCopy
+from hookline.fleet import connection
+from hookline.fleet.audit import copy
+from hookline.fleet.audit.copy import AuditCopy
+from hookline.fleet.audit.ship import Batch
 from hookline.fleet.connection import connected
 from hookline.fleet.settings import FleetSettings, read_settings
 from hookline.journal.file import JournalFile, journal_path
@@ -32,7 +33,7 @@ _HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 async def send(server: Server, subject: str, *batches: Batch | bytes) -> None:
     """As machines do it, or somebody who has their rights."""
-    async with connected(FleetSettings(server=server.url, name="sender")) as fleet:
+    async with connected(FleetSettings(servers=(server.url,), name="sender")) as fleet:
         await fleet.prepare()
         for each in batches:
             data = each if isinstance(each, bytes) else gzip.compress(msgspec.json.encode(each))
@@ -49,7 +50,7 @@ class Copy:
 
     def __init__(self, folder: Path, server: Server) -> None:
         self.env = {"HOME": str(folder / "home")}
-        self.settings = FleetSettings(server=server.url, name="desk")
+        self.settings = FleetSettings(servers=(server.url,), name="desk")
         self.said: list[str] = []
         self.copy = AuditCopy(self.settings, self.env, self.said.append)
         self.folder = folder / "home/.local/state/hookline/audit"
@@ -82,7 +83,7 @@ class Copy:
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setattr(connection, "_QUIET", 0.1)
-    monkeypatch.setattr(audit_copy, "_AGAIN", 0.1)
+    monkeypatch.setattr(copy, "_AGAIN", 0.1)
     found = Server(tmp_path / "server")
     yield found
     found.kill()
@@ -131,7 +132,7 @@ def _look_around(browser: Browser) -> None:
 def test_the_console_shows_the_runs_of_all_machines_and_goes_on_without_the_server(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hookline.fleet.audit._LOOK", 0.02)
+    monkeypatch.setattr("hookline.fleet.audit.ship._LOOK", 0.02)
     here = tmp_path / "here"
     home(tmp_path, "here", server, "")
     append(here, hook="local guard")
@@ -210,8 +211,8 @@ def test_nothing_that_others_send_is_believed(tmp_path: Path, server: Server) ->
 def test_a_copy_is_bounded_and_one_that_was_damaged_is_made_anew(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_copy, "_FULL", 600)
-    monkeypatch.setattr(audit_copy, "_MOST_MACHINES", 2)
+    monkeypatch.setattr(copy, "_FULL", 600)
+    monkeypatch.setattr(copy, "_MOST_MACHINES", 2)
     desk = Copy(tmp_path, server)
 
     async def main() -> None:
@@ -252,7 +253,7 @@ def _is_torn(desk: Copy) -> bool:
 
 
 def test_without_a_server_and_without_settings_it_says_so(tmp_path: Path) -> None:
-    settings = FleetSettings(server=f"nats://me:secret@127.0.0.1:{free_port()}", name="desk")
+    settings = FleetSettings(servers=(f"nats://me:secret@127.0.0.1:{free_port()}",), name="desk")
     said: list[str] = []
     copy = AuditCopy(settings, {"HOME": str(tmp_path)}, said.append)
 

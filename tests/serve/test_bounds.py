@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from hookline.handlers.specs import HttpSpec
 from hookline.model.raw import Broke, Replied
 from hookline.serve.access import Access, AccessError, require_safe_bind
 from hookline.serve.app import Bounds
+from tests.certificates import make_certificate
 from tests.every import every
 from tests.handlers.calls import call_with, finished
 from tests.serve.servers import TOKEN, Deciding, deciding, payload
@@ -128,19 +128,6 @@ async def _drip(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.02)
 
 
-def _certificate(folder: Path, name: str, signer: str | None = None) -> None:
-    """A key and a certificate in one file, signed by itself or by another one."""
-    file = folder / f"{name}.pem"
-    words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    words += ["-days", "2", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
-    words += ["-keyout", str(folder / f"{name}.key"), "-out", str(folder / f"{name}.crt")]
-    if signer is not None:
-        words += ["-CA", str(folder / f"{signer}.crt"), "-CAkey", str(folder / f"{signer}.key")]
-        words += ["-addext", "basicConstraints=critical,CA:FALSE"]
-    subprocess.run(words, check=True, capture_output=True)
-    file.write_bytes((folder / f"{name}.key").read_bytes() + (folder / f"{name}.crt").read_bytes())
-
-
 def test_certificates_say_who_asks(tmp_path: Path) -> None:
     for name, signer in (
         ("authority", None),
@@ -148,7 +135,7 @@ def test_certificates_say_who_asks(tmp_path: Path) -> None:
         ("caller", "authority"),
         ("other", None),
     ):
-        _certificate(tmp_path, name, signer)
+        make_certificate(tmp_path, name, signer)
     ca, own, foreign = (str(tmp_path / name) for name in ("authority.crt", "caller.pem", "other.pem"))
     tls = Access(cert=str(tmp_path / "server.crt"), key=str(tmp_path / "server.key"), client_ca=ca).tls()
 

@@ -138,12 +138,15 @@ _SILENT: Final = " AND NOT (lease_until BETWEEN ? AND ?)"
 class DurableFile:
     """One open queue. The file is opened when it is first needed."""
 
-    def __init__(self, path: str, *, lease: float = LEASE, back_off: Sequence[float] = _BACK_OFF) -> None:
+    def __init__(
+        self, path: str, *, lease: float = LEASE, back_off: Sequence[float] = _BACK_OFF, grace: float = GRACE
+    ) -> None:
         self.path = path
         self.lease = lease
         #: The name under which this process has jobs.
         self.owner = owner_name()
         self._back_off = back_off
+        self._grace = grace
         self._connection: Connection | None = None
         self._pid = os.getpid()
         self._lock = threading.RLock()
@@ -202,7 +205,7 @@ class DurableFile:
     def _take_back(self, connection: "Connection") -> None:
         """Jobs whose owner is gone or silent are anybody's. What was running is begun again a little later."""
         for owner, silent in self._lost(connection):
-            values: tuple[object, ...] = (now() + GRACE, _LOST, owner)
+            values: tuple[object, ...] = (now() + self._grace, _LOST, owner)
             connection.execute(
                 _TAKE_BACK + (_SILENT if silent else ""), (*values, *self._valid()) if silent else values
             )

@@ -6,7 +6,6 @@ reached or refuses; nothing is retried here, because the caller knows whether th
 """
 
 import asyncio
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -16,8 +15,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
+from hookline.fleet.access import FleetError, client_options, new_client, why_refused
 from hookline.fleet.settings import FleetSettings
-from hookline.model.errors import HooklineError
 
 T = TypeVar("T")
 
@@ -38,22 +37,16 @@ _REMEMBERED: Final = 7 * _DAY
 #: Seconds for which the runs are kept, and how many bytes of them: the oldest go first.
 _AUDIT_AGE: Final = 90 * _DAY
 _AUDIT_BYTES: Final = 8 << 30
-_TIMEOUT: Final = 5.0
 #: Messages that are asked for at once, and seconds after which none of them having come is an answer.
 _AT_ONCE: Final = 64
 _QUIET: Final = 2.0
-#: Seconds after which nothing is expected any more, whatever the client thinks.
-_LONGEST: Final = 12.0
+#: Seconds after which nothing is expected any more, beyond those that the server has to answer: for what waits for
+#: something to happen, and for a client that does not keep to its own time.
+_WAITS: Final = 7.0
+#: Seconds that the end of a connection may take: what was not sent by then is not sent.
+_CLOSING: Final = 1.0
 #: Of the server's answers: another revision than the one that was named is there.
 _OTHER_REVISION: Final = (10071, 10164)
-
-
-class FleetError(HooklineError):
-    """The server cannot be reached, or refuses; the message says why."""
-
-
-class MissingExtraError(HooklineError):
-    """Nothing can be done without the client: waiting does not help."""
 
 
 class Entry(Struct, frozen=True):
@@ -75,10 +68,12 @@ class Message(Struct, frozen=True, eq=False):
     #: How often it was delivered, this time included.
     delivered: int
     raw: Any
+    #: Seconds to wait for the server.
+    timeout: float
 
     async def acknowledge(self) -> None:
         """The server has noted it when this returns."""
-        await _asked(self.raw.ack_sync(timeout=_TIMEOUT))
+        await _asked(self.raw.ack_sync(timeout=self.timeout))
 
     async def put_off(self, seconds: float) -> None:
         await _asked(self.raw.nak(delay=seconds))
@@ -106,9 +101,11 @@ class Fleet:
         self.settings = settings
         #: The client of nats-py, for what is not offered here.
         self.client = client
-        self.streams: Any = client.jetstream(timeout=_TIMEOUT)
+        self.streams: Any = client.jetstream(timeout=settings.timeout)
         self._puller: dict[tuple[str, str], Any] = {}
         self.lost = asyncio.Event()
+        #: What the server does not let us do, of which it does not answer questions.
+        self.denied = ""
 
     @property
     def connected(self) -> bool:
@@ -117,7 +114,15 @@ class Fleet:
     async def until_lost(self) -> None:
         """Raises FleetError when the connection ends: sooner than each question would find out for itself."""
         await self.lost.wait()
-        raise FleetError(f"the connection to {', '.join(self.settings.servers)} was lost")
+        raise FleetError(self.denied or f"the connection to {', '.join(self.settings.servers)} was lost")
+
+    def deny(self, problem: Exception) -> None:
+        what = _why(problem).removeprefix("nats: ")
+        self.denied = (
+            f"the server of the fleet ({self.server}) gives this machine too few rights: {what}; "
+            "let it publish and subscribe to hl.>, $KV.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
+        )
+        self.lost.set()
 
     @property
     def server(self) -> str:
@@ -151,9 +156,9 @@ class Fleet:
         from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
 
         try:
-            found = await _asked(self.streams.stream_info(stream), NotFoundError)
+            found = await self._ask(self.streams.stream_info(stream), NotFoundError)
         except NotFoundError:
-            found = await _asked(self.streams.add_stream(name=stream, subjects=subjects, **settings))
+            found = await self._ask(self.streams.add_stream(name=stream, subjects=subjects, **settings))
         return str(found.created)
 
     async def _bucket(self, bucket: str, seconds: float, copies: int) -> str:
@@ -163,12 +168,15 @@ class Fleet:
             allow_rollup_hdrs=True, deny_delete=True, discard="new", num_replicas=copies,
         )  # fmt: skip
 
+    async def _ask(self, answer: Awaitable[T], *expected: type[Exception]) -> T:
+        return await _asked(answer, *expected, seconds=self.settings.timeout + _WAITS)
+
     # -- streams
 
     async def publish(self, subject: str, data: bytes, headers: Mapping[str, str] | None = None) -> int:
         """Its number in the stream. The server has it, for as long as it keeps what it has."""
-        found = await _asked(
-            self.streams.publish(subject, data, headers=dict(headers or {}), timeout=_TIMEOUT)
+        found = await self._ask(
+            self.streams.publish(subject, data, headers=dict(headers or {}), timeout=self.settings.timeout)
         )
         return int(found.seq)
 
@@ -178,14 +186,21 @@ class Fleet:
         if puller is None:
             puller = self._puller[stream, name] = await self._pull(stream, subject, name)
         try:
-            found = await _asked(puller.fetch(most, timeout=seconds), TimeoutError)
+            found = await self._ask(puller.fetch(most, timeout=seconds), TimeoutError)
         except TimeoutError:
             return []
         except FleetError:
             self._puller.pop((stream, name), None)  # the consumer may be gone with the server's disk
             raise
         return [
-            Message(each.subject, each.data, each.headers or {}, each.metadata.num_delivered, each)
+            Message(
+                each.subject,
+                each.data,
+                each.headers or {},
+                each.metadata.num_delivered,
+                each,
+                self.settings.timeout,
+            )
             for each in found
         ]
 
@@ -196,8 +211,8 @@ class Fleet:
             durable_name=name, filter_subject=subject, ack_policy=AckPolicy.EXPLICIT,
             ack_wait=self.settings.lease, max_ack_pending=100_000,
         )  # fmt: skip
-        await _asked(self.streams.add_consumer(stream, config))
-        return await _asked(self.streams.pull_subscribe_bind(consumer=name, stream=stream))
+        await self._ask(self.streams.add_consumer(stream, config))
+        return await self._ask(self.streams.pull_subscribe_bind(consumer=name, stream=stream))
 
     async def read(
         self, stream: str, subject: str, *, headers_only: bool = False
@@ -209,12 +224,12 @@ class Fleet:
             filter_subject=subject, ack_policy=AckPolicy.NONE, headers_only=headers_only, inactive_threshold=30.0,
             mem_storage=True,
         )  # fmt: skip
-        made = await _asked(self.streams.add_consumer(stream, config))
+        made = await self._ask(self.streams.add_consumer(stream, config))
         left = int(made.num_pending or 0)
-        puller = await _asked(self.streams.pull_subscribe_bind(consumer=made.name, stream=stream))
+        puller = await self._ask(self.streams.pull_subscribe_bind(consumer=made.name, stream=stream))
         try:
             while left > 0:
-                for each in await _asked(puller.fetch(min(left, 256), timeout=_TIMEOUT)):
+                for each in await self._ask(puller.fetch(min(left, 256), timeout=self.settings.timeout)):
                     left -= 1
                     yield each.data, each.headers or {}
         finally:
@@ -228,17 +243,17 @@ class Fleet:
             filter_subject=subject, ack_policy=AckPolicy.NONE, inactive_threshold=30.0, mem_storage=True,
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=after + 1,
         )  # fmt: skip
-        made = await _asked(self.streams.add_consumer(stream, config))
-        puller = await _asked(self.streams.pull_subscribe_bind(consumer=made.name, stream=stream))
+        made = await self._ask(self.streams.add_consumer(stream, config))
+        puller = await self._ask(self.streams.pull_subscribe_bind(consumer=made.name, stream=stream))
         try:
             while True:
                 found: list[Any] = []
                 try:
-                    found = await _asked(puller.fetch(_AT_ONCE, timeout=_QUIET), TimeoutError)
+                    found = await self._ask(puller.fetch(_AT_ONCE, timeout=_QUIET), TimeoutError)
                 except TimeoutError:
                     pass
                 if not found:  # silence is no answer: the server, or the consumer, may be gone
-                    await _asked(self.streams.consumer_info(stream, made.name))
+                    await self._ask(self.streams.consumer_info(stream, made.name))
                 yield [
                     Stored(
                         each.subject, each.data, each.metadata.sequence.stream, each.metadata.num_pending,
@@ -251,13 +266,13 @@ class Fleet:
 
     async def extent(self, stream: str) -> tuple[str, int, int]:
         """When a stream was made, and the numbers of its oldest and its newest message."""
-        found = await _asked(self.streams.stream_info(stream))
+        found = await self._ask(self.streams.stream_info(stream))
         return str(found.created), int(found.state.first_seq), int(found.state.last_seq)
 
     # -- hints, which may be lost
 
     async def say(self, subject: str, data: bytes) -> None:
-        await _asked(self.client.publish(subject, data))
+        await self._ask(self.client.publish(subject, data))
 
     @asynccontextmanager
     async def listening(self, subject: str, heard: Callable[[bytes], None]) -> AsyncGenerator[None]:
@@ -266,7 +281,7 @@ class Fleet:
         async def called(message: Any) -> None:
             heard(message.data)
 
-        subscription = await _asked(self.client.subscribe(subject, cb=called))
+        subscription = await self._ask(self.client.subscribe(subject, cb=called))
         try:
             yield
         finally:
@@ -278,7 +293,7 @@ class Fleet:
         from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
 
         try:
-            found = await _asked(
+            found = await self._ask(
                 self.streams.get_msg(f"KV_{bucket}", subject=f"$KV.{bucket}.{key}"), NotFoundError
             )
         except NotFoundError:
@@ -292,9 +307,11 @@ class Fleet:
         from nats.js.errors import APIError  # noqa: PLC0415 of the extra
 
         headers = {} if revision is None else {"Nats-Expected-Last-Subject-Sequence": str(revision)}
-        write = self.streams.publish(f"$KV.{bucket}.{key}", value, headers=headers, timeout=_TIMEOUT)
+        write = self.streams.publish(
+            f"$KV.{bucket}.{key}", value, headers=headers, timeout=self.settings.timeout
+        )
         try:
-            return int((await _asked(write, APIError)).seq)
+            return int((await self._ask(write, APIError)).seq)
         except APIError as problem:
             if problem.err_code in _OTHER_REVISION:
                 return None
@@ -302,7 +319,9 @@ class Fleet:
 
     async def time(self) -> float:
         """What the server's clock shows, in seconds since the epoch."""
-        answer = await _asked(self.client.request(f"$JS.API.STREAM.INFO.{HOOKS}", b"", timeout=_TIMEOUT))
+        answer = await self._ask(
+            self.client.request(f"$JS.API.STREAM.INFO.{HOOKS}", b"", timeout=self.settings.timeout)
+        )
         found = msgspec.json.decode(answer.data)
         if "ts" not in found:
             raise FleetError(f"the server does not tell its time: {found.get('error', 'it is too old')}")
@@ -312,15 +331,15 @@ class Fleet:
         """All values of a small bucket."""
         # Asked of the stream: the client's own list comes by a subscription, and may be empty when the loop is busy.
         begins = f"$KV.{bucket}."
-        info = await _asked(self.streams.stream_info(f"KV_{bucket}", subjects_filter=f"{begins}>"))
+        info = await self._ask(self.streams.stream_info(f"KV_{bucket}", subjects_filter=f"{begins}>"))
         names = [each.removeprefix(begins) for each in info.state.subjects or ()]
         found = [await self.get(bucket, name) for name in sorted(names)]
         return [each for each in found if each is not None]
 
     async def watch(self, bucket: str, keys: str = ">") -> AsyncIterator[Entry]:
         """What is there, and what comes from now on. A server that lost its disk may have lost the watcher, too."""
-        store = await _asked(self.streams.key_value(bucket))
-        watcher = await _asked(store.watch(keys))
+        store = await self._ask(self.streams.key_value(bucket))
+        watcher = await self._ask(store.watch(keys))
         try:
             async for found in watcher:
                 if found is not None and found.operation is None:
@@ -329,7 +348,7 @@ class Fleet:
             await _quietly(watcher.stop())
 
     async def close(self) -> None:
-        await _quietly(self.client.close())
+        await _quietly(self.client.close(), _CLOSING)
 
 
 @asynccontextmanager
@@ -338,48 +357,74 @@ async def connected(settings: FleetSettings) -> AsyncGenerator[Fleet]:
     fleet = await connect(settings)
     try:
         yield fleet
+    except FleetError:
+        if fleet.denied:  # rather than that there was no answer
+            raise FleetError(fleet.denied) from None
+        raise
     finally:
         await fleet.close()
 
 
 async def connect(settings: FleetSettings) -> Fleet:
     """Raises FleetError if the server cannot be reached, MissingExtraError if the extra is not installed."""
-    try:
-        from nats.aio.client import Client  # noqa: PLC0415 heavy, and of an extra
-    except ImportError:
-        raise MissingExtraError("the fleet needs the extra: pip install 'hookline[fleet]'") from None
-    client: Any = Client()
-    fleet: list[Fleet] = []
-    said: list[Exception] = []
+    client = new_client(settings)
+    fleet = Fleet(settings, client)
+    problems: list[Exception] = []
+    refused = asyncio.Event()
 
     async def failed(problem: Exception) -> None:
         """What goes wrong later is found by those who ask."""
-        said[:] = [*said, problem][:1]
+        if "permissions violation" in str(problem).lower():
+            fleet.deny(problem)
+        elif not refused.is_set():
+            problems.append(problem)
+            if len(problems) >= len(settings.servers):
+                refused.set()
 
     async def disconnected() -> None:
-        for each in fleet:
-            each.lost.set()
+        fleet.lost.set()
 
     options: dict[str, Any] = {
-        "servers": list(settings.servers), "name": f"hookline {settings.name}", "connect_timeout": 3,
+        "servers": list(settings.servers), "name": f"hookline {settings.name}", "connect_timeout": settings.timeout,
         "reconnect_time_wait": 0.25, "max_reconnect_attempts": 1, "error_cb": failed, "ping_interval": 10,
         "disconnected_cb": disconnected,
         "max_outstanding_pings": 2,
+        **client_options(settings),
     }  # fmt: skip
-    if settings.credentials:
-        options["user_credentials"] = settings.credentials
-    if settings.ca or settings.certificate:
-        options["tls"] = _tls(settings)
     try:
-        await _asked(client.connect(**options))
-    except FleetError as problem:
-        await _quietly(client.close())
-        found = said[0] if said else problem  # rather than that there are no more servers to be tried
-        why = "no answer in time" if isinstance(found, TimeoutError) else _why(found)
+        await _connect(client, options, refused, settings.timeout * (len(settings.servers) + 1))
+    except BaseException as problem:
+        await fleet.close()  # also when this is cancelled: the client may have got through at the same moment
+        if not isinstance(problem, FleetError):
+            raise
+        # Rather than that there are no more servers to be tried, and in an order that does not change.
+        found = problems or [problem]
+        wanted = bool(client.wants_certificate)
+        why = "; ".join(sorted({why_refused(each, settings, wants_certificate=wanted) for each in found}))
         servers = ", ".join(settings.servers)
         raise FleetError(f"the server of the fleet ({servers}) cannot be reached: {why}") from problem
-    fleet.append(Fleet(settings, client))
-    return fleet[0]
+    fleet.lost.clear()
+    return fleet
+
+
+async def _connect(client: Any, options: Mapping[str, Any], refused: asyncio.Event, seconds: float) -> None:
+    """Each server is tried once: the client would do so for long, and does not come back from a failure of TLS."""
+    connecting = asyncio.ensure_future(client.connect(**options))
+    connecting.add_done_callback(_is_known)
+    refusing = asyncio.ensure_future(refused.wait())
+    try:
+        await asyncio.wait({connecting, refusing}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not connecting.done():
+            raise FleetError("it was refused" if refused.is_set() else "no answer in time")
+        try:
+            connecting.result()
+        except Exception as problem:
+            raise FleetError(_why(problem)) from problem
+    finally:
+        refusing.cancel()
+        connecting.cancel()
+        # Before the client is closed: what it begins after that, it would never end.
+        await asyncio.wait({connecting}, timeout=_CLOSING)
 
 
 def token(text: str) -> str:
@@ -387,17 +432,7 @@ def token(text: str) -> str:
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
-def _tls(settings: FleetSettings) -> ssl.SSLContext:
-    try:
-        context = ssl.create_default_context(cafile=settings.ca or None)
-        if settings.certificate:
-            context.load_cert_chain(settings.certificate, settings.key or None)
-    except OSError as problem:
-        raise FleetError(f"the TLS files of fleet.toml cannot be used: {problem}") from problem
-    return context
-
-
-async def _asked(answer: Awaitable[T], *expected: type[Exception]) -> T:
+async def _asked(answer: Awaitable[T], *expected: type[Exception], seconds: float = _WAITS) -> T:
     """What the server answers. Whatever else happens is a FleetError.
 
     The question is a task of its own: the client waits by `wait_for`, which before Python 3.12 takes a cancellation for
@@ -406,11 +441,11 @@ async def _asked(answer: Awaitable[T], *expected: type[Exception]) -> T:
     task = asyncio.ensure_future(answer)
     task.add_done_callback(_is_known)
     try:
-        await asyncio.wait({task}, timeout=_LONGEST)
+        await asyncio.wait({task}, timeout=seconds)
     finally:
         task.cancel()
     if not task.done():
-        raise FleetError(f"no answer in {_LONGEST:g} seconds")
+        raise FleetError(f"no answer in {seconds:g} seconds")
     try:
         return task.result()
     except expected:
@@ -427,15 +462,19 @@ def _is_known(task: "asyncio.Future[Any]") -> None:
         task.exception()
 
 
-async def _quietly(end: Awaitable[object]) -> None:
+async def _quietly(end: Awaitable[object], seconds: float = _WAITS) -> None:
     """The end of something: with a server that is gone, nothing is left to be said."""
     try:
-        await _asked(end)
+        await _asked(end, seconds=seconds)
     except FleetError:
         pass
 
 
 def _why(problem: Exception) -> str:
+    if isinstance(problem, TimeoutError):
+        return "the server of the fleet did not answer in time"
+    if type(problem).__name__ == "ServiceUnavailableError":
+        return "the server of the fleet has no JetStream (its option -js), or its cluster has no leader now"
     return str(problem).strip() or type(problem).__name__
 
 

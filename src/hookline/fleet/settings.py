@@ -6,14 +6,18 @@ What the administrator says goes before what the user says, key by key. A projec
 import os
 import re
 import socket
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.config.files import read_file
 from hookline.dialects.dialect import user_directories
+from hookline.dialects.report import Report
+from hookline.documents.document import Document
+from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.errors import HooklineError
 from hookline.model.run import Run
 
@@ -22,6 +26,21 @@ MANAGED: Final = "/etc/hookline/fleet.toml"
 _FILE: Final = "fleet.toml"
 #: Names are parts of subjects and keys of the server.
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+_SCHEMES: Final = ("nats", "tls")
+#: The keys of the file. `bundles` is read by `hookline.config.bundles.settings`.
+_SHAPES: Final[Mapping[str, str]] = {
+    "server": "text or a list of texts", "name": "text", "credentials": "text", "nkey": "text", "user": "text",
+    "password_file": "text", "token_file": "text", "ca": "text", "certificate": "text", "key": "text",
+    "timeout": "a number", "replicas": "a whole number", "lease": "a number", "slots": "a whole number",
+    "mask": "a list of texts", "bundles": "an object",
+}  # fmt: skip
+_LEAST: Final[Mapping[str, float]] = {"replicas": 1, "slots": 1, "lease": 1, "timeout": 0.1}
+#: Beside the settings, if they are not absolute.
+_FILES: Final = ("credentials", "nkey", "password_file", "token_file", "ca", "certificate", "key")
+#: Ways to say who this machine is; one of them is enough.
+_PROOFS: Final = ("credentials", "nkey", "user", "token_file")
+#: What is of no use without another one.
+_TOGETHER: Final = (("user", "password_file"), ("password_file", "user"), ("key", "certificate"))
 
 
 def is_name(text: str) -> bool:
@@ -33,19 +52,26 @@ class SettingsError(HooklineError):
     """What is wrong with the settings of the fleet, where, and what to do."""
 
 
-class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FleetSettings(Struct, frozen=True, kw_only=True):
     """The settings of the fleet, as `fleet.toml` has them."""
 
     #: `nats://host:port` or `tls://host:port`, one or several of a cluster.
-    server: str | tuple[str, ...] = ()
+    servers: Sequence[str] = ()
     #: The name of this machine; its host name, if nothing is said. Every machine needs one of its own.
     name: str = ""
-    #: The user's credentials for the server: a file, as `nsc` makes it.
+    #: Who we are, one of: credentials as `nsc` makes them, the seed of an nkey, a user with a password, a token. All
+    #: but the name of the user are files.
     credentials: str = ""
-    #: TLS: whom to believe, and who we are.
+    nkey: str = ""
+    user: str = ""
+    password_file: str = ""
+    token_file: str = ""
+    #: TLS: whom to believe, and our own certificate with its key.
     ca: str = ""
     certificate: str = ""
     key: str = ""
+    #: Seconds that the server has for each answer.
+    timeout: float = 5.0
     #: Of how many servers each stream is kept, when it is made. 3 in a cluster.
     replicas: int = 1
     #: Seconds after which another machine may take a job whose machine has not said that it lives.
@@ -54,12 +80,12 @@ class FleetSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     slots: int = 8
     #: Fields of runs that are not sent to the audit, such as `stdout`. Secrets never are.
     mask: tuple[str, ...] = ()
-    #: Whose bundles count here: read by `hookline.config.bundles.settings`.
-    bundles: dict[str, Any] = {}
+    #: Where each of them was said.
+    where: Mapping[str, Where] = {}
 
-    @property
-    def servers(self) -> Sequence[str]:
-        return (self.server,) if isinstance(self.server, str) else self.server
+    def place(self, key: str) -> str:
+        """Where a key is, or would be, for a message."""
+        return str(self.where.get(key, NOWHERE)) or _FILE
 
 
 def read_settings(env: Mapping[str, str], managed: str = MANAGED) -> FleetSettings:
@@ -68,38 +94,99 @@ def read_settings(env: Mapping[str, str], managed: str = MANAGED) -> FleetSettin
         managed,
         *(os.path.join(folder, _FILE) for folder in user_directories(env)),
     ]
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    where: dict[str, Where] = {}
     for file in reversed([each for each in places if os.path.lexists(each)]):
-        said |= _table(file)
-    settings = msgspec.convert(said, FleetSettings)
-    if not settings.servers:
+        for key, (value, place) in _read(file).items():
+            values[key], where[key] = value, place
+    if not values.get("servers"):
         raise SettingsError(f'no server is named: write server = "nats://host:4222" into {places[-1]}')
-    if not settings.name:
-        settings = msgspec.structs.replace(settings, name=_own_name())
-    return settings
+    settings = FleetSettings(**values, where=where)
+    _refuse(_contradictions(settings))
+    return settings if settings.name else replace(settings, name=_own_name())
 
 
-def _table(file: str) -> dict[str, Any]:
+def _read(file: str) -> dict[str, tuple[Any, Where]]:
+    """What a file says, and where, by the names of the settings."""
     document = read_file(file)
-    if document.value is None:
-        raise SettingsError(f"{file}: {'; '.join(each.message for each in document.diagnostics)}")
+    report = Report(document)
+    if document.value is not None:
+        found: Any = document.value
+        good, _sound = report.fields(cast("Mapping[str, Any]", found), _SHAPES)
+        for key, value in good.items():
+            for problem, fix in _problems(key, value):
+                report.say("error", "wrong-setting", f"{key}: {problem}", key, fix=fix)
+    else:
+        good = {}
+    _refuse(
+        f"{each.where}: {each.message}" + (f"; {each.fix}" if each.fix else "")
+        for each in sorted(report.diagnostics, key=lambda each: each.where.line or 0)
+        if each.severity == "error" or each.code == "unknown-field"
+    )
+    return dict(_values(good, document))
+
+
+def _values(said: Mapping[str, Any], document: Document) -> Iterator[tuple[str, tuple[Any, Where]]]:
+    folder = os.path.dirname(document.file)
+    for key, value in said.items():
+        where = document.where(key)
+        if key == "server":
+            yield "servers", ((value,) if isinstance(value, str) else tuple(value), where)
+        elif key in _FILES and value:
+            yield key, (os.path.join(folder, os.path.expanduser(value)), where)
+        elif key != "bundles":
+            yield key, (tuple(value) if key == "mask" else value, where)
+
+
+def _refuse(problems: Iterator[str]) -> None:
+    """All at once: who corrects a file wants to do so once."""
+    found = list(problems)
+    if found:
+        raise SettingsError("\n".join(found))
+
+
+def _problems(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    """What is wrong with a value that has its shape, and what is allowed."""
+    if key == "name" and value and not is_name(value):
+        yield f"{value[:80]!r} is no name of a machine", "only letters, digits, - and _, at most 63 of them"
+    elif key in _LEAST and not _LEAST[key] <= value < float("inf"):
+        yield f"{value} cannot be used", f"at least {_LEAST[key]}"
+    elif key == "mask":
+        fields = Run.__struct_fields__[1:]
+        for each in value:
+            if each not in fields:
+                yield (
+                    f"a run has no field {each[:80]!r} that could be left out",
+                    f"one of {', '.join(fields)}",
+                )
+    elif key == "server":
+        for each in (value,) if isinstance(value, str) else value:
+            yield from _address_problems(each)
+
+
+def _address_problems(address: str) -> Iterator[tuple[str, str]]:
+    allowed = "nats://host:4222 or tls://host:4222"
     try:
-        table = msgspec.convert(document.value, dict[str, Any])
-        checked = msgspec.convert(table, FleetSettings)
-    except msgspec.ValidationError as problem:
-        raise SettingsError(f"{file}: {problem}") from None
-    if checked.name and not is_name(checked.name):
-        raise SettingsError(f"{file}: name: only letters, digits, - and _, at most 63 of them")
-    if min(checked.replicas, checked.slots) < 1 or checked.lease < 1:
-        raise SettingsError(f"{file}: replicas, slots and lease are at least 1")
-    unknown = [name for name in checked.mask if name not in Run.__struct_fields__[1:]]
-    if unknown:
-        raise SettingsError(f"{file}: mask: a run has no field {unknown[0]!r} that could be left out")
-    folder = os.path.dirname(file)
-    for key in ("credentials", "ca", "certificate", "key"):
-        if table.get(key):  # beside this file, if it is not absolute
-            table[key] = os.path.join(folder, os.path.expanduser(table[key]))
-    return table
+        found = urlsplit(address)
+        known = found.scheme in _SCHEMES and found.hostname and (found.port is None or found.port > 0)
+    except ValueError:
+        yield "it is no address", allowed
+        return
+    if found.username is not None or found.password is not None:
+        # Not shown: and addresses are part of messages, which others can read.
+        yield "an address has no password in it", "write user and password_file, or token_file, instead"
+    elif not known:
+        yield f"{address[:80]!r} is no address of a server", allowed
+
+
+def _contradictions(settings: FleetSettings) -> Iterator[str]:
+    """What does not go together, of one file or of two."""
+    proofs = [key for key in _PROOFS if getattr(settings, key)]
+    if len(proofs) > 1:
+        yield f"{settings.place(proofs[1])}: {' and '.join(proofs)} both say who this machine is; leave one of them"
+    for key, needed in _TOGETHER:
+        if getattr(settings, key) and not getattr(settings, needed):
+            yield f"{settings.place(key)}: {key} is of no use without {needed}; write both"
 
 
 def _own_name() -> str:

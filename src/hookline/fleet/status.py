@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.bundles.format import Bundle, BundleError, read_body, split, verify
+from hookline.fleet.bundles.report import BundleState, MachineReport
+from hookline.fleet.bundles.transport import Offered, Seen, Transport
 from hookline.fleet.machine import Presence
-from hookline.fleet.report import BundleState, MachineReport
-from hookline.fleet.transport import Offered, Seen, Transport
 
 #: Seconds after which a machine counts as silent, and after which it is left out.
 SILENT = 3_600.0

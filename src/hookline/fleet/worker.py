@@ -14,18 +14,18 @@ from msgspec.structs import replace
 
 from hookline.config.engine import Engine
 from hookline.durable.port import DurableError
-from hookline.fleet.audit import Shipper
+from hookline.fleet.audit.ship import Shipper
+from hookline.fleet.bundles.follow import follow_fleet
 from hookline.fleet.connection import Fleet, FleetError, connect
-from hookline.fleet.follow import follow_fleet
 from hookline.fleet.jobs.files import Taken
 from hookline.fleet.jobs.hooks import FleetHooks
 from hookline.fleet.jobs.ledger import Ledger
 from hookline.fleet.jobs.sender import Sender
 from hookline.fleet.jobs.taker import Taker
 from hookline.fleet.jobs.wake_file import WakeFile
+from hookline.fleet.jobs.wakes import Mover
 from hookline.fleet.machine import Machine, NameTakenError, Presence
 from hookline.fleet.settings import FleetSettings
-from hookline.fleet.wakes import Mover
 from hookline.handlers.registry import standard_handlers
 from hookline.journal.file import JournalFile, journal_path, state_dir
 from hookline.journal.journal import Journal
@@ -58,6 +58,8 @@ class Worker:
         self._lost = 0
         self._problem = ""
         self._problems = 0
+        #: Whether it was last said that this machine is not in the fleet.
+        self._away = True
 
     async def run(self) -> None:
         """Raises AlreadyRunningError, NameTakenError, and DurableError if the files cannot be used."""
@@ -115,7 +117,9 @@ class Worker:
         ledger = Ledger(fleet, name, self._file, self.settings.lease)
         machine = Machine(fleet, self._presence, ledger.set_time)
         await machine.begin()
-        self._say(f"{name} is in the fleet, at {fleet.server}")
+        if self._away:
+            self._away = False
+            self._say(f"{name} is in the fleet, at {fleet.server}")
         self._taker = taker = Taker(
             fleet, ledger, self._taken, self._folder, self.settings.slots, self._note, begun
         )
@@ -149,6 +153,7 @@ class Worker:
         self._problems += 1
         if problem != self._problem:
             self._problem = problem
+            self._away = True
             self._say(problem)
 
 

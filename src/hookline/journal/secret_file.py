@@ -2,9 +2,10 @@
 
 import os
 import secrets
+import stat
 from contextlib import suppress
 
-_MOST = 4096
+_MOST = 16_384
 
 
 def read_or_make_secret(file: str) -> str:
@@ -17,9 +18,22 @@ def read_or_make_secret(file: str) -> str:
         descriptor = os.open(file, flags, 0o600)
         with os.fdopen(descriptor, "w") as stream:
             stream.write(secrets.token_urlsafe(32))
-    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    return _read(file, os.O_NOFOLLOW, 0o077)
+
+
+def read_secret(file: str) -> str:
+    """One that is there already. Raises OSError, also if others can use it; a file of root may be for a group."""
+    return _read(file, 0, 0o027)
+
+
+def _read(file: str, flags: int, forbidden: int) -> str:
+    """`forbidden` are the rights that nobody else may have to a file of root; to another one they may have none."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
     with os.fdopen(descriptor) as stream:
         found = os.fstat(descriptor)
-        if found.st_uid not in (os.getuid(), 0) or found.st_mode & 0o077:
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(f"{file} is not a file")
+        own = found.st_uid != 0 and found.st_uid == os.getuid()
+        if not (own or found.st_uid == 0) or found.st_mode & (0o077 if own else forbidden):
             raise PermissionError(f"{file} can be used by others: remove it, or chmod 600")
         return stream.read(_MOST).strip()

@@ -64,7 +64,7 @@ _R = TypeVar("_R", InForce, PlaceReport)
 
 
 class BundlePlace:
-    """Reads the place; `hookline.fleet.activate` writes it."""
+    """Reads the place; `hookline.fleet.bundles.activate` writes it."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

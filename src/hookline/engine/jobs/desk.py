@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 #: Seconds between two looks at what other processes have done.
 _LOOK_SECONDS: Final = 0.25
 _EXPECTED_SECONDS: Final = 0.05
-#: Seconds between two looks for what others have left.
-_ADOPT_SECONDS: Final = 1.0
 #: Seconds until a queue that cannot be used is tried again; and after which `run_all` gives up: another process may
 #: hold it for a moment.
 _FAILED_SECONDS: Final = 0.25
@@ -78,6 +76,8 @@ class Desk:
         self._queue: Durable | None = None
         #: How many jobs run at once.
         self.at_once = at_once
+        #: Seconds between two looks for what others have left.
+        self.adopt_seconds = 1.0
         #: Calls that were accepted here, by the id of their job.
         self._held: dict[str, _Made] = {}
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
@@ -194,7 +194,7 @@ class Desk:
             due = self.queue.next_due(self._lanes())
             if due is None:
                 return
-            await asyncio.sleep(min(due, _ADOPT_SECONDS))
+            await asyncio.sleep(min(due, self.adopt_seconds))
 
     def look(self) -> None:
         """There is something new in the queue that this engine has."""
@@ -206,7 +206,7 @@ class Desk:
                 self._work()
         except DurableError as problem:
             self._problem(problem)
-        self._timer = asyncio.get_running_loop().call_later(_ADOPT_SECONDS, self._adopt)
+        self._timer = asyncio.get_running_loop().call_later(self.adopt_seconds, self._adopt)
 
     def _lanes(self) -> Sequence[str]:
         if self._resolve is None:
@@ -236,7 +236,9 @@ class Desk:
                 if perf_counter() - kept > self.queue.lease / 3:
                     kept = perf_counter()
                     self._keep()
-                await self._until_news(min(pause or _ADOPT_SECONDS, self.queue.lease / 3, _ADOPT_SECONDS))
+                await self._until_news(
+                    min(pause or self.adopt_seconds, self.queue.lease / 3, self.adopt_seconds)
+                )
         finally:
             for _lease, task in self._running.values():
                 task.cancel()
@@ -264,7 +266,7 @@ class Desk:
                 task.add_done_callback(lambda _task, job_id=lease.job.id: self._ended(job_id))
             self._failing_since = None
             if self._running:
-                return _ADOPT_SECONDS
+                return self.adopt_seconds
             due = queue.next_due(lanes)
             if due is None and not queue.holds():
                 return None
@@ -272,7 +274,7 @@ class Desk:
             self._problem(problem)
             self._failing_since = self._failing_since or perf_counter()
             return None if self._gives_up(self._failing_since) else _FAILED_SECONDS
-        return _ADOPT_SECONDS if due is None else max(due, 0.01)
+        return self.adopt_seconds if due is None else max(due, 0.01)
 
     def _ended(self, job_id: str) -> None:
         self._running.pop(job_id, None)

@@ -21,7 +21,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
-    from hookline.fleet.audit_copy import AuditCopy
+    from hookline.fleet.audit.copy import AuditCopy
 
 _OBSERVED_SECONDS = 7 * 86_400
 #: A longer transcript is not searched for one call.

@@ -11,7 +11,7 @@ from hookline.cli.requests import RequestError
 from hookline.journal.file import journal_path, state_dir
 
 if TYPE_CHECKING:
-    from hookline.fleet.audit_copy import AuditCopy
+    from hookline.fleet.audit.copy import AuditCopy
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _team(say: Callable[[str], None]) -> "AuditCopy":
     """Raises SettingsError if this machine knows of no fleet."""
-    from hookline.fleet.audit_copy import AuditCopy
+    from hookline.fleet.audit.copy import AuditCopy
     from hookline.fleet.settings import read_settings
 
     return AuditCopy(read_settings(os.environ), os.environ, say)

@@ -5,7 +5,7 @@ import argparse
 from hookline.cli.commands.fleet.report import KeyDocument, as_json
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import RequestError
-from hookline.fleet.keys import make_key
+from hookline.fleet.bundles.keys import make_key
 
 
 def run(args: argparse.Namespace) -> ExitStatus:

@@ -11,11 +11,11 @@ from hookline.cli.engines import inspection_engine, report_diagnostics
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.config.bundles.format import NAME_PATTERN, WHOLE, BundleScope
-from hookline.fleet.connection import FleetError
-from hookline.fleet.keys import read_signing_key
-from hookline.fleet.publish import Plan, Source, Wanted, check, plan, read_source, require, verified
+from hookline.fleet.access import FleetError
+from hookline.fleet.bundles.keys import read_signing_key
+from hookline.fleet.bundles.publish import Plan, Source, Wanted, check, plan, read_source, require, verified
+from hookline.fleet.bundles.transport import Transport
 from hookline.fleet.status import MachineStatus, fleet_status
-from hookline.fleet.transport import Transport
 from hookline.model.safe_text import printable
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}

@@ -6,9 +6,9 @@ import os
 from hookline.cli.commands.fleet.reach import transport_of
 from hookline.cli.commands.fleet.report import PullDocument, as_json
 from hookline.cli.output import ExitStatus, note, show
-from hookline.fleet.activate import Result
-from hookline.fleet.connection import FleetError
-from hookline.fleet.follow import activator, pull
+from hookline.fleet.access import FleetError
+from hookline.fleet.bundles.activate import Result
+from hookline.fleet.bundles.follow import activator, pull
 from hookline.model.safe_text import one_line
 
 _LONGEST = 500

@@ -5,9 +5,9 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from hookline.fleet.bundles.transport import FolderTransport, ServerTransport, Transport
 from hookline.fleet.connection import connected
 from hookline.fleet.settings import read_settings
-from hookline.fleet.transport import FolderTransport, ServerTransport, Transport
 
 
 @asynccontextmanager

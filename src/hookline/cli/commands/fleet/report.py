@@ -5,7 +5,7 @@ from msgspec import Struct
 
 from hookline.cli.text import json_lines
 from hookline.config.bundles.format import BundleScope
-from hookline.fleet.activate import Result
+from hookline.fleet.bundles.activate import Result
 
 
 class KeyDocument(Struct, frozen=True, kw_only=True):

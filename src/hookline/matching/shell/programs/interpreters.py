@@ -67,13 +67,19 @@ def _end_of_options(rest: Words) -> int:
     return len(rest)
 
 
+def _code_in(word: str) -> Iterator[Found]:
+    """Code, or `-s CODE` in one word."""
+    for code in (word,) if word[:1] != "-" else (word.partition("s")[2], word):
+        yield from KINDS["python"].found(code)
+
+
 def _module(module: str, after: Words, stdin: Stdin) -> Iterator[Found]:
     if HOLE in module:
         yield Doubt("which module is run, only the shell knows")
     elif module.casefold() in _CODE_MODULES:
         for word in after:
-            if not word.startswith("-") and (" " in word or "(" in word):
-                yield from KINDS["python"].found(word)
+            if " " in word or "(" in word:
+                yield from _code_in(word)
             elif is_stdin(word) and word != "-":
                 yield from from_stdin("python", stdin, named=True)
             elif word.strip() == HOLE:

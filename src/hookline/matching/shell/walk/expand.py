@@ -204,6 +204,8 @@ class Expander:
         if not self._variables.may_change(name):
             if name == "IFS":
                 return [(Piece(_BLANKS, mode),)]
+            # `"${x[@]}"` is any number of words.
+            mode = "value" if _is_all(part) else mode
             return [(Piece(HOLE, mode, "environment"),)] if absent or name in CONVENTION else []
         self._variables.used.add(name)
         if self._variables.any_name or self._depth >= _DEEPEST or name in _OF_THE_SHELL:

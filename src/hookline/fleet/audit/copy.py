@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.trust.store import replace_file
-from hookline.fleet.audit import Batch, UnreadableError, read_batch
+from hookline.fleet.audit.ship import Batch, UnreadableError, read_batch
 from hookline.fleet.connection import AUDIT, Fleet, FleetError, Stored, connected
 from hookline.fleet.settings import FleetSettings, is_name
 from hookline.journal.file import encoded, state_dir

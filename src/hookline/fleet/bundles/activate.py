@@ -27,7 +27,7 @@ from hookline.config.bundles.load import read_hooks
 from hookline.config.bundles.place import REPORT, BundlePlace, InForce, Known, Refusal
 from hookline.config.bundles.settings import BundleSettings
 from hookline.config.load import Loader
-from hookline.fleet.connection import FleetError
+from hookline.fleet.access import FleetError
 
 #: What became of a bundle. `waiting`: it is for other machines, or for this one in a later stage.
 What = Literal["activated", "renewed", "unchanged", "waiting", "refused"]

@@ -11,10 +11,10 @@ from hookline.config.bundles.format import BundleError
 from hookline.config.bundles.settings import bundle_settings
 from hookline.config.load import Loader
 from hookline.dialects.registry import home_dialect
-from hookline.fleet.activate import Activator, Result
+from hookline.fleet.bundles.activate import Activator, Result
+from hookline.fleet.bundles.report import own_report
+from hookline.fleet.bundles.transport import Offered, ServerTransport, Transport
 from hookline.fleet.connection import Fleet, FleetError
-from hookline.fleet.report import own_report
-from hookline.fleet.transport import Offered, ServerTransport, Transport
 from hookline.handlers.registry import standard_handlers
 from hookline.model.errors import HooklineError
 
@@ -99,12 +99,12 @@ async def _follow(
 ) -> None:
     """Take what comes; and look again from time to time, because a server may forget who listens."""
     own = activator(env)
-    offers: dict[str, Offered] = {}
+    changed: dict[str, Offered] = {}
     there = asyncio.Event()
 
     async def listen() -> None:
         async for each in transport.changes():
-            offers[each.key] = each
+            changed[each.key] = each
             there.set()
 
     listening = asyncio.ensure_future(listen())
@@ -112,7 +112,10 @@ async def _follow(
         while not listening.done():
             there.clear()
             own = activator(env)
-            offers.update({each.key: each for each in await transport.bundles()})
+            # Not what was offered earlier: it may have been taken back.
+            there_now = {each.key: each for each in await transport.bundles()}
+            offers = changed | there_now
+            changed.clear()
             _take_and_say(own, offers, say)
             own.asked()
             await _report(own, transport, env)

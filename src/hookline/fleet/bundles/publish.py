@@ -30,8 +30,8 @@ from hookline.config.load import Loaded, Loader
 from hookline.config.sessions import guard_identity
 from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import SUFFIXES
-from hookline.fleet.keys import SigningKey
-from hookline.fleet.transport import Offered
+from hookline.fleet.bundles.keys import SigningKey
+from hookline.fleet.bundles.transport import Offered
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic, Where

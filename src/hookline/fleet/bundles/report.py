@@ -16,7 +16,7 @@ from hookline.journal.reader import scan_journal
 from hookline.model.run import Run
 
 if TYPE_CHECKING:
-    from hookline.fleet.activate import Activator
+    from hookline.fleet.bundles.activate import Activator
 
 _DAY = 86_400.0
 _FAILED = frozenset(("failed", "timed_out", "not_started"))

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle
 from hookline.config.trust.store import replace_file
-from hookline.fleet.audit import gaps
+from hookline.fleet.audit.ship import gaps
 from hookline.fleet.connection import BUNDLES, MACHINES, Fleet, FleetError
 from hookline.fleet.machine import KEY, Presence
 

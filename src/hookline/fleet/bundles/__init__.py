@@ -1,0 +1,1 @@
+"""Guards for many machines: made and signed, carried, put in force, and reported."""
