@@ -17,6 +17,10 @@ FOLDER = ROOT / ".console"
 _PLAYWRIGHT = "playwright==1.65.0"
 _AXE = "axe-core@4.14.0"
 _PACKAGES = ("chromium", "fonts-dejavu", "fonts-noto-color-emoji")
+#: Another apt-get may be at work, and a mirror may not answer.
+_APT_OPTIONS = (
+    "-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::http::Timeout=30", "-o", "Acquire::Retries=1",
+)  # fmt: skip
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -61,15 +65,22 @@ def found_browser() -> str | None:
 
 
 def installed_browser() -> str | None:
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
+    """None, with a line that says why, where it cannot be installed."""
+    if shutil.which("apt-get") is None:
+        say(f"there is no Chromium and no apt-get: install one of {', '.join(_NAMES)} and put it on PATH")
+        return None
+    if os.geteuid() != 0:
         say(f"there is no Chromium, and only root can install it: apt-get install {' '.join(_PACKAGES)}")
         return None
     say("installing Chromium from Debian's packages (a minute, once) ...")
     env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for words in (["update"], ["install", "-y", "--no-install-recommends", *_PACKAGES]):
-        ran = subprocess.run(["apt-get", "-qq", *words], env=env, check=False, capture_output=True, text=True)
-        if ran.returncode and words[0] != "update":  # lists that are there may do
-            say(f"Chromium could not be installed: {ran.stderr.strip()[-500:]}")
+        ran = subprocess.run(
+            ["apt-get", "-qq", *_APT_OPTIONS, *words], env=env, check=False, capture_output=True, text=True
+        )
+        if ran.returncode:  # without an update, lists that are there may do
+            what = "installed" if words[0] == "install" else "looked for: apt-get update failed"
+            say(f"Chromium could not be {what}: {ran.stderr.strip()[-500:]}")
     return found_browser()
 
 

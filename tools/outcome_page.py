@@ -129,6 +129,7 @@ _FIELDS: Mapping[str, str] = {
     "Called.caller": "The agent that called: the name of its dialect, `hookline agent`, or what a host calls itself "
     "(`Journal(caller=...)`).",
     "Called.made_by": "`fire` or `bench`, if that command only tried the hooks.",
+    "Called.payload": "The id of its payload in `payloads.jsonl`, if the user keeps payloads.",
 }
 
 _CAUSES: Mapping[str, str] = {

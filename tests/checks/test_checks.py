@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from hookline.checks.answers import answers, decides, uses_text
 from hookline.checks.jobs import jobs
+from hookline.checks.journal import payloads
 from hookline.checks.programs import unstartable
 from hookline.checks.registry import ranked
 from hookline.checks.settings import fails_open, open_cases, secrets
@@ -248,3 +249,16 @@ def test_dead_letters_late_jobs_and_a_damaged_queue_are_said(tmp_path: Path) -> 
     assert found() == [dead, ("warning", "jobs-wait", "1 job of durable hooks waited for more than an hour")]
     path.write_bytes(b"no database" * 1000)
     assert [each[:2] for each in found()] == [("error", "jobs-unusable")]
+
+
+def test_a_setting_that_was_meant_to_keep_payloads_is_said(tmp_path: Path) -> None:
+    context = replace(here(tmp_path), env={"HOME": str(tmp_path)})
+    settings = tmp_path / ".config/hookline/settings.toml"
+    settings.parent.mkdir(parents=True)
+    for text, found in (
+        ('\nkeep_payloads = "true"', [f"{settings}:2"]),
+        ("keep_payloads = true", []),
+        ("", []),
+    ):
+        settings.write_text(text)
+        assert [str(each.where) for each in payloads(native(tmp_path, ""), context)] == found

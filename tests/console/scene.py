@@ -16,6 +16,8 @@ from hookline.durable.file import DurableFile
 from hookline.durable.port import Job
 from hookline.engine.jobs.stored import StoredCall
 from hookline.journal.file import JournalFile
+from hookline.journal.payloads import PayloadFile
+from hookline.journal.redaction import Redactor
 from hookline.model.run import Called, Run
 from hookline.model.scene import Scene
 from hookline.replay.reports import keep_report
@@ -34,8 +36,8 @@ def append(home: Path, **facts: Any) -> None:
     """One more run, as a hook that runs now writes it."""
     file = JournalFile(str(journal_of(home)))
     call = Called(
-        tool="Bash", input=facts.pop("input", "ls"), project=facts.pop("project", ""), id=facts.pop("id", ""),
-        caller=facts.pop("caller", "claude-code"),
+        tool=facts.pop("tool", "Bash"), input=facts.pop("input", "ls"), project=facts.pop("project", ""),
+        id=facts.pop("id", ""), caller=facts.pop("caller", "claude-code"), payload=facts.pop("payload", ""),
     )  # fmt: skip
     known: dict[str, Any] = {
         "event": "PreToolUse",
@@ -75,8 +77,28 @@ def furnish(home: Path) -> None:
                 )  # fmt: skip
     session.write()
     codex_session(home, "7c1f-unguarded", str(project), ["git push --force", "rm -rf build", "ls"], began)
+    _kept_payload(home, project)
     _jobs(home, project)
     keep_report({"HOME": str(home)}, REPORT.read_bytes(), time.time() - 3600)
+
+
+def _kept_payload(home: Path, project: Path) -> None:
+    """A run whose payload its user has kept, of a size that people have."""
+    edit = {
+        "file_path": str(project / "prices.py"),
+        "description": "keep-this-payload",
+        "new_string": "".join(f"price_{n} = {n}  # <b>{n}</b>\n" for n in range(60)),
+        "api_key": "sk-" + "live-0123456789abcdef",
+    }
+    payload = {"tool_name": "Edit", "tool_input": edit, "tool_use_id": "kept-1", "mode": "default"}
+    file = PayloadFile(str(home / ".local/state/hookline/payloads.jsonl"), Redactor({}))
+    append(
+        home, hook="secret scan", source=f"{home}/.config/hookline/hooks.toml:1", session="5e1f-kept", tool="Edit",
+        input="keep-this-payload prices.py", project=str(project), payload=file.keep(payload), status="failed",
+        cause="timed_out", passed_without_answer=True, detail="no answer within 5 s",
+        at=time.time() - 3600,
+    )  # fmt: skip
+    file.close()
 
 
 def _jobs(home: Path, project: Path) -> None:

@@ -198,7 +198,7 @@ def test_an_index_that_is_damaged_old_or_gone_is_made_anew_and_that_is_said(desk
         Queries(desk.index).page(ALL, NOW)
     desk.index.update()
     assert desk.hooks() == ["one", "two"]
-    assert "made anew from the journal" in desk.said[-1]
+    assert "rebuilt from the journal" in desk.said[-1]
     assert desk.queries.born() != born, "its numbers begin again"
     desk.index.close()
     with sqlite3.connect(desk.path) as connection:

@@ -5,7 +5,9 @@ import os
 import re
 import socket
 import stat
+import time
 from collections.abc import Iterator, Mapping
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -115,6 +117,12 @@ def test_who_may_not_see_it(browser: Browser) -> None:
         "by the name localhost": (200, {"Host": f"localhost:{port}"}),
         "of its own page": (200, {"Origin": f"http://127.0.0.1:{port}", "Sec_Fetch_Site": "same-origin"}),
         "typed by the user": (200, {"Sec_Fetch_Site": "none"}),
+        "beside malformed cookies of other local servers": (
+            200,
+            {"Cookie": f'theirs={{"a": "b", c}}; x[]=1; =; {browser.cookie}; "'},
+        ),
+        "beside a cookie of the same name": (200, {"Cookie": f"{wrong}; {browser.cookie}; {wrong}"}),
+        "with a cookie whose name only ends like ours": (401, {"Cookie": f"x-{browser.cookie}"}),
         "without a cookie": (401, {"Cookie": ""}),
         "with another cookie": (401, {"Cookie": wrong}),
         "with the cookie under another name": (401, {"Cookie": browser.cookie.replace(f"-{port}=", "=")}),
@@ -216,6 +224,35 @@ def test_hostile_text_is_shown_and_secrets_are_not(browser: Browser) -> None:
     assert "&lt;b&gt;licence.json&lt;/b&gt;" in body
 
 
+def test_times_and_sizes_that_cannot_be_true_break_no_page(tmp_path: Path) -> None:
+    """After a jump of the clock, from a damaged journal, or from a machine that sends what it likes."""
+    now = time.time()
+    for at in (now + 365 * 86_400, now + 60, 0.0, -5e9, 1e12, 1e300):
+        append(tmp_path, hook=f"at {at:g}", session=f"s{at:g}", input="x", at=at)
+    for took in (1e300, -5.0):
+        append(tmp_path, hook=f"took {took:g}", duration_ms=took, queue_ms=took)
+    append(tmp_path, hook="h" * 600_000, session="s" * 300_000, input="x", project="/" + "p" * 60_000)
+    with console(tmp_path) as running:
+        visitor = Browser(running)
+        visitor.log_in()
+        wait_until(lambda: "took -5" in visitor.ask("/?since=all").body)
+        paths = [
+            "/?since=all",
+            "/?since=1h",
+            "/sessions?since=all",
+            "/time?since=all",
+            "/time?since=1h",
+            "/guards",
+        ]
+        for path in paths:
+            answer = visitor.ask(path)
+            assert answer.status == 200, path
+            assert len(answer.body) < 400_000 or path.startswith("/run/"), path
+            links = map(unescape, re.findall(r'href="(/(?:run|session)/[^"]*)"', answer.body))
+            paths += [link for link in dict.fromkeys(links) if link not in paths]
+        assert len(paths) > 15
+
+
 def test_a_run_is_explained_by_the_hooks_of_now_and_the_payload_of_its_transcript(browser: Browser) -> None:
     path = re.search(r'href="(/run/[^"]*)"', browser.ask(f"/?session={SESSION}").body)
     assert path
@@ -224,10 +261,69 @@ def test_a_run_is_explained_by_the_hooks_of_now_and_the_payload_of_its_transcrip
     assert ">recomputed</span>" in why
     assert "no recursive delete" in why
     assert "from the agent" in why
+    assert "hookline explain PreToolUse Bash" in why
     assert "&quot;command&quot;: &quot;git push --force&quot;" in why
     assert browser.ask("/run/1-2-3/0").status == 404
     assert browser.ask(f"{path[1]}1/why").status == 404
     assert browser.ask(path[1].rpartition("/")[0] + "/1").status == 404, "not where a record begins"
+
+
+def test_the_payload_that_was_kept_is_shown_without_secrets(browser: Browser) -> None:
+    home = Path(browser.running.login_file).parents[4]
+    settings = home / ".config/hookline/settings.toml"
+    settings.write_text("keep_payloads = true\n")
+    words = [
+        "fire",
+        "PreToolUse",
+        "Bash",
+        "command=rm -rf kept",
+        "password=hunter22",
+        f"description={_HOSTILE}",
+    ]
+    assert run_cli(words, home / "shop", home).status == 2
+    settings.unlink()
+    wait_until(lambda: "rm -rf kept" in browser.ask("/?q=kept").body)
+    path = re.search(r'href="(/run/[^"]*)"', browser.ask("/?q=kept").body)
+    assert path
+    page, why = browser.ask(path[1]).body, browser.ask(f"{path[1]}/why").body
+    assert "kept when the hook ran, secrets redacted" in page
+    assert "&quot;password&quot;: &quot;[redacted]&quot;" in page
+    assert "alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
+    assert "hunter22" not in page + why
+    assert 'aria-label="Payload"' not in why, "the page has it"
+    assert "no recursive delete" in why
+    (home / ".local/state/hookline/payloads.jsonl").unlink()
+    assert "kept when the hook ran" not in browser.ask(path[1]).body
+    assert "recomputed from the one line" in browser.ask(f"{path[1]}/why").body
+
+
+def test_an_address_that_means_nothing_is_a_sentence_and_not_another_page(browser: Browser) -> None:
+    bad = {
+        "/?since=yesterday": "since=yesterday is not possible. Say one of: 1h, 24h, 7d, 30d, all.",
+        "/?status=denied": "status=denied is not possible. Say one of: blocked, ",
+        "/?before=-1": "before=-1 is not the number of a run.",
+        "/?before=1e9": "before=1e9 is not the number of a run.",
+        "/?limit=5": "This page has no parameter &#x27;limit&#x27;. It has: hook, ",
+        "/?hok=audit": "no parameter &#x27;hok&#x27;",
+        "/?since=1h&since=all": "is there twice",
+        f"/?q={'x' * 2001}": "is longer than 2000 characters",
+        "/?%3Cscript%3Ealert(1)%3C/script%3E=1": "&lt;script&gt;alert(1)",
+        "/time?since=2h": "since=2h is not possible",
+        "/sessions?since=": "",
+        "/guards?before=x": "is not the number of a run",
+        "/guards/coverage?since=x": "since=x is not possible",
+        "/jobs?state=alive": "state=alive is not possible. Say one of: dead, running, queued, settled.",
+        "/jobs?since=7d": "It has: state.",
+        "/backtests?since=7d": "It has none.",
+    }
+    for path, words in bad.items():
+        answer = browser.ask(path)
+        assert answer.status == (400 if words else 200), path
+        assert words in answer.body
+        assert "<script>alert" not in answer.body
+        assert answer.headers["content-security-policy"] == _POLICY
+    assert 'href="/">Show the page without parameters' in browser.ask("/?limit=5").body
 
 
 def test_a_second_console_opens_the_first_and_a_taken_port_is_said(browser: Browser, tmp_path: Path) -> None:

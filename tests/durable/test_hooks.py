@@ -213,6 +213,8 @@ def test_what_cannot_be_settled_now_is_settled_later_and_told_once(tmp_path: Pat
             while not engine.desk.problems:
                 await asyncio.sleep(0.01)
             assert "readonly" in engine.desk.problems[0]
+            said = [run.detail for run in engine.journal.recent() if run.type == "durable"]
+            assert said == engine.desk.problems, "it is in the journal once"
             read_only(here, on=False)
             late = await session.inbox.next_wake()
             assert late is not None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hookline.journal.file import journal_path
+from hookline.journal.payloads import payloads_path
 from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
 from hookline.resident.connection import run_at_once
@@ -100,6 +101,22 @@ async def _while_running(
     await asyncio.to_thread(wait_until, lambda: len(mine()) == 2)
     go.touch()
     await call
+
+
+def test_payloads_are_kept_from_the_moment_the_settings_say_so(resident: SharedResident) -> None:
+    resident.write(".hookline/hooks.toml", hook_file(_GUARD))
+    settings = Path(resident.home) / ".config/hookline/settings.toml"
+    kept, before = Path(payloads_path(resident.env)), settings.read_text()
+    resident.call()
+    assert not kept.exists()
+    settings.write_text(f"keep_payloads = true\n{before}")
+    try:
+        resident.call(tool_input={"command": "git push", "token": "a-secret-of-mine"})
+    finally:
+        settings.write_text(before)
+    resident.call()
+    payloads = [json.loads(line)["payload"] for line in kept.read_text().splitlines()]
+    assert [each["tool_input"] for each in payloads] == [{"command": "git push", "token": "[redacted]"}]
 
 
 def test_a_resident_that_is_asked_to_end_has_written_everything(residents: Residents) -> None:

@@ -166,6 +166,19 @@ def test_a_server_that_breaks_off_its_answer_is_no_answer(tmp_path: Path) -> Non
     finished(scene())
 
 
+def test_a_journal_that_cannot_be_written_stops_no_decision_and_is_in_the_status(tmp_path: Path) -> None:
+    (tmp_path / "journal.jsonl").mkdir()
+
+    async def scene() -> None:
+        async with deciding(tmp_path, GUARDS) as server:
+            reply = await server.ask(payload("git push"))
+            assert reply.body["hookSpecificOutput"]["permissionDecision"] == "deny"
+            (problem,) = server.app.status().journal_problems
+            assert problem.startswith("journal off: Is a directory")
+
+    finished(scene())
+
+
 def test_an_answer_of_an_unknown_version_is_not_read(tmp_path: Path) -> None:
     from tests.handlers.servers import response, serving
 

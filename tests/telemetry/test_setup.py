@@ -1,16 +1,21 @@
 """Telemetry of Hookline's own processes: where it is sent, where not, and that hooks never wait for it in vain."""
 
+import errno
 import json
 import logging
 import os
+import socket
+import ssl
 import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import requests
 
 from hookline.journal.reader import read_journal
+from hookline.telemetry.collector import no_answer
 from hookline.telemetry.setup import SaidOnce, flush, observer_from, refusal, wanted_signals
 from tests.every import every
 from tests.telemetry.collector import collecting
@@ -22,6 +27,7 @@ GUARD = (
 PAYLOAD = {
     "hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls hunter2"},
 }  # fmt: skip
+_FIRE = ["fire", "PreToolUse", "Bash", "command=ls", "--config", "guards.toml"]
 
 
 def hookline(top: Path, words: list[str], env: Mapping[str, str], stdin: str = "") -> Ran:
@@ -76,10 +82,95 @@ def test_a_collector_that_does_not_answer_holds_nothing_up_and_is_named_once(tmp
         ({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://x"}, ["METRICS"]),
         ({"OTEL_TRACES_EXPORTER": "otlp"}, ["TRACES"]),
         ({"OTEL_TRACES_EXPORTER": "console"}, []),
+        ({"OTEL_TRACES_EXPORTER": "Zipkin, OTLP"}, ["TRACES"]),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "zipkin"}, ["METRICS"]),
     ],
 )
 def test_what_is_sent_is_what_the_standard_variables_say(env: dict[str, str], signals: list[str]) -> None:
     assert wanted_signals(env) == signals
+
+
+def test_an_exporter_that_is_not_there_is_said_and_nothing_is_sent_in_its_place(tmp_path: Path) -> None:
+    (tmp_path / "guards.toml").write_text(GUARD)
+    with collecting() as collector:
+        env = {**collector.env, "OTEL_TRACES_EXPORTER": "zipkin"}
+        ran = hookline(tmp_path, _FIRE, env)
+        assert "hookline.hook.decisions" in collector.metrics
+        assert not collector.spans
+    assert ran.status == 2
+    assert ran.stderr.count(b"OTEL_TRACES_EXPORTER asks for zipkin, which Hookline does not have") == 1
+    said: list[str] = []
+    assert (
+        observer_from({"OTEL_METRICS_EXPORTER": "prometheus"}, said.append, only_here=False, seconds=None)
+        is None
+    )
+    assert "OTEL_METRICS_EXPORTER asks for prometheus" in said[0]
+    said.clear()
+    disabled = {"OTEL_METRICS_EXPORTER": "prometheus", "OTEL_SDK_DISABLED": "true"}
+    assert observer_from(disabled, said.append, only_here=False, seconds=None) is None
+    assert said == []
+
+
+def test_a_collector_that_refuses_is_said_once_in_plain_words_with_the_variable_that_names_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "guards.toml").write_text(GUARD)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    endpoint = f"http://ann:hunter2@127.0.0.1:{port}"  # where nothing listens any more
+    env = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": "0.2"}
+    ran = hookline(tmp_path, _FIRE, env)
+    name = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+    assert ran.stderr.decode() == (
+        f"hookline: telemetry is not sent: nothing listens at http://127.0.0.1:{port} ({name}): "
+        f"start a collector there, or unset {name}; hooks are not affected\n"
+    )
+    with collecting() as collector:
+        for status, words in ((401, "OTEL_EXPORTER_OTLP_HEADERS"), (404, "takes no OTLP at /v1/")):
+            collector.status = status
+            ran = hookline(tmp_path, _FIRE, collector.env)
+            (line,) = ran.stderr.decode().splitlines()
+            assert words in line
+            assert collector.env["OTEL_EXPORTER_OTLP_ENDPOINT"] in line
+
+
+def test_a_request_that_is_taken_at_the_second_try_is_not_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    told = SaidOnce(said.append)
+    told.sending = True
+    told.note("nothing listens there")
+    told.emit(logging.LogRecord("opentelemetry", logging.WARNING, __file__, 1, "Transient error", None, None))
+    told.note(None)
+    assert said == []
+    told.note("it refuses")
+    told.emit(logging.LogRecord("opentelemetry", logging.ERROR, __file__, 1, "Failed to export", None, None))
+    assert said == ["telemetry is not sent: it refuses; hooks are not affected"]
+
+
+@every(
+    ("problem", "words"),
+    [
+        (requests.ConnectionError(ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong")), "write http:// if"),
+        (requests.ConnectionError(socket.gaierror(-2, "unknown")), "cannot be resolved"),
+        (requests.ConnectionError(OSError(errno.EHOSTUNREACH, "no route")), "cannot be reached from here"),
+        (requests.ConnectionError("gone"), "ended the connection without an answer"),
+        (requests.ReadTimeout("slow"), "does not answer in time"),
+    ],
+)
+def test_each_failure_has_words_of_its_own(problem: Exception, words: str) -> None:
+    text = no_answer("https://ann:hunter2@x.example:4318/v1/traces?key=hunter2", "VARIABLE", problem)
+    assert words in text
+    assert "https://x.example:4318 (VARIABLE)" in text
+    assert "hunter2" not in text
+
+
+@every(("endpoint",), [("http://[::",), ("localhost:4318",), ("ftp://x",), ("http://x:0x1",)])
+def test_what_is_no_address_is_said_with_its_variable(endpoint: str) -> None:
+    said: list[str] = []
+    env = {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
+    for only_here in (True, False):
+        assert observer_from(env, said.append, only_here=only_here, seconds=None) is None
+        assert "OTEL_EXPORTER_OTLP_ENDPOINT is not an address of a collector" in said.pop()
 
 
 @every(
@@ -93,8 +184,6 @@ def test_what_is_sent_is_what_the_standard_variables_say(env: dict[str, str], si
         ("http://127.0.0.1.example.com", False),
         ("http://127.0.0.1@example.com", False),
         ("http://10.0.0.1:4318", False),
-        ("http://[::", False),
-        ("localhost:4318", False),
     ],
 )
 def test_where_an_agent_sets_the_environment_nothing_leaves_the_machine(endpoint: str, fine: bool) -> None:

@@ -29,7 +29,7 @@ def jobs(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         known = queue.jobs()
     except DurableError as problem:
         message = f"durable hooks fail: {problem}"
-        yield Diagnostic("error", "jobs-unusable", message, Where(path), fix="move it away, or make it yours")
+        yield Diagnostic("error", "jobs-unusable", message, Where(path))
         return
     finally:
         queue.close()

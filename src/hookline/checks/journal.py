@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from hookline.checks.answers import judges
 from hookline.checks.context import CheckContext
+from hookline.config.files import KEEP_PAYLOADS, payload_settings
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
 from hookline.journal.reader import Damage, scan_journal
@@ -36,6 +37,15 @@ class _Seen(Struct):
             self.lost.setdefault(run.dialect, Counter()).update(run.dropped)
         if run.passed_without_answer:
             self.passed[run.hook, run.source] += 1
+
+
+def payloads(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """A setting that was meant to keep payloads and does not."""
+    for document, value in payload_settings(context.env):
+        if not isinstance(value, bool):
+            message = f"{KEEP_PAYLOADS} is neither true nor false, so payloads are not kept"
+            fix = f"{KEEP_PAYLOADS} = true, without quotes"
+            yield Diagnostic("error", "bad-setting", message, document.where(KEEP_PAYLOADS), fix=fix)
 
 
 def writable(path: str) -> Iterator[Diagnostic]:

@@ -16,6 +16,7 @@ from hookline.checks.bundles import bundles
 from hookline.checks.context import CheckContext, CheckFunction
 from hookline.checks.files import misspelled_keys, unread_files, unsearched, untrusted, with_known_name
 from hookline.checks.jobs import jobs
+from hookline.checks.journal import payloads
 from hookline.checks.matchers import dead_matchers
 from hookline.checks.programs import unstartable
 from hookline.checks.settings import (
@@ -70,6 +71,7 @@ CHECKS: Final = (
     Check("trust", untrusted),
     Check("bundles", bundles, of_given_files=False),
     Check("jobs", jobs, of_given_files=False),
+    Check("payloads", payloads, of_given_files=False),
 )
 
 #: Config readers report these as less severe, because the hook loads; but it never does what it is for.

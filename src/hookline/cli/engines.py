@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.cli.output import note
-from hookline.config.engine import Engine, strictly, tracers
+from hookline.config.engine import Engine, payload_file, strictly, tracers
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
@@ -76,12 +76,14 @@ def command_observer(journal: Journal, *, from_agent: bool = False) -> "Telemetr
 
 def command_journal(*, caller: str = "", made_by: str = "") -> Journal:
     """The user's journal."""
+    redactor = Redactor(os.environ)
     return Journal(
-        Redactor(os.environ),
+        redactor,
         file=JournalFile(journal_path(os.environ)),
         subscribers=tracers(),
         caller=caller,
         made_by=made_by,
+        payloads=payload_file(os.environ, redactor),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec.structs import replace
 
+from hookline.config.files import payload_settings
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.engine import engine as core
 from hookline.engine.background import Background
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hookline.durable.port import Durable
     from hookline.engine.host.tool import Approve
     from hookline.journal.observer import Observer
+    from hookline.journal.payloads import PayloadFile
     from hookline.matching.shell import ShellReader
     from hookline.tools.declare import Tool
 
@@ -191,6 +193,20 @@ class Engine(core.Engine):
 def jobs_path(env: Mapping[str, str]) -> str:
     """The queue of durable hooks of this user."""
     return os.path.join(state_dir(env), "jobs.sqlite")
+
+
+def payload_file(env: Mapping[str, str], redactor: Redactor) -> "PayloadFile | None":
+    """Where payloads of events are kept; None if the user's settings do not ask for that."""
+    if not keeps_payloads(env):
+        return None
+    from hookline.journal.payloads import PayloadFile, payloads_path  # noqa: PLC0415 few users keep them
+
+    return PayloadFile(payloads_path(env), redactor)
+
+
+def keeps_payloads(env: Mapping[str, str]) -> bool:
+    """Whether `keep_payloads = true` is at the top of the user's settings. Those of a project do not count."""
+    return any(value is True for _, value in payload_settings(env))
 
 
 def memory_journal() -> Journal:

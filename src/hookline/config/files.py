@@ -2,14 +2,18 @@
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final, cast
 
-from hookline.dialects.dialect import Dialect, Layer, Place
+from hookline.dialects.dialect import SUFFIXES, Dialect, Layer, Place, user_directories
 from hookline.documents.document import LIMIT, Document, Format, format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 
 #: Codes of what `read_file` says about who can write a file: a matter of the machine, not of what is in it.
 OWNERSHIP = frozenset({"world-writable", "foreign-owner"})
+#: At the top of the user's settings: payloads of events are kept beside the journal.
+KEEP_PAYLOADS: Final = "keep_payloads"
 #: The administrator's settings of a fleet, and those of a user below the home directory. No variable but HOME counts.
 MANAGED_FLEET = "/etc/hookline/fleet.toml"
 _OWN_FLEET = (".config", "hookline", "fleet.toml")
@@ -19,6 +23,26 @@ def fleet_files(env: Mapping[str, str]) -> tuple[str, ...]:
     """Where settings of a fleet may be; the first one that is there counts."""
     home = env.get("HOME", "")
     return (MANAGED_FLEET, os.path.join(home, *_OWN_FLEET)) if os.path.isabs(home) else (MANAGED_FLEET,)
+
+
+def settings_files(env: Mapping[str, str]) -> list[str]:
+    """The settings of the user that are there."""
+    files = [
+        os.path.join(folder, f"settings.{suffix}") for folder in user_directories(env) for suffix in SUFFIXES
+    ]
+    return [file for file in files if os.path.lexists(file)]
+
+
+def payload_settings(env: Mapping[str, str]) -> Iterator[tuple[Document, object]]:
+    """What the user's settings say of keeping payloads, right or wrong, each with its file."""
+    for file in settings_files(env):
+        # Every hook comes by here, and most settings say nothing of it: those are not parsed.
+        with suppress(OSError):
+            if KEEP_PAYLOADS.encode() in _bytes(file, LIMIT)[0]:
+                document = read_file(file)
+                value: Any = document.value
+                if isinstance(value, Mapping) and KEEP_PAYLOADS in value:
+                    yield document, cast("Mapping[str, object]", value)[KEEP_PAYLOADS]
 
 
 def read_file(

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Mapping
 
-from hookline.config.engine import Engine, jobs_path
+from hookline.config.engine import Engine, jobs_path, payload_file
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options
 from hookline.durable.file import DurableFile
@@ -82,7 +82,13 @@ def adopt_jobs(engine: Engine, *, wait_for_queue: bool = False) -> None:
 
 def left_jobs(processes: Processes, env: Mapping[str, str], caller: str) -> Engine:
     """An engine that does nothing else, until it is closed. Hooks get this environment."""
-    journal = Journal(Redactor(env), file=JournalFile(journal_path(env)), caller=caller)
+    redactor = Redactor(env)
+    journal = Journal(
+        redactor,
+        file=JournalFile(journal_path(env)),
+        caller=caller,
+        payloads=payload_file(env, redactor),
+    )
     engine = Engine(handlers=standard_handlers(processes=processes, env=env), journal=journal, env=env)
     adopt_jobs(engine, wait_for_queue=True)
     return engine

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from hookline.config.files import read_file
-from hookline.dialects.dialect import SUFFIXES, upward, user_directories
+from hookline.config.files import read_file, settings_files
+from hookline.dialects.dialect import upward
 
 #: No line of git's own small files is longer.
 _MOST = 4096
@@ -88,14 +88,11 @@ def _line(file: str) -> str:
 def vouches_for(root: str, env: Mapping[str, str]) -> bool:
     """Whether `trusted = [...]` of the user's settings names the project or a directory above it."""
     home = os.path.realpath(env.get("HOME", "") or os.sep)
-    files = [
-        os.path.join(folder, f"settings.{suffix}") for folder in user_directories(env) for suffix in SUFFIXES
-    ]
     return any(
         is_inside(root, os.path.realpath(os.path.join(home, os.path.expanduser(directory))))
-        for file in files
+        for file in settings_files(env)
         # Settings inside the project are the project's own, also where a link leads to them.
-        if os.path.lexists(file) and (home == root or not is_inside(os.path.realpath(file), root))
+        if home == root or not is_inside(os.path.realpath(file), root)
         for directory in _trusted_directories(read_file(file).value)
         if directory.strip()
     )

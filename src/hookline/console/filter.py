@@ -1,7 +1,7 @@
 """What a page is asked to show, as its address says it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
@@ -19,6 +19,7 @@ from hookline.console.index import (
     TIMED_OUT,
     UNANSWERED,
 )
+from hookline.model.safe_text import one_line
 
 MINUTE: Final = 60
 #: The ranges of time that pages offer, in seconds; None: everything.
@@ -40,6 +41,39 @@ STATUS_CONDITIONS: Final[Mapping[str, str]] = {
 }
 FILTER_WORDS: Final = ("agent", "event", "session", "machine", "project")
 _KEYS: Final = ("hook", *FILTER_WORDS, "status", "q", "since")
+#: What the address of a page with a filter may say.
+FILTER_PARAMETERS: Final = (*_KEYS, "before")
+#: Longer than any name that the journal keeps.
+_LONGEST: Final = 2000
+_NUMBER: Final = re.compile(r"[0-9]{1,15}")
+
+
+class BadAddressError(Exception):
+    """The address of a page asks for something that there is not. The text is a sentence for the user."""
+
+
+def check_parameters(given: Iterable[tuple[str, str]], known: Sequence[str]) -> None:
+    """Raises BadAddressError for a parameter that the page does not have: it would show more than was asked for."""
+    seen: set[str] = set()
+    for name, text in given:
+        shown = one_line(name, 40)
+        if name not in known:
+            there = f"It has: {', '.join(known)}." if known else "It has none."
+            raise BadAddressError(f"This page has no parameter {shown!r}. {there}")
+        if name in seen:
+            raise BadAddressError(f"The parameter {shown!r} is there twice. Name it once.")
+        if len(text) > _LONGEST:
+            raise BadAddressError(
+                f"The parameter {shown!r} is longer than {_LONGEST} characters. Shorten it."
+            )
+        seen.add(name)
+
+
+def check_choice(name: str, text: str, choices: Iterable[str]) -> None:
+    """Raises BadAddressError for what is none of them; nothing at all is everything."""
+    there = list(choices)
+    if text and text not in there:
+        raise BadAddressError(f"{name}={one_line(text, 40)} is not possible. Say one of: {', '.join(there)}.")
 
 
 class Filter(Struct, frozen=True, kw_only=True):
@@ -60,13 +94,14 @@ class Filter(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Filter":
-        texts = {key: query[key][:500] for key in _KEYS if query.get(key)}
-        if texts.get("since", DEFAULT_RANGE) not in RANGES:
-            del texts["since"]
-        if texts.get("status", "") not in STATUS_CONDITIONS:
-            texts.pop("status", None)
+        """Raises BadAddressError if a value means nothing."""
+        texts = {key: query[key] for key in _KEYS if query.get(key)}
+        check_choice("since", texts.get("since", ""), RANGES)
+        check_choice("status", texts.get("status", ""), STATUS_CONDITIONS)
         before = query.get("before", "")
-        return cls(**texts, before=int(before) if re.fullmatch(r"[0-9]{1,15}", before) else 0)
+        if before and not _NUMBER.fullmatch(before):
+            raise BadAddressError(f"before={one_line(before, 40)} is not the number of a run.")
+        return cls(**texts, before=int(before or 0))
 
     def address(self, path: str = "/", **changes: str | int) -> str:
         changed = replace(self, **{"before": 0, **changes})

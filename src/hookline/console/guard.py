@@ -5,7 +5,6 @@ origin and the cookie are all checked, and nothing can be changed by a request.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -19,6 +18,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOGIN: Final = "/login"
 STATIC: Final = "/static/"
+#: Of one name in one request.
+_MOST_COOKIES: Final = 10
 
 HEADERS: Final = (
     (
@@ -45,8 +46,8 @@ _SIGNED_OUT: Final = (
     b'<!doctype html><html lang="en"><meta charset="utf-8"><title>Hookline console</title>'
     b'<meta name="viewport" content="width=device-width, initial-scale=1">'
     b'<link rel="stylesheet" href="/static/console.css"><main class="alone"><h1>%b</h1>'
-    b"<p>Run <code>hookline console</code> and open the link that it prints. Each link works once, and a console"
-    b" that was started anew does not know older logins.</p></main></html>"
+    b"<p>Run <code>hookline console</code> and open the link that it prints. Each link works once, and a"
+    b" restart of the console ends all logins.</p></main></html>"
 )
 
 
@@ -79,7 +80,9 @@ class Guard:
             await _answer(guarded, *problem)
         elif scope["path"] == LOGIN:
             await self._log_in(scope, guarded)
-        elif scope["path"].startswith(STATIC) or self._logins.is_known(headers.cookie(self._logins.cookie)):
+        elif scope["path"].startswith(STATIC) or any(
+            map(self._logins.is_known, headers.cookies(self._logins.cookie))
+        ):
             await self._app(scope, receive, guarded)
         else:
             await _answer(guarded, 401, _SIGNED_OUT % b"Please sign in", "text/html; charset=utf-8")
@@ -125,12 +128,11 @@ class _Headers:
     def all(self, name: bytes) -> list[str]:
         return [value.decode("latin-1") for key, value in self._pairs if key == name]
 
-    def cookie(self, name: str) -> str:
-        try:
-            found = SimpleCookie("; ".join(self.all(b"cookie"))).get(name)
-        except CookieError:
-            return ""
-        return found.value if found is not None else ""
+    def cookies(self, name: str) -> list[str]:
+        """Every value under this name. All servers of this machine share cookies: others may be malformed, or have
+        the same name, and must not hide ours."""
+        pairs = [pair.strip().partition("=") for line in self.all(b"cookie") for pair in line.split(";")]
+        return [value.strip('"') for key, _, value in pairs if key == name][:_MOST_COOKIES]
 
 
 async def _answer(

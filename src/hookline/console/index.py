@@ -17,6 +17,10 @@ from hookline.journal.reader import Damage
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
+#: Characters of names that are kept. A journal of ours has shorter ones, but another machine can send any, and a page
+#: shows each of them many times.
+_LONGEST_NAME: Final = 1200
+_LONGEST_KIND: Final = 100
 #: Raised with every change of the tables: an older file is replaced.
 _VERSION: Final = 2
 #: Entries in one transaction: pages see progress, and another console can write, too.
@@ -202,7 +206,7 @@ class Index:
             except OSError:
                 pass
         self._broken, self._seen = "", {}
-        self.note(f"the index could not be used ({why}) and is made anew from the journal")
+        self.note(f"the index could not be used ({why}) and is rebuilt from the journal")
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None and os.path.exists(self.path):
@@ -389,6 +393,7 @@ class _Batch:
         connection.executemany(_SESSION, ((segment, *key, *row) for key, row in self._sessions.items()))
 
     def _word(self, kind: str, text: str) -> int:
+        text = text[:_LONGEST_NAME]
         found = self._numbers.get(("", kind, text))
         if found is None:
             found = self._id("word", ("kind", "text"), (kind, text), ())
@@ -396,10 +401,16 @@ class _Batch:
         return found
 
     def _hook(self, run: Run) -> int:
-        name, file = run.hook, run.source.rpartition(":")[0] or run.source  # its line moves
+        file = (run.source.rpartition(":")[0] or run.source)[:_LONGEST_NAME]  # its line moves
+        name = run.hook[:_LONGEST_NAME]
         found = self._numbers.get(("hook", name, file))
         if found is None:
-            found = self._id("hook", ("name", "source"), (name, file), (run.dialect, run.type))
+            found = self._id(
+                "hook",
+                ("name", "source"),
+                (name, file),
+                (run.dialect[:_LONGEST_KIND], run.type[:_LONGEST_KIND]),
+            )
             self._numbers["hook", name, file] = found
         return found
 

@@ -82,7 +82,7 @@ class Live:
                 if await asyncio.to_thread(self._index.update):
                     await self._tell()
             except Exception as problem:  # noqa: BLE001 - the next look may do better, and this one is said
-                self._index.note(f"looking at the journal broke: {type(problem).__name__}: {problem}")
+                self._index.note(f"reading the journal failed: {type(problem).__name__}: {problem}")
             self._wanted.clear()
             try:
                 await asyncio.wait_for(self._wanted.wait(), _SOON if self._clients else _LATER)

@@ -4,6 +4,7 @@ import hmac
 import os
 import secrets
 import threading
+from collections.abc import Callable
 from html import escape
 from typing import Final
 
@@ -14,7 +15,9 @@ _MOST: Final = 100
 class Logins:
     """One token at a time is good, for one login. It is in a file that only this user can read."""
 
-    def __init__(self, folder: str, address: str, port: int) -> None:
+    def __init__(self, folder: str, address: str, port: int, say: Callable[[str], None]) -> None:
+        """Raises OSError if the file cannot be written."""
+        self._say = say
         self.file = login_file(folder, port)
         #: Cookies do not tell ports apart, so each has a name of its own.
         self.cookie = f"hookline-console-{port}"
@@ -37,7 +40,12 @@ class Logins:
             self._sessions[session] = None
             while len(self._sessions) > _MOST:
                 del self._sessions[next(iter(self._sessions))]
-            self._renew()
+            try:
+                self._renew()
+            except OSError as problem:  # this login is good all the same
+                self._say(
+                    f"{self.file} cannot be written ({problem.strerror}): start the console again for another login"
+                )
             return session
 
     def is_known(self, session: str) -> bool:
@@ -52,9 +60,13 @@ class Logins:
         new = f"{self.file}.new"
         _remove(new)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
-            file.write(_PAGE.format(link=escape(self.link)))
-        os.replace(new, self.file)
+        try:
+            with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
+                file.write(_PAGE.format(link=escape(self.link)))
+            os.replace(new, self.file)
+        except OSError:
+            _remove(new)
+            raise
 
     def close(self) -> None:
         _remove(self.file)

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Final
 
@@ -13,7 +13,13 @@ from starlette.routing import Route
 
 from hookline import __version__
 from hookline.console.coverage import Coverage
-from hookline.console.filter import Filter
+from hookline.console.filter import (
+    FILTER_PARAMETERS,
+    BadAddressError,
+    Filter,
+    check_choice,
+    check_parameters,
+)
 from hookline.console.html import Child, Html, h
 from hookline.console.index import ALLOW, PASS, Index
 from hookline.console.live import Live
@@ -32,6 +38,7 @@ _STATIC: Final[Mapping[str, str]] = {
     "uplot.css": "text/css; charset=utf-8",
     "uplot.js": "text/javascript; charset=utf-8",
 }
+_View = Callable[[Request], Response]
 _WORD: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
@@ -50,31 +57,34 @@ class Pages:
         self._static = {name: (folder / name).read_bytes() for name in _STATIC}
 
     def app(self) -> Starlette:
-        pages: dict[str, Callable[[Request], Response]] = {
-            "/": self._runs,
-            "/run/{segment}/{place}": self._run,
-            "/run/{segment}/{place}/why": self._why,
-            "/sessions": self._sessions,
-            "/session/{session:path}": self._session,
-            "/guards": self._guards,
-            "/guards/coverage": self._guards_coverage,
-            "/time": self._time,
-            "/jobs": self._jobs,
-            "/job/{id}": self._job,
-            "/backtests": self._backtests,
-            "/backtest/{name}": self._backtest,
+        pages: dict[str, tuple[_View, Sequence[str]]] = {
+            "/": (self._runs, FILTER_PARAMETERS),
+            "/run/{segment}/{place}": (self._run, ()),
+            "/run/{segment}/{place}/why": (self._why, ()),
+            "/sessions": (self._sessions, FILTER_PARAMETERS),
+            "/session/{session:path}": (self._session, ("machine",)),
+            "/guards": (self._guards, (*FILTER_PARAMETERS, "again")),
+            "/guards/coverage": (self._guards_coverage, FILTER_PARAMETERS),
+            "/time": (self._time, FILTER_PARAMETERS),
+            "/jobs": (self._jobs, ("state",)),
+            "/job/{id}": (self._job, ()),
+            "/backtests": (self._backtests, ()),
+            "/backtest/{name}": (self._backtest, ()),
         }
-        routes = [Route(path, self._timed(path, view)) for path, view in pages.items()]
+        routes = [Route(path, self._timed(path, *view)) for path, view in pages.items()]
         routes += [Route("/live", self._live), Route("/static/{name}", self._file)]
         return Starlette(routes=routes, exception_handlers={404: self._missing})
 
-    def _timed(self, path: str, view: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    def _timed(self, path: str, view: _View, parameters: Sequence[str]) -> _View:
         """The view, with its time in a header that the tools of browsers show."""
 
         def timed(request: Request) -> Response:
             started = time.perf_counter()
             try:
+                check_parameters(request.query_params.multi_items(), parameters)
                 response = view(request)
+            except BadAddressError as problem:
+                response = self._bad_address(path, str(problem))
             except IndexAwayError as problem:
                 response = self._not_yet(path, str(problem))
             except Exception as problem:  # noqa: BLE001 - one page that breaks is not the end of the others
@@ -115,6 +125,11 @@ class Pages:
             "The journal is being read. This page comes by itself in a moment.", h("br"), f"({why})"
         )
         return self._page(path, "Reading", section("One moment", waiting))
+
+    def _bad_address(self, path: str, why: str) -> HTMLResponse:
+        back = h("a", "Show the page without parameters", href=path) if "{" not in path else None
+        body = section("This address is not valid", empty(why, h("br"), back))
+        return self._page(path, "Bad address", h("h1", "Bad address"), body, status=400)
 
     def _missing(self, request: Request, problem: Exception) -> Response:
         del request, problem
@@ -170,7 +185,9 @@ class Pages:
             return self._missing(request, LookupError())
         row, run = found
         title = f"{one_line(run.hook, 60)} · Run"
-        body = one_run.body(row, run, explained=self._index.sources[row.origin].local, now=time.time())
+        local = self._index.sources[row.origin].local
+        kept = self._ports.payload(run) if local else None
+        body = one_run.body(row, run, kept, explained=local, now=time.time())
         return self._page("/", title, body)
 
     def _why(self, request: Request) -> Response:
@@ -220,6 +237,7 @@ class Pages:
 
     def _jobs(self, request: Request) -> Response:
         state = request.query_params.get("state", "")
+        check_choice("state", state, jobs.STATES)
         try:
             body: Child = jobs.list_body(self._ports.jobs(), state, time.time())
         except HooklineError as problem:

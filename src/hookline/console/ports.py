@@ -21,9 +21,13 @@ class Ports(Protocol):
         """The console can be used: by the link once, or by opening the file."""
         ...
 
+    def payload(self, run: Run) -> Any:
+        """The payload that was kept when the hook ran, without secrets; None if none was, or it is gone."""
+        ...
+
     def explain(self, run: Run) -> Document:
-        """Why hooks would run on the call of a run now: the `payload`, where that is `from` (transcript or journal),
-        the document `explain`, and the `command` that says the same."""
+        """Why hooks would run on the call of a run now: the document `explain`, and the `command` that says the same;
+        the `payload` it was made with, and where that is `from` (transcript, record or journal)."""
         ...
 
     def observed(self, tick: Tick) -> Document:

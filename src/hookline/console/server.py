@@ -151,6 +151,18 @@ class _Server(uvicorn.Server):
         yield
 
 
+def _logins(settings: Settings, address: str, port: int, ports: Ports) -> Logins:
+    try:
+        for folder in (os.path.dirname(settings.folder), settings.folder):  # each for this user alone
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        return Logins(settings.folder, address, port, ports.say)
+    except OSError as problem:
+        raise ConsoleError(
+            f"the folder {settings.folder} cannot be written: {problem.strerror}: make room and make it yours, or set "
+            "XDG_STATE_HOME to another place"
+        ) from None
+
+
 async def _serve(
     settings: Settings,
     ports: Ports,
@@ -158,13 +170,11 @@ async def _serve(
     beside: Sequence[Work],
     listening: socket.socket,
 ) -> None:
-    for folder in (os.path.dirname(settings.folder), settings.folder):  # each for this user alone
-        os.makedirs(folder, mode=0o700, exist_ok=True)
     port: int = listening.getsockname()[1]
     address = _address(settings, port)
+    logins = _logins(settings, address, port, ports)
     index = Index(os.path.join(settings.folder, "index.sqlite"), sources, ports.say)
     pages = Pages(index, Queries(index), ports, settings.machine)
-    logins = Logins(settings.folder, address, port)
     guard = Guard(pages.app(), logins, _hosts(settings, port), secure=settings.secure)
     config = uvicorn.Config(
         guard, log_config=None, access_log=False, server_header=False, lifespan="off", ws="none",

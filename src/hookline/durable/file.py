@@ -6,6 +6,7 @@ its lease. Each lease has a number of its own, without which nothing can be sett
 finds that out then.
 """
 
+import errno
 import os
 import random
 import stat
@@ -46,6 +47,27 @@ _RARELY: Final = 32
 #: Of 4096 bytes: about a gigabyte. More is refused, and said.
 _MOST_PAGES: Final = 262_144
 
+_NEW_ONE: Final = "move it away, and a new one is made"
+#: What to do, by the error of the system and by words of SQLite.
+_SYSTEM_REASONS: Final = {
+    errno.EISDIR: f"it is a directory: {_NEW_ONE}",
+    errno.ELOOP: f"it is a symbolic link, which is not followed: {_NEW_ONE}",
+    errno.EEXIST: "a part of its path is not a directory: move that away",
+    errno.ENOTDIR: "a part of its path is not a directory: move that away",
+    errno.EACCES: "you may not read and write it: make it and its directory yours (chown, chmod u+rwX)",
+    errno.EROFS: "its file system is read-only: set XDG_STATE_HOME to another one",
+    errno.ENOSPC: "no space is left on its disk: make room",
+}
+_SQLITE_REASONS: Final = {
+    "malformed": _NEW_ONE,
+    "not a database": _NEW_ONE,
+    "disk is full": "make room on its disk; if there is room, the queue has reached a gigabyte: see `hookline jobs`",
+    "disk I/O error": "look at the disk and the files beside it (-wal, -shm)",
+    "unable to open": "make its directory and the files beside it (-wal, -shm) yours",
+    "readonly": "make it, its directory and the files beside it (-wal, -shm) writable",
+    "locked": "another process uses it; try again",
+}
+
 #: Of the tables below.
 _VERSION: Final = 2
 
@@ -78,10 +100,18 @@ _INSERT: Final = (
 _INTO_LEDGER: Final = (
     "INSERT OR REPLACE INTO done SELECT id, session, lane, attempts, sent, ?, ? FROM job WHERE id = ?"
 )
-#: Those of the queue, and with them those of the ledger.
-_JOBS: Final = "SELECT n, id, session, lane, state, attempts, sent, settled, owner, due, why, body FROM job"
+#: Those of the queue, and with them those of the ledger. SQLite keeps any type in any column, so a damaged file may
+#: have a text in place of a number: what is not what it should be becomes that.
+_JOBS: Final = (
+    "SELECT n, CAST(id AS TEXT) AS id, CAST(session AS TEXT), CAST(lane AS TEXT), CAST(state AS TEXT),"
+    " CAST(attempts AS INTEGER), CAST(sent AS REAL) AS sent, CAST(settled AS REAL), CAST(owner AS TEXT),"
+    " CAST(due AS REAL), CAST(why AS TEXT), CAST(body AS BLOB) FROM job"
+)
 _OVER: Final = "SELECT 0, id, session, lane, 'settled', attempts, sent, settled, NULL, 0, why, x'' FROM done"
 _ALL: Final = f"{_JOBS} UNION ALL {_OVER}"
+_CLAIMED: Final = (
+    "SELECT id, session, lane, CAST(body AS BLOB), ordered, CAST(attempts AS INTEGER), CAST(epoch AS INTEGER)"
+)
 _FINISH: Final = "UPDATE job SET state = ?, settled = ?, why = ?, owner = NULL"
 _FIND: Final = f"SELECT * FROM ({_ALL}) WHERE substr(id, 1, ?) = ?"  # noqa: S608 our own words, as all of these
 #: What is noted of a job whose process ended while it ran.
@@ -127,7 +157,14 @@ class DurableFile:
 
     @property
     def exists(self) -> bool:
-        return os.path.exists(self.path)
+        """Whether something is there. What cannot be looked at may be a queue: opening it says what is wrong."""
+        try:
+            os.lstat(self.path)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return True
 
     # -- jobs
 
@@ -146,7 +183,7 @@ class DurableFile:
             busy, suspects = connection.execute(_AT_WORK, (_LOST, self.owner)).fetchone()
             if suspects:
                 return ()  # that one runs alone
-            ready = f"SELECT id, session, lane, body, ordered, attempts, epoch {_ready(lanes)}"
+            ready = f"{_CLAIMED} {_ready(lanes)}"
             values = self.owner, *lanes, now(), _LOST
             rows = connection.execute(f"{ready} AND why <> ? ORDER BY n LIMIT ?", (*values, most)).fetchall()
             if not rows and not busy:
@@ -429,8 +466,12 @@ class DurableFile:
         descriptor = os.open(self.path, flags, 0o600)
         try:
             found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-                raise ValueError("it is not a file of yours alone")
+            if not stat.S_ISREG(found.st_mode):
+                raise ValueError(f"it is not a regular file: {_NEW_ONE}")
+            if found.st_uid != os.getuid() or found.st_mode & 0o022:
+                raise ValueError(
+                    "it is not a file of yours alone: move it away, or make it yours (chmod 600)"
+                )
             self._identity = found.st_dev, found.st_ino
         finally:
             os.close(descriptor)
@@ -443,10 +484,7 @@ class DurableFile:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
-            if connection.execute("PRAGMA user_version").fetchone() != (_VERSION,):
-                connection.executescript(
-                    f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;"
-                )
+            _make_tables(connection)
             if random.randrange(_RARELY) == 0:  # noqa: S311 no secret
                 old = time.time() - _REMEMBERED
                 connection.execute("DELETE FROM done WHERE settled < ?", (old,))
@@ -461,11 +499,23 @@ class DurableFile:
         return connection
 
 
+def _make_tables(connection: "Connection") -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > _VERSION:
+        raise ValueError("a newer Hookline made it: update this one")
+    if version != _VERSION:
+        connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+
+
 def _reason(problem: Exception) -> str:
+    """What is wrong with the file, and what to do."""
     text = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-    if "malformed" in text or "not a database" in text:
-        return f"{text}; move it away, and a new one is made"
-    return text
+    code = problem.errno if isinstance(problem, OSError) else None
+    if code in _SYSTEM_REASONS:
+        return _SYSTEM_REASONS[code]
+    if "Could not decode" in text:
+        return f"a text in it is damaged: {_NEW_ONE}"
+    return next((f"{text}: {what}" for part, what in _SQLITE_REASONS.items() if part in text), text)
 
 
 def _ready(lanes: Sequence[str]) -> str:

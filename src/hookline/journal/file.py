@@ -69,10 +69,10 @@ def encoded(run: Run) -> bytes:
         if value != default:
             line[name] = value if type(value) is not Called else _filled(value)
     try:
-        return _summed(line)
+        return summed(line)
     except UnicodeEncodeError:
         # Half a surrogate pair cannot be written as UTF-8; it is escaped instead.
-        return _summed({name: _escaped(value) for name, value in line.items()})
+        return summed({name: _escaped(value) for name, value in line.items()})
 
 
 def _filled(call: Called) -> dict[str, str]:
@@ -85,7 +85,8 @@ def is_whole(line: bytes) -> bool:
     return record == _with_sum(record[:-SUM_LENGTH] + b"}")
 
 
-def _summed(line: dict[str, Any]) -> bytes:
+def summed(line: dict[str, Any]) -> bytes:
+    """A record as a line with its checksum."""
     return _with_sum(msgspec.json.encode(line)) + b"\n"
 
 
@@ -102,7 +103,7 @@ def _escaped(value: Any) -> Any:
 
 
 class JournalFile:
-    """Appends runs to one file, which is opened for the first one. Never raises."""
+    """Appends runs, or other records by their `encode`, to one file, opened for the first one. Never raises."""
 
     def __init__(
         self,
@@ -111,8 +112,10 @@ class JournalFile:
         rotate_at: int = _ROTATE_AT,
         retry_after: float = _RETRY_AFTER,
         clock: Callable[[], float] = time.monotonic,
+        encode: Callable[[Any], bytes] = encoded,
     ) -> None:
         self.path = path
+        self._encode = encode
         self._rotate_at = rotate_at
         self._retry_after = retry_after
         self._clock = clock
@@ -134,12 +137,12 @@ class JournalFile:
         """Runs that were not written because the file could not be."""
         return self._lost
 
-    def append(self, run: Run) -> None:
+    def append(self, run: Any) -> None:
         if self._retry_at is not None and self._clock() < self._retry_at:
             self._lose()
             return
         try:
-            line = encoded(run)
+            line = self._encode(run)
         except Exception as error:  # noqa: BLE001 - a field of a wrong type costs this line, not the journal
             self._lose()
             self._note(f"journal: a run could not be written: {type(error).__name__}: {error} ({self.path})")
@@ -173,7 +176,7 @@ class JournalFile:
     def _gap(self) -> bytes:
         if not self._missing:
             return b""
-        return _summed({"v": VERSION, "gap": self._missing})
+        return summed({"v": VERSION, "gap": self._missing})
 
     def _write(self, lines: bytes) -> None:
         fd = self._ready()

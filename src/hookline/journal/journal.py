@@ -3,17 +3,20 @@
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Generic, Protocol, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.handlers.late_asyncio import asyncio
 from hookline.journal.file import JournalFile
-from hookline.journal.redaction import Redactor
+from hookline.journal.redaction import MARK, Redactor
 from hookline.model.events import field_of
 from hookline.model.run import NO_CALL, Called, Run, Status
 from hookline.model.safe_text import head_and_tail, one_line, printable
+
+if TYPE_CHECKING:
+    from hookline.journal.payloads import PayloadFile
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -39,6 +42,7 @@ class Journal:
         subscribers: Iterable[Callable[[Run], None]] = (),
         caller: str = "",
         made_by: str = "",
+        payloads: "PayloadFile | None" = None,
     ) -> None:
         self.caller = caller
         self.made_by = made_by
@@ -51,6 +55,7 @@ class Journal:
         self._memory: deque[Run | tuple[Callable[[Any], Run], Any]] = deque(maxlen=memory)
         self._remember = self._memory.append
         self._file = file
+        self._payloads = payloads
         self._subscribers = Subscribers[Run]("journal", subscribers)
         self._counts: defaultdict[Status, int] = defaultdict(int)
         self._passed = 0
@@ -100,9 +105,11 @@ class Journal:
             call_id = str(getattr(payload, "tool_use_id", None) or "")
         except Exception as error:  # noqa: BLE001 - payloads may come from the host
             tool, text, call_id = "", f"[left out: reading it raised {type(error).__name__}]", ""
+        kept = self._payloads.keep(payload) if self._payloads is not None else ""
         called = Called(
-            tool=tool, input=text, id=call_id, project=project, caller=self.caller, made_by=self.made_by
-        )
+            tool=tool, input=text, id=call_id, project=project, caller=self.caller, made_by=self.made_by,
+            payload=kept,
+        )  # fmt: skip
         self._last_call = (payload, project, called)
         return called
 
@@ -145,7 +152,8 @@ class Journal:
         """What went wrong with the journal itself, each problem once."""
         of_file = self._file.problems if self._file is not None else ()
         of_texts = (self._cleaner.problem,) if self._cleaner.problem else ()
-        return (*of_file, *of_texts, *self._subscribers.problems)
+        of_payloads = self._payloads.problems if self._payloads is not None else ()
+        return (*of_file, *of_payloads, *of_texts, *self._subscribers.problems)
 
     @property
     def runs(self) -> int:
@@ -163,6 +171,8 @@ class Journal:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+        if self._payloads is not None:
+            self._payloads.close()
 
 
 class Subscribers(Generic[T]):
@@ -315,12 +325,15 @@ class RunCleaner:
         except Exception as error:  # noqa: BLE001 - as in `clean`
             self.problem = f"a call left out: cleaning it raised {type(error).__name__}"
             return NO_CALL
-        return Called(tool=tool, input=line, id=call_id, project=project, caller=caller, made_by=call.made_by)
+        return Called(
+            tool=tool, input=line, id=call_id, project=project, caller=caller, made_by=call.made_by,
+            payload=call.payload,
+        )  # fmt: skip
 
-    def without_secrets(self, value: Any) -> Any:
-        """Records, lists and objects are copied, at any depth; keys stay."""
+    def without_secrets(self, value: Any, name: str = "") -> Any:
+        """Records, lists and objects are copied, at any depth; keys stay. `name`: of the field that the value is in."""
         if isinstance(value, str):
-            return self._redactor.redact(value)
+            return MARK if self.is_secret(name, value) else self._redactor.redact(value)
         if isinstance(value, Struct):
             return replace(
                 value,
@@ -328,24 +341,33 @@ class RunCleaner:
             )
         if isinstance(value, Mapping):
             fields = cast("Mapping[Any, Any]", value)
-            return {key: self.without_secrets(each) for key, each in fields.items()}
+            return {key: self.without_secrets(each, str(key)) for key, each in fields.items()}
         if isinstance(value, list | tuple):
-            items = [self.without_secrets(each) for each in cast("list[Any]", value)]
+            items = [self.without_secrets(each, name) for each in cast("list[Any]", value)]
             return tuple(items) if isinstance(value, tuple) else items
         return value
+
+    def is_secret(self, name: str, text: str) -> bool:
+        """Whether the name of a field says that its text is a secret, as in `password = "…"`."""
+        if not name or not text or len(text) > _KEPT:
+            return False
+        redact = self._redactor.redact
+        return any(
+            redact(before) + redact(text) != redact(before + text) for before in (f"{name}=", f"{name}: ")
+        )
 
     def _changes(self, run: Run) -> dict[str, Any]:
         changes: dict[str, Any] = {}
         for name in _TEXTS:
             text: str | None = getattr(run, name)
             if text and (run.truncated or text not in self.known_clean):
-                self._note(changes, name, text, self._cleaned(text, _KEPT, ends_early=run.truncated))
+                self._note(changes, name, text, self.clean_text(text, _KEPT, ends_early=run.truncated))
         for name in _NAMES:
             named: str = getattr(run, name)
             if named not in self.known_clean:
-                self._note(changes, name, named, self._cleaned(named, _KEPT_OF_A_NAME))
+                self._note(changes, name, named, self.clean_text(named, _KEPT_OF_A_NAME))
         if run.dropped:
-            names = tuple(one_line(self._cleaned(name, 64), 64) for name in run.dropped[:_DROPPED_NAMES])
+            names = tuple(one_line(self.clean_text(name, 64), 64) for name in run.dropped[:_DROPPED_NAMES])
             if names != run.dropped:
                 changes["dropped"] = names
         return changes
@@ -359,7 +381,8 @@ class RunCleaner:
                 self.known_clean.add("")
             self.known_clean.add(text)
 
-    def _cleaned(self, text: str, keep: int, *, ends_early: bool = False) -> str:
+    def clean_text(self, text: str, keep: int, *, ends_early: bool = False) -> str:
+        """Redacted, then cut to this many characters of each end."""
         window = keep + 2 * _LONGEST_SECRET
         if len(text) <= 2 * window:
             return head_and_tail(self._redacted(text, ends_early=ends_early), keep)

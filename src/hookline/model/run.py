@@ -30,6 +30,8 @@ class Called(Struct, frozen=True, kw_only=True, gc=False):
     caller: str = ""
     #: The command that only tried the hooks: `fire` or `bench`.
     made_by: str = ""
+    #: The id of its payload in `payloads.jsonl`, if payloads are kept.
+    payload: str = ""
 
 
 NO_CALL = Called()

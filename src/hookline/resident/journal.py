@@ -1,12 +1,15 @@
 """The journal of the resident's calls: what had no effects is written down after the answer."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hookline.journal.file import JournalFile
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.model.run import Run, Status
+
+if TYPE_CHECKING:
+    from hookline.journal.payloads import PayloadFile
 
 T = TypeVar("T")
 
@@ -22,8 +25,10 @@ class CallJournal(Journal):
         *,
         at_once: bool = False,
         shared: bool = True,
+        payloads: "PayloadFile | None" = None,
     ) -> None:
-        super().__init__(redactor, file=file, caller=caller)
+        super().__init__(redactor, file=file, caller=caller, payloads=payloads)
+        self._own_payloads = payloads
         self._own_file = file
         self._shared = shared
         self._waiting: list[Callable[[], None]] | None = None if at_once else []
@@ -61,6 +66,8 @@ class CallJournal(Journal):
         self.write()
         if not self._shared or self._own_file.problems:
             self._own_file.close()
+        if self._own_payloads is not None:
+            self._own_payloads.close()
 
 
 class JournalFiles:
@@ -69,11 +76,13 @@ class JournalFiles:
     def __init__(self) -> None:
         self._file: JournalFile | None = None
 
-    def of_call(self, redactor: Redactor, path: str, caller: str) -> CallJournal:
+    def of_call(
+        self, redactor: Redactor, path: str, caller: str, payloads: "PayloadFile | None" = None
+    ) -> CallJournal:
         last = self._file or JournalFile(path)
         if last.path != path:
-            return CallJournal(redactor, JournalFile(path), caller, shared=False)
+            return CallJournal(redactor, JournalFile(path), caller, shared=False, payloads=payloads)
         # If the last run could not be written, this call finds out before it is answered whether it can be again.
         failed = bool(last.problems)
         self._file = JournalFile(path) if failed else last
-        return CallJournal(redactor, self._file, caller, at_once=failed)
+        return CallJournal(redactor, self._file, caller, at_once=failed, payloads=payloads)

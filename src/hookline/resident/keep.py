@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from hookline.config.engine import Engine
+from hookline.config.engine import Engine, keeps_payloads, payload_file
 from hookline.config.load import Loaded, Loader
 from hookline.config.sessions import SessionRecord, Sessions
 from hookline.dialects.registry import dialect_named, home_dialect
@@ -59,12 +59,15 @@ class Caller:
         self._journal_path = journal_path(env)
         #: Dialects are built once.
         self._loader = Loader(home_dialect(), standard_handlers(env=env), env)
+        self._keeps_payloads = Remembered[bool](1)
         self._projects = Remembered[Project](_MOST_PROJECTS)
         self._places = Remembered[Place | None](_MOST_PLACES)
         self._protected = Remembered[Protection](_MOST_PLACES)
 
     def journal(self, files: JournalFiles) -> CallJournal:
-        return files.of_call(self._redactor, self._journal_path, self._dialect)
+        keeps = self._keeps_payloads.get((), lambda: keeps_payloads(self._env))
+        payloads = payload_file(self._env, self._redactor) if keeps else None
+        return files.of_call(self._redactor, self._journal_path, self._dialect, payloads)
 
     def engine(self, env: Mapping[str, str], handlers: Mapping[str, Handler], journal: Journal) -> Engine:
         """For one call, so that nothing of it can reach another: environment, admission, background work."""

@@ -11,11 +11,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hookline.model.safe_text import one_line
+
 if TYPE_CHECKING:
     from hookline.telemetry.observer import Telemetry
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
-_SIGNALS = ("TRACES", "METRICS")
+_NAMES = {"TRACES": "spans", "METRICS": "metrics"}
+_SIGNALS = tuple(_NAMES)
+_UNAFFECTED = "hooks are not affected"
 #: As OpenTelemetry's own instrumentations for agents call it.
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _TRUE = frozenset({"true", "1", "yes", "on", "span_only", "span_and_event"})
@@ -25,21 +29,49 @@ Say = Callable[[str], None]
 
 def wanted_signals(env: Mapping[str, str]) -> list[str]:
     """What is to be sent: TRACES, METRICS or both, where an endpoint or `otlp` is named for it."""
-    if env.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+    if _is_disabled(env):
+        return []
+    return [signal for signal in _SIGNALS if _is_asked_for(env, signal)]
+
+
+def unknown_exporters(env: Mapping[str, str]) -> list[str]:
+    """What the environment asks for and is not there, a sentence each."""
+    if _is_disabled(env):
         return []
     return [
-        signal
+        f"OTEL_{signal}_EXPORTER asks for {one_line(name, 40)}, which Hookline does not have: "
+        f"{_NAMES[signal]} go to a collector by otlp, or nowhere. Set it to otlp or none"
         for signal in _SIGNALS
-        if env.get(f"OTEL_{signal}_EXPORTER", "").strip().lower() != "none" and _is_asked_for(env, signal)
+        for name in _exporters(env, signal)
+        if name not in ("otlp", "none")
     ]
 
 
+def _is_disabled(env: Mapping[str, str]) -> bool:
+    return env.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+
+
+def _exporters(env: Mapping[str, str], signal: str) -> list[str]:
+    names = env.get(f"OTEL_{signal}_EXPORTER", "").lower().split(",")
+    return [name.strip() for name in names if name.strip()]
+
+
 def _is_asked_for(env: Mapping[str, str], signal: str) -> bool:
-    names = (_ENDPOINT, f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT")
-    return (
-        any(env.get(name) for name in names)
-        or env.get(f"OTEL_{signal}_EXPORTER", "").strip().lower() == "otlp"
+    named = _exporters(env, signal)
+    return "otlp" in named if named else _endpoint(env, signal)[0] != _default(signal)
+
+
+def _endpoint(env: Mapping[str, str], signal: str) -> tuple[str, str]:
+    """The variable that says where a signal goes, and what it says."""
+    names = (f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT", _ENDPOINT)
+    return next(
+        ((name, env[name]) for name in names if env.get(name)), (_default(signal), "http://localhost:4318")
     )
+
+
+def _default(signal: str) -> str:
+    """The variable that asks for the usual address, where none is named."""
+    return f"OTEL_{signal}_EXPORTER"
 
 
 def refusal(env: Mapping[str, str], signals: list[str], *, only_here: bool) -> str | None:
@@ -49,8 +81,9 @@ def refusal(env: Mapping[str, str], signals: list[str], *, only_here: bool) -> s
         protocol = next((env[name] for name in names if env.get(name)), "http/protobuf")
         if protocol.strip() != "http/protobuf":
             return f"it is sent by http/protobuf, and {protocol[:40]} is asked for: set OTEL_EXPORTER_OTLP_PROTOCOL"
-        names = (f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT", _ENDPOINT)
-        endpoint = next((env[name] for name in names if env.get(name)), "http://localhost:4318")
+        variable, endpoint = _endpoint(env, signal)
+        if not _is_address(endpoint):
+            return f"{variable} is not an address of a collector: write it as http://127.0.0.1:4318"
         if only_here and not _on_this_machine(endpoint):
             return (
                 f"{_shown(endpoint)} is another machine, and this process has its environment from an agent, which may "
@@ -67,10 +100,12 @@ def observer_from(
     `only_here`: nothing is sent to other machines. `seconds`: when the engine is closed, what was not sent yet is
     waited for as long as this; None: the process goes on.
     """
+    told = SaidOnce(say, _header_texts(env))
+    for text in unknown_exporters(env):
+        told.wrong_setting(text)
     signals = wanted_signals(env)
     if not signals:
         return None
-    told = SaidOnce(say, _header_texts(env))
     why = refusal(env, signals, only_here=only_here)
     if why is not None:
         told.say(why)
@@ -87,7 +122,6 @@ def observer_from(
 def _observer(
     env: Mapping[str, str], signals: list[str], told: "SaidOnce", seconds: float | None
 ) -> "Telemetry":
-    import requests
     from opentelemetry.metrics import NoOpMeterProvider
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
@@ -97,12 +131,14 @@ def _observer(
     from opentelemetry.trace import NoOpTracerProvider
 
     from hookline import __version__
+    from hookline.telemetry.collector import CollectorSession
     from hookline.telemetry.observer import Telemetry
 
     _listen(told)
-    # Neither proxies nor passwords from the environment or the home directory.
-    http = requests.Session()
-    http.trust_env = False
+
+    def session(signal: str) -> CollectorSession:
+        return CollectorSession(_endpoint(env, signal)[0], told.note)
+
     own = {} if env.get("OTEL_SERVICE_NAME") else {"service.name": "hookline"}
     resource = Resource.create({**own, "service.version": __version__})
     tracers, meters = None, None
@@ -110,11 +146,11 @@ def _observer(
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
         tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
-        tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(session=http)))
+        tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(session=session("TRACES"))))
     if "METRICS" in signals:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 
-        reader = PeriodicExportingMetricReader(OTLPMetricExporter(session=http))
+        reader = PeriodicExportingMetricReader(OTLPMetricExporter(session=session("METRICS")))
         meters = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
     providers = [each for each in (tracers, meters) if each is not None]
     told.sending = True
@@ -139,7 +175,7 @@ def flush(providers: list[Any], seconds: float, told: "SaidOnce") -> None:
     sending.start()
     sending.join(seconds)
     if sending.is_alive():
-        told.say(f"the collector took more than {seconds:g} s")
+        told.say(f"the collector took more than {seconds:g} s", of_sending=True)
 
 
 class SaidOnce(logging.Handler):
@@ -154,24 +190,35 @@ class SaidOnce(logging.Handler):
         self._said = False
         self._hidden = hidden
         self._settings: set[str] = set()
+        #: What the last request came to; None: it was taken.
+        self._last: str | None = None
         #: Until then OpenTelemetry speaks of settings that it goes on without.
         self.sending = False
 
-    def say(self, why: str) -> None:
+    def say(self, why: str, *, of_sending: bool = False) -> None:
+        """`of_sending`: the last request, if it failed, says it better."""
         if not self._said:
             self._said = True
-            self._say(f"telemetry is not sent: {why}; hooks are not affected")
+            self._say(f"telemetry is not sent: {(self._last if of_sending else None) or why}; {_UNAFFECTED}")
+
+    def note(self, last: str | None) -> None:
+        self._last = last
+
+    def wrong_setting(self, text: str) -> None:
+        if text not in self._settings:  # each signal reads them
+            self._settings.add(text)
+            self._say(f"a setting of telemetry is wrong: {text}; {_UNAFFECTED}")
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(Exception):  # an exporter must not break on its own complaint
             text = record.getMessage()
             for each in self._hidden:
                 text = text.replace(each, "[redacted]")
-            if self.sending:
-                self.say(text)
-            elif text not in self._settings:  # each signal reads them
-                self._settings.add(text)
-                self._say(f"a setting of telemetry is wrong: {text}; hooks are not affected")
+            if not self.sending:
+                self.wrong_setting(text)
+            # A warning about a request that failed: it is tried again.
+            elif record.levelno >= logging.ERROR or self._last is None:
+                self.say(text, of_sending=True)
 
 
 def _header_texts(env: Mapping[str, str]) -> list[str]:
@@ -186,6 +233,14 @@ def _listen(told: SaidOnce) -> None:
         logger = logging.getLogger(name)
         logger.propagate = False
         logger.addHandler(told)
+
+
+def _is_address(endpoint: str) -> bool:
+    try:
+        found = urlsplit(endpoint)
+        return found.scheme in ("http", "https") and bool(found.hostname) and (found.port or 1) > 0
+    except ValueError:
+        return False
 
 
 def _on_this_machine(endpoint: str) -> bool:

@@ -319,3 +319,32 @@ def test_a_journal_that_is_none_is_told(case: DoctorCase) -> None:
     (told,) = [one for one in case.problems() if one.code == "no-journal"]
     assert told.severity == "warning"
     assert told.file.endswith("journal.jsonl")
+
+
+def test_without_a_resident_it_says_what_starts_one(
+    case: DoctorCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def running(_folder: str | None) -> None:
+        """Not the one of whoever runs these tests."""
+
+    monkeypatch.setattr("hookline.cli.commands.doctor.resident.running", running)
+    monkeypatch.delenv("HOOKLINE_RESIDENT", raising=False)
+
+    def said() -> list[str]:
+        return [one.message for one in case.problems() if one.code == "no-resident"]
+
+    case.write(".hookline/hooks.toml", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "true"\n')
+    assert said() == [], "neither an agent nor a durable hook could use one"
+    case.write(
+        ".hookline/hooks.toml",
+        '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "true"\nasync = true\ndurable = true\n',
+    )
+    (message,) = said()
+    assert message.startswith(
+        "no resident is running, and nothing here starts one: what durable hooks leave behind"
+    )
+    entry = {"type": "command", "command": "hookline-relay hook --dialect claude-code Stop"}
+    case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
+    assert said() == ["no resident is running; the next call of an agent starts one"]
+    monkeypatch.setenv("HOOKLINE_RESIDENT", "off")
+    assert "HOOKLINE_RESIDENT=off keeps calls from starting one" in said()[0]

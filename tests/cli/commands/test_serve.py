@@ -148,3 +148,37 @@ def test_it_does_not_start_if_it_would_not_be_safe(
     ran = serve(tmp_path, *words)
     assert (ran.status, ran.stdout) == (1, b"")
     assert said in ran.stderr
+
+
+def test_a_server_that_is_killed_in_mid_decision_closes_the_guard_that_asked(
+    server: Server, tmp_path: Path
+) -> None:
+    entry = (
+        f'name = "central"\ntype = "http"\nurl = "{server.said["url"]}"\ntimeout = 60\n'
+        'headers = { Authorization = "Bearer ${T}" }\nallowedEnvVars = ["T"]\n'
+    )
+    (tmp_path / "caller.toml").write_text(f"[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\n{entry}")
+    home = tmp_path / "caller"
+    home.mkdir()
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "T": server.token}
+    words = [
+        "fire",
+        "PreToolUse",
+        "Bash",
+        "command=slow one",
+        "--config",
+        str(tmp_path / "caller.toml"),
+        "--json",
+    ]
+    fired: list[Ran] = []
+    asking = threading.Thread(target=lambda: fired.append(run_warm(words, cwd=tmp_path, env=env)))
+    asking.start()
+    wait_until(server.began.exists)
+    server.process.kill()
+    asking.join(60)
+    (ran,) = fired
+    assert ran.status == 2, ran.stderr
+    (run,) = json.loads(ran.stdout)["runs"]
+    assert (run["status"], run["cause"], run["passed_without_answer"]) == ("failed", "transport", False)
+    kept = read_journal(str(home / ".local/state/hookline/journal.jsonl")).runs
+    assert [each.cause for each in kept] == ["transport"], "it is counted"

@@ -95,7 +95,12 @@ async function reload(part) {
     if (text) {
       const box = document.createElement("template");
       box.innerHTML = text;
-      const fresh = box.content.firstElementChild;
+      let fresh = box.content.querySelector("#" + part.id);
+      if (!fresh) {  // the page of an error
+        fresh = document.createElement("p");
+        fresh.className = "empty";
+        fresh.textContent = "This could not be computed. Reload the page; the terminal of the console may say more.";
+      }
       part.replaceWith(fresh);
       part = fresh;
     }

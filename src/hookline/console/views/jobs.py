@@ -16,6 +16,11 @@ _STATES = (
     ("queued", "queued", "ask"),
     ("settled", "settled", "plain"),
 )
+#: What can be asked for.
+STATES = tuple(name for name, _, _ in _STATES)
+#: A damaged file may have other states.
+_KINDS = {name: kind for name, _, kind in _STATES}
+_ORDER = {name: place for place, name in enumerate(STATES)}
 _MOST = 300
 
 
@@ -34,8 +39,7 @@ def list_body(document: Document, state: str, now: float) -> Html:
         for name, words, kind in _STATES
     ]
     shown = [job for job in jobs if not state or job["state"] == state]
-    order = {name: place for place, (name, _, _) in enumerate(_STATES)}
-    shown = sorted(shown, key=lambda job: (order[job["state"]], -job["accepted"]))[:_MOST]
+    shown = sorted(shown, key=lambda job: (_ORDER.get(job["state"], -1), -job["accepted"]))[:_MOST]
     rows = h("ol", [_job(job, now) for job in shown], class_="jobs") if shown else None
     nothing = empty(
         "No job waits, and there are no dead letters. A hook with ",
@@ -50,7 +54,7 @@ def list_body(document: Document, state: str, now: float) -> Html:
 
 
 def _job(job: Mapping[str, Any], now: float) -> Html:
-    kind = {name: kind for name, _, kind in _STATES}[job["state"]]
+    kind = _KINDS.get(job["state"], "plain")
     inside = (
         h("span", "dead letter" if job["state"] == "dead" else job["state"], class_=f"badge {kind}"),
         h("span", one_line(job["hook"] or f"job {job['id'][:8]}", 60), class_="hook"),
@@ -70,7 +74,7 @@ def job_body(job: Document, now: float) -> Html:
     }.get(state, [f"hookline jobs show {short}"])
     payload = job["payload"]
     text = msgspec.json.format(msgspec.json.encode(payload), indent=2).decode() if payload is not None else ""
-    kind = {name: kind for name, _, kind in _STATES}[state]
+    kind = _KINDS.get(state, "plain")
     head = h(
         "div",
         h("span", "dead letter" if state == "dead" else state, class_=f"badge {kind}"),

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -23,8 +23,16 @@ from hookline.console.views.layout import (
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
+#: Where a payload is from, by the word of the document.
+_ORIGINS: Final = {
+    "record": "kept when the hook ran, secrets redacted",
+    "transcript": "from the agent's transcript, secrets redacted",
+    "journal": "recomputed from the one line that the journal keeps of the input",
+}
 
-def body(row: Row, run: Run, *, explained: bool, now: float) -> Html:
+
+def body(row: Row, run: Run, kept: Any, *, explained: bool, now: float) -> Html:
+    """`kept` is the payload as it was recorded; None if it was not."""
     call = run.call
     said = run.reason or run.detail
     head = h(
@@ -54,7 +62,12 @@ def body(row: Row, run: Run, *, explained: bool, now: float) -> Html:
         head,
         h(
             "div",
-            h("div", _facts(row, run, now), _output(run)),
+            h(
+                "div",
+                _facts(row, run, now),
+                _output(run),
+                _payload("record", kept) if kept is not None else None,
+            ),
             h("div", why, _again(run, "" if explained else row.machine)),
             class_="pair run-page",
         ),
@@ -87,14 +100,14 @@ def _facts(row: Row, run: Run, now: float) -> Html:
                 ("Waited", duration(run.queue_ms) if run.queue_ms >= 1 else None),
                 ("Status", " · ".join(filter(None, (run.status.replace("_", " "), run.cause, run.decision)))),
                 ("Event", " as ".join(dict.fromkeys(filter(None, (run.event, run.spelled))))),
-                ("Hook", h("a", "all its runs", href=Filter(hook=run.hook).address("/"))),
+                ("Hook", h("a", "all its runs", href=Filter(hook=row.hook).address("/"))),
                 ("Configured", h("code", run.source) if run.source else None),
                 ("Type", f"{run.type}, {run.dialect}"),
                 ("Agent", " as ".join(filter(None, (call.made_by, call.caller)))),
                 ("Sub-agent", run.agent),
                 (
                     "Session",
-                    h("a", h("code", run.session), href=session_address(run.session, row.machine))
+                    h("a", h("code", run.session), href=session_address(row.session, row.machine))
                     if run.session
                     else None,
                 ),
@@ -133,7 +146,27 @@ def _output(run: Run) -> Html | None:
 
 def why(document: Document) -> Html:
     """The part that is computed after the page is there."""
-    return h("div", _why(document), _payload(document), id="why", data_state="done")
+    kept = document["from"] == "record"  # the page has it already
+    return h(
+        "div",
+        _why(document),
+        _payload(document["from"], document["payload"]) if not kept else None,
+        section(
+            "Try it again",
+            h(
+                "p",
+                "Which hooks would run now, without running any. With ",
+                h("code", "fire"),
+                " in place of ",
+                h("code", "explain"),
+                " they run for real:",
+                class_="soft",
+            ),
+            command(document["command"]),
+        ),
+        id="why",
+        data_state="done",
+    )
 
 
 def why_not(problem: str) -> Html:
@@ -151,7 +184,7 @@ def _why(document: Document) -> Html:
     label = h(
         "p",
         h("span", "recomputed", class_="badge other"),
-        " by the hooks that are in force there now; the journal does not keep reasons.",
+        " with the hooks that are in force there now; the journal does not keep reasons.",
         class_="soft",
     )
     rows = [_hook(hook) for hook in hooks]
@@ -190,18 +223,19 @@ def _reasons(hook: Mapping[str, Any]) -> Iterator[str]:
         yield f"passes without an answer when: {', '.join(cause.replace('_', ' ') for cause in closed)}"
 
 
-def _payload(document: Document) -> Html:
-    origin = {
-        "transcript": "from the agent's transcript, secrets taken out",
-        "journal": "recomputed from the one line that the journal keeps of the input",
-    }[document["from"]]
-    text = msgspec.json.format(msgspec.json.encode(document["payload"]), indent=2).decode()
+def _payload(origin: str, payload: Any) -> Html:
+    text = msgspec.json.format(msgspec.json.encode(payload), indent=2).decode()
+    hint = (
+        h("p", "To keep whole payloads from now on: ", h("code", "keep_payloads = true"), " in your settings.toml",
+          class_="soft")
+        if origin == "journal"
+        else None
+    )  # fmt: skip
     return section(
         "Payload",
-        h("p", h("span", document["from"], class_="badge other"), f" {origin}", class_="soft"),
+        h("p", h("span", origin, class_="badge other"), f" {_ORIGINS[origin]}", class_="soft"),
         h("pre", text, tabindex=0, role="region", aria_label="Payload"),
-        h("p", "The same on the command line:", class_="soft"),
-        command(document["command"]),
+        hint,
     )
 
 

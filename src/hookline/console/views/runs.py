@@ -89,9 +89,7 @@ def _charts(wanted: Filter, summary: Summary) -> Html | None:
 
 def _newest(wanted: Filter, rows: Sequence[Html], next_before: int) -> Html:
     if not rows and wanted == Filter(since=wanted.since) and wanted.since == "all":
-        waiting = (
-            "No hook has run yet. As soon as one does, by any of your agents or by hookline fire, it is here."
-        )
+        waiting = "No hook has run yet. Runs appear here as soon as an agent, or hookline fire, runs one."
         return section("Newest runs", empty(waiting), runs_list([], "newest"))
     if not rows:
         wider = h("a", "Look at all time", href=wanted.address("/", since="all"))

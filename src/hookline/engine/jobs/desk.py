@@ -7,7 +7,7 @@ tells sessions what came of them.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from hashlib import sha256
-from time import perf_counter
+from time import perf_counter, time
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.durable.port import FLEET, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Wake
+from hookline.durable.port import FLEET, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Settled, Wake
 from hookline.engine.background import Inbox, LateMessage, deliver
 from hookline.engine.dispatch import DispatchState
 from hookline.engine.jobs.stored import (
@@ -34,6 +34,7 @@ from hookline.engine.run_hook import begin_handler, record
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON
 from hookline.model.raw import Broke, Detached, RawResult
+from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 from hookline.model.wire import Call
 
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 #: Seconds between two looks at what other processes have done.
 _LOOK_SECONDS: Final = 0.25
 _EXPECTED_SECONDS: Final = 0.05
+#: Seconds until a queue that cannot be used is tried again; and after which `run_all` gives up: another process may
+#: hold it for a moment.
+_FAILED_SECONDS: Final = 0.25
+_PATIENCE: Final = 1.0
 _LONGEST_WHY: Final = 500
 _PROBLEMS_KEPT: Final = 20
 
@@ -56,6 +61,10 @@ class _Made(Struct, frozen=True, eq=False):
     call: Call
     event_id: str
     inbox: Inbox | None = None
+
+
+class _GivenUpError(DurableError):
+    """The queue could not be used for so long that nothing more is tried here."""
 
 
 class Desk:
@@ -85,6 +94,11 @@ class Desk:
         self._news = asyncio.Event()
         self._timer: asyncio.Handle | None = None
         self._tickers: set[asyncio.Task[None]] = set()
+        #: Seconds after which a queue that cannot be used is given up, for those who do nothing else. An agent tries
+        #: again and again: what is not settled is not over.
+        self.patience: float | None = None
+        self._failing_since: float | None = None
+        self._given_up = False
         #: Why something of the queue could not be done, the newest last.
         self.problems: list[str] = []
 
@@ -130,7 +144,7 @@ class Desk:
                 session.inbox.await_wake()
         except DurableError as problem:
             del self._held[job_id]
-            self._problem(problem)
+            self._problem(problem, record=False)
             return str(problem)
         self._work()
         return None
@@ -146,7 +160,7 @@ class Desk:
                     self._expected[job.id] = session.inbox
                     session.inbox.await_wake()
         except DurableError as problem:
-            self._problem(problem)
+            self._problem(problem, record=False)
             return str(problem)
         self._watch(session.id)
         return None
@@ -166,12 +180,17 @@ class Desk:
             self._timer = asyncio.get_running_loop().call_soon(self._adopt)
 
     async def run_all(self, resolve: Resolve) -> None:
-        """Run everything that can be run, until nothing is left that is not another process's."""
-        self._resolve = resolve
+        """Run everything that can be run, until nothing is left that is not another process's.
+
+        Raises DurableError if the queue cannot be used: an agent would go on, but here nothing else is to be done.
+        """
+        self._resolve, self.patience = resolve, _PATIENCE
         while True:
             self._work()
             if self._worker is not None:
                 await asyncio.shield(self._worker)
+            if self._given_up:
+                raise DurableError(self.problems[-1])
             due = self.queue.next_due(self._lanes())
             if due is None:
                 return
@@ -236,6 +255,8 @@ class Desk:
 
     def _begin_jobs(self) -> float | None:
         """Begin what there is room for. The seconds until it is worth another look; None: nothing is left here."""
+        if self._given_up:
+            return None
         queue, lanes = self.queue, self._lanes()
         try:
             free = self.at_once - len(self._running)
@@ -243,6 +264,7 @@ class Desk:
                 task = asyncio.get_running_loop().create_task(self._run_job(lease))
                 self._running[lease.job.id] = lease, task
                 task.add_done_callback(lambda _task, job_id=lease.job.id: self._ended(job_id))
+            self._failing_since = None
             if self._running:
                 return self.adopt_seconds
             due = queue.next_due(lanes)
@@ -250,7 +272,8 @@ class Desk:
                 return None
         except DurableError as problem:
             self._problem(problem)
-            return self.adopt_seconds
+            self._failing_since = self._failing_since or perf_counter()
+            return None if self._gives_up(self._failing_since) else _FAILED_SECONDS
         return self.adopt_seconds if due is None else max(due, 0.01)
 
     def _ended(self, job_id: str) -> None:
@@ -278,6 +301,12 @@ class Desk:
                 made.inbox.wake_settled()
 
     async def _run_job(self, lease: Lease) -> None:
+        try:
+            await self._attempt(lease)
+        except _GivenUpError:
+            self._held.pop(lease.job.id, None)  # it stays in the queue, and is run again
+
+    async def _attempt(self, lease: Lease) -> None:
         made = self._held.get(lease.job.id)
         if made is None:
             found = self._restored(lease)
@@ -327,7 +356,15 @@ class Desk:
         said = Inbox()
         outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
         too_late = deliver(said, call, outcome, prepared.source, may_wake=True)
-        if await self._over(lease, "settled", "", said.take_all()):
+        try:
+            counts = await self._over(lease, "settled", "", said.take_all())
+        except _GivenUpError as problem:
+            unsettled = Broke(
+                "cancelled", f"what it said could not be kept, so it will be run again: {problem}"
+            )
+            record(made.state, prepared, call, raw, Judgement(status="cancelled", failure=unsettled))
+            raise
+        if counts:
             record(made.state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)))
         else:
             lost = Broke("cancelled", "another process has taken the job over")
@@ -342,16 +379,7 @@ class Desk:
             replace(one, wake_id=f"{job.id}.{lease.epoch}.{place}") for place, one in enumerate(late)
         )
         wakes = [Wake(id=one.wake_id, session=job.session, body=msgspec.json.encode(one)) for one in late]
-        queue = self.queue
-        settle = {"settled": queue.settle, "dead": queue.bury, "retry": queue.retry}[how]
-        while True:
-            try:
-                now = settle(lease, wakes, why)
-                break
-            except DurableError as problem:
-                # As long as it is not settled it is not over: the disk may be full, or the file locked.
-                self._problem(problem)
-                await asyncio.sleep(_LOOK_SECONDS)
+        now = await self._settled(lease, how, wakes, why)
         if now == "queued":
             return True
         held, expected = self._held.pop(job.id, None), self._expected.pop(job.id, None)
@@ -367,6 +395,19 @@ class Desk:
         if expected is not None:
             expected.wake_settled()
         return now != "lost"
+
+    async def _settled(self, lease: Lease, how: str, wakes: Sequence[Wake], why: str) -> Settled:
+        """As long as it is not settled it is not over: the disk may be full, or the file locked."""
+        queue, began = self.queue, perf_counter()
+        settle = {"settled": queue.settle, "dead": queue.bury, "retry": queue.retry}[how]
+        while True:
+            try:
+                return settle(lease, wakes, why)
+            except DurableError as problem:
+                self._problem(problem)
+                if self._gives_up(began):
+                    raise _GivenUpError(str(problem)) from None
+                await asyncio.sleep(_LOOK_SECONDS)
 
     def _release(self, lease: Lease) -> None:
         try:
@@ -487,10 +528,18 @@ class Desk:
         if self._queue is not None:
             self._queue.close()
 
-    def _problem(self, problem: DurableError) -> None:
+    def _problem(self, problem: DurableError, *, record: bool = True) -> None:
+        """Each is in the journal once, where people see it; not if a hook that failed for it is there."""
         text = str(problem)
         if text not in self.problems:
             self.problems = [*self.problems[-_PROBLEMS_KEPT:], text]
+            if record:
+                run = Run(hook="durable hooks", type="durable", status="failed", detail=text, at=time())
+                self._engine.journal.record(run)
+
+    def _gives_up(self, since: float) -> bool:
+        self._given_up |= self.patience is not None and perf_counter() - since > self.patience
+        return self._given_up
 
 
 def _dead_letter(job: Job, why: str) -> LateMessage:

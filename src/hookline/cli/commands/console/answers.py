@@ -85,13 +85,21 @@ class ConsoleAnswers:
 
     # -- documents
 
+    def payload(self, run: Run) -> Any:
+        if not run.call.payload:
+            return None
+        from hookline.journal.payloads import kept_payload, payloads_path
+
+        return kept_payload(payloads_path(os.environ), run.call.payload)
+
     def explain(self, run: Run) -> Mapping[str, Any]:
         from hookline.cli.commands.explain.run import explain_document
         from hookline.cli.engines import inspection_engine, prepare, working_directory
 
         cwd = working_directory(run.call.project or None)
         engine = inspection_engine()
-        origin, arguments = _arguments(run)
+        kept = self.payload(run)
+        origin, arguments = _arguments(run, kept)
         caller = run.call.caller if run.call.caller in engine.loader.names else None
         args = argparse.Namespace(
             words=_words(run, arguments), payload=None, caller=caller, dialect=None, config=None, hook=None,
@@ -100,12 +108,12 @@ class ConsoleAnswers:
         request, loaded = prepare(engine, args, cwd)
         explained = msgspec.to_builtins(explain_document(engine, request, loaded, cwd))
         shown = Journal(Redactor(os.environ)).without_secrets(arguments)
-        options = ["--cwd", cwd, *(["--as", caller] if caller else [])]
+        words = [*_words(run, shown), "--cwd", cwd, *(["--as", caller] if caller else [])]
         return {
-            "from": origin,
-            "payload": _payload(run, shown),
+            "from": origin if kept is None else "record",
+            "payload": _payload(run, shown) if kept is None else kept,
             "explain": explained,
-            "command": shlex.join(["hookline", "explain", *_words(run, shown), *options]),
+            "command": shlex.join(["hookline", "explain", *words]),
         }
 
     def observed(self, tick: Callable[[float], None]) -> Mapping[str, Any]:
@@ -188,13 +196,17 @@ def _effect(report: Mapping[str, Any], name: str) -> int:
 # A call once more, from what is kept of it
 
 
-def _arguments(run: Run) -> tuple[str, dict[str, Any]]:
-    """The input of the call: from the agent's transcript, or the line that the journal has of it."""
+def _arguments(run: Run, kept: Any) -> tuple[str, dict[str, Any]]:
+    """The input of the call: from the agent's transcript, which has all of it, the payload that was kept, or the line
+    that the journal has."""
     call = run.call
     if call.id and run.session:
         found = _from_transcript(run)
         if found is not None:
             return "transcript", found
+    given: Any = kept.get("tool_input") if isinstance(kept, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] JSON
+    if isinstance(given, dict):
+        return "record", given  # pyright: ignore[reportUnknownVariableType] JSON
     if not call.input:
         return "journal", {}
     name = call.tool.casefold()

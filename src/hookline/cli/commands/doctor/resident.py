@@ -13,6 +13,7 @@ from hookline.config.load import Loaded
 from hookline.dialects.report import about
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.resident.folder import FolderError, default_folder, open_folder
+from hookline.resident.start import SWITCH
 
 _RELAY: Final = "hookline-relay"
 
@@ -32,10 +33,17 @@ def about_resident(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic
             message = "each call starts Hookline anew; the relay beside it answers in milliseconds"
             yield about(hook, "info", "slow-call", message, "command", fix=f"hookline install {hook.dialect}")
     if relays:
-        yield from _reached()
+        yield from _reached(context)
+    elif any(hook.durable for hook in loaded.hooks) and running(None) is None:
+        message = (
+            "no resident is running, and nothing here starts one: what durable hooks leave behind when their agent "
+            "ends waits for the next Hookline process"
+        )
+        fix = "hookline install, hookline resident start, or hookline jobs run"
+        yield Diagnostic("info", "no-resident", message, Where(default_folder()), fix=fix)
 
 
-def _reached() -> Iterator[Diagnostic]:
+def _reached(context: CheckContext) -> Iterator[Diagnostic]:
     place = Where(default_folder())
     try:
         open_folder().close()
@@ -47,6 +55,8 @@ def _reached() -> Iterator[Diagnostic]:
     status = running(None)
     if status is None:
         message = "no resident is running; the next call of an agent starts one"
+        if context.env.get(SWITCH) == "off":
+            message = f"no resident is running, and {SWITCH}=off keeps calls from starting one: they are slow"
         yield Diagnostic("info", "no-resident", message, place, fix="hookline resident start")
     elif status.version != __version__:
         message = f"the resident is of version {status.version}, and this is {__version__}"

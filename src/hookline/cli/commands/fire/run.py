@@ -31,6 +31,9 @@ from hookline.model.outcome import GO_ON
 from hookline.model.run import Run
 from hookline.model.safe_text import printable
 
+#: Seconds for which a queue of durable hooks that cannot be used is tried again.
+_PATIENCE = 1.0
+
 
 async def run(args: argparse.Namespace) -> ExitStatus:
     cwd = working_directory(args.cwd)
@@ -43,7 +46,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
         verdicts = session.explain(request.event, request.payload)
         firing = await _dispatch(engine, session, request, verdicts, loaded.diagnostics, dry=args.dry_run)
         shown = show(firing.as_json() if args.json else firing.as_text(columns()), as_json=args.json)
-        for problem in engine.journal.problems:
+        for problem in (*engine.journal.problems, *_queue_problems(engine, verdicts)):
             note(printable(f"hookline: {problem}"))
         held = report_held_back(_held_back(engine, verdicts, firing), firing.redact)
         held = report_store(engine) or held
@@ -54,6 +57,14 @@ async def run(args: argparse.Namespace) -> ExitStatus:
         return ExitStatus.OK
     finally:
         await engine.close()
+
+
+def _has_durable(verdicts: Sequence[Verdict]) -> bool:
+    return any(one.prepared.hook.durable for one in verdicts)
+
+
+def _queue_problems(engine: Engine, verdicts: Sequence[Verdict]) -> Sequence[str]:
+    return engine.desk.problems if _has_durable(verdicts) else ()
 
 
 def _held_back(engine: Engine, verdicts: Sequence[Verdict], firing: Firing) -> Iterator[Hook]:
@@ -75,7 +86,8 @@ async def _dispatch(
     dry: bool,
 ) -> Firing:
     runs: list[Run] = []
-    engine.journal.subscribe(runs.append)
+    # What is said of the queue of durable hooks is no run of one.
+    engine.journal.subscribe(lambda run: runs.append(run) if run.type != "durable" else None)
     redact = engine.journal.cleaned
     # Before they run: a hook may change the files of another.
     trust = [trust_of(engine, one.prepared.hook) for one in verdicts]
@@ -86,6 +98,8 @@ async def _dispatch(
         )
     else:
         outcome = await session.dispatch(request.event, request.payload)
+        if _has_durable(verdicts):
+            engine.desk.patience = _PATIENCE
         await engine.drain()
         entries = _after_dispatch(verdicts, runs, request.scene.cwd, redact)
     hooks = [entry.run for entry in entries if not entry.again]

@@ -16,7 +16,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     if args.json:
         return show(as_json(KeyDocument(file=file, id=key.id, public=key.text)), as_json=True)
     return show(
-        f"{file} has the private key {key.id}: whoever has it decides what runs on your machines\n\n"
+        f"{file} has the private key {key.id}: anyone who has this file can run hooks on your machines\n\n"
         "machines believe it with this in /etc/hookline/fleet.toml:\n\n"
         f'[bundles]\nkeys = ["{key.text}"]'
     )

@@ -4,16 +4,16 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-_DESCRIPTION = """The jobs of durable hooks (`durable = true`): those that wait or run, and the dead letters, which were
-tried three times, or can never run. They are in one file of the user; whichever Hookline process comes next runs them.
+_DESCRIPTION = """The queue of durable hooks (`durable = true`): jobs that wait or run, and dead letters, which failed
+three times or can never run. The agent, the resident and `hookline jobs run` work on it.
 
-  list    (or nothing) the jobs that are not over, and the dead letters; with --all also those that are over
-  show    all about one job
+  list    (default) jobs that wait or run, and dead letters; with --all also finished ones
+  show    everything about one job
   retry   try a dead letter again
-  drop    forget a dead letter, or a job that has not begun
-  run     run what waits, until nothing is left that another process does not have
+  drop    delete a dead letter, or a job that has not started
+  run     run all waiting jobs, except those of other running processes, and exit
 
-ID is the id of a job, or as much of its beginning as no other has."""
+ID is the id of a job, or the beginning of it if that is unique."""
 
 _EPILOG = """examples:
   hookline jobs
@@ -30,8 +30,6 @@ ACTIONS = ("list", "show", "retry", "drop", "run")
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "jobs", _DESCRIPTION, _EPILOG)
     parser.add_argument("action", nargs="?", choices=ACTIONS, default="list", help="what to do")
-    parser.add_argument("words", nargs="*", metavar="ID", help="the job that is meant")
-    parser.add_argument(
-        "--all", action="store_true", help="list also the jobs of the last days that are over"
-    )
+    parser.add_argument("words", nargs="*", metavar="ID", help="which job")
+    parser.add_argument("--all", action="store_true", help="also list finished jobs of the last 7 days")
     add_json_option(parser, "as JSON")

@@ -13,6 +13,8 @@ from hookline.cli.text import count_of, json_lines, terminal_width
 from hookline.config.jobs import ProjectHooks, open_jobs_file
 from hookline.durable.file import DurableFile
 from hookline.durable.port import DurableError, Known
+from hookline.journal.journal import Journal
+from hookline.journal.redaction import Redactor
 
 
 def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
@@ -55,7 +57,7 @@ def _found(queue: DurableFile, words: list[str]) -> Known:
 
 def _one(args: argparse.Namespace, queue: DurableFile, job: Known) -> int:
     if args.action == "show":
-        document = job_document(job, payload=True)
+        document = Journal(Redactor(os.environ)).without_secrets(job_document(job, payload=True))
         return show(json_lines(document) if args.json else job_text(document), as_json=args.json)
     done = queue.requeue(job.id) if args.action == "retry" else queue.drop(job.id)
     if not done:

@@ -4,13 +4,13 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, add_model_option, add_source_options, command_parser
 
-_DESCRIPTION = """Answers what http hooks ask, by the hooks that are configured here: for guards that need one
-place, such as a budget of the team or a list that changes every hour. Other guards are better on the machines
+_DESCRIPTION = """Answers http hooks of other machines with the hooks configured here: for guards that need central
+state, such as a budget of the team or a list that changes every hour. Other guards belong on the machines
 themselves, where they decide in microseconds and without a network.
 
-Callers need the token, or with --client-ca a certificate. Beyond 127.0.0.1 it listens only with TLS. Each
-decision has an id, which is in the answer and in both journals. A caller that gets no answer in time goes by
-on_failure of its entry, and that is closed at guards."""
+Callers need the token, or with --client-ca a certificate. It only listens beyond 127.0.0.1 with TLS. Each
+decision has an id, which is in the answer and in both journals. If a caller gets no answer in time, on_failure
+of its entry decides; guards are closed by default."""
 
 _EPILOG = """examples:
   hookline serve                                             on 127.0.0.1:8978, with the hooks of this directory
@@ -50,6 +50,10 @@ def add_parser(commands: Any) -> None:
         "--deny-seconds", metavar="N", type=int, default=5, help="callers may repeat a denial this long (5)"
     )
     parser.add_argument(
-        "--allow-seconds", metavar="N", type=int, default=0, help="and anything else this long (0: ask anew)"
+        "--allow-seconds",
+        metavar="N",
+        type=int,
+        default=0,
+        help="and anything else this long (0: ask every time)",
     )
     add_json_option(parser, "what it prints when it listens, and at its end, as JSON lines")

@@ -1,0 +1,108 @@
+"""Requests to a collector, and what is wrong with one in words that say which address, who named it, and what to do."""
+
+import errno
+import ssl
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+_UNAUTHORIZED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.PROXY_AUTHENTICATION_REQUIRED)
+_NOT_OTLP = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED)
+_BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE)
+_DEEPEST = 20
+
+
+class CollectorSession(requests.Session):
+    """What the exporter of one signal sends with. Each answer, or that there is none, is noted in plain words.
+
+    `variable` is the one that names the address. Neither proxies nor passwords of the environment are used.
+    """
+
+    def __init__(self, variable: str, note: Callable[[str | None], None]) -> None:
+        super().__init__()
+        self.trust_env = False
+        self._variable = variable
+        self._note = note
+
+    def request(self, method: Any, url: Any, *arguments: Any, **options: Any) -> requests.Response:
+        try:
+            response = super().request(method, url, *arguments, **options)
+        except requests.RequestException as problem:
+            self._note(no_answer(str(url), self._variable, problem))
+            raise
+        self._note(bad_answer(str(url), self._variable, response.status_code))
+        return response
+
+
+def no_answer(url: str, variable: str, problem: Exception) -> str:
+    """Why a request had no answer."""
+    shown = f"{address(url)} ({variable})"
+    causes = list(_causes(problem))
+    names = {type(each).__name__ for each in causes}
+    for each in causes:
+        if isinstance(each, ssl.SSLError):
+            return (
+                f"TLS with {shown} failed ({getattr(each, 'reason', None) or 'no reason is known'}): write http:// if "
+                "the collector has no TLS; OTEL_EXPORTER_OTLP_CERTIFICATE names an authority of your own"
+            )
+    codes = {each.errno for each in causes if isinstance(each, OSError)}
+    if errno.ECONNREFUSED in codes:
+        return f"nothing listens at {shown}: start a collector there, or unset {variable}"
+    if names & {"NameResolutionError", "gaierror"}:
+        return f"the name in {shown} cannot be resolved: correct it, or unset {variable}"
+    if isinstance(problem, requests.Timeout):
+        return f"{shown} does not answer in time: look whether the collector runs, or unset {variable}"
+    if codes & {errno.EHOSTUNREACH, errno.ENETUNREACH}:
+        return f"{shown} cannot be reached from here: look at the network, or unset {variable}"
+    return (
+        f"{shown} ended the connection without an answer: look whether this is a collector for OTLP over http"
+    )
+
+
+def bad_answer(url: str, variable: str, status: int) -> str | None:
+    """What is wrong with an answer; None if nothing is. Its text is not shown: a stranger may have written it."""
+    if status < HTTPStatus.BAD_REQUEST:
+        return None
+    try:
+        said = f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        said = str(status)
+    shown = f"{address(url)} ({variable})"
+    if status in _UNAUTHORIZED:
+        return f"{shown} refuses it ({said}): put what it asks for into OTEL_EXPORTER_OTLP_HEADERS"
+    if status in _NOT_OTLP:
+        path = urlsplit(url).path
+        return (
+            f"{shown} takes no OTLP at {path[:100]} ({said}): name the address of a collector in {variable}"
+        )
+    if status in _BUSY:
+        return f"{shown} takes nothing now ({said}): look at the collector's own log"
+    return f"{shown} answers {said}: look at the collector's own log"
+
+
+def address(url: str) -> str:
+    """Where it goes, without what may be a password."""
+    try:
+        found = urlsplit(url)
+        host, port = found.hostname or "", found.port
+    except ValueError:
+        return "the collector"
+    shown = f"[{host}]" if ":" in host else host
+    return (
+        f"{found.scheme}://{shown[:100]}{f':{port}' if port is not None else ''}" if host else "the collector"
+    )
+
+
+def _causes(problem: BaseException) -> Iterator[BaseException]:
+    """The problem and all that it was raised for: each library puts its own around it."""
+    seen: list[BaseException] = []
+    waiting: list[object] = [problem]
+    while waiting and len(seen) < _DEEPEST:
+        one = waiting.pop(0)
+        if isinstance(one, BaseException) and all(one is not each for each in seen):
+            seen.append(one)
+            yield one
+            waiting += [*one.args, getattr(one, "reason", None), one.__cause__, one.__context__]
