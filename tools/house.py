@@ -31,7 +31,7 @@ _MOST_LINES = 570  # which files programs read and write
 # doctor.
 # Three are the names of telemetry, the server that decisions run on, and answers that may be repeated.
 # Eleven are the views of the console, one page each, and what its server is made of.
-_MOST_IMPORTED_ONCE = 159
+_MOST_IMPORTED_ONCE = 161
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),
@@ -40,7 +40,7 @@ _PATHS = {
     # are told them; the commands of hooks are read by the shell reader, which knows programs by kind.
     # Two of them say which Python scripts can be run by an interpreter started ahead, one whether calls are fast, one
     # which bundles are in force.
-    "doctor": ("hookline doctor", 113),
+    "doctor": ("hookline doctor", 114),
     # One of them is the order of a call, which is the engine's: other hosts keep it, too.
     "agent": ("one turn of the agent with a denied call", 21),
     "load": ("loading a Claude Code file", 28),  # hooks are named and their names made one line
