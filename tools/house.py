@@ -31,6 +31,7 @@ _MOST_LINES = 570  # which files programs read and write
 # doctor.
 # Three are the names of telemetry, the server that decisions run on, and answers that may be repeated.
 # Eleven are the views of the console, one page each, and what its server is made of.
+# Two are parts of the walk over a shell line: the words that it prints, and words of which a part is empty.
 _MOST_IMPORTED_ONCE = 161
 _MOST_ING = 8
 _PATHS = {
@@ -39,7 +40,7 @@ _PATHS = {
     # Also servers and settings of the agent, which need trust; and guards are asked about calls of every agent, as they
     # are told them; the commands of hooks are read by the shell reader, which knows programs by kind.
     # Two of them say which Python scripts can be run by an interpreter started ahead, one whether calls are fast, one
-    # which bundles are in force.
+    # which bundles are in force, one whether payloads are kept.
     "doctor": ("hookline doctor", 114),
     # One of them is the order of a call, which is the engine's: other hosts keep it, too.
     "agent": ("one turn of the agent with a denied call", 21),
