@@ -279,13 +279,17 @@ def test_every_kind_of_hook_a_host_must_serve_is_named_for_native_hooks(case: Do
     assert alarms(case.problems()) == ["needs-host"] * 3
 
 
-def test_a_thousand_hooks_take_no_time(case: DoctorCase) -> None:
+def test_ten_times_as_many_hooks_take_about_ten_times_as_long(case: DoctorCase) -> None:
+    """In seconds of the processor, so that a busy machine does not count."""
     entry = '[[hooks.PreToolUse]]\nmatcher = "Bash"\nhooks = [{ command = "./guard.sh %d" }]\n'
-    case.write(".hookline/hooks.toml", "".join(entry % number for number in range(1000)))
     case.write("guard.sh", "#!/bin/sh\nexit 0\n", mode=0o755)
-    before = time.monotonic()
-    assert alarms(case.problems()) == []
-    assert time.monotonic() - before < 20
+    took: list[float] = []
+    for count in (10, 100, 1000):
+        case.write(".hookline/hooks.toml", "".join(entry % number for number in range(count)))
+        before = time.process_time()
+        assert alarms(case.problems()) == []
+        took.append(time.process_time() - before)
+    assert took[2] < 50 * max(took[1], 0.01)
 
 
 SHARED = '{"hooks": {"PermissionRequest": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
