@@ -5,6 +5,8 @@ looked at as well. Parts of paths and values (`"$DIR/x"`, `--port=$PORT`) do not
 """
 
 import re
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, cast
 
 from hookline.matching.shell.grammar.syntax import Arithmetic, Item, List, Parameter, Part, Substitution, Text
@@ -47,22 +49,26 @@ def _emptied(found: Any) -> Any:
     return tuple(map(_emptied, each))
 
 
-def _word(parts: "list[Part] | tuple[Part, ...]") -> "list[Part]":
+def _word(parts: Sequence[Part]) -> list[Part]:
+    """Without a part that has text on one side, and no sign on either that ends a part of a path or of a value."""
     if len(parts) == 1 and not (isinstance(parts[0], Text) and HOLE in parts[0].text):
         return [_emptied(part) for part in parts]
+    texts = [part.text if isinstance(part, Text) else "" for part in parts]
+    # The nearest text on either side of each part.
+    left = list(accumulate(texts, _last, initial=""))
+    right = list(accumulate(reversed(texts), _last, initial=""))[::-1]
     kept: list[Part] = []
     for at, part in enumerate(parts):
+        glued = bool(left[at] or right[at + 1])
+        glued = glued and not left[at].endswith(_BEFORE) and not right[at + 1].startswith(_AFTER)
         if isinstance(part, Text):
             kept.append(part._replace(text=part.text.replace(HOLE, "")) if part.text.strip(HOLE) else part)
-        elif not _is_glued(parts[:at], parts[at + 1 :]) or isinstance(part, Arithmetic):
+        elif not glued or isinstance(part, Arithmetic):
             kept.append(_emptied(part))
         elif isinstance(part, Substitution) and part.direction:
             kept.append(part)
     return kept
 
 
-def _is_glued(before: "list[Part] | tuple[Part, ...]", after: "list[Part] | tuple[Part, ...]") -> bool:
-    """Whether there is text on one side, and no sign on either that ends a part of a path or of a value."""
-    left = next((part.text for part in reversed(before) if isinstance(part, Text) and part.text), "")
-    right = next((part.text for part in after if isinstance(part, Text) and part.text), "")
-    return bool(left or right) and not left.endswith(_BEFORE) and not right.startswith(_AFTER)
+def _last(before: str, text: str) -> str:
+    return text or before

@@ -81,10 +81,8 @@ class Walk(SimpleWalk):
             self._draft.perhaps - {base_name(one.words[0]) for one in self._draft.commands}
         ):
             self._draft.doubt(f"{program} is run where what is not known is empty")
-        for program, option in self._printed.dangers(self._affords):
-            self._draft.doubt(
-                f"{program} may be given {option}, which the line prints, and run what comes with it"
-            )
+        for danger in self._printed.dangers(self._affords):
+            self._draft.doubt(danger)
         return self._draft.reading()
 
     def _affords(self, words: Words) -> bool:

@@ -12,6 +12,7 @@ from hookline.matching.shell.found import Inner, Line, Stdin
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.programs import row_of
 from hookline.matching.shell.runs import look_through, program_of
+from hookline.matching.shell.walk.evaluated import EVALUATING
 
 #: They print their words.
 _PRINTING = frozenset(("echo", "printf", "print"))
@@ -21,11 +22,9 @@ _OPTION = re.compile(r"(?<![\w.-])(?:--?[A-Za-z]|[A-Za-z_]\w*=)")
 _MAKE = frozenset(("make", "gmake"))
 #: With so many words behind it: `-exec rm {}`, `-c alias.x=!rm x`.
 _LENGTH = 3
-_MOST_OPTIONS = 8
-_MOST_TEXTS = 4
+_MOST_OPTIONS = 32
+_MOST_TEXTS = 64
 _LONGEST_TEXT = 8
-_MOST_GIVEN = 8
-_MOST_PLACES = 3
 
 
 class PrintedWords:
@@ -36,6 +35,8 @@ class PrintedWords:
         #: Whole texts, as the words that they would be split into.
         self._texts: dict[Words, None] = {}
         self._given: dict[Words, Stdin] = {}
+        #: There is more than is tried.
+        self._more = False
 
     def note(self, words: Words) -> None:
         """A command that the line runs: its words may be printed."""
@@ -48,30 +49,39 @@ class PrintedWords:
 
     def prints(self, text: str, start: int = 0) -> None:
         """A text that comes out of something: options are looked for behind `start`."""
-        if (
-            not start
-            and len(self._texts) < _MOST_TEXTS
-            and len(words := tuple(text.split()[:_LONGEST_TEXT])) > 1
-        ):
-            self._texts[words] = None
+        words = tuple(text.split()[:_LONGEST_TEXT]) if not start else ()
+        if len(words) > 1:
+            self._keep(words, self._texts, _MOST_TEXTS)
         found = _OPTION.search(text, start) if "-" in text or "=" in text else None
-        while found is not None and len(self._options) < _MOST_OPTIONS:
-            pieces = _PIECE.findall(text, found.start())
-            self._options[tuple(pieces[:_LENGTH])] = None
+        while found is not None and not self._more:
+            pieces = islice(_PIECE.finditer(text, found.start()), _LENGTH)
+            self._keep(tuple(piece[0] for piece in pieces), self._options, _MOST_OPTIONS)
             found = _OPTION.search(text, found.end())
+
+    def _keep(self, words: Words, kept: dict[Words, None], most: int) -> None:
+        self._more = self._more or (len(kept) >= most and words not in kept)
+        if not self._more:
+            kept[words] = None
 
     def give(self, words: Words, stdin: Stdin) -> None:
         """A command with words that are known only when it runs."""
-        known = row_of(program_of(words[0])) is not None
-        if known and len(self._given) < _MOST_GIVEN and any(HOLE in word for word in words[1:]):
+        program = program_of(words[0])
+        # Builtins that evaluate their words are judged by what is evaluated.
+        if (
+            program not in EVALUATING
+            and row_of(program) is not None
+            and any(HOLE in word for word in words[1:])
+        ):
             self._given[words] = stdin
 
-    def dangers(self, affords: Callable[[Words], bool]) -> Iterator[tuple[str, str]]:
-        """(program, option): with this option it would run something else. As far as it can be afforded."""
+    def dangers(self, affords: Callable[[Words], bool]) -> Iterator[str]:
+        """What a command may be given and would run something else with. As far as it can be afforded."""
         for words, stdin in self._given.items() if self._options or self._texts else ():
-            option = self._danger(words, stdin, affords)
+            program, option = base_name(words[0]), self._danger(words, stdin, affords)
             if option is not None:
-                yield base_name(words[0]), option
+                yield f"{program} may be given {option}, which the line prints, and run what comes with it"
+            elif self._more:
+                yield f"{program} may be given more words that the line prints than can be tried"
 
     def _danger(self, words: Words, stdin: Stdin, affords: Callable[[Words], bool]) -> str | None:
         plain = _runs(words, stdin)
@@ -88,8 +98,7 @@ class PrintedWords:
 
 def _with(option: Words, words: Words) -> Iterator[Words]:
     """The command with an option in each of the places that are not known."""
-    places = (at for at, word in enumerate(words) if at and HOLE in word)
-    for at in islice(places, _MOST_PLACES):
+    for at in (at for at, word in enumerate(words) if at and HOLE in word):
         # A word that is glued to what is not known begins or ends with it: `$(cat f)x`.
         before, _, after = words[at].partition(HOLE)
         yield (*words[:at], *filter(None, (before, *option, after)), *words[at + 1 :])
