@@ -7,6 +7,8 @@ from hookline.matching.shell.holes import HOLE
 LONGEST_LINE = 64 * 1024
 #: Of one command. Here-documents do not count.
 LONGEST_ARGUMENTS = 16 * 1024
+#: Letters of options that are one word: each of them is looked up.
+LONGEST_CLUSTER = 2048
 
 #: Control characters but newline and tab, blanks that a shell does not treat as such, and invisible characters.
 INVISIBLE = re.compile(

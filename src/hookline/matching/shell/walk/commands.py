@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hookline.matching.shell.environment import kind_of_variable, look_at_variable
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
-from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS
+from hookline.matching.shell.grammar.limits import LONGEST_ARGUMENTS, LONGEST_CLUSTER
 from hookline.matching.shell.holes import HOLE, Words, base_name
 from hookline.matching.shell.permitted import may_be_set
 from hookline.matching.shell.runs import look_through
@@ -45,16 +45,16 @@ class CommandWalk:
         self._draft.charge(COST_OF_A_COMMAND + len(words), 0)
         if self._draft.full():
             return
+        program, limit = base_name(words[0]), _too_long(words)
+        if limit:
+            self._draft.doubt(f"what {program} is given is longer than {limit} characters")
+            return
         self._emit(words, context, outer)
         self._printed.note(words)
         if " " in words[0]:
             self._draft.literal = False
-        program = base_name(words[0])
         if program in EVALUATING:
             self._evaluated.happens()
-        if sum(map(len, words)) > LONGEST_ARGUMENTS:
-            self._draft.doubt(f"the arguments of {program} are longer than {LONGEST_ARGUMENTS} characters")
-            return
         if program in DECLARING:
             self._declared(words, context)
         if program in {"set", "shift"}:
@@ -123,6 +123,14 @@ class CommandWalk:
         for found in look_at_variable(name, value):
             # It is not known when it runs, or that it gets anything to read.
             self._found(found, replace(context, stdin=Stdin("text")))
+
+
+def _too_long(words: Words) -> int:
+    """The limit that a command is beyond, if it is: of all its words, or of options that are one word."""
+    if sum(map(len, words)) > LONGEST_ARGUMENTS:
+        return LONGEST_ARGUMENTS
+    is_long = any(len(word) > LONGEST_CLUSTER and word[0] == "-" != word[1] for word in words)
+    return LONGEST_CLUSTER if is_long else 0
 
 
 def _has_more_holes(inner: Words, words: Words) -> bool:

@@ -39,7 +39,7 @@ from hookline.matching.shell.walk.variables import Elements, Variables, first_te
 
 #: How many values of variables are followed in one word.
 MOST_ALTERNATIVES = 8
-_MOST_SEPARATORS = 3
+_MOST_SEPARATORS = 1
 #: What IFS is from the beginning.
 _BLANKS = " \t\n"
 _HOME_OR_PATTERN = re.compile(r"~|[*?\[].*", re.DOTALL)

@@ -24,7 +24,8 @@ _MAKE = frozenset(("make", "gmake"))
 _LENGTH = 3
 _MOST_OPTIONS = 32
 _MOST_TEXTS = 64
-_LONGEST_TEXT = 8
+_MOST_WORDS = 8
+_LONGEST = 1024
 
 
 class PrintedWords:
@@ -49,7 +50,9 @@ class PrintedWords:
 
     def prints(self, text: str, start: int = 0) -> None:
         """A text that comes out of something: options are looked for behind `start`."""
-        words = tuple(text.split()[:_LONGEST_TEXT]) if not start else ()
+        if len(text) > _LONGEST:
+            self._more, text = True, text[:_LONGEST]
+        words = tuple(text.split(None, _MOST_WORDS)[:_MOST_WORDS]) if not start else ()
         if len(words) > 1:
             self._keep(words, self._texts, _MOST_TEXTS)
         found = _OPTION.search(text, start) if "-" in text or "=" in text else None
