@@ -79,7 +79,7 @@ class PrintedWords:
 
     def dangers(self, affords: Callable[[Words], bool]) -> Iterator[str]:
         """What a command may be given and would run something else with. As far as it can be afforded."""
-        for words, stdin in self._given.items() if self._options or self._texts else ():
+        for words, stdin in self._given.items() if self._options or self._texts or self._more else ():
             program, option = base_name(words[0]), self._danger(words, stdin, affords)
             if option is not None:
                 yield f"{program} may be given {option}, which the line prints, and run what comes with it"
