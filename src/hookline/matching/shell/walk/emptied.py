@@ -5,7 +5,7 @@ looked at as well. Parts of paths and values (`"$DIR/x"`, `--port=$PORT`) do not
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, cast
 
@@ -30,44 +30,66 @@ def may_be_glued(line: str) -> bool:
 
 def emptied(line: List) -> List | None:
     """The commands that change; None where none does."""
-    items = [Item(_emptied(item.node), item.after, item.background) for item in line.items]
+    work = _Emptying()
+    items = [Item(work.of(item.node), item.after, item.background) for item in line.items]
     changed = [new for new, old in zip(items, line.items, strict=True) if new.node != old.node]
-    return List(tuple(changed)) if changed else None
+    return List((*changed, *work.inside)) if changed or work.inside else None
 
 
-def _emptied(found: Any) -> Any:
-    """The same with words without what is glued to them; all that a line is made of are tuples."""
-    if isinstance(found, list):
-        return list(_word(cast("list[Part]", found)))
-    if not isinstance(found, tuple):
-        return found
-    each = cast("tuple[Any, ...]", found)
-    if type(each) is not tuple:
-        return type(each)(*map(_emptied, each))
-    if each and isinstance(each[0], _PARTS):
-        return tuple(_word(cast("tuple[Part, ...]", each)))
-    return tuple(map(_emptied, each))
+class _Emptying:
+    """All that a line is made of are tuples, and words are tuples of parts."""
+
+    def __init__(self) -> None:
+        #: Commands that change inside of what is left out.
+        self.inside: list[Item] = []
+
+    def of(self, found: Any) -> Any:
+        """The same with words without what is glued to them."""
+        if isinstance(found, list):
+            return self._word(cast("list[Part]", found))
+        if not isinstance(found, tuple):
+            return found
+        each = cast("tuple[Any, ...]", found)
+        if type(each) is not tuple:
+            return type(each)(*map(self.of, each))
+        if each and isinstance(each[0], _PARTS):
+            return tuple(self._word(cast("tuple[Part, ...]", each)))
+        return tuple(map(self.of, each))
+
+    def _word(self, parts: Sequence[Part]) -> list[Part]:
+        """Without a part that has text on one side, and no sign on either that ends a part of a path or of a value."""
+        if len(parts) == 1 and not (isinstance(parts[0], Text) and HOLE in parts[0].text):
+            return [self.of(part) for part in parts]
+        texts = [part.text if isinstance(part, Text) else "" for part in parts]
+        # The nearest text on either side of each part.
+        left = list(accumulate(texts, _last, initial=""))
+        right = list(accumulate(reversed(texts), _last, initial=""))[::-1]
+        kept: list[Part] = []
+        for at, part in enumerate(parts):
+            glued = bool(left[at] or right[at + 1])
+            glued = glued and not left[at].endswith(_BEFORE) and not right[at + 1].startswith(_AFTER)
+            if isinstance(part, Text):
+                kept.append(
+                    part._replace(text=part.text.replace(HOLE, "")) if part.text.strip(HOLE) else part
+                )
+            elif not glued or isinstance(part, Arithmetic):
+                kept.append(self.of(part))
+            elif isinstance(part, Substitution) and part.direction:
+                kept.append(part)
+            else:
+                self.inside += (
+                    item for each in _lists_in(part) for item in getattr(emptied(each), "items", ())
+                )
+        return kept
 
 
-def _word(parts: Sequence[Part]) -> list[Part]:
-    """Without a part that has text on one side, and no sign on either that ends a part of a path or of a value."""
-    if len(parts) == 1 and not (isinstance(parts[0], Text) and HOLE in parts[0].text):
-        return [_emptied(part) for part in parts]
-    texts = [part.text if isinstance(part, Text) else "" for part in parts]
-    # The nearest text on either side of each part.
-    left = list(accumulate(texts, _last, initial=""))
-    right = list(accumulate(reversed(texts), _last, initial=""))[::-1]
-    kept: list[Part] = []
-    for at, part in enumerate(parts):
-        glued = bool(left[at] or right[at + 1])
-        glued = glued and not left[at].endswith(_BEFORE) and not right[at + 1].startswith(_AFTER)
-        if isinstance(part, Text):
-            kept.append(part._replace(text=part.text.replace(HOLE, "")) if part.text.strip(HOLE) else part)
-        elif not glued or isinstance(part, Arithmetic):
-            kept.append(_emptied(part))
-        elif isinstance(part, Substitution) and part.direction:
-            kept.append(part)
-    return kept
+def _lists_in(found: Any) -> Iterator[List]:
+    """The outermost lists of commands in a part."""
+    if isinstance(found, List):
+        yield found
+    elif isinstance(found, tuple | list):
+        for each in cast("Sequence[Any]", found):
+            yield from _lists_in(each)
 
 
 def _last(before: str, text: str) -> str:
