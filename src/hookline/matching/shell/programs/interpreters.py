@@ -27,6 +27,10 @@ _PERL_APART = re.compile(r"([^\seEmMFxiI]*+(?:[iI]\S*+)?)\s++-?(?=\w)")
 _PERL_DEBUGS = re.compile(r"-[acfnpsStTuUwWX]*d(?=[^:t\s])")
 
 
+#: A path of nothing else says nothing: `/$X`.
+_UNNAMED = f"/ \t{HOLE}"
+
+
 def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
     """`-c` and `-m` end the options: what follows are arguments of the code or the module."""
     ended = _end_of_options(rest)
@@ -46,7 +50,7 @@ def _python(rest: Words, stdin: Stdin) -> Iterator[Found]:
     operands = read.operands
     if not operands or is_stdin(operands[0]):
         yield from from_stdin("python", stdin, named=bool(operands))
-    elif operands[0].strip() == HOLE:
+    elif not operands[0].strip(_UNNAMED):
         yield Doubt("which file is run, only the shell knows")
 
 
@@ -82,7 +86,7 @@ def _module(module: str, after: Words, stdin: Stdin) -> Iterator[Found]:
                 yield from _code_in(word)
             elif is_stdin(word) and word != "-":
                 yield from from_stdin("python", stdin, named=True)
-            elif word.strip() == HOLE:
+            elif not word.strip(_UNNAMED):
                 yield Doubt("which file is run, only the shell knows")
         if module in {"code", "pdb"}:
             yield from from_stdin("python", stdin)

@@ -15,7 +15,8 @@ from hookline.matching.shell.holes import HOLE
 #: The beginning or the end of what is not known, with something that is no blank and no operator beside it.
 _GLUED = re.compile(
     rf"""[^\s/=|&()<>{{}}`]['"]*[$`{HOLE}]
-        |(?:\$\w+|\$[@*#?$!-]|[)}}`{HOLE}])['"]*[^\s/;|&()<>{{}}'"$`{HOLE}]""",
+        |(?:\$\w+|\$[@*#?$!-]|[)}}`{HOLE}])['"]*[^\s/;|&()<>{{}}'"$`{HOLE}]
+        |[\w)}}`{HOLE}]\$['"]""",
     re.VERBOSE,
 )
 _PARTS = (Text, Parameter, Substitution, Arithmetic)
@@ -25,21 +26,32 @@ _AFTER = ("/", " ", "\t", "\n")
 
 def may_be_glued(line: str) -> bool:
     """Whether it is worth a look: few lines have such words."""
-    return _GLUED.search(line) is not None
+    return _GLUED.search(line.replace("\\\n", "")) is not None
 
 
 def emptied(line: List) -> List | None:
     """The commands that change; None where none does."""
-    work = _Emptying()
-    items = [Item(work.of(item.node), item.after, item.background) for item in line.items]
-    changed = [new for new, old in zip(items, line.items, strict=True) if new.node != old.node]
-    return List((*changed, *work.inside)) if changed or work.inside else None
+    changed: dict[int, Item] = {}
+    for first in (False, True):
+        work = _Emptying(first)
+        items = [Item(work.of(item.node), item.after, item.background) for item in line.items]
+        changed |= {
+            id(new): new
+            for new, old in zip(items, line.items, strict=True)
+            if new.node != old.node and all(new.node != other.node for other in changed.values())
+        }
+        changed |= {id(item): item for item in work.inside}
+    return List(tuple(changed.values())) if changed else None
 
 
 class _Emptying:
-    """All that a line is made of are tuples, and words are tuples of parts."""
+    """All that a line is made of are tuples, and words are tuples of parts.
 
-    def __init__(self) -> None:
+    `first`: only what a word begins with is left out: `$X--eval=a$Y` is `--eval=a$Y` and not `--eval=a`.
+    """
+
+    def __init__(self, first: bool) -> None:
+        self._first = first
         #: Commands that change inside of what is left out.
         self.inside: list[Item] = []
 
@@ -68,6 +80,7 @@ class _Emptying:
         for at, part in enumerate(parts):
             glued = bool(left[at] or right[at + 1])
             glued = glued and not left[at].endswith(_BEFORE) and not right[at + 1].startswith(_AFTER)
+            glued = glued and not (self._first and left[at])
             if isinstance(part, Text):
                 kept.append(
                     part._replace(text=part.text.replace(HOLE, "")) if part.text.strip(HOLE) else part

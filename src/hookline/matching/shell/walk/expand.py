@@ -157,7 +157,11 @@ class Expander:
             origin: Origin = "environment" if HOLE in part.text else ""
             return [(Piece(part.text, "quoted" if part.quoted else "source", origin),)]
         if isinstance(part, Parameter):
-            return self._parameter(part)
+            found = self._parameter(part)
+            if part.name == "IFS":
+                # Whatever is done to it, blanks may be left: `rm${IFS#x}y`.
+                return _unique([*found, (Piece(_BLANKS, "quoted" if part.quoted else "value"),)])
+            return found
         if isinstance(part, Arithmetic):
             return [(Piece(HOLE, "quoted", "environment"),)]
         return [(self._output(part),)]
@@ -202,8 +206,6 @@ class Expander:
         if name.isdigit() or name in "@*":
             return self._arguments(part, mode)
         if not self._variables.may_change(name):
-            if name == "IFS":
-                return [(Piece(_BLANKS, mode),)]
             # `"${x[@]}"` is any number of words.
             mode = "value" if _is_all(part) else mode
             return [(Piece(HOLE, mode, "environment"),)] if absent or name in CONVENTION else []
@@ -222,8 +224,6 @@ class Expander:
             found.append((Piece("", mode),))
         if name in CONVENTION and name not in self.assured:
             found.append((Piece(HOLE, mode, "environment"),))
-        if name == "IFS":
-            found.append((Piece(_BLANKS, mode),))
         return _unique(found) if len(found) <= MOST_ALTERNATIVES else [(Piece(HOLE, mode, "unknown"),)]
 
     def _value(

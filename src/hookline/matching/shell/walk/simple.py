@@ -222,7 +222,7 @@ def _without_empty(fields: Fields, drops_patterns: bool) -> Words:
 
 def _may_be_dropped(field: Field) -> bool:
     """Whether it is a pattern, or holds a value that may be one."""
-    return field.origin == "glob" or field.splits
+    return HOLE in field.text
 
 
 def _may_shift(fields: Fields) -> bool:
