@@ -73,8 +73,7 @@ def fields_of(pieces: Pieces, braces: bool, separators: re.Pattern[str] | None =
         if _NUMBERS.fullmatch(source):
             return (Field(HOLE, "glob"),)
         if _BRACES.search(source):
-            # Glued to something else they make more than one word as well.
-            return _alternatives(source) if len(pieces) == 1 else (Field(HOLE, "unknown", splits=True),) * 2
+            return _alternatives(pieces, source, separators)
     return _Splitter(separators).split(pieces)
 
 
@@ -95,16 +94,21 @@ def _patterns_with_quotes(pieces: Pieces) -> Iterator[Piece]:
             yield piece._replace(text=piece.text.partition("]")[2])
 
 
-def _alternatives(source: str) -> Fields:
-    """`a{b,c}d`. With more than one pair of braces it is left to the shell."""
-    before, _, rest = source.partition("{")
+def _alternatives(pieces: Pieces, source: str, separators: re.Pattern[str] | None) -> Fields:
+    """`a{b,c}d`, also with something else glued to it. With more than one pair of braces it is left to the shell."""
+    rest = source.partition("{")[2]
     inside, closed, after = rest.partition("}")
-    if not closed or "," not in inside or "{" in rest or "}" in after:
-        return (Field(HOLE, "unknown", splits=True),)
-    words = (before + each + after for each in inside.split(","))
-    return tuple(
-        field for word in words if word for field in _Splitter(BLANK).split((Piece(word, "source"),))
-    )
+    holder = next((at for at, piece in enumerate(pieces) if "{" in piece.text and piece.mode == "source"), 0)
+    whole = closed and "," in inside and "{" not in rest and "}" not in after
+    if not whole or f"{{{inside}}}" not in pieces[holder].text:
+        return (Field(HOLE, "unknown", splits=True),) * (1 if len(pieces) == 1 else 2)
+    left, _, right = pieces[holder].text.partition(f"{{{inside}}}")
+    found: list[Field] = []
+    for each in inside.split(","):
+        chosen = Piece(left + each + right, "source")
+        word = (*pieces[:holder], *((chosen,) if chosen.text else ()), *pieces[holder + 1 :])
+        found += _Splitter(separators).split(word) if word else ()
+    return tuple(found)
 
 
 class _Splitter:
