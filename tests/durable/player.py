@@ -81,7 +81,7 @@ async def host(folder: Path, engine: Engine, mutant: str) -> None:
     session.inbox.owner_acknowledges = True
     shown = folder / "shown"
     before = [line.split()[0] for line in shown.read_text().splitlines()] if shown.exists() else []
-    engine.desk.join(session, () if mutant == "forgets" else before)
+    engine.desk.wakes.join(session, () if mutant == "forgets" else before)
     listening = asyncio.ensure_future(listen(folder, session, shown, mutant))
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(

@@ -100,7 +100,7 @@ def test_a_server_that_stops_in_mid_request_is_said_once_and_nothing_is_lost(tmp
     async def told(count: int) -> None:
         async with agent(env, tmp_path) as engine:
             session = engine.session("s", cwd=tmp_path)
-            engine.desk.join(session)
+            engine.desk.wakes.join(session)
             for _ in range(count):
                 assert (await asyncio.wait_for(session.inbox.get(), LONG)).text == "found"
 

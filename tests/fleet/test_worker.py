@@ -126,11 +126,11 @@ def test_what_comes_for_a_session_goes_to_the_machine_that_opened_it_last_and_is
         ):  # fmt: skip
             await until(lambda: is_in(said) and is_in(there))
             old = first.session("s", cwd=tmp_path)
-            first.desk.join(old)
+            first.desk.wakes.join(old)
             await old.dispatch(POST_TOOL_USE, result())
             await until(lambda: [each.claimed for each in WakeFile(alpha).listeners()] != [None])
             new = second.session("s", cwd=tmp_path)
-            second.desk.join(new)
+            second.desk.wakes.join(new)
             await until(lambda: any("goes on at beta" in line for line in said))
             async with at_work(gamma):
                 late = await asyncio.wait_for(new.inbox.get(), 30)

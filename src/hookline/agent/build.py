@@ -248,7 +248,7 @@ def _session_hooks(
 def _join_jobs(hooks: SessionHooks, past: EarlierSession | None) -> None:
     if isinstance(hooks, EngineHooks) and isinstance(hooks.session.engine, Engine):
         adopt_jobs(hooks.session.engine)
-        hooks.session.engine.desk.join(hooks.session, past.wakes if past is not None else ())
+        hooks.session.engine.desk.wakes.join(hooks.session, past.wakes if past is not None else ())
 
 
 def _trust(options: AgentOptions, host: AgentHost) -> Trust:

@@ -135,7 +135,7 @@ def _replace(before: Snapshot, content: bytes) -> None:
             os.unlink(draft)
         raise
     with suppress(OSError):
-        _sync(folder)
+        sync_folder(folder)
 
 
 def _keep_mode(descriptor: int, file: str) -> None:
@@ -155,7 +155,8 @@ def _drafts(folder: str, name: str) -> Iterator[str]:
             yield os.path.join(folder, each)
 
 
-def _sync(folder: str) -> None:
+def sync_folder(folder: str) -> None:
+    """Make sure that new names in a folder outlive a crash of the machine."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,15 +1,14 @@
 """Durable hooks: accepted when the queue has them, run here if this process lives, else by another one of the user.
 
-A desk belongs to one engine. It accepts jobs, runs its own and, if it adopts, those that other processes left, and
+A desk belongs to one engine. It accepts jobs, runs its own and, if it adopts, those that other processes left; `wakes`
 tells sessions what came of them.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from time import perf_counter, time
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import Struct
@@ -28,6 +27,7 @@ from hookline.engine.jobs.stored import (
     lane_of,
     stored_call,
 )
+from hookline.engine.jobs.wakes import LOOK_SECONDS, Wakes
 from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
 from hookline.engine.lanes import PreparedHook
 from hookline.engine.run_hook import begin_handler, record
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from hookline.engine.engine import Engine
     from hookline.engine.session import Session
 
-#: Seconds between two looks at what other processes have done.
-_LOOK_SECONDS: Final = 0.25
-_EXPECTED_SECONDS: Final = 0.05
 #: Seconds until a queue that cannot be used is tried again; and after which `run_all` gives up: another process may
 #: hold it for a moment.
 _FAILED_SECONDS: Final = 0.25
@@ -81,19 +78,13 @@ class Desk:
         #: Calls that were accepted here, by the id of their job.
         self._held: dict[str, _Made] = {}
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
-        #: Of sessions that are still there.
-        self._inboxes: WeakValueDictionary[str, Inbox] = WeakValueDictionary()
-        #: Jobs of other processes that may wake a session of this one.
-        self._expected: dict[str, Inbox] = {}
-        self._watched: set[str] = set()
-        #: Sessions that other machines may send something to.
-        self._listening: set[str] = set()
+        #: Tells sessions what came of their jobs.
+        self.wakes = Wakes(lambda: self.queue, self._held, self._problem)
         self._keys: dict[Hook, str] = {}
         self._resolve: Resolve | None = None
         self._worker: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._timer: asyncio.Handle | None = None
-        self._tickers: set[asyncio.Task[None]] = set()
         #: Seconds after which a queue that cannot be used is given up, for those who do nothing else. An agent tries
         #: again and again: what is not settled is not over.
         self.patience: float | None = None
@@ -138,7 +129,7 @@ class Desk:
             return self._send(session, job, rewake=stored.rewake)
         # Before it can be over.
         self._held[job_id] = _Made(state, prepared, call, state.event_id, session.inbox)
-        session.inbox.acknowledge = self.seen
+        session.inbox.acknowledge = self.wakes.seen
         try:
             if self.queue.submit(job) and stored.rewake:
                 session.inbox.await_wake()
@@ -151,18 +142,15 @@ class Desk:
 
     def _send(self, session: "Session", job: Job, *, rewake: bool) -> str | None:
         """Leave a job to the fleet. What comes of it is seen in the queue, as of any other process."""
-        session.inbox.acknowledge = self.seen
+        session.inbox.acknowledge = self.wakes.seen
         try:
             if self.queue.submit(job):
                 self.queue.listen(session.id)
-                self._inboxes[session.id] = session.inbox
-                if rewake:
-                    self._expected[job.id] = session.inbox
-                    session.inbox.await_wake()
+                self.wakes.expect(session, job.id, rewake=rewake)
         except DurableError as problem:
             self._problem(problem, record=False)
             return str(problem)
-        self._watch(session.id)
+        self.wakes.follow(session.id, session.inbox)
         return None
 
     def _key(self, hook: Hook) -> str:
@@ -295,8 +283,7 @@ class Desk:
         for job_id in tuple(self._held):
             made = self._held.pop(job_id)
             if made.inbox is not None:
-                self._inboxes.setdefault(made.state.session.id, made.inbox)
-                self._watch(made.state.session.id)
+                self.wakes.follow(made.state.session.id, made.inbox)
             if made.prepared.hook.waiting == "rewake" and made.inbox is not None:
                 made.inbox.wake_settled()
 
@@ -382,14 +369,13 @@ class Desk:
         now = await self._settled(lease, how, wakes, why)
         if now == "queued":
             return True
-        held, expected = self._held.pop(job.id, None), self._expected.pop(job.id, None)
-        inbox = held.inbox if held is not None else self._inboxes.get(job.session)
+        held, expected = self._held.pop(job.id, None), self.wakes.forget(job.id)
+        inbox = held.inbox if held is not None else self.wakes.inbox(job.session)
         if inbox is not None and now != "lost":
             for one in late:
                 inbox.put(one)
         elif inbox is not None:
-            self._inboxes.setdefault(job.session, inbox)
-            self._watch(job.session)
+            self.wakes.follow(job.session, inbox)
         if held is not None and held.prepared.hook.waiting == "rewake":
             expected = held.inbox
         if expected is not None:
@@ -407,7 +393,7 @@ class Desk:
                 self._problem(problem)
                 if self._gives_up(began):
                     raise _GivenUpError(str(problem)) from None
-                await asyncio.sleep(_LOOK_SECONDS)
+                await asyncio.sleep(LOOK_SECONDS)
 
     def _release(self, lease: Lease) -> None:
         try:
@@ -445,86 +431,13 @@ class Desk:
         )
         return next(((self._engine, hook) for hook in hooks), None)
 
-    # -- telling sessions
-
-    def join(self, session: "Session", seen: Iterable[str] = ()) -> None:
-        """Tell a session what came of its jobs in other processes, now and from now on.
-
-        `seen` are the ids of what it was told before, as far as its own records say.
-        """
-        try:
-            for wake_id in seen:
-                self.queue.seen(wake_id)
-            session.inbox.acknowledge = self.seen
-            self._inboxes[session.id] = session.inbox
-            listens = self.queue.listen(session.id)
-            if listens:
-                self._listening.add(session.id)
-            if self._look(session.id) or listens:
-                self._watch(session.id)
-        except DurableError as problem:
-            self._problem(problem)
-
-    def seen(self, wake_id: str) -> None:
-        """A session has been told."""
-        try:
-            self.queue.seen(wake_id)
-        except DurableError as problem:
-            self._problem(problem)
-
-    def _watch(self, session_id: str) -> None:
-        """Look from time to time at what other processes make of its jobs, as long as they have any."""
-        if session_id not in self._watched:
-            self._watched.add(session_id)
-            self._tick(self._look_again(session_id))
-
-    async def _look_again(self, session_id: str) -> None:
-        more = first = True
-        while True:
-            try:
-                more = self._look(session_id) if first or self.queue.changed() else more
-                first = False
-            except DurableError as problem:
-                self._problem(problem)
-            if not more:
-                break  # with no pause in between: what is submitted from now on is watched anew
-            # What is waited for comes soon; a session that only listens can wait a little.
-            await asyncio.sleep(_EXPECTED_SECONDS if self._expected else _LOOK_SECONDS)
-        self._watched.discard(session_id)
-
-    def _look(self, session_id: str) -> bool:
-        """Put what the session has not seen into its inbox. Whether more may come from other processes."""
-        inbox, known = self._inboxes.get(session_id), self.queue.open_jobs(session_id)
-        if inbox is None:
-            self._listening.discard(session_id)
-            return False
-        for wake in self.queue.wakes(session_id):
-            inbox.put(msgspec.json.decode(wake.body, type=LateMessage))
-        others = {job.id: job for job in known if job.id not in self._held}
-        for job_id in [
-            each for each, whose in self._expected.items() if whose is inbox and each not in others
-        ]:
-            self._expected.pop(job_id).wake_settled()
-        for job_id, job in others.items():
-            if job_id not in self._expected and stored_call(job.body).rewake:
-                self._expected[job_id] = inbox
-                inbox.await_wake()
-        return bool(others) or session_id in self._listening
-
-    def _tick(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tickers.add(task)
-        task.add_done_callback(self._tickers.discard)
-
     # -- the end
 
     def close(self) -> None:
         """What was not begun is left to other processes."""
         if self._timer is not None:
             self._timer.cancel()
-        for task in self._tickers:
-            if not task.get_loop().is_closed():
-                task.cancel()
+        self.wakes.close()
         if self._queue is not None:
             self._queue.close()
 

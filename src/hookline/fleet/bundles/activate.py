@@ -26,6 +26,7 @@ from hookline.config.bundles.format import (
 from hookline.config.bundles.load import read_hooks
 from hookline.config.bundles.place import REPORT, BundlePlace, InForce, Known, Refusal
 from hookline.config.bundles.settings import BundleSettings
+from hookline.config.install.files import sync_folder
 from hookline.config.load import Loader
 from hookline.fleet.access import FleetError
 
@@ -245,7 +246,7 @@ class Activator:
                 stream.flush()
                 os.fsync(descriptor)
             os.replace(draft, file)
-            _sync(os.path.dirname(file))
+            sync_folder(os.path.dirname(file))
         except BaseException:
             with suppress(OSError):
                 os.unlink(draft)
@@ -329,20 +330,12 @@ def _put_in_place(draft: str, folder: str) -> None:
     with suppress(FileNotFoundError):
         os.rename(folder, old)
     os.rename(draft, folder)
-    _sync(os.path.dirname(folder))
+    sync_folder(os.path.dirname(folder))
     with suppress(OSError):
         if os.path.islink(old) or not os.path.isdir(old):
             os.unlink(old)
         else:
             shutil.rmtree(old, ignore_errors=True)
-
-
-def _sync(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _ago(seconds: float) -> str:

@@ -282,7 +282,7 @@ class AgentCall:
         if parsed.scene.session_id:
             self._kept.join(session)
             if os.path.exists(jobs_path(self._env)):
-                self.engine.desk.join(session)
+                self.engine.desk.wakes.join(session)
         return session
 
     def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any], event: DialectEvent) -> bool:

@@ -1,0 +1,128 @@
+"""What came of durable hooks, told to the sessions that asked for it; also of those that other processes run."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from hookline.durable.port import Durable, DurableError
+from hookline.engine.background import Inbox, LateMessage
+from hookline.engine.jobs.stored import stored_call
+
+if TYPE_CHECKING:
+    from hookline.engine.session import Session
+
+#: Seconds between two looks at what other processes have done.
+LOOK_SECONDS: Final = 0.25
+_EXPECTED_SECONDS: Final = 0.05
+
+
+class Wakes:
+    """The sessions of one engine, and what they wait for."""
+
+    def __init__(
+        self, queue: Callable[[], Durable], held: Collection[str], problem: Callable[[DurableError], None]
+    ) -> None:
+        """`held` are the ids of jobs that were accepted here: what comes of those is told without the queue."""
+        self._queue = queue
+        self._held = held
+        self._problem = problem
+        #: Of sessions that are still there.
+        self._inboxes: WeakValueDictionary[str, Inbox] = WeakValueDictionary()
+        #: Jobs of other processes that may wake a session of this one.
+        self._expected: dict[str, Inbox] = {}
+        self._watched: set[str] = set()
+        #: Sessions that other machines may send something to.
+        self._listening: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def join(self, session: "Session", seen: Iterable[str] = ()) -> None:
+        """Tell a session what came of its jobs in other processes, now and from now on.
+
+        `seen` are the ids of what it was told before, as far as its own records say.
+        """
+        try:
+            for wake_id in seen:
+                self._queue().seen(wake_id)
+            session.inbox.acknowledge = self.seen
+            self._inboxes[session.id] = session.inbox
+            listens = self._queue().listen(session.id)
+            if listens:
+                self._listening.add(session.id)
+            if self._look(session.id) or listens:
+                self._watch(session.id)
+        except DurableError as problem:
+            self._problem(problem)
+
+    def seen(self, wake_id: str) -> None:
+        """A session has been told."""
+        try:
+            self._queue().seen(wake_id)
+        except DurableError as problem:
+            self._problem(problem)
+
+    def inbox(self, session_id: str) -> Inbox | None:
+        return self._inboxes.get(session_id)
+
+    def expect(self, session: "Session", job_id: str, *, rewake: bool) -> None:
+        """A job that others run is the session's; with `rewake` it will wake it."""
+        self._inboxes[session.id] = session.inbox
+        if rewake:
+            self._expected[job_id] = session.inbox
+            session.inbox.await_wake()
+
+    def forget(self, job_id: str) -> Inbox | None:
+        """A job that is over: who expected it."""
+        return self._expected.pop(job_id, None)
+
+    def follow(self, session_id: str, inbox: Inbox) -> None:
+        """Look from time to time at what other processes make of its jobs, as long as they have any."""
+        self._inboxes.setdefault(session_id, inbox)
+        self._watch(session_id)
+
+    def close(self) -> None:
+        for task in self._tasks:
+            if not task.get_loop().is_closed():
+                task.cancel()
+
+    def _watch(self, session_id: str) -> None:
+        if session_id not in self._watched:
+            self._watched.add(session_id)
+            task = asyncio.get_running_loop().create_task(self._look_again(session_id))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _look_again(self, session_id: str) -> None:
+        more = first = True
+        while True:
+            try:
+                more = self._look(session_id) if first or self._queue().changed() else more
+                first = False
+            except DurableError as problem:
+                self._problem(problem)
+            if not more:
+                break  # with no pause in between: what is submitted from now on is watched anew
+            # What is waited for comes soon; a session that only listens can wait a little.
+            await asyncio.sleep(_EXPECTED_SECONDS if self._expected else LOOK_SECONDS)
+        self._watched.discard(session_id)
+
+    def _look(self, session_id: str) -> bool:
+        """Put what the session has not seen into its inbox. Whether more may come from other processes."""
+        inbox, known = self._inboxes.get(session_id), self._queue().open_jobs(session_id)
+        if inbox is None:
+            self._listening.discard(session_id)
+            return False
+        for wake in self._queue().wakes(session_id):
+            inbox.put(msgspec.json.decode(wake.body, type=LateMessage))
+        others = {job.id: job for job in known if job.id not in self._held}
+        for job_id in [
+            each for each, whose in self._expected.items() if whose is inbox and each not in others
+        ]:
+            self._expected.pop(job_id).wake_settled()
+        for job_id, job in others.items():
+            if job_id not in self._expected and stored_call(job.body).rewake:
+                self._expected[job_id] = inbox
+                inbox.await_wake()
+        return bool(others) or session_id in self._listening
