@@ -26,13 +26,13 @@ _MOST_LINES = 570  # which files programs read and write
 # languages in which hooks are written. Four are what warm scripts know of shells, interpreters, modules and the
 # zygote's side of a socket. Four read the transcripts of one agent each, one draws the report of a backtest.
 # Six are what one call of an agent is made of, and three of the resident (its endpoints and what it compares); five are
-# the reports of commands, beside what they do; two are parts of the queue of durable hooks.
+# the reports of commands, beside what they do; three are parts of the queue of durable hooks.
 # Five are the worker of a fleet and its parts, one publishes bundles; two look at bundles and at jobs for the
 # doctor.
 # Three are the names of telemetry, the server that decisions run on, and answers that may be repeated.
 # Eleven are the views of the console, one page each, and what its server is made of.
 # Two are parts of the walk over a shell line: the words that it prints, and words of which a part is empty.
-_MOST_IMPORTED_ONCE = 161
+_MOST_IMPORTED_ONCE = 162
 _MOST_ING = 8
 _PATHS = {
     "native": ("one native PreToolUse with a shell hook", 21),

@@ -17,6 +17,17 @@ from hookline.matching.shell.files.by_row import (
 )
 from hookline.matching.shell.files.rows import FileUse, rows
 from hookline.matching.shell.files.scripts import Script, awk_script, sed_script
+from hookline.matching.shell.files.transfers import (
+    copy_files,
+    curl_files,
+    httpie_files,
+    install_files,
+    is_remote,
+    link_files,
+    move_files,
+    transfer_files,
+    wget_files,
+)
 from hookline.matching.shell.holes import HOLE, Words, base_name, without_version
 
 #: What they read comes to nothing but changes the shell itself.
@@ -131,93 +142,11 @@ def option_values(words: Words) -> frozenset[int]:
 
 #: Of folders and names in them, how many pairs are put together.
 _MOST_PAIRS = 400
-_REMOTE = r"(?:[\w.+-]+@)?(?:[\w.-]+|\[[\da-fA-F:]+\]):|[a-z][a-z\d+.-]*://"
-
-
-def is_remote(word: str) -> bool:
-    """Whether a word of scp, rsync or a cloud's copy command is a place on another machine."""
-    return re.match(_REMOTE, word) is not None and not word.startswith("file://")
-
-
-def _base(word: str) -> str:
-    return base_name(word.rstrip("/"))
-
-
-def _copy(call: Call) -> Files:
-    """The last operand is written, unless an option names the directory."""
-    target, sources = _target(call)
-    links = call.given.has("-l", "-s", "--link", "--symbolic-link")
-    folders = call.found.whole
-    return call.found._replace(
-        reads=plain(sources),
-        writes=plain(target),
-        links=plain(sources) if links else (),
-        whole=False,
-        into=_into(target, sources),
-        contents=tuple((each, one) for one in target for each in sources) if folders else (),
-    )
-
-
-def _target(call: Call) -> tuple[Words, Words]:
-    """Where the files go, and the files."""
-    operands = call.given.operands
-    named = call.given.values("-t", "--target-directory")
-    if named:
-        return named[-1:], operands
-    # A lone word that only the shell knows may stand for several.
-    return operands[-1:], operands[:-1] or tuple(word for word in operands if HOLE in word)
-
-
-def _into(target: Words, sources: Words) -> Words:
-    return tuple(f"{one}/{_base(each)}" for one in target for each in sources)
-
-
-def _install(call: Call) -> Files:
-    if call.given.has("-d", "--directory"):
-        return call.found._replace(writes=plain(call.given.operands))
-    return _copy(call)._replace(links=())
-
-
-def _move(call: Call) -> Files:
-    target, sources = _target(call)
-    return call.found._replace(
-        reads=plain(sources), writes=plain([*sources, *target]), whole=True, into=_into(target, sources)
-    )
-
-
-def _link(call: Call) -> Files:
-    """A link to a file is a way around every check of its name."""
-    target, sources = _target(call)
-    sources = sources or target
-    return call.found._replace(
-        reads=plain(sources),
-        writes=plain(target or (".",)),
-        links=plain(sources),
-        into=_into(target, sources),
-    )
 
 
 def _mode(call: Call) -> Files:
     """`chmod -x file`: a mode may look like an option."""
     return call.found._replace(writes=plain(call.given.operands)) if call.given.unknown else call.found
-
-
-def _transfer(call: Call) -> Files:
-    """To or from another machine, or a container."""
-    given, found = call.given, call.found
-    target, sources = given.operands[-1:], given.operands[:-1]
-    local = tuple(word for word in sources if not is_remote(word))
-    away = any(map(is_remote, target))
-    here = () if away else target
-    moved = local if given.has("--remove-source-files") else ()
-    return found._replace(
-        reads=plain([*found.reads, *local]),
-        writes=plain([*found.writes, *here, *moved]),
-        sends=plain(local) if away else (),
-        into=_into(here, sources),
-        contents=tuple((each, one) for one in here for each in sources if each.endswith("/")),
-        whole=any(option.name.startswith("--del") for option in given.given),
-    )
 
 
 def _cloud(call: Call) -> Files:
@@ -462,45 +391,6 @@ def _shell(call: Call) -> Files:
     return call.found._replace(reads=plain([*call.found.reads, *call.given.operands[:1]]))
 
 
-def _curl(call: Call) -> Files:
-    found = call.found
-    addresses = (*call.given.operands, *call.given.values("--url"))
-    cookies = [word for word in call.given.values("-b", "--cookie") if "=" not in word]
-    files = [word[5:].removeprefix("//") for word in addresses if word[:5].casefold() == "file:"]
-    found = found._replace(reads=plain([*found.reads, *files, *cookies]))
-    sent = next((one for one in ("-T", "--upload-file") if call.given.has(one)), "")
-    if sent and files:
-        found = found._replace(writes=plain([*found.writes, *files]), by_option=(*found.by_option, sent))
-    option = next((one for one in ("-O", "--remote-name", "--remote-name-all") if call.given.has(one)), "")
-    if option:
-        found = found._replace(
-            writes=plain([*found.writes, *map(_saved, addresses)]), by_option=(*found.by_option, option)
-        )
-    return found
-
-
-def _wget(call: Call) -> Files:
-    """Without a name it writes what the address ends with."""
-    if call.found.writes or call.given.has("--spider", "-O", "--output-document"):
-        return call.found
-    return call.found._replace(writes=plain(map(_saved, call.given.operands)))
-
-
-def _saved(address: str) -> str:
-    """The name under which a download is saved."""
-    place = address.rpartition("://")[2].partition("?")[0]
-    return base_name(place) if "/" in place and place[-1] != "/" else "index.html"
-
-
-def _httpie(call: Call) -> Files:
-    sent = [
-        word.rpartition("@")[2]
-        for word in call.given.operands
-        if "@" in word and "/" not in word.partition("@")[0]
-    ]
-    return call.found._replace(reads=plain(sent), sends=plain(sent))
-
-
 def _container(call: Call) -> Files:
     """What is mounted, the program in the container may read and write."""
     places = [word.partition(":")[0] for word in call.given.values("-v", "--volume") if ":" in word]
@@ -513,7 +403,7 @@ def _container(call: Call) -> Files:
 
 def _kube(call: Call) -> Files:
     if call.given.operands[:1] == ("cp",):
-        return _transfer(call._replace(given=call.given._replace(operands=call.given.operands[1:])))
+        return transfer_files(call._replace(given=call.given._replace(operands=call.given.operands[1:])))
     named = [word.rpartition("=")[2] for word in call.given.values("--from-file")]
     reads = [word for word in call.found.reads if not is_remote(word)]
     return call.found._replace(reads=plain([*reads, *named]))
@@ -527,13 +417,15 @@ def _unpack(call: Call) -> Files:
 
 _SPECIAL: Mapping[str, Callable[[Call], Files]] = MappingProxyType(
     {
-        **dict.fromkeys(("cp", "gcp"), _copy),
-        **dict.fromkeys(("install", "ginstall"), _install),
-        **dict.fromkeys(("mv", "gmv"), _move),
-        **dict.fromkeys(("ln", "gln"), _link),
-        **dict.fromkeys(("scp", "rsync", "gsutil cp", "gsutil mv", "gsutil rsync", "rclone copy"), _transfer),
-        **dict.fromkeys(("aws s3 cp", "aws s3 mv", "aws s3 sync"), _transfer),
-        **dict.fromkeys(("docker cp", "podman cp", "nerdctl cp"), _transfer),
+        **dict.fromkeys(("cp", "gcp"), copy_files),
+        **dict.fromkeys(("install", "ginstall"), install_files),
+        **dict.fromkeys(("mv", "gmv"), move_files),
+        **dict.fromkeys(("ln", "gln"), link_files),
+        **dict.fromkeys(
+            ("scp", "rsync", "gsutil cp", "gsutil mv", "gsutil rsync", "rclone copy"), transfer_files
+        ),
+        **dict.fromkeys(("aws s3 cp", "aws s3 mv", "aws s3 sync"), transfer_files),
+        **dict.fromkeys(("docker cp", "podman cp", "nerdctl cp"), transfer_files),
         "aws *": _cloud,
         **dict.fromkeys(("chmod", "gchmod"), _mode),
         **dict.fromkeys(("dd", "gdd"), _dd),
@@ -552,9 +444,9 @@ _SPECIAL: Mapping[str, Callable[[Call], Files]] = MappingProxyType(
         **dict.fromkeys(("python", "pypy", "perl", "ruby", "node", "nodejs", "bun", "php"), _interpreter),
         **dict.fromkeys(("lua", "luajit", "julia", "tclsh", "wish", "rscript", "r", "guile"), _interpreter),
         **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "yash"), _shell),
-        "curl": _curl,
-        "wget": _wget,
-        **dict.fromkeys(("http", "https", "xh"), _httpie),
+        "curl": curl_files,
+        "wget": wget_files,
+        **dict.fromkeys(("http", "https", "xh"), httpie_files),
         **dict.fromkeys(
             ("docker run", "podman run", "docker create", "podman create", "docker build"), _container
         ),
