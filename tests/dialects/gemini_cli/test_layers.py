@@ -132,7 +132,8 @@ def test_the_same_command_under_one_name_runs_once_and_under_two_twice() -> None
     text = json.dumps({"hooks": {"BeforeTool": [{"hooks": named}]}})
     agent = HookedAgent(GEMINI, [("/p/.gemini/settings.json", "project", text)])
     agent.fire("BeforeTool", ToolCall(tool_name="run_shell_command", tool_input={"command": "ls"}))
-    assert [run.hook for run in agent.runs if run.status == "ok"] == ["a", "b"]
+    # Both run at once, so either may end first.
+    assert sorted(run.hook for run in agent.runs if run.status == "ok") == ["a", "b"]
 
 
 # Extensions
