@@ -32,14 +32,14 @@ test: $(READY)  ## all tests, in about four minutes on two cores
 	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(LAYERS) $(COVERED)
 	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore=tests/console/browser --ignore-glob='tests/adapters/*/*'
 
-lint: $(READY)  ## format, lint, types, layers
+lint: $(READY)  ## format, lint, types
 	@$(RUN)ruff format --check .
 	@$(RUN)ruff check .
-	@$(RUN)lint-imports
 	@$(RUN)pyright
 	@$(RUN)mypy
 
-house: $(READY)  ## figures of the layout: folders, names, imports, dialects; fails when a bound is missed
+house: $(READY)  ## the laws of the layout (layers, dialects), which must hold, and figures about it
+	@$(RUN)lint-imports
 	@$(RUN)python -m tools.house
 
 format: $(READY)  ## put the code into its form

@@ -1,6 +1,8 @@
-"""What `make house` reads from the source text: folders, imports, names, and code that two dialects share.
+"""Read the source text for `make house`: directories, imports, names, and code that two dialects share.
 
 - A module is a .py file; a folder's `__init__` counts as one of its modules. Lines are counted as `wc -l` does.
+- A private function has a name with one underscore before it. It is used as often as its module has that name as a
+  variable or an attribute; of two functions with one name each counts for both.
 - Imported by exactly one other: one other module of the package has an import of it, at its top, in a function
   or for types only. `from package import module` counts for the module. Packages themselves are not counted.
 - A line names a dialect when its code does: identifiers and strings, but not comments and docstrings.
@@ -12,7 +14,7 @@ import ast
 import io
 import re
 import tokenize
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
@@ -20,10 +22,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-PACKAGE = Path(__file__).resolve().parent.parent / "src" / "hookline"
-
-#: Names that end in -ing and are what a reader would look for.
-NOUNS = ("extending", "matching", "testing")
+_ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = _ROOT / "src" / "hookline"
+TESTS = _ROOT / "tests"
 
 #: A dialect's folder, and how code names the agent.
 AGENTS: Mapping[str, str] = {
@@ -53,6 +54,8 @@ ALLOWED = (
 _BESIDES = ("__init__.py", "installer.py", "transcript.py")
 #: A shorter body is nothing to share.
 _LEAST = 6
+#: Lines of a function that a reader could as well read where it is used.
+SHORT = 5
 
 
 @cache
@@ -101,8 +104,30 @@ def _imports(name: str, file: Path) -> set[str]:
     return (wanted & modules().keys()) - {name}
 
 
-def named_ing() -> list[str]:
-    return [name for name, file in modules().items() if name.endswith("ing") and file.name != "__init__.py"]
+class PrivateFunction(NamedTuple):
+    where: str
+    lines: int
+    uses: int
+
+
+def private_functions() -> list[PrivateFunction]:
+    """Every function and method with a private name, and how often its own module uses that name."""
+    found: list[PrivateFunction] = []
+    for file in modules().values():
+        nodes = list(ast.walk(_tree(file)))
+        uses = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+        uses.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
+        for node in nodes:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_private(node.name):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                found.append(
+                    PrivateFunction(f"{_short(file)}:{node.lineno} {node.name}", lines, uses[node.name])
+                )
+    return found
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
 
 
 def naming_lines() -> list[str]:
