@@ -1,4 +1,4 @@
-"""No file outside a dialect's directory names the dialect; `make house` checks this and the other laws of the layout."""
+"""No file outside a dialect's directory names the dialect; `make house` checks this and the other laws."""
 
 import re
 
