@@ -10,12 +10,14 @@ from hookline.guards.policy import GuardedCommand
 from hookline.guards.rows import program_names
 from hookline.guards.tables.options import HAVE_SUB_COMMANDS, PLAIN, SPECS
 from hookline.matching.shell.holes import HOLE, Words
-from hookline.matching.shell.options import Options, OptionSpec, read_options
+from hookline.matching.shell.options import Options, OptionSpec, read_options, readings
 
 #: What stands for standard input where a file is expected.
 _STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
 #: `docker container run` is `docker run`.
 _CONTAINERS = frozenset(("docker", "podman", "nerdctl"))
+#: With such a value an option is as if it were not there: `--dry-run=none`.
+_OFF = frozenset(("none", "false", "f", "0", "no", "off"))
 _MOST_ALIASES = 8
 _LONGEST_OPTION = 100
 
@@ -28,6 +30,8 @@ class Seen(NamedTuple):
     operands: Words
     options: Options
     words: Words
+    #: Why it may be another command.
+    doubt: str = ""
 
 
 class Hit(NamedTuple):
@@ -61,11 +65,17 @@ def _readings(words: Words, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
     """The command; and for git what its aliases on the line stand for."""
     names = program_names(words[0])
     program = next((name for name in names if name in SPECS), names[-1])
-    options = read_options(words[1:], _spec(program, rows))
-    if program in HAVE_SUB_COMMANDS:
-        yield from _with_sub(program, words, options, rows)
-    else:
-        yield Seen(program, options.operands, options, words)
+    for options, doubt in _with_doubt(readings(words[1:], _spec(program, rows))):
+        if program in HAVE_SUB_COMMANDS:
+            for seen in _with_sub(program, words, options, rows):
+                yield seen._replace(doubt=doubt or seen.doubt)
+        else:
+            yield Seen(program, options.operands, options, words, doubt)
+
+
+def _with_doubt(read: Iterator[Options]) -> Iterator[tuple[Options, str]]:
+    for place, options in enumerate(read):
+        yield options, "an option that is not known comes before it" if place else ""
 
 
 def _with_sub(program: str, words: Words, top: Options, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
@@ -80,12 +90,12 @@ def _with_sub(program: str, words: Words, top: Options, rows: tuple[GuardedComma
         if value is None:
             break
         operands = (*value, *operands[1:])
-    yield _sub(program, operands, top, words, rows)
+    yield from _sub(program, operands, top, words, rows)
     if program == "git" and operands[0] == "config":
         # An alias that is kept is as good as a command.
         for at, word in enumerate(operands[1:-1], start=1):
             if word.startswith("alias.") and (kept := _alias_words(operands[at + 1])):
-                yield _sub(program, kept, top, words, rows)
+                yield from _sub(program, kept, top, words, rows)
 
 
 def _ungrouped(program: str, operands: Words) -> Words:
@@ -93,15 +103,17 @@ def _ungrouped(program: str, operands: Words) -> Words:
     return operands[1:] or operands if grouped else operands
 
 
-def _sub(program: str, operands: Words, top: Options, words: Words, rows: tuple[GuardedCommand, ...]) -> Seen:
+def _sub(
+    program: str, operands: Words, top: Options, words: Words, rows: tuple[GuardedCommand, ...]
+) -> Iterator[Seen]:
     sub, rest = operands[0], operands[1:]
-    inner = read_options(rest, _spec(f"{program} {sub}", rows))
-    options = Options(
-        (*top.given, *inner.given), (sub, *inner.operands), inner.first, (*top.unknown, *inner.unknown)
-    )
     # What an alias stands for is shown instead of it.
     shown = words if operands == top.operands[-len(operands) :] else (words[0], *operands)
-    return Seen(program, (sub, *inner.operands), options, shown)
+    for inner, doubt in _with_doubt(readings(rest, _spec(f"{program} {sub}", rows))):
+        options = Options(
+            (*top.given, *inner.given), (sub, *inner.operands), inner.first, (*top.unknown, *inner.unknown)
+        )
+        yield Seen(program, (sub, *inner.operands), options, shown, doubt)
 
 
 @lru_cache(maxsize=512)
@@ -143,7 +155,8 @@ def _alias_words(text: str) -> Words:
 def _fits(row: GuardedCommand, seen: Seen, texts: Sequence[str]) -> str | None:
     """None: it does not. Else what about that only the shell knows, and nothing if it is sure."""
     behind, doubt = _below(row, seen.operands)
-    if behind is None or (row.unless and seen.options.has(*row.unless.split())):
+    doubt = doubt or seen.doubt
+    if behind is None or _is_spared(row, seen):
         return None
     for asked, found in ((row.given, _given), (row.operand, _operand)):
         answer = found(row, seen.options, behind) if asked else ""
@@ -153,6 +166,17 @@ def _fits(row: GuardedCommand, seen: Seen, texts: Sequence[str]) -> str | None:
             return None
         doubt = doubt or answer
     return doubt if _is_left(row, seen, behind, texts) else None
+
+
+def _is_spared(row: GuardedCommand, seen: Seen) -> bool:
+    """Whether it has an option with which it does nothing of that kind, and which nothing takes back."""
+    names = row.unless.split()
+    given = [option.value for option in seen.options.given if option.name in names]
+    if not given or HOLE in (value := given[-1] or "") or value.casefold() in _OFF:
+        return False
+    # `git push -n --no-dry-run`: whichever of them comes last, as few write both.
+    undone = [word.removeprefix("--no-") for word in seen.words if word.startswith("--no-")]
+    return not any(name.lstrip("-").startswith(one) for one in undone for name in names)
 
 
 def _fed(row: GuardedCommand, seen: Seen, texts: Sequence[str], *, is_option: bool) -> str | None:

@@ -4,6 +4,7 @@ Programs differ in which options they have, not in how options are written. So e
 of text, and this module reads the arguments of all of them.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -15,6 +16,9 @@ from hookline.matching.shell.holes import HOLE, Words
 #: word with one dash, as with find, java and go. `shell`: as `posix`, but values are always words of their own, after
 #: a cluster that may ask for several (`-ceuo pipefail CODE`), and `+x` is an option, too.
 Style = Literal["gnu", "posix", "words", "shell"]
+
+#: With so many unknown options the further readings of a command are left out.
+_MOST_READINGS = 8
 
 
 class OptionSpec(Struct, frozen=True):
@@ -44,6 +48,8 @@ class Options(NamedTuple):
     first: int
     #: Options that the program is not known to have: what follows them may be their value or not.
     unknown: Words = ()
+    #: Where among the arguments the operands are that directly follow such an option.
+    perhaps_values: tuple[int, ...] = ()
 
     def values(self, *names: str) -> Words:
         return tuple(one.value for one in self.given if one.name in names and one.value is not None)
@@ -74,6 +80,28 @@ def read_options(arguments: Words, spec: OptionSpec) -> Options:
     return _Reader(arguments, _table(spec.text), spec).read()
 
 
+def readings(arguments: Words, spec: OptionSpec) -> Iterator[Options]:
+    """Read the arguments as they seem to be meant, then with operands as values of unknown options before them.
+
+    `kubectl --new-option 5 delete …` deletes, and so does `kubectl --new-flag delete …`.
+    """
+    waiting = [(arguments, 0)]
+    for place in range(_MOST_READINGS):
+        if place == len(waiting):
+            return
+        words, start = waiting[place]
+        read = read_options(words, spec)
+        yield read
+        waiting += [(_without_value(words, at, spec), at - 1) for at in read.perhaps_values if at >= start]
+
+
+def _without_value(words: Words, at: int, spec: OptionSpec) -> Words:
+    """Leave out the word there and the unknown option before it, but not what else is in its cluster."""
+    option = words[at - 1]
+    is_cluster = spec.style != "words" and option[:2] != "--" and len(option) > 2
+    return (*words[: at - 1], *((option[:-1],) if is_cluster else ()), *words[at + 1 :])
+
+
 class _Reader:
     def __init__(self, words: Words, table: _Table, spec: OptionSpec) -> None:
         self._words = words
@@ -84,6 +112,9 @@ class _Reader:
         self._operands: list[str] = []
         self._unknown: list[str] = []
         self._first = len(words)
+        #: Where the word is that may be the value of an unknown option.
+        self._awaited = -1
+        self._perhaps: list[int] = []
 
     def read(self) -> Options:
         at = 0
@@ -102,17 +133,29 @@ class _Reader:
                     self._take(at + (word == "-" and self._style == "shell"))
                     break
                 self._first = min(self._first, at)
+                self._note(at)
                 self._operands.append(word)
                 at += 1
             elif word.startswith("--") or self._style == "words":
                 at += self._long(word, at)
             else:
                 at += self._cluster(word, at)
-        return Options(tuple(self._given), tuple(self._operands), self._first, tuple(self._unknown))
+        return Options(
+            tuple(self._given),
+            tuple(self._operands),
+            self._first,
+            tuple(self._unknown),
+            tuple(self._perhaps),
+        )
+
+    def _note(self, at: int) -> None:
+        if at == self._awaited:
+            self._perhaps.append(at)
 
     def _take(self, at: int) -> None:
         """All that is left are operands."""
         self._first = min(self._first, at)
+        self._note(at)
         self._operands.extend(self._words[at:])
 
     def _next(self, at: int) -> str | None:
@@ -124,6 +167,7 @@ class _Reader:
         names = self._full_names(name)
         if not names:
             self._unknown.append(word)
+            self._awaited = -1 if equals else at + 1
             return 1
         apart = False
         for full in names:
@@ -178,6 +222,8 @@ class _Reader:
                 self._unknown.append(name if told else word[0] + word[place:])
                 told = True
                 takes = 0
+                if place + 1 == len(word):
+                    self._awaited = at + 1
             if takes and place + 1 < len(word):
                 self._given.append(Option(name, word[place + 1 :], at))
                 return 1
