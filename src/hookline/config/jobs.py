@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping
 
 from hookline.config.engine import Engine, jobs_path, payload_file
-from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options
 from hookline.durable.file import DurableFile
 from hookline.engine.jobs.stored import StoredCall, hook_key
@@ -40,9 +39,11 @@ class ProjectHooks:
             os.path.dirname(stored.file),
         ]
         tried = list(dict.fromkeys(each for each in places if each and os.path.isdir(each)))
-        for directory in tried[:1] if stored.scope == "flag" else tried:
+        named = stored.file if stored.scope == "flag" else ""
+        looks = [(each, "") for each in tried] + ([(os.path.dirname(named), named)] if named else [])
+        for directory, file in looks:
             try:
-                engine, hooks = self._hooks(directory, stored)
+                engine, hooks = self._hooks(directory, stored.dialect, file)
             except HooklineError as problem:
                 return f"its configuration cannot be read: {problem}"
             hook = hooks.get(stored.hook)
@@ -50,25 +51,23 @@ class ProjectHooks:
                 return engine, hook
         return f"{stored.file} has no such hook any more, or not as it was"
 
-    def _hooks(self, directory: str, stored: StoredCall) -> tuple[Engine, Mapping[str, Hook]]:
-        named = stored.scope == "flag"
-        key = directory, stored.dialect, stored.file if named else ""
+    def _hooks(self, directory: str, dialect: str, file: str) -> tuple[Engine, Mapping[str, Hook]]:
+        """Hooks of a directory, or of the file in it that a job claims the user named."""
+        key = directory, dialect, file
         known = self._read.get(key)
         if known is None or time.monotonic() - known[0] > _FRESH_SECONDS:
             engine = Engine(handlers=self._handlers, journal=self._journal, env=self._env)
-            loaded = self._load(engine, directory, stored, named=named)
+            # What a variable of this process vouches for was not said of that one.
+            trust = engine.trust_in(directory, Options(environment=False))
+            # A queue grants no trust: a file that it says the user named counts as one that its directory brings.
+            loaded = (
+                engine.loader.files([file], dialect, trust=trust)
+                if file
+                else engine.loader.directory(directory, [dialect], trust=trust)
+            )
             by_key = {hook_key(hook): hook for hook in loaded.hooks if hook.waiting != "wait"}
             known = self._read[key] = time.monotonic(), engine, by_key
         return known[1], known[2]
-
-    def _load(self, engine: Engine, directory: str, stored: StoredCall, *, named: bool) -> Loaded:
-        # What a variable of this process vouches for was not said of that one.
-        trust = engine.trust_in(directory, Options(environment=False))
-        if not named:
-            return engine.loader.directory(directory, [stored.dialect], trust=trust)
-        # The user named this file when the job was made.
-        trust.vouch_for_files([stored.file])
-        return engine.loader.files([stored.file], stored.dialect)
 
 
 def adopt_jobs(engine: Engine, *, wait_for_queue: bool = False) -> None:

@@ -176,15 +176,19 @@ class Loader:
             loaded += bundles_in_force(self, cwd, self._env, trust)
         return _managed_first(_switched_off(loaded, every_hook=names is None and without is None))
 
-    def files(self, files: Sequence[str], name: str | None = None) -> Loaded:
-        """Exactly these files, which count as trusted. Those of one dialect are its layers."""
+    def files(self, files: Sequence[str], name: str | None = None, *, trust: "Trust | None" = None) -> Loaded:
+        """Exactly these files. Those of one dialect are its layers.
+
+        They count as trusted, because the user named them; with `trust` they need it as files of a project do.
+        """
         by_dialect: dict[str, list[str]] = {}
         for file in files:
             by_dialect.setdefault(name or self.whose(file), []).append(file)
         loaded = Loaded()
         for whose, own in by_dialect.items():
             dialect = self.dialect(whose)
-            loaded += self.read(whose, [Place(file, _scope_of(dialect, file)) for file in own])
+            places = [Place(file, "project" if trust else _scope_of(dialect, file)) for file in own]
+            loaded += self._read(dialect, places, tuple(own), trust=trust)
         return _managed_first(loaded)
 
     def read(self, name: str, places: Sequence[Place]) -> Loaded:

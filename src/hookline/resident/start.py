@@ -15,14 +15,16 @@ from hookline.resident.protocol import Reply, Request
 
 #: `off`: calls start no resident.
 SWITCH: Final = "HOOKLINE_RESIDENT"
-#: What the resident itself needs; the environment of a call goes to its own hooks only.
-_NEEDED: Final = re.compile(
-    r"HOME|PATH|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*"
+#: What the resident takes from the environment of the call that starts it. Everything else, PATH and HOME as well, a
+#: project's settings could have set, and the resident answers for all projects of the user.
+_TAKEN: Final = re.compile(
+    r"LANG|LC_.*|TZ"
     # Telemetry, which it sends to this machine only.
     r"|OTEL_(SDK_DISABLED|SERVICE_NAME|RESOURCE_ATTRIBUTES|(TRACES|METRICS)_EXPORTER|TRACES_SAMPLER(_ARG)?|"
     r"EXPORTER_OTLP_.*|BSP_.*|METRIC_EXPORT_.*|INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT)",
     re.DOTALL,
 )
+_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _MOST_LOG: Final = 1 << 20
 #: Seconds in which it is tried once only.
 _TRY_SECONDS: Final = 30.0
@@ -35,7 +37,8 @@ def start(
     """Start it in a session of its own, without anything of ours; returns the process. Raises OSError."""
     words = [sys.executable, "-P", "-m", "hookline", "resident", "run", *options]
     words += ["--folder", folder] if folder else []
-    own = {name: value for name, value in env.items() if _NEEDED.fullmatch(name)}
+    own = {name: value for name, value in env.items() if _TAKEN.fullmatch(name)}
+    own |= {"PATH": _PATH, "HOME": env.get("HOME", "")}
     nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)
     actions = [nothing, (os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
     return os.posix_spawn(sys.executable, words, own, file_actions=actions, setsid=True)
