@@ -3,6 +3,7 @@
 The host awaits the inbox of a session; there is no polling.
 """
 
+import asyncio
 import os
 import time
 import warnings
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from msgspec import Struct
 
-from hookline.handlers.late_asyncio import asyncio
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Lives, Placement
 from hookline.model.wire import Call

@@ -1,5 +1,6 @@
 """One hook: admitted, run under its deadline, judged (`judge`) and recorded."""
 
+import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from time import monotonic, perf_counter, time
@@ -20,7 +21,6 @@ from hookline.engine.judge import (
     decode_and_judge,
 )
 from hookline.engine.lanes import PreparedHook
-from hookline.handlers.late_asyncio import asyncio
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Outcome, Vote
 from hookline.model.raw import RETURNED_NOTHING, Broke, Detached, Exited, RawResult, Replied, Returned

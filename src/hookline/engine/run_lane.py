@@ -1,5 +1,6 @@
 """Running the selected hooks of one lane: one after another, all at once, or until one answers."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ from hookline.engine.run_hook import (
     finish_all,
     record,
 )
-from hookline.handlers.late_asyncio import asyncio
 from hookline.model.outcome import GO_ON, Message, Outcome
 from hookline.model.policy import Policy
 from hookline.model.raw import Broke, Detached, RawResult

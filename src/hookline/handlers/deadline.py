@@ -5,13 +5,12 @@ suspending, and such a coroutine cannot be interrupted anyway: so the first step
 is set only when that step suspends.
 """
 
+import asyncio
 import types
 from collections.abc import Coroutine, Generator
 from contextvars import Context, copy_context
 from time import perf_counter
 from typing import Any, Generic, TypeVar
-
-from hookline.handlers.late_asyncio import asyncio
 
 T = TypeVar("T")
 

@@ -1,5 +1,6 @@
 """Where runs go: to memory, to a file, to subscribers. Nothing that happens here changes a decision."""
 
+import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.handlers.late_asyncio import asyncio
 from hookline.journal.file import JournalFile
 from hookline.journal.redaction import MARK, Redactor
 from hookline.model.events import field_of
@@ -29,7 +29,7 @@ class Sink(Protocol):
 
 
 class Journal:
-    """The sink of an engine: redacts each run, remembers the last ones and passes them on.
+    """The sink of an engine: redacts each run, remembers the last ones and passes them on. Recording never raises.
 
     `caller` and `made_by` are what all its runs have in common: see `Called`.
     """
@@ -62,6 +62,9 @@ class Journal:
 
     def record(self, run: Run) -> None:
         """Redact it, remember it, and pass it on."""
+        self.watched(self._record, run)
+
+    def _record(self, run: Run) -> None:
         self._counts[run.status] += 1
         if run.passed_without_answer:
             self._passed += 1
@@ -105,7 +108,7 @@ class Journal:
             call_id = str(getattr(payload, "tool_use_id", None) or "")
         except Exception as error:  # noqa: BLE001 - payloads may come from the host
             tool, text, call_id = "", f"[left out: reading it raised {type(error).__name__}]", ""
-        kept = self._payloads.keep(payload) if self._payloads is not None else ""
+        kept = self.watched(self._payloads.keep, payload) or "" if self._payloads is not None else ""
         called = Called(
             tool=tool, input=text, id=call_id, project=project, caller=self.caller, made_by=self.made_by,
             payload=kept,
@@ -219,7 +222,7 @@ class Subscribers(Generic[T]):
     def _note(self, callback: Callable[..., object], error: BaseException) -> None:
         name = getattr(callback, "__qualname__", type(callback).__name__)
         if name not in self._problems:
-            text = f"{self._what} subscriber {name} raised {type(error).__name__}: {error}"
+            text = f"{self._what}: {name} raised {type(error).__name__}: {error}"
             self._problems[name] = one_line(text, 300)
 
 

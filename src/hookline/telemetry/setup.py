@@ -101,17 +101,14 @@ def observer_from(
     waited for as long as this; None: the process goes on.
     """
     told = SaidOnce(say, _header_texts(env))
-    for text in unknown_exporters(env):
-        told.wrong_setting(text)
-    signals = wanted_signals(env)
-    if not signals:
-        return None
-    why = refusal(env, signals, only_here=only_here)
-    if why is not None:
-        told.say(why)
-        return None
     try:
-        return _observer(env, signals, told, seconds)
+        for text in unknown_exporters(env):
+            told.wrong_setting(text)
+        signals = wanted_signals(env)
+        why = refusal(env, signals, only_here=only_here)
+        if why is None:
+            return _observer(env, signals, told, seconds) if signals else None
+        told.say(why)
     except ModuleNotFoundError as missing:
         told.say(f"{missing.name} is missing: pip install 'hookline[otel]'")
     except Exception as problem:  # noqa: BLE001 whatever is wrong with the settings, hooks run

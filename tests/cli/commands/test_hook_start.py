@@ -1,4 +1,4 @@
-"""What `hookline hook` loads, and in which loop it runs: an agent starts it for each of its tool calls."""
+"""Modules that `hookline hook` loads: an agent starts it for each of its tool calls."""
 
 import json
 import subprocess
@@ -29,15 +29,10 @@ matcher = "Bash"
 type = "builtin"
 command = "force-push"
 """
-_COMMAND = """
-[[hooks.PreToolUse]]
-[[hooks.PreToolUse.hooks]]
-command = "exit 0"
-"""
 #: None of them is needed to ask a builtin guard about a plain line.
 _HEAVY = (
-    "asyncio", "argparse", "subprocess", "threading", "logging", "pathlib", "tempfile", "shutil", "shlex", "hashlib",
-    "ssl", "socket", "ctypes", "tomllib", "json", "yaml", "glob", "fnmatch", "string", "urllib.parse", "dataclasses",
+    "argparse", "pathlib", "tempfile", "shutil", "shlex", "hashlib", "ctypes", "tomllib", "json", "yaml", "glob",
+    "fnmatch", "urllib.parse", "dataclasses",
     "hookline.handlers.process.pool", "hookline.handlers.command", "hookline.handlers.deadline",
     "hookline.matching.shell.walk.lines", "hookline.matching.conditions", "hookline.guards.judge",
     "hookline.guards.paths", "hookline.tools.read_call", "hookline.config.trust.files", "hookline.permissions.facts",
@@ -92,7 +87,7 @@ def _put(folder: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("whose", ["project", "user"])
-def test_a_builtin_guard_needs_no_loop_and_little_else(project: Path, whose: str) -> None:
+def test_a_builtin_guard_needs_little_else_than_a_loop(project: Path, whose: str) -> None:
     _put(project / ".hookline" if whose == "project" else project.parent / ".config" / "hookline", _GUARD)
     ran = called(project, "ls -la", "PreToolUse")
     assert (ran.status, ran.stdout) == (0, "")
@@ -101,20 +96,12 @@ def test_a_builtin_guard_needs_no_loop_and_little_else(project: Path, whose: str
     assert len([name for name in ran.modules if name.startswith("hookline")]) <= _MOST_OF_OURS
 
 
-def test_a_line_that_is_not_plain_is_parsed_and_denied_without_a_loop(project: Path) -> None:
+def test_a_line_that_is_not_plain_is_parsed_and_denied(project: Path) -> None:
     _put(project / ".hookline", _GUARD)
     ran = called(project, "cd web && git push -f", "PreToolUse")
     said = json.loads(ran.stdout)["hookSpecificOutput"]
     assert said["permissionDecision"] == "deny"
     assert "hookline.matching.shell.walk.lines" in ran.modules
-    assert "asyncio" not in ran.modules
-
-
-def test_a_command_gets_a_loop(project: Path) -> None:
-    _put(project / ".hookline", _GUARD + _COMMAND)
-    ran = called(project, "ls -la", "PreToolUse")
-    assert (ran.status, ran.stdout) == (0, "")
-    assert "asyncio" in ran.modules
 
 
 @every(

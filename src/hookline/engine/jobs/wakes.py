@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from hookline.durable.port import Durable, DurableError
+from hookline.durable.port import Durable, DurableError, Known, Wake
 from hookline.engine.background import Inbox, LateMessage
 from hookline.engine.jobs.stored import stored_call
 
@@ -115,14 +115,28 @@ class Wakes:
             self._listening.discard(session_id)
             return False
         for wake in self._queue().wakes(session_id):
-            inbox.put(msgspec.json.decode(wake.body, type=LateMessage))
+            self._put(inbox, wake)
         others = {job.id: job for job in known if job.id not in self._held}
         for job_id in [
             each for each, whose in self._expected.items() if whose is inbox and each not in others
         ]:
             self._expected.pop(job_id).wake_settled()
         for job_id, job in others.items():
-            if job_id not in self._expected and stored_call(job.body).rewake:
+            if job_id not in self._expected and _wakes(job):
                 self._expected[job_id] = inbox
                 inbox.await_wake()
         return bool(others) or session_id in self._listening
+
+    def _put(self, inbox: Inbox, wake: Wake) -> None:
+        try:
+            inbox.put(msgspec.json.decode(wake.body, type=LateMessage))
+        except (msgspec.MsgspecError, ValueError) as problem:
+            self._problem(DurableError(f"the result {wake.id} in the queue is damaged: {problem}"))
+            self._queue().seen(wake.id)  # it can never be delivered
+
+
+def _wakes(job: Known) -> bool:
+    try:
+        return stored_call(job.body).rewake
+    except ValueError:  # it is damaged: the process that runs it buries it
+        return False

@@ -26,7 +26,6 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
-from hookline.resident.call.late_loop import ends_at_once, running_loop
 from hookline.resident.call.memory import CallMemory
 from hookline.resident.call.payload import CallError, event_named, event_of, read_payload
 from hookline.resident.call.place import Place, find_place
@@ -190,14 +189,9 @@ class AgentCall:
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.place)
         found.memory.keep()
-        if len(session.inbox):
-            from hookline.resident.call.late import late_outcome
-
-            self.outcome += late_outcome(session.inbox, event)
+        self.outcome += self._late(session, event)
         for moment in dialect.asked_at(parsed.event):
             if session.has(moment) and not self.outcome.blocked:
-                if not ends_at_once(session, moment, parsed.payload):
-                    await running_loop()
                 self.outcome += await session.dispatch(moment, parsed.payload)
         self.outcome += found.memory.objection(event.policy) + self._about_untrusted(found.memory, event)
         guarded = protect(
@@ -281,9 +275,21 @@ class AgentCall:
         )
         if parsed.scene.session_id:
             self._kept.join(session)
-            if os.path.exists(jobs_path(self._env)):
-                self.engine.desk.wakes.join(session)
         return session
+
+    def _late(self, session: Session, event: DialectEvent) -> Outcome:
+        """Deliver background results. If that fails, nothing was said: hooks decide about the call as ever."""
+        try:
+            if session.id != RUN_NAME and os.path.exists(jobs_path(self._env)):
+                self.engine.desk.wakes.join(session)
+            if not len(session.inbox):
+                return GO_ON
+            from hookline.resident.call.late import late_outcome
+
+            return late_outcome(session.inbox, event)
+        except Exception as problem:  # noqa: BLE001 whatever breaks here must not decide about the call
+            self._record_broken("background results could not be delivered", problem)
+            return GO_ON
 
     def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any], event: DialectEvent) -> bool:
         """Arguments that the agent truncated cannot be judged; that is fine if no hook is about the tool."""
@@ -313,6 +319,21 @@ class AgentCall:
         )
         return answer
 
+    async def finish(self, seconds: float) -> None:
+        """Let background hooks end. The agent has its answer: what fails from now on changes nothing."""
+        try:
+            await self.engine.drain(seconds)
+            self.record_late()
+        except Exception as problem:  # noqa: BLE001 see above
+            self._record_broken("background hooks could not be ended", problem)
+
+    async def close(self) -> None:
+        """Close the engine. What fails here changes no answer, either."""
+        try:
+            await self.engine.close(0)
+        except Exception as problem:  # noqa: BLE001 as above
+            self._record_broken("the engine could not be closed", problem)
+
     def record_late(self) -> None:
         """What hooks said after the answer did not reach the agent; the journal says so."""
         if self._session is None:
@@ -323,6 +344,9 @@ class AgentCall:
         if late:
             names = tuple(dict.fromkeys(f"late {item.kind} of {item.hook}" for item in late))
             self._record(dropped=names, why="it came after the answer")
+
+    def _record_broken(self, what: str, problem: Exception) -> None:
+        self._record(status="failed", why=what, detail=f"{type(problem).__name__}: {problem}")
 
     def _record(self, **facts: Any) -> None:
         event, scene = self._event, self._session.scene if self._session is not None else None

@@ -3,6 +3,7 @@
 Hooks run in one of them, and the other gives the answer of the first. Whatever is not certain makes both ask the hooks.
 """
 
+import asyncio
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -14,11 +15,9 @@ from msgspec import Struct
 
 from hookline.config.sessions import SessionRecord, Sessions
 from hookline.config.trust.digest import sha256, shake_256
-from hookline.handlers.late_asyncio import asyncio
 from hookline.model.events import field_of
 from hookline.model.outcome import GO_ON, Outcome, Permission, Vote
 from hookline.model.wire import HookReply, Parsed
-from hookline.resident.call.late_loop import running_loop
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
@@ -96,10 +95,8 @@ class TwinCall:
         Then the call is this process's own, until it shares its answer or ends.
         """
         try:
-            if not self._locked():
-                await running_loop()
-                while not self._locked():  # another process cannot set an event
-                    await asyncio.sleep(_PAUSE)
+            while not self._locked():  # noqa: ASYNC110 another process cannot set an event
+                await asyncio.sleep(_PAUSE)
             found = self._read()
         except (OSError, msgspec.DecodeError):  # a file system without locks, or a file of another version
             return None

@@ -1,21 +1,19 @@
 """The process that an agent starts for one call: it reads stdin, writes the answer, and ends by the agent's rules."""
 
+import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
 from hookline.dialects.registry import dialect_named
-from hookline.handlers.late_asyncio import asyncio
 from hookline.journal.file import own_home
 from hookline.model.outcome import Outcome
 from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
 from hookline.resident.call.answer import BLOCKED, AgentCall
-from hookline.resident.call.late_loop import run
 from hookline.resident.call.payload import CallError, read_input
 from hookline.resident.call.place import moved_home
 from hookline.resident.call.reply import with_lines, without_stdout
@@ -51,7 +49,7 @@ def serve(
     call.started = process_started()
     raw = _input()
     signalled: list[int] = []
-    status = run(_serve(call, raw, signalled), partial(_stop_on_signals, signalled))
+    status = asyncio.run(_serve(call, raw, signalled))
     if relay and not signalled:
         from hookline.resident.start import start_if_wanted
 
@@ -100,22 +98,22 @@ def _input() -> bytes | CallError:
 
 async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) -> int:
     status = BLOCKED
+    _stop_on_signals(signalled)
     try:
         answer = with_lines(await call.answer(raw), call.problems)
         status = _write_answer(answer, call.outcome)
         _close_streams()
-        await call.engine.drain(_DRAIN_SECONDS)
-        call.record_late()
+        await call.finish(_DRAIN_SECONDS)
     except asyncio.CancelledError:
         if not signalled:
             raise
     finally:
-        await call.engine.close(0)
+        await call.close()
     return status
 
 
 def _stop_on_signals(signalled: list[int]) -> None:
-    """Without a loop nothing runs that a signal would have to end: it ends this process, as it does by itself."""
+    """Cancel the call on a signal, so that hooks end with it."""
     import signal
 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
