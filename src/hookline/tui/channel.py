@@ -11,7 +11,7 @@ from rich.console import RenderableType
 
 from hookline.agent.front import Choice
 from hookline.agent.ports import Shown
-from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, slash_of
+from hookline.agent.prompts.local_commands import local_command
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
@@ -104,8 +104,7 @@ class PromptQueue(deque[str]):
 
     def popleft(self) -> str:
         text = super().popleft()
-        slash = slash_of(text)
-        is_command = slash is not None and slash.name in LOCAL_COMMANDS
+        is_command = local_command(text) is not None
         self.taken = "" if is_command else text
         self._post(Taken(text, is_command))
         return text

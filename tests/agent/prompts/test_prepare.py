@@ -10,14 +10,7 @@ import pytest
 from hookline.agent.prompts.history import InputHistory
 from hookline.agent.prompts.local_commands import LOCAL_COMMANDS
 from hookline.agent.prompts.prepare import ProjectPrompts, help_text, prepare
-from hookline.agent.prompts.prompt import (
-    LONGEST_ROUTED,
-    LocalCommand,
-    PreparedPrompt,
-    PromptContext,
-    Route,
-    Router,
-)
+from hookline.agent.prompts.prompt import LONGEST_ROUTED, PreparedPrompt, PromptContext, Route, Router
 
 
 class Project:
@@ -63,35 +56,6 @@ def project(tmp_path: Path) -> Project:
 )
 def test_plain_text_is_sent_as_it_is(project: Project, text: str) -> None:
     assert project.prepare(text) == PreparedPrompt(shown=text, text=text)
-
-
-@pytest.mark.parametrize("name", LOCAL_COMMANDS)
-def test_a_local_command_is_parsed_and_nothing_is_sent(project: Project, name: str) -> None:
-    argument = {"none": "", "optional": "", "required": "some thing"}[LOCAL_COMMANDS[name].argument]
-    text = f"/{name} {argument}\n"
-    assert project.prepare(text) == PreparedPrompt(
-        shown=text, local=LocalCommand(name, argument), sends=False
-    )
-
-
-def test_an_argument_that_is_optional_is_taken_whole(project: Project) -> None:
-    assert project.prepare("/compact keep  the plan\nand the tests").local == LocalCommand(
-        "compact", "keep  the plan\nand the tests"
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("/add-dir", "/add-dir needs an argument: /add-dir DIR"),
-        ("/worktree  ", "/worktree needs an argument: /worktree NAME"),
-        ("/clear everything", "/clear takes no argument; it was not run"),
-    ],
-)
-def test_a_local_command_typed_wrongly_is_told_and_does_nothing(
-    project: Project, text: str, problem: str
-) -> None:
-    assert project.prepare(text) == PreparedPrompt(shown=text, problems=(problem,), sends=False)
 
 
 def test_an_unknown_command_names_the_nearest_and_is_not_sent(project: Project) -> None:
@@ -181,12 +145,10 @@ def test_a_skill_wraps_the_prompt_and_says_where_its_files_are(project: Project)
     assert prepared.problems == ()
 
 
-def test_a_command_wins_over_a_skill_and_a_local_command_over_both(project: Project) -> None:
+def test_a_command_wins_over_a_skill(project: Project) -> None:
     project.write(".hookline/skills/x/SKILL.md", "skill")
     project.write(".hookline/commands/x.md", "command")
-    project.write(".hookline/commands/clear.md", "never")
     assert project.prepare("/x").text == "command"
-    assert project.prepare("/clear").local == LocalCommand("clear")
 
 
 @pytest.mark.parametrize(

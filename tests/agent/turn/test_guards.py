@@ -166,18 +166,6 @@ def test_no_hook_makes_the_user_type_what_widens_permissions(prompt: str, tmp_pa
     assert "only the user may type" in scripted.seen.texts("blocked")[0]
 
 
-def test_a_mode_that_the_user_typed_holds_though_a_hook_has_seen_it(tmp_path: Path) -> None:
-    hooks = {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "true"}]}]}
-    scripted = _played(tmp_path, [], "/mode plan", hooks=hooks)
-    assert scripted.agent.permissions.mode == "plan"
-
-
-def test_a_hook_may_still_write_other_commands(tmp_path: Path) -> None:
-    said = _answers("UserPromptSubmit", updatedPrompt="/cost")
-    scripted = _played(tmp_path, [], "what did it cost?", hooks={"UserPromptSubmit": said})
-    assert scripted.seen.texts("notice") == ["0 tokens in, 0 out"]
-
-
 def test_a_first_message_of_a_hook_is_no_command_of_the_agents_own(tmp_path: Path) -> None:
     said = _answers("SessionStart", initialUserMessage="/mode bypass")
 

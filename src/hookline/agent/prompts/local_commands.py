@@ -54,26 +54,17 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
 )
 
 
-#: These widen what the agent may do, so a hook that writes them into a prompt changes nothing.
-ONLY_TYPED = frozenset({"mode", "add-dir"})
-
-
-def only_typed(command: LocalCommand, typed: str) -> bool:
-    """Whether only the user may give this command, and the user did not type it."""
-    slash = slash_of(typed)
-    return command.name in ONLY_TYPED and (slash is None or local_command(slash) != command)
-
-
 def slash_of(text: str) -> Slash | None:
     """The command in a text, or None when it is plain text."""
     found = _SLASH.match(text)
     return Slash(found[1], text[found.end() :].strip()) if found else None
 
 
-def local_command(slash: Slash) -> LocalCommand | str | None:
-    """The command, or what is wrong with it; None when it is not a local one."""
-    row = LOCAL_COMMANDS.get(slash.name)
-    if row is None:
+def local_command(text: str) -> LocalCommand | str | None:
+    """Return the local command in a text, or what is wrong with it; None when it is something else."""
+    slash = slash_of(text)
+    row = LOCAL_COMMANDS.get(slash.name) if slash is not None else None
+    if slash is None or row is None:
         return None
     if row.argument == "required" and not slash.arguments:
         return f"/{slash.name} needs an argument: /{slash.name} {row.placeholder}"

@@ -27,11 +27,6 @@ from hookline.permissions.state import Permissions
 async def prepare(text: str, context: PromptContext) -> PreparedPrompt:
     """What the text becomes. Never raises: what is wrong is among its problems."""
     slash = slash_of(text)
-    local = local_command(slash) if slash is not None else None
-    if isinstance(local, LocalCommand):
-        return PreparedPrompt(shown=text, local=local, sends=False)
-    if isinstance(local, str):
-        return _refused(text, local)
     if slash is None and "@" not in text and not context.router:
         return PreparedPrompt(shown=text, text=text)
     # It reads files, and patterns may be slow.
@@ -131,6 +126,9 @@ class ProjectPrompts:
         self._context = context
         self._history = history
         self._join = join
+
+    def local(self, text: str) -> LocalCommand | str | None:
+        return local_command(text)
 
     async def prepare(self, text: str, cwd: str) -> PreparedPrompt:
         return await prepare(text, replace(self._context, cwd=cwd))

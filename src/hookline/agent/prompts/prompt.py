@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hookline.agent.prompts.local_commands import LocalCommand
 from hookline.matching.patterns import Expression, Patterns
 from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.errors import PatternError
@@ -80,6 +79,5 @@ class PreparedPrompt(Struct, frozen=True, kw_only=True):
     hooks_at: Where = NOWHERE
     #: Printable messages for the user.
     problems: tuple[str, ...] = ()
-    local: LocalCommand | None = None
-    #: False when there is nothing for a model: a local command, or a command that cannot be used.
+    #: False when there is nothing for a model: a command that cannot be used.
     sends: bool = True

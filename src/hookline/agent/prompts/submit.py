@@ -1,4 +1,7 @@
-"""From a submitted text to a turn that may begin. Hooks come first; everything after sees only what they leave."""
+"""Take a submitted text to a turn that may begin.
+
+Local commands are read from what the user typed. Then hooks come; everything after sees only what they leave.
+"""
 
 import uuid
 from collections.abc import Sequence
@@ -20,6 +23,10 @@ from hookline.permissions.rules import RuleSet
 class Prompts(Protocol):
     """Turns a text that hooks let through into a prompt."""
 
+    def local(self, text: str) -> LocalCommand | str | None:
+        """Return the command for the agent itself in a text, or what is wrong with it; None for anything else."""
+        ...
+
     async def prepare(self, text: str, cwd: str) -> PreparedPrompt: ...
 
     async def begin(self, prepared: PreparedPrompt) -> Sequence[str]:
@@ -33,6 +40,10 @@ class Prompts(Protocol):
 
 class PlainPrompts:
     """No commands, no mentions: the text is the prompt."""
+
+    def local(self, text: str) -> LocalCommand | str | None:
+        del text
+        return None
 
     async def prepare(self, text: str, cwd: str) -> PreparedPrompt:
         del cwd
@@ -76,7 +87,13 @@ class Submission:
         self._rules = parts.permissions.reader
         self._prompts = prompts
 
-    async def submit(self, text: str) -> AcceptedPrompt | RejectedPrompt | LocalCommand:
+    def command(self, text: str) -> LocalCommand | RejectedPrompt | None:
+        """Return the local command that the user typed; None for a prompt. Hooks do not see commands."""
+        typed = self._prompts.local(text)
+        return self._unusable(text, (typed,)) if isinstance(typed, str) else typed
+
+    async def submit(self, text: str) -> AcceptedPrompt | RejectedPrompt:
+        """Return the prompt as hooks leave it. What they make of it is never a local command."""
         self._hooks.update(prompt_id=str(uuid.uuid4()))
         submitted = await self._hooks.dispatch(e.USER_PROMPT_SUBMIT, p.Prompt(prompt=text))
         if submitted.blocked or submitted.stop:
@@ -84,13 +101,12 @@ class Submission:
         final = text if submitted.updated_prompt is None else str(submitted.updated_prompt)
         if not final.strip():
             return self._rejected(final, "the prompt is empty: there is nothing to send")
+        if self._prompts.local(final) is not None:
+            return self._made_local(text, final, submitted)
         prepared = await self._prompts.prepare(final, self._workplace.cwd)
-        self._warn(prepared.problems)
-        if prepared.local is not None:
-            return prepared.local
         if not prepared.sends:
-            why = "; ".join(prepared.problems) or "there is nothing to send"
-            return RejectedPrompt(why=why, text=final)
+            return self._unusable(final, prepared.problems)
+        self._warn(prepared.problems)
         expanded = await self._expanded(prepared)
         if expanded is not None and (expanded.blocked or expanded.stop):
             return self._blocked(final, expanded, e.USER_PROMPT_EXPANSION)
@@ -104,6 +120,15 @@ class Submission:
             allowed=self._allowed(prepared),
             context=(*submitted.context_items, *(expanded.context_items if expanded is not None else ())),
         )
+
+    def _made_local(self, typed: str, made: str, outcome: Outcome) -> RejectedPrompt:
+        """Give back what the user typed: sent once more, the hook's text would be a command."""
+        why = f"a hook made the prompt {made.split(maxsplit=1)[0]}, which only the user may type"
+        return self._rejected(typed, why, **self._hooks.by(outcome.edits[-1].by, e.USER_PROMPT_SUBMIT))
+
+    def _unusable(self, text: str, problems: Sequence[str]) -> RejectedPrompt:
+        self._warn(problems)
+        return RejectedPrompt(why="; ".join(problems) or "there is nothing to send", text=text)
 
     async def _expanded(self, prepared: PreparedPrompt) -> Outcome | None:
         if prepared.command is None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from hookline.agent.conversation import LateMessages, wake_prompt
 from hookline.agent.models.port import ModelError, Usage
-from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, LocalCommand, only_typed, slash_of
+from hookline.agent.prompts.local_commands import LocalCommand, local_command
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
 from hookline.agent.session.compaction import Compaction
 from hookline.agent.session.instructions import Instructions
@@ -128,9 +128,9 @@ class Agent:
             self._queue_first_message(begun.initial_user_message)
 
     def _queue_first_message(self, text: str) -> None:
-        slash = slash_of(text)
-        if slash is not None and slash.name in LOCAL_COMMANDS:
-            self.user.warn(f"a hook's first message was not used: only the user may type /{slash.name}")
+        if local_command(text) is not None:
+            name = text.split(maxsplit=1)[0]
+            self.user.warn(f"a hook's first message was not used: only the user may type {name}")
         elif self.queue or self.conversation.messages:
             self.user.show("notice", "a hook's first message was not used: there is a prompt already")
         else:
@@ -292,16 +292,12 @@ class Agent:
         """The turn a text begins. Hooks of prompts do not see a wake: the user did not type it."""
         if woken:
             return self._new_turn(AcceptedPrompt(shown=text, text=text, wake=wake))
-        found = await self._submission.submit(text)
+        found = self._submission.command(text) or await self._submission.submit(text)
         if isinstance(found, RejectedPrompt):
             return PromptResult(status="blocked", why=found.why, rejected_text=found.text)
         if isinstance(found, AcceptedPrompt):
             self._last_prompt = found
             return self._new_turn(found)
-        if only_typed(found, text):
-            why = f"a hook made the prompt /{found.name}, which only the user may type"
-            self.user.show("blocked", why)
-            return PromptResult(status="blocked", why=why, rejected_text=text)
         return await self._local(found)
 
     async def _local(self, local: LocalCommand) -> Turn | PromptResult:
