@@ -21,7 +21,7 @@ def differences(played: Played) -> list[str]:
     for wanted in play.event:
         found += _event(wanted, events, played)
     said = "\n".join(notice["text"] for notice in played.document["notices"])
-    found += _texts("notices", said, play.notices_have, (), played)
+    found += _texts("notices", said, play.notices_have, play.notices_havent, played)
     found += _requests(played)
     found += _transcript(played)
     return found

@@ -100,8 +100,9 @@ class Play(_Strict, frozen=True, kw_only=True):
     no_files: tuple[str, ...] = ()
     transcript_has: tuple[str, ...] = ()
     transcript_hasnt: tuple[str, ...] = ()
-    #: Parts of what whoever watches is told beside the answer.
+    #: Parts of what the user is shown beside the answer.
     notices_have: tuple[str, ...] = ()
+    notices_havent: tuple[str, ...] = ()
     stdout: str | None = None
     stderr_has: tuple[str, ...] = ()
 

@@ -35,7 +35,12 @@ RIGHT: list[dict[str, Any]] = [
     {"event": [{"event": "A", "payload": {"x": 1}, "outcome": {"blocked": False}, "runs": []}]},
     {"request": [{"has": ["hello", "kind"], "hasnt": ["bye"], "last": {"role": "user"}, "model": "m"}]},
     {"files": {"f": "text of /p"}, "files_have": {"f": "text"}, "no_files": ["g"]},
-    {"files": {"f": "text of $PROJECT"}, "notices_have": ["the gap"], "transcript_has": ["kept"]},
+    {
+        "files": {"f": "text of $PROJECT"},
+        "notices_have": ["the gap"],
+        "notices_havent": ["gaps"],
+        "transcript_has": ["kept"],
+    },
 ]
 WRONG: list[dict[str, Any]] = [
     {"status": "failed"},

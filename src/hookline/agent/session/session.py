@@ -114,6 +114,8 @@ class Agent:
     async def start(self, source: str = "startup", *, setup: str | None = None) -> None:
         """Fire Setup, if asked for, and SessionStart; load instructions."""
         self._end_fired = False
+        # Before hooks of the start add their text, which is no prompt.
+        begun_before = self.turns > 0 and bool(self.conversation.messages)
         if setup is not None:
             ready = await self.fire(e.SETUP, p.SetupRun(trigger=setup))
             self.conversation.place(ready.context_items)
@@ -125,14 +127,15 @@ class Agent:
         else:
             await self.instructions.start()
         if begun.initial_user_message is not None:
-            self._queue_first_message(begun.initial_user_message)
+            self._queue_first_message(begun.initial_user_message, begun_before)
 
-    def _queue_first_message(self, text: str) -> None:
+    def _queue_first_message(self, text: str, begun_before: bool) -> None:
         if local_command(text) is not None:
             name = text.split(maxsplit=1)[0]
             self.user.warn(f"a hook's first message was not used: only the user may type {name}")
-        elif self.queue or self.conversation.messages:
-            self.user.show("notice", "a hook's first message was not used: there is a prompt already")
+        elif self.queue or begun_before:
+            why = "there is a prompt already" if self.queue else "the conversation has begun already"
+            self.user.show("notice", f"a hook's first message was not used: {why}")
         else:
             self.queue.append(text)
 
