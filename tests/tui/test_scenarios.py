@@ -33,6 +33,11 @@ ROWS: Sequence[tuple[str, Sequence[str], Sequence[tuple[str, str]], Sequence[str
         ["✗ blocked: not today", "blocking.toml:", "> hello", "· idle ·"],
     ),
     (
+        "seed000_smoke_test", ("--dialect", "codewhale", "--config", "refusing.toml"),
+        [("hello\r", "blocked: not before noon")],
+        ["✗ blocked: not before noon", "refusing.toml:", "> hello", "· idle ·"],
+    ),
+    (
         "seed000_blocked_submit", CODEWHALE,
         [("plain\ra secret\rbroken\rplain again\r", "two"), ("", "· idle")],
         ["> plain", "one", "✗ blocked: no secrets here", "✗ blocked: hook grep gave no answer: exit 7",

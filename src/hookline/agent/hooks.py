@@ -13,6 +13,7 @@ from hookline.engine.session import Session
 from hookline.engine.tool_call import Hooks
 from hookline.model.events import EventSpec
 from hookline.model.outcome import GO_ON, Outcome
+from hookline.model.raw import first_line
 from hookline.model.run import Run
 from hookline.model.scene import Scene
 
@@ -261,6 +262,8 @@ def _news(fired: Fired, source: Callable[[str], str]) -> Iterator[Shown]:
     for run in fired.runs:
         if run.passed_without_answer and run.hook not in told:
             what = run.detail or (run.cause or run.status).replace("_", " ")
+            line = first_line(run.stderr.encode())
+            what = what if line in what else f"{what}: {line}"
             yield Shown(
                 kind="warning",
                 text=f"hook {run.hook} gave no answer, and its event went on: {what}",

@@ -14,7 +14,7 @@ from hookline.model.events import May
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Message, Outcome, Vote, has_only_votes, only_vote
 from hookline.model.policy import Cause, Reaction
-from hookline.model.raw import Broke, RawResult
+from hookline.model.raw import Broke, RawResult, first_line
 from hookline.model.read_only import changeable
 from hookline.model.run import Status
 from hookline.model.safe_text import one_line
@@ -219,8 +219,12 @@ def _reaction_outcome(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome
     if reaction == "pass":
         return GO_ON
     cause = failure.cause.replace("_", " ")
-    detail = f"{cause} {failure.detail}" if failure.detail.startswith("after ") else failure.detail or cause
+    continues = failure.detail.startswith(("after ", "by "))
+    detail = f"{cause} {failure.detail}" if continues else failure.detail or cause
     text = failure.words or f"hook {hook.name} gave no answer: {detail}"
+    line = first_line(failure.stderr)
+    if line not in text:
+        text = f"{text}: {line}"
     if reaction == "warn":
         return Outcome(messages=(Message(text, hook.name),))
     kind = "ask" if reaction == "ask" else "block"

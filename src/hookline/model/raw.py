@@ -69,6 +69,11 @@ def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Broke:
     return Broke(cause, detail, raw.stdout, raw.stderr, raw.code, None, raw.truncated, raw.queue_ms, raw.warm)
 
 
+def first_line(output: bytes) -> str:
+    """Return the first line of an output that is not blank, at most 300 characters of it."""
+    return output[:2000].strip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()[:300]
+
+
 class Detached(Struct, frozen=True):
     """The hook asked to go on in the background; `rest` is an awaitable of its real result."""
 

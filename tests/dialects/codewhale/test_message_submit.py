@@ -109,16 +109,31 @@ def test_exit_2_blocks_and_ends_the_chain() -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "reason"),
     [
-        "echo 'raw secret words'; exit 2",
-        "echo 'raw secret words' >&2; exit 2",
-        """echo '{"reason": 5, "text": "raw secret words"}'; exit 2""",
-        """echo '{"text": "raw secret words", "reason": "  "}'; exit 2""",
-        """echo '"raw secret words"'; exit 2""",
+        ("""echo '{"reason": "from json"}'; echo err >&2; exit 2""", "from json"),
+        ("echo from stdout; echo ' from stderr ' >&2; exit 2", "from stderr"),
+        ("echo from stdout; exit 2", "from stdout"),
+        ("""echo '{"reason": 5, "text": "the text"}'; echo from stderr >&2; exit 2""", "from stderr"),
+        ("printf 'two\\nlines, see /etc/passwd' >&2; exit 2", "two lines, see [path]"),
     ],
 )
-def test_a_block_never_shows_raw_output(command: str) -> None:
+def test_the_reason_of_a_block_is_its_json_its_errors_or_its_output(command: str, reason: str) -> None:
+    outcome, _ = submit(entry("message_submit", command, name="guard"))
+
+    assert outcome.blocked
+    assert outcome.reason == reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "exit 2",
+        """echo '{"reason": 5, "text": "the text"}'; exit 2""",
+        """echo '{"text": "the text", "reason": "  "}'; exit 2""",
+    ],
+)
+def test_a_block_without_a_reason_names_its_hook_and_never_shows_its_answer(command: str) -> None:
     outcome, _ = submit(entry("message_submit", command, name="guard"))
 
     assert outcome.blocked

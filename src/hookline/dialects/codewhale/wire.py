@@ -1,7 +1,7 @@
 """CodeWhale's wire, both ways: what the end of a hook means there, and how an outcome is answered there.
 
-Three events read an exit code and stdout; at the others a hook can only fail. stderr is never shown, but for one case:
-a tool gate that denies by its exit code alone.
+Three events read an exit code and stdout; at the others a hook can only fail. stderr is the reason of a block that
+gives no other, and its first line is part of a failure's message; where the model may read it, it is redacted.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,10 +27,10 @@ from hookline.dialects.codewhale.texts import (
     one_line,
     redacted,
 )
-from hookline.dialects.family.wire import ResultReader
+from hookline.dialects.family.wire import ResultReader, with_first_line
 from hookline.dialects.json_text import JsonTextError, read_lenient, whole_text, written, written_answer
 from hookline.model.outcome import ContextItem, Edit, Message, Outcome, OutcomeBuilder, Vote, VoteKind, unsaid
-from hookline.model.raw import Broke, Exited, RawResult
+from hookline.model.raw import Broke, Exited, RawResult, failure
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class CodeWhaleWire(ResultReader):
 def _read_submit(call: Call, raw: Exited) -> Decoded:
     answer, problem = _object(_stdout(raw))
     if raw.code == 2:
-        reason = _shown_reason(one_line(_text(answer.get("reason")), CAPTURE), SUBMIT_REASON_CHARS)
+        reason = _shown_reason(one_line(_submit_reason(raw, answer), CAPTURE), SUBMIT_REASON_CHARS)
         fallback = f"hook {_shown_name(call)} blocked this message and gave no reason"
         return Decoded(Outcome(votes=(Vote("block", reason or fallback),)))
     if raw.code:
@@ -102,6 +102,12 @@ def _read_submit(call: Call, raw: Exited) -> Decoded:
     if problem is not None:
         return Decoded(Outcome(messages=(_warning(call, problem),)))
     return Decoded(Outcome(edits=(Edit(answer["text"]),))) if "text" in answer else NOTHING_SAID
+
+
+def _submit_reason(raw: Exited, answer: Object) -> str:
+    """Return the reason of its JSON, else its errors, else its plain output. CodeWhale shows only the first."""
+    own, plain = _text(answer.get("reason")), "" if answer else _stdout(raw)
+    return own if own.strip() else captured(raw.stderr).strip() or plain
 
 
 def _unusable_text(answer: Object) -> str | None:
@@ -237,16 +243,17 @@ def _warning(call: Call, problem: str) -> Message:
 
 
 def _crashed(call: Call, raw: Exited) -> Broke:
-    return _worded(call, Broke("crashed", f"exit {raw.code}", exit_code=raw.code, truncated=raw.truncated))
+    return _worded(call, failure(raw, "crashed", f"exit {raw.code}"))
 
 
-def _worded(call: Call, failure: Broke) -> Broke:
+def _worded(call: Call, broke: Broke) -> Broke:
     """Where a failure denies something, the model reads its words, so they must hold no path and no command."""
-    detail = one_line(failure.detail, SUBMIT_REASON_CHARS)
-    words = f"{_STARTS.get(failure.cause, '')} {detail}".strip() or failure.cause.replace("_", " ")
+    start = f"{_STARTS.get(broke.cause, '')} {broke.detail}".strip() or broke.cause.replace("_", " ")
+    words = one_line(with_first_line(start, broke.stderr), SUBMIT_REASON_CHARS)
     if BY_NAME[call.hook.policy.event_name].guards:
         words = redacted(words)
-    return replace(failure, words=f"hook {_shown_name(call)} gave no answer: {words}")
+    # Without stderr: what of it may be shown is among the words.
+    return replace(broke, words=f"hook {_shown_name(call)} gave no answer: {words}", stderr=b"")
 
 
 def _shown_name(call: Call) -> str:

@@ -17,7 +17,7 @@ from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
 from hookline.model.events import EventSpec, field_of
 from hookline.model.outcome import GO_ON, Outcome, Vote, with_edits
 from hookline.model.policy import Cause
-from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned, failure
+from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned, failure, first_line
 from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import NOTHING_SAID, Call, Decoded
 
@@ -254,7 +254,7 @@ def crash(raw: Exited) -> tuple[Cause, str]:
 
 
 def with_first_line(what: str, output: bytes) -> str:
-    line = output[:2000].strip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()[:300]
+    line = first_line(output)
     return f"{what}: {line}" if line else what
 
 
