@@ -40,6 +40,7 @@ from hookline.agent.settings import AgentSettings
 from hookline.agent.tools.base import Category, ToolReply, Workplace
 from hookline.agent.turn.turn import AgentParts
 from hookline.cli.main import run
+from hookline.config.trust.trust import Trust
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
@@ -147,6 +148,7 @@ def agent() -> Calls:
                 permissions=Permissions({"house": rules}, root=cwd, reader=reader),
                 workplace=Workplace(hooks, cwd, env={}),
                 user=user,
+                trust=Trust(cwd, {}),
             )
         )
         await one.start()

@@ -15,6 +15,7 @@ from hookline.agent.settings import AgentSettings
 from hookline.agent.subagents.subagent import GENERAL
 from hookline.agent.tools.base import Workplace
 from hookline.agent.turn.turn import AgentParts
+from hookline.config.trust.trust import Trust
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
@@ -40,6 +41,7 @@ def test_an_agent_is_built_from_its_parts_and_plays_a_turn_without_an_engine(tmp
                 permissions=Permissions({"test": rules}, root=str(tmp_path), reader=RuleReader(home="")),
                 workplace=Workplace(hooks, str(tmp_path), env={}),
                 user=user,
+                trust=Trust(str(tmp_path), {}),
             )
         )
         await agent.start()

@@ -35,6 +35,7 @@ from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.transcript.records import SessionFacts
 from hookline.agent.transcript.store import SessionsStore, new_session_id
 from hookline.agent.transcript.writer import Transcript
+from hookline.agent.turn.includes import Includes
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
 from hookline.config.jobs import adopt_jobs
@@ -182,6 +183,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         permissions=permissions,
         workplace=Workplace(hooks, options.cwd, env=host.env, files=files),
         user=host.user,
+        trust=trust,
     )
     servers, found = _servers(options, host, found, hooks, trust)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(LateMessage(kind="context", text=done.text)))
@@ -204,7 +206,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         )
     )
     _warn_of_unknown_tools(options, toolbox, host.user)
-    prompts = _prompts(options, host, found, permissions, join)
+    prompts = _prompts(options, host, found, parts, join)
     store = SessionsStore(host.env, options.cwd)
     commands = {**session_commands(worktrees, prompts, host.engine, store), **host.commands}
     agent = Agent(parts, prompts, commands, host.queue)
@@ -383,14 +385,18 @@ def _prompts(
     options: AgentOptions,
     host: AgentHost,
     found: SettingsFound,
-    permissions: Permissions,
+    parts: AgentParts,
     join: Callable[[PreparedPrompt], Awaitable[Sequence[str]]],
 ) -> ProjectPrompts:
     router = Router(found.table.routes)
     for problem in router.problems:
         host.user.warn(problem)
     context = PromptContext(
-        cwd=options.cwd, env=host.env, router=router, objection=denied_reads(permissions, options.cwd)
+        cwd=options.cwd,
+        env=host.env,
+        router=router,
+        objection=denied_reads(parts.permissions, options.cwd),
+        includes=Includes(parts),
     )
     file = os.path.join(state_dir(host.env), "input_history.jsonl")
     return ProjectPrompts(context, InputHistory(file, report=host.user.warn), join)

@@ -1,8 +1,10 @@
-"""What a project brings to the agent besides hooks, and what of it the user has to trust: settings and MCP servers."""
+"""List what the user has to trust of a project besides hooks: settings, MCP servers, files that others include."""
 
 from collections.abc import Mapping
 
 from hookline.agent.mcp.config import find_servers
+from hookline.agent.prompts.command_files import command_items
+from hookline.agent.session.instruction_files import instruction_items
 from hookline.agent.settings import read_settings
 from hookline.config.trust.items import TrustItem
 from hookline.config.trust.trust import Trust
@@ -13,4 +15,9 @@ def project_items(cwd: str, env: Mapping[str, str], trust: Trust) -> list[TrustI
     """Every item of a directory that is not a hook, trusted or not. Nothing is started."""
     settings = read_settings(cwd, env, RuleReader(home=env.get("HOME", "")), trust)
     servers = find_servers(cwd, env, settings.documents, trust)
-    return [*settings.items, *servers.items]
+    return [
+        *settings.items,
+        *servers.items,
+        *instruction_items(cwd, env, trust),
+        *command_items(cwd, env, trust),
+    ]

@@ -106,6 +106,8 @@ def _skills(place: Place) -> Iterator[Entry]:
 class Definition(Struct, frozen=True, kw_only=True):
     entry: Entry
     body: str
+    #: The number of the line that the body begins with.
+    first_line: int = 1
     description: str = ""
     argument_hint: str = ""
     model: str | None = None
@@ -124,7 +126,17 @@ class Definition(Struct, frozen=True, kw_only=True):
 
 def read_definition(entry: Entry) -> Definition:
     """Raises UnreadableError: a file whose `allowed-tools` cannot be read must not be used."""
-    matter = read_front_matter(read_text(entry.file, _MOST_BYTES), entry.file)
+    return definition_of(entry, definition_text(entry.file))
+
+
+def definition_text(file: str) -> str:
+    """Return the text of a command or skill. Raises UnreadableError."""
+    return read_text(file, _MOST_BYTES)
+
+
+def definition_of(entry: Entry, text: str) -> Definition:
+    """Read the text of a command or skill. Raises UnreadableError, as above."""
+    matter = read_front_matter(text, entry.file)
     if (error := matter.error) is not None:
         line = error.where.line  # the first is the front matter as a whole
         place = "" if line is None or line == 1 else f"line {line} of its front matter: "
@@ -133,6 +145,7 @@ def read_definition(entry: Entry) -> Definition:
     return Definition(
         entry=entry,
         body=matter.body,
+        first_line=text.count("\n") - matter.body.count("\n") + 1,
         description=one_line(_line(fields.get("description")), _WIDEST_DESCRIPTION),
         argument_hint=one_line(_line(fields.get("argument-hint")), _WIDEST_DESCRIPTION),
         model=_model(fields.get("model")),
@@ -190,7 +203,7 @@ def split_rules(text: str) -> Iterator[str]:
 
 def with_arguments(body: str, arguments: str) -> str:
     """`$ARGUMENTS` and `$1` to `$9` filled in, in one pass: an argument's own `$1` stays as it is."""
-    words = _words(arguments)
+    words = argument_words(arguments)
 
     def filled(place: re.Match[str]) -> str:
         if place[1] == "ARGUMENTS":
@@ -203,7 +216,13 @@ def with_arguments(body: str, arguments: str) -> str:
     return text if places or not arguments else f"{text.rstrip()}\n\nARGUMENTS: {arguments}"
 
 
-def _words(arguments: str) -> list[str]:
+def is_partly_placeholder(word: str) -> bool:
+    """Return True if arguments fill in a part of the word, and not all of it."""
+    return _PLACE.search(word) is not None and _PLACE.fullmatch(word) is None
+
+
+def argument_words(arguments: str) -> list[str]:
+    """Return what `$1` to `$9` stand for."""
     try:
         return shlex.split(arguments)
     except ValueError:

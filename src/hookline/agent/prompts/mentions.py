@@ -4,7 +4,7 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -102,6 +102,14 @@ def _readings(word: str, *, trim: bool) -> tuple[Reading, ...]:
     return tuple(found)
 
 
+class Wanted(Struct, frozen=True):
+    """A mentioned file that is there."""
+
+    name: str
+    path: str
+    reading: Reading
+
+
 class Expanded(Struct, frozen=True):
     blocks: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -113,37 +121,42 @@ class _Contents(Struct, frozen=True):
     says: str = ""
 
 
-def with_mentions(text: str, sought: str, context: PromptContext) -> tuple[str, tuple[str, ...]]:
-    """The text, followed by the files that `sought` (all or part of it) mentions; and the problems found."""
-    if "@" not in sought:
-        return text, ()
-    expanded = expand(mentions(sought), context)
-    return "\n\n".join((text, *expanded.blocks)), expanded.problems
-
-
 def expand(found: Sequence[Mention], context: PromptContext) -> Expanded:
-    blocks: dict[tuple[str, int, int | None], str] = {}
+    """Return the files that are mentioned as blocks for the end of the prompt, and the problems found. Blocking."""
+    blocks: list[str] = []
     problems: list[str] = []
+    for each in wanted_files(found, context):
+        if isinstance(each, str):
+            problems.append(each)
+            continue
+        try:
+            blocks.append(block(each, context))
+        except UnreadableError as problem:
+            problems.append(f"@{each.name} {problem}")
+    return Expanded(tuple(blocks), tuple(problems))
+
+
+def wanted_files(found: Sequence[Mention], context: PromptContext) -> Iterator[Wanted | str]:
+    """Yield the files that are mentioned, each once, and what is wrong with the others."""
+    seen: set[tuple[str, int, int | None]] = set()
     for mention in found[:MOST_WORDS]:
+        name = one_line(mention.name, 200)
         there = _there(mention, context)
         if there is None:
             if _is_missed(mention, context):
-                problems.append(f"@{one_line(mention.name, 200)}: there is no such file")
+                yield f"@{name}: there is no such file"
             continue
         path, reading = there
         key = (path, reading.first, reading.last)
-        if key in blocks:
+        if key in seen:
             continue
-        if len(blocks) >= MOST_MENTIONS:
-            problems.append(f"only the first {MOST_MENTIONS} mentioned files were read")
+        if len(seen) >= MOST_MENTIONS:
+            yield f"only the first {MOST_MENTIONS} mentioned files were read"
             break
-        try:
-            blocks[key] = _block(path, reading, context)
-        except UnreadableError as problem:
-            problems.append(f"@{one_line(mention.name, 200)} {problem}")
+        seen.add(key)
+        yield Wanted(name, path, reading)
     if len(found) > MOST_WORDS:
-        problems.append(f"only the first {MOST_WORDS} words with an @ were read")
-    return Expanded(tuple(blocks.values()), tuple(problems))
+        yield f"only the first {MOST_WORDS} words with an @ were read"
 
 
 def _there(mention: Mention, context: PromptContext) -> tuple[str, Reading] | None:
@@ -179,7 +192,9 @@ def _is_directory(path: str) -> bool:
         return False
 
 
-def _block(path: str, reading: Reading, context: PromptContext) -> str:
+def block(wanted: Wanted, context: PromptContext) -> str:
+    """Return a file as a block. Raises UnreadableError."""
+    path, reading = wanted.path, wanted.reading
     _refuse_forbidden(path, context)
     if _is_directory(path):
         contents, kind = _listing(path), "Directory"

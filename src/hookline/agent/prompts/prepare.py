@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
+from hookline.agent.prompts.command_files import expand_command, read_command
 from hookline.agent.prompts.history import InputHistory
 from hookline.agent.prompts.library import Definition, Entry, entries, read_definition
 from hookline.agent.prompts.local_commands import (
@@ -15,7 +16,7 @@ from hookline.agent.prompts.local_commands import (
     slash_of,
     usage,
 )
-from hookline.agent.prompts.mentions import with_mentions
+from hookline.agent.prompts.mentions import expand, mentions
 from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext
 from hookline.agent.safe_files import UnreadableError
 from hookline.matching.nearest import nearest
@@ -29,8 +30,10 @@ async def prepare(text: str, context: PromptContext) -> PreparedPrompt:
     slash = slash_of(text)
     if slash is None and "@" not in text and not context.router:
         return PreparedPrompt(shown=text, text=text)
+    if slash is not None:
+        return await _called(text, slash, context)
     # It reads files, and patterns may be slow.
-    return await asyncio.to_thread(_prepared, text, slash, context)
+    return await asyncio.to_thread(_prepared, text, context)
 
 
 async def help_text(context: PromptContext) -> str:
@@ -38,30 +41,31 @@ async def help_text(context: PromptContext) -> str:
     return await asyncio.to_thread(_help, context)
 
 
-def _prepared(text: str, slash: Slash | None, context: PromptContext) -> PreparedPrompt:
-    if slash is not None:
-        return _called(text, slash, context)
-    expanded, problems = with_mentions(text, text, context)
-    return PreparedPrompt(shown=text, text=expanded, model=_routed(text, context), problems=problems)
+def _prepared(text: str, context: PromptContext) -> PreparedPrompt:
+    expanded = expand(mentions(text), context)
+    return PreparedPrompt(
+        shown=text,
+        text="\n\n".join((text, *expanded.blocks)),
+        model=_routed(text, context),
+        problems=expanded.problems,
+    )
 
 
-def _called(text: str, slash: Slash, context: PromptContext) -> PreparedPrompt:
-    known = entries(context.cwd, context.env)
+async def _called(text: str, slash: Slash, context: PromptContext) -> PreparedPrompt:
+    known = await asyncio.to_thread(entries, context.cwd, context.env)
     entry = known.get(slash.name)
     if entry is None:
         return _refused(text, _unknown(slash.name, [*LOCAL_COMMANDS, *known]))
     try:
-        definition = read_definition(entry)
+        definition = await read_command(entry, context)
     except UnreadableError as problem:
         return _refused(text, f"/{slash.name}: {one_line(entry.file, 300)} {problem}")
     wrapped = definition.wrap(slash.arguments)
-    # A command is a prompt written in advance, so its mentions count; an @ in a skill's text means nothing.
-    sought = wrapped if entry.kind == "command" else slash.arguments
-    expanded, problems = with_mentions(wrapped, sought, context)
+    expanded = await expand_command(definition, wrapped, slash.arguments, context)
     return PreparedPrompt(
         shown=text,
-        text=expanded,
-        model=definition.model or _routed(text, context),
+        text="\n\n".join((wrapped, *expanded.blocks)),
+        model=definition.model or await asyncio.to_thread(_routed, text, context),
         allowed_tools=definition.allowed_tools,
         command=entry.name,
         command_kind=entry.kind,
@@ -70,7 +74,7 @@ def _called(text: str, slash: Slash, context: PromptContext) -> PreparedPrompt:
         command_file=entry.file,
         hooks=definition.hooks,
         hooks_at=definition.hooks_at,
-        problems=problems,
+        problems=expanded.problems,
     )
 
 

@@ -1,7 +1,7 @@
 """A prompt while it is prepared: what decides what a text becomes, and the prompt that comes out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -9,6 +9,9 @@ from hookline.matching.patterns import Expression, Patterns
 from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.errors import PatternError
 from hookline.model.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hookline.agent.turn.includes import Includes
 
 #: A slow pattern takes milliseconds per KiB, so only the beginning of a longer prompt is searched.
 LONGEST_ROUTED = 16 * 1024
@@ -57,6 +60,8 @@ class PromptContext(Struct, frozen=True, kw_only=True, eq=False):
     router: Router | None = None
     #: Why a mentioned file may not be read, or None. Asked with the path and with the target of a link.
     objection: Callable[[str], str | None] | None = None
+    #: Reads what files of the project mention; None: it is read like what the user mentions.
+    includes: "Includes | None" = None
 
 
 class PreparedPrompt(Struct, frozen=True, kw_only=True):

@@ -180,6 +180,7 @@ class Subagent:
             permissions=parent.permissions.child(source=kind.name),
             workplace=self._workplace,
             user=user,
+            trust=parent.trust,
         )
         self._hooks = hooks
         self._conversation = self._parts.conversation

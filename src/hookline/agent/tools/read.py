@@ -61,7 +61,7 @@ async def _run(arguments: ReadArguments, place: Workplace) -> ToolReply:
             f"{shown(path)} has only {found.total} lines, so there is nothing from line {first} on."
         )
     place.read_files[real] = changed
-    return ToolReply(text=_numbered(found, first), response=_response(path, found, first))
+    return ToolReply(text=_numbered(found, first), response=read_response(path, found, first))
 
 
 def _read(path: str, first: int, most: int, limit: WorkLimit) -> tuple[str, float, Lines]:
@@ -95,7 +95,8 @@ def _numbered(found: Lines, first: int) -> str:
     return "\n".join(lines)
 
 
-def _response(path: str, found: Lines, first: int) -> dict[str, Any]:
+def read_response(path: str, found: Lines, first: int = 1) -> dict[str, Any]:
+    """Return `tool_response` for hooks."""
     return {
         "type": "text",
         "file": {

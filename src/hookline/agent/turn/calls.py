@@ -89,7 +89,7 @@ class Calls:
             tool_category=_CATEGORIES.get(category := category_of(use, rules), category),
             mcp_server=mcp_server_of(use, rules),
         )
-        ports = _Ports(self._parts, use, call, rules)
+        ports = AgentPorts(self._parts, use, call, rules)
         result = await run_tool_call(self._parts.hooks, call, ports)
         if ports.counted and not result.ran:
             rules.budget.left += 1
@@ -119,7 +119,7 @@ class Calls:
             self._parts.warn(f"{use.name}: {objection}")
 
 
-class _Ports:
+class AgentPorts:
     """What the agent brings to one call."""
 
     def __init__(self, parts: AgentParts, use: ToolUse, call: p.ToolCall, rules: CallRules) -> None:

@@ -13,6 +13,7 @@ from hookline.agent.models.port import ModelError, ModelPort, Usage
 from hookline.agent.ports import Shown, UserPort
 from hookline.agent.settings import AgentSettings
 from hookline.agent.tools.base import Tool, Workplace
+from hookline.config.trust.trust import Trust
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
@@ -61,6 +62,8 @@ class AgentParts(Struct, frozen=True, kw_only=True, eq=False):
     permissions: Permissions
     workplace: Workplace
     user: UserPort
+    #: What of the project the user trusts.
+    trust: Trust
 
     def warn(self, text: str, **facts: Any) -> None:
         shown = Shown(kind="warning", text=text, agent=self.workplace.agent_type, **facts)

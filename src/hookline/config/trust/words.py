@@ -50,6 +50,7 @@ _SETTINGS: Mapping[str, str] = MappingProxyType(
         "replaces": "replaces your own hooks at {value}",
         "disableAllHooks": "switches all hooks off, yours too: {value}",
         "enabledPlugins": "switches plugins on or off: {value}",
+        "includes": "has these files sent to the model with it: {value}",
     }
 )
 _MOST_NAMED = 10

@@ -1,0 +1,47 @@
+"""Name the files that a file of a project includes, for the user to trust, and keep them inside the project."""
+
+import os
+from collections.abc import Sequence
+
+from hookline.agent.safe_files import UnreadableError
+from hookline.config.project import is_inside
+from hookline.config.trust.items import TrustItem
+from hookline.config.trust.trust import Trust
+from hookline.model.diagnostics import Where
+from hookline.model.safe_text import one_line
+
+_WIDEST = 300
+
+
+def inside(path: str, within: str) -> str:
+    """Return the real path of a file. Raises UnreadableError unless that is below the directory."""
+    real = os.path.realpath(path)
+    if not is_inside(real, os.path.realpath(within)):
+        raise UnreadableError(f"was left out: it is or leads outside {one_line(within, _WIDEST)}")
+    return real
+
+
+def leads_elsewhere(file: str, within: str) -> bool:
+    """Return True if a link stands in place of this file or of a directory between the two."""
+    own = os.path.join(os.path.realpath(within), os.path.relpath(file, within))
+    return os.path.realpath(file) != own
+
+
+def include_item(trust: Trust, where: Where, targets: Sequence[str]) -> TrustItem:
+    """Return what the user has to trust for a file to include others: their names, and where links lead."""
+    item = trust.settings_item(where, "files that it includes", {"includes": sorted(set(targets))})
+    if trust.hashes:
+        trust.accept_hashes([item])
+    return item
+
+
+def link_item(file: str, within: str, trust: Trust) -> TrustItem:
+    """Return what the user has to trust for a link to be read as the file in whose place it is."""
+    return include_item(trust, Where(file), [target(file, within)])
+
+
+def target(path: str, within: str) -> str:
+    """Name an included file for `include_item`: from the directory, with the file that a link leads to."""
+    root = os.path.realpath(within)
+    named, real = os.path.relpath(path, within), os.path.relpath(os.path.realpath(path), root)
+    return named if named == real else f"{named} -> {real}"

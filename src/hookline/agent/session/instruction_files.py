@@ -1,0 +1,206 @@
+"""Find instruction files and what they include: AGENTS.md, CLAUDE.md and rules."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.agent.include_items import include_item, inside, leads_elsewhere, link_item, target
+from hookline.agent.prompts.mentions import Mention, Reading
+from hookline.agent.safe_files import UnreadableError, chunks, opened
+from hookline.config.trust.items import TrustItem
+from hookline.config.trust.trust import Trust
+from hookline.dialects.dialect import upward, user_directory
+from hookline.dialects.registry import sharing
+from hookline.documents.front_matter import read_front_matter
+from hookline.matching.patterns import glob
+from hookline.model.diagnostics import Where
+from hookline.model.hook import Scope
+
+NAMES = ("AGENTS.md", "CLAUDE.md", "AGENTS.local.md", "CLAUDE.local.md")
+#: Characters of a file that are used.
+LONGEST = 100_000
+#: How many files may lie between a file and the first that includes it.
+DEEPEST = 5
+#: `@path` at the start of a line or after a blank.
+_INCLUDE = re.compile(r"(?:^|(?<=\s))@([^\s`'\"<>|]+)")
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_SCOPES: Mapping[str, Scope] = {"User": "user", "Project": "project", "Local": "local"}
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """An instruction file that is there."""
+
+    file: str
+    #: User, Project or Local, as in the event.
+    memory_type: str = "Project"
+    #: It and what it includes must be below this directory.
+    within: str
+    #: `hookline trust` sees what it includes from this directory, and from those below.
+    near: str
+    #: The file that includes it, and how many files are between it and the first.
+    parent: str | None = None
+    depth: int = 0
+    #: Load it only when a tool works on a file that matches. Such a file includes no others.
+    globs: tuple[str, ...] = ()
+
+    @property
+    def scope(self) -> Scope:
+        return _SCOPES[self.memory_type]
+
+    @property
+    def real(self) -> str:
+        return os.path.realpath(self.file)
+
+    @property
+    def leads_elsewhere(self) -> bool:
+        """True for a link to a file that is no instruction file."""
+        named = os.path.basename(self.real) in NAMES
+        return not named and leads_elsewhere(self.file, self.within)
+
+    def included(self, path: str) -> "Source":
+        return replace(self, file=path, parent=self.file, depth=self.depth + 1)
+
+
+class Include(Struct, frozen=True):
+    """A file that an instruction file names with an @."""
+
+    name: str
+    line: int
+    path: str
+    exists: bool
+
+
+def at_start(root: str, cwd: str, env: Mapping[str, str]) -> list[Source]:
+    """Return the user's files, then those of every directory from the project's root to the working directory."""
+    found: list[Source] = []
+    home = env.get("HOME", "")
+    user = user_directory(env)
+    if user is not None:
+        found += _there((os.path.join(user, name) for name in NAMES[:2]), user, "User")
+    for dialect in sharing("instructions") if os.path.isabs(home) else ():
+        folder = os.path.join(home, dialect.folder)
+        found += _there([os.path.join(folder, NAMES[1])], folder, "User")
+    for directory in down_to(root, cwd):
+        found += _of_directory(directory, root)
+    return found
+
+
+def nested(root: str, touched: str) -> list[Source]:
+    """Return the files of the directories between the root and a file that was touched."""
+    directories = down_to(root, os.path.dirname(touched))[1:]
+    return [source for directory in directories for source in _of_directory(directory, root)]
+
+
+def matching_rules(root: str, touched: str) -> list[Source]:
+    """Return the rules of the project whose globs match a file that was touched."""
+    relative = os.path.relpath(touched, root)
+    if relative.startswith(os.pardir):
+        return []
+    return [rule for rule in _rules(root) if any(_matches(each, relative) for each in rule.globs)]
+
+
+def _matches(pattern: str, path: str) -> bool:
+    """`*` matches any text, `**/` also nothing."""
+    return glob(pattern.replace("**/", "*")).matches(path)
+
+
+def down_to(root: str, directory: str) -> list[str]:
+    """Return every directory from the root to this one; the root alone when it is not below the root."""
+    relative = os.path.relpath(directory, root)
+    if relative == os.curdir or relative.startswith(os.pardir):
+        return [root]
+    steps = [root]
+    for part in relative.split(os.sep):
+        steps.append(os.path.join(steps[-1], part))
+    return steps
+
+
+def _of_directory(directory: str, root: str) -> Iterator[Source]:
+    for name in NAMES:
+        yield from _there([os.path.join(directory, name)], root, "Local" if ".local." in name else "Project")
+
+
+def _there(files: Iterable[str], within: str, kind: str) -> Iterator[Source]:
+    for file in files:
+        if os.path.lexists(file):
+            yield Source(file=file, memory_type=kind, within=within, near=os.path.dirname(file))
+
+
+def _rules(root: str) -> Iterator[Source]:
+    for folder in (os.path.join(root, dialect.folder, "rules") for dialect in sharing("rules")):
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for name in names:
+            file = os.path.join(folder, name)
+            if name.endswith(".md") and (globs := _globs(file, root)):
+                yield Source(file=file, within=root, near=root, globs=globs)
+
+
+def _globs(file: str, root: str) -> tuple[str, ...]:
+    try:
+        fields = read_front_matter(read_instructions(inside(file, root))).fields
+    except UnreadableError:
+        return ()
+    given: Any = fields.get("paths") or fields.get("globs") or ()
+    return (given,) if isinstance(given, str) else tuple(str(each) for each in given)
+
+
+def read_instructions(real: str) -> str:
+    """Return the text of a file; a text that is longer than `LONGEST` has been cut. Raises UnreadableError."""
+    with opened(real) as descriptor:
+        raw = b"".join(chunks(descriptor, LONGEST * 4))
+    return raw.decode("utf-8", "replace")[: LONGEST + 1]
+
+
+def includes_of(text: str, file: str, env: Mapping[str, str]) -> list[Include]:
+    """Return the files that a text includes, each once, and names of files that are not there."""
+    found: dict[str, Include] = {}
+    home, fenced = env.get("HOME", ""), False
+    for number, line in enumerate(text.splitlines(), 1):
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        for name in () if fenced else _INCLUDE.findall(line):
+            beyond = os.path.join(home, name[2:]) if name.startswith("~/") and os.path.isabs(home) else name
+            path = os.path.normpath(os.path.join(os.path.dirname(file), beyond))
+            exists = os.path.isfile(path)
+            if exists or Mention(name, (Reading(name),)).looks_like_a_path():
+                found.setdefault(path, Include(name, number, path, exists))
+    return list(found.values())
+
+
+def trust_item(source: Source, includes: Iterable[Include], trust: Trust) -> TrustItem:
+    """Return what the user has to trust for a file to include these."""
+    existing = [each for each in includes if each.exists]
+    line = existing[0].line if existing else None
+    where = Where(source.file, locate=lambda _: line)
+    return include_item(trust, where, [target(each.path, source.within) for each in existing])
+
+
+def instruction_items(cwd: str, env: Mapping[str, str], trust: Trust) -> Iterator[TrustItem]:
+    """Yield what instruction files of a project include, for the user to trust. Nothing is sent anywhere."""
+    root = upward(os.path.abspath(cwd))[-1]
+    seen: set[str] = set()
+    waiting = [*at_start(root, cwd, env), *_rules(root)]
+    while waiting:
+        source = waiting.pop(0)
+        try:
+            real = inside(source.file, source.within)
+            text = read_instructions(real)
+        except UnreadableError:
+            continue
+        if real in seen or not trust.is_foreign(source.file, source.scope):
+            continue
+        seen.add(real)
+        if source.parent is None and source.leads_elsewhere:
+            yield link_item(source.file, source.within, trust)
+        found = [] if source.globs else [each for each in includes_of(text, source.file, env) if each.exists]
+        if found:
+            yield trust_item(source, found, trust)
+            waiting += [source.included(each.path) for each in found if source.depth < DEEPEST]
