@@ -141,7 +141,8 @@ class Loader:
 
             raise UnknownDialectError(name, self.names, nearest(name, self.names))
         if name not in self._built:
-            self._built[name] = listed.build(env=self._env)
+            rows = {row: own.event for row, own in self.home.events.items()}
+            self._built[name] = listed.build(rows, self._env)
         return self._built[name]
 
     def add(self, dialect: Dialect) -> None:

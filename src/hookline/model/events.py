@@ -273,6 +273,14 @@ def field_of(payload: Any, name: str) -> Any:
     return getattr(payload, name, None)
 
 
+def fields_of(payload: Any) -> tuple[str, ...]:
+    """Return the names of the fields that a payload has."""
+    if isinstance(payload, Mapping):
+        return tuple(map(str, cast("Mapping[Any, Any]", payload)))
+    names: Any = getattr(payload, "__struct_fields__", None) or getattr(payload, "__annotations__", None)
+    return tuple(names or ())
+
+
 def knows(event: EventSpec[Any], *names: str) -> bool:
     """Whether payloads of this event can have one of these fields. True when their shape is not declared."""
     shape: Any = event.payload

@@ -26,8 +26,12 @@ PAYLOADS: Mapping[str, Any] = {
     "PermissionDenied": p.PermissionRefused(
         tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1", reason="no"
     ),
-    "PostToolUse": p.ToolResult(tool_name="Bash", tool_use_id="t1", tool_response={"stdout": "x"}),
-    "PostToolUseFailure": p.ToolFailure(tool_name="Bash", tool_use_id="t1", error="E", is_interrupt=True),
+    "PostToolUse": p.ToolResult(
+        tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1", tool_response={"stdout": "x"}
+    ),
+    "PostToolUseFailure": p.ToolFailure(
+        tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1", error="E", is_interrupt=True
+    ),
     "Stop": p.TurnAnswer(last_assistant_message="done", stop_hook_active=True),
     "StopFailure": p.TurnFailure(error="server", last_assistant_message="half"),
     "Notification": p.Notice(message="m", title="t", notification_type="idle_prompt"),

@@ -148,6 +148,35 @@ def test_interrupt_does_not_take_an_allow_back() -> None:
     assert outcome.permission == "allow"
 
 
+@pytest.mark.parametrize("inside_of", [None, "PermissionRequest", ""])
+def test_a_request_may_be_answered_flat_as_the_document_writes_it(inside_of: str | None) -> None:
+    """The document has `behavior` and `updatedPermissions` without an object around them."""
+
+    def flat(**said: Any) -> dict[str, Any]:
+        return said if inside_of is None else says(inside_of, **said)
+
+    updates = [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
+    said = flat(behavior="allow", updatedPermissions=updates, updatedInput={"command": "ls -l"})
+    outcome, agent = fired("PermissionRequest", said)
+    assert (outcome.permission, outcome.updated_input) == ("allow", {"command": "ls -l"})
+    assert [(each.type, each.mode) for each in outcome.permission_updates] == [("setMode", "acceptEdits")]
+    assert agent.runs[0].dropped == ()
+    outcome, _ = fired("PermissionRequest", flat(behavior="deny", message="not today"))
+    assert (outcome.blocked, outcome.reason) == (True, "not today")
+
+
+def test_what_a_flat_answer_does_not_decide_is_named() -> None:
+    for said, dropped in {
+        '{"updatedPermissions": ["Bash"]}': "updatedPermissions without behavior",
+        '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "behavior": "allow"}}': "hookSpecificOutput.behavior",
+        '{"behavior": "perhaps"}': "hookSpecificOutput.decision.behavior",
+    }.items():
+        outcome, agent = fired("PermissionRequest", json.loads(said))
+        assert (outcome.votes, agent.runs[0].dropped) == ((), (dropped,))
+    outcome, agent = fired("PreToolUse", {"behavior": "deny"})
+    assert (outcome.votes, agent.runs[0].dropped) == ((), ("behavior",))
+
+
 def test_rules_can_only_come_from_a_request() -> None:
     outcome, agent = fired("PreToolUse", says("PreToolUse", updatedPermissions=["Bash"]))
     assert outcome.permission_updates == ()

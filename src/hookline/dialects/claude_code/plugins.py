@@ -13,6 +13,7 @@ from hookline.dialects.claude_code.settings import (
     table_of,
 )
 from hookline.dialects.dialect import Layer, Place, Plugin, Plugins
+from hookline.dialects.plugin_files import is_inside, outside
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 
@@ -59,7 +60,7 @@ class PluginFinder:
     def _distance(self, entry: Mapping[str, Any]) -> int:
         """A plugin may be installed for a project and for the user: this project's counts first."""
         project = entry.get("projectPath")
-        return 1 if not isinstance(project, str) else 0 if _is_in(project, self._cwd) else 2
+        return 1 if not isinstance(project, str) else 0 if is_inside(project, self._cwd) else 2
 
     def _why_off(self, name: str) -> str | None:
         """None for an enabled plugin. The strongest settings file that names it decides."""
@@ -95,16 +96,10 @@ class PluginFinder:
                 yield file
 
     def _is_own(self, plugin: Plugin, file: str, where: Where) -> bool:
-        if _is_in(plugin.root, file):
+        if is_inside(plugin.root, file):
             return True
-        message = f"it is outside of {plugin.root}, the directory of the plugin {plugin.name}, and not read"
-        self._say(where, message, "put it into the plugin")
+        self._said.append(outside(plugin, where))
         return False
 
     def _say(self, where: Where, message: str, fix: str, severity: Severity = "error") -> None:
         self._said.append(Diagnostic(severity, "bad-plugin", message, where, fix=fix))
-
-
-def _is_in(root: str, file: str) -> bool:
-    """With links followed."""
-    return f"{os.path.realpath(file)}/".startswith(os.path.realpath(root).rstrip("/") + "/")

@@ -284,6 +284,8 @@ class FileReader:
     null_matcher_is_absent: ClassVar[bool] = True
     #: Entries of a group that cannot be used are read all the same.
     keeps_broken_groups: ClassVar[bool] = False
+    #: Where the file has its events.
+    table_path: Path = ("hooks",)
 
     def __init__(self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: Wire) -> None:
         self.report = Report(layer.document)
@@ -302,9 +304,9 @@ class FileReader:
         for name, value in self.hooks_table().items():
             own_event = self.events.get(name)
             if own_event is None:
-                self.report.unknown("event", name, self.events, "hooks", name)
+                self.report.unknown("event", name, self.events, *self.table_path, name)
                 continue
-            hooks = self.event_hooks(own_event, value, ("hooks", name))
+            hooks = self.event_hooks(own_event, value, (*self.table_path, name))
             if hooks is not None:
                 found[name] = hooks
         return found
@@ -320,10 +322,12 @@ class FileReader:
         self.report_misplaced(settings)
         if not self.check(settings):
             return {}
-        hooks = settings.get("hooks", {})
-        if not isinstance(hooks, Mapping):
-            return self.unusable(f"hooks is {misshaped(hooks, 'an object')}", "hooks")
-        return cast("Fields", hooks)
+        for key in map(str, self.table_path):
+            inner = settings.get(key, {})
+            if not isinstance(inner, Mapping):
+                return self.unusable(f"{key} is {misshaped(inner, 'an object')}", *self.table_path)
+            settings = cast("Fields", inner)
+        return settings
 
     def report_misplaced(self, settings: Fields, *path: str | int) -> None:
         for key in settings:
@@ -331,7 +335,7 @@ class FileReader:
                 message = f"{key} is outside `hooks` and is ignored"
                 self.report.say("error", "misplaced-event", message, *path, key, fix=f"write hooks.{key}")
 
-    def unusable(self, message: str, *path: str) -> Fields:
+    def unusable(self, message: str, *path: str | int) -> Fields:
         """The file has no hooks that can be read."""
         self.report.say("error", "not-an-object", message, *path)
         return {}

@@ -1,11 +1,22 @@
 """gen-code: JSON settings of its own and of Claude Code, answers in Claude Code's shape, hooks run in order."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dialects.dialect import USUAL_EVENTS, Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.dialect import (
+    USUAL_EVENTS,
+    Dialect,
+    DialectEvent,
+    Layer,
+    Place,
+    Plugins,
+    Reading,
+    Tools,
+    nearest_project,
+)
+from hookline.documents.document import Document
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Scope
 
@@ -25,7 +36,6 @@ class GenCode(Dialect):
     name = "gen-code"
     title = "gen-code"
     folder = ".gen"
-    unsearched = "plugins"
     project_files = (".gen/settings.json", ".gen/settings.local.json")
     shares = frozenset(("commands", "permissions"))
     project_variables = ("GEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
@@ -33,17 +43,21 @@ class GenCode(Dialect):
     call_file = ".gen/settings.json in a project, or ~/.gen/settings.json for all of them"
     call_events = USUAL_EVENTS
 
+    def __init__(self, rows: Mapping[str, EventSpec[Any]] = EVENTS) -> None:
+        self._rows = rows
+
     @cached_property
     def wire(self) -> "GenCodeWire":
-        from hookline.dialects.gencode.wire import GenCodeWire  # noqa: PLC0415 facts are asked for without it
+        from hookline.dialects.gencode.events import rows_of  # noqa: PLC0415 facts are asked for without it
+        from hookline.dialects.gencode.wire import GenCodeWire  # noqa: PLC0415 as above
 
-        return GenCodeWire()
+        return GenCodeWire(rows_of(self._rows))
 
     @cached_property
     def events(self) -> Mapping[str, DialectEvent]:
-        from hookline.dialects.gencode.events import dialect_events  # noqa: PLC0415 as above
+        from hookline.dialects.gencode.events import dialect_events, rows_of  # noqa: PLC0415 as above
 
-        return dialect_events()
+        return dialect_events(rows_of(self._rows))
 
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """Lowest first: the user's, the project's, what is local; Claude Code's file before its own each time."""
@@ -55,14 +69,24 @@ class GenCode(Dialect):
             found += [Place(os.path.join(project, each, name), scope) for each in _FOLDERS]
         return found
 
+    def plugins(
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
+    ) -> Plugins:
+        from hookline.dialects.gencode.plugins import find_plugins, plugin_directories  # noqa: PLC0415 as above
+
+        directories = plugin_directories(env.get("HOME", ""), nearest_project(cwd, self.project_files))
+        # Only then the files are looked at: most people have no plugins.
+        return (
+            find_plugins(directories, settings, read) if any(map(os.path.isdir, directories)) else Plugins()
+        )
+
     def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """An event that its own file names replaces that of the files below it, an empty list included."""
         hooks = settings.get("hooks") if f"/{self.folder}/" in file else None
-        return (
-            {"replaces": sorted(map(str, cast("Mapping[str, Any]", hooks)))}
-            if isinstance(hooks, Mapping)
-            else {}
-        )
+        found = {key: settings[key] for key in ("enabledPlugins",) if settings.get(key)}
+        if isinstance(hooks, Mapping):
+            found["replaces"] = sorted(map(str, cast("Mapping[str, Any]", hooks)))
+        return found
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
         from hookline.dialects.gencode.settings import read_layers  # noqa: PLC0415 as above
@@ -82,7 +106,7 @@ class GenCode(Dialect):
 
 
 def dialect(
-    events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
+    events: Mapping[str, EventSpec[Any]] = EVENTS,
     env: Mapping[str, str] | None = None,  # noqa: ARG001 it reads nothing there
 ) -> GenCode:
-    return GenCode()
+    return GenCode(events)

@@ -6,7 +6,7 @@ the `.claude` files count, one after another. Only where those have nothing eith
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.settings import Fields, Kind, Matching, Note, labelled
 from hookline.dialects.gencode.events import NAME
+from hookline.dialects.gencode.plugins import ROOTS
 from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.dialects.tool_regex import PLAIN, dead_note
 from hookline.handlers.specs import AgentSpec, CommandSpec, PromptSpec
@@ -27,8 +28,6 @@ from hookline.model.wire import Wire
 #: By gen-code's names; any other value is the standard shell there.
 _SHELLS: Mapping[str, str | None] = {"": None, "sh": None, "powershell": "powershell", "pwsh": "powershell"}
 _TWO_HOURS = 7_200
-#: How a plugin's command names the directory of its plugin.
-_ROOTS = ("GEN_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT")
 #: Not taken over from `.claude` files: consent given to one agent is not given to another.
 _NOT_INHERITED = frozenset({"PermissionRequest"})
 
@@ -100,9 +99,9 @@ class EntryReader(family.EntryReader):
         if root is None or self.kind != "command":
             return spec
         command = spec.command
-        for name in _ROOTS:
+        for name in ROOTS:
             command = command.replace(f"${{{name}}}", root)
-        return replace(spec, command=command, env=dict.fromkeys(_ROOTS, root))
+        return replace(spec, command=command, env=dict.fromkeys(ROOTS, root))
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
         """`once`: once per session for equal entries under one matcher of one file, also after a reload."""
@@ -129,11 +128,19 @@ class FileReader(family.FileReader):
             self.kind = "plugin"
             # Hooks are in hooks/hooks.json below the plugin, or in its manifest.
             below = os.path.basename(folder) in ("hooks", ".gen-plugin", ".claude-plugin")
-            self.plugin_root = os.path.dirname(folder) if below else folder
+            self.plugin_root = layer.place.root or (os.path.dirname(folder) if below else folder)
+            self.table_path = self._inline_path()
         elif os.path.basename(folder) == ".claude":
             self.kind = "claude"
 
-    def unusable(self, message: str, *path: str) -> Fields:
+    def _inline_path(self) -> Path:
+        """A manifest may hold the whole of a hooks file under `hooks`, so that its events are one level deeper."""
+        value: Any = self.report.document.value
+        under = cast("Fields", value).get("hooks") if isinstance(value, Mapping) else None
+        nested = isinstance(under, Mapping) and isinstance(cast("Fields", under).get("hooks"), Mapping)
+        return ("hooks", "hooks") if nested else ("hooks",)
+
+    def unusable(self, message: str, *path: str | int) -> Fields:
         """`hooks` may be null, and a plugin's manifest may name the file its hooks are in."""
         value = self.report.document.value["hooks"] if path else self
         if value is None or (self.kind == "plugin" and isinstance(value, str)):

@@ -17,19 +17,21 @@ from hookline.dialects.family.answers import (
     Object,
 )
 from hookline.dialects.family.wire import (
+    Key,
     ResultReader,
     UnreadableError,
     encoded,
     event_name,
     key_values,
+    payload_of,
     payload_record,
     scene_document,
     scene_texts,
     split_async_mark,
 )
-from hookline.dialects.gencode.events import ROWS, may_at
+from hookline.dialects.gencode.events import ROWS, Row, may_at
 from hookline.dialects.json_text import read_go_json
-from hookline.model.events import May
+from hookline.model.events import May, fields_of
 from hookline.model.outcome import ContextItem, Outcome, PermissionUpdate, Vote
 from hookline.model.raw import Exited
 from hookline.model.scene import Scene
@@ -80,9 +82,24 @@ class Reader(AnswerReader):
             self.retry = True
 
     def decision(self, value: Object, holder: Object) -> None:
-        if not self._is_for("PermissionRequest", "decision", holder):
+        if self._is_for("PermissionRequest", "decision", holder):
+            self._decide(self.checked(value, DECISION))
+
+    def flat_decision(self, _value: str, holder: Object) -> None:
+        """The document writes `behavior` and `updatedPermissions` without an object around them."""
+        if holder.get("hookEventName") not in (None, "", self.event_name):
+            self.ignored.append("hookSpecificOutput.behavior")
             return
-        given = self.checked(value, DECISION)
+        if "hookEventName" in holder:
+            # Inside of hookSpecificOutput a new input is a field of its own, which is read there.
+            holder = {key: value for key, value in holder.items() if key != "updatedInput"}
+        self._decide(holder)
+
+    def flat_updates(self, _value: Any, holder: Object) -> None:
+        if "behavior" not in holder:
+            self.ignored.append("updatedPermissions without behavior")
+
+    def _decide(self, given: Object) -> None:
         behavior = given.get("behavior")
         if behavior == "allow":
             self.votes.append(Vote("allow"))
@@ -117,12 +134,19 @@ class Reader(AnswerReader):
 
 
 _TEXT, _FLAG, _FLAG_SHAPE = Field("text"), Field("true or false"), "true or false"
+_REQUESTS = frozenset({"PermissionRequest"})
+_FLAT: Mapping[str, Field] = {
+    "behavior": Field("text", Reader.flat_decision, _REQUESTS), "message": Field("text", events=_REQUESTS),
+    "interrupt": Field(_FLAG_SHAPE, events=_REQUESTS),
+    "updatedPermissions": Field("anything", Reader.flat_updates, _REQUESTS),
+}  # fmt: skip
 _FIELDS: Mapping[str, Mapping[str, Field]] = {
     TOP: {
         "decision": Field("text", unused=True), "suppressOutput": Field(_FLAG_SHAPE, unused=True),
         "continue": Field(_FLAG_SHAPE, Reader.go_on), "stopReason": _TEXT, "reason": _TEXT, "async": _FLAG,
         "systemMessage": Field("text", Reader.additional_context),
         "hookSpecificOutput": Field("an object", Reader.specific),
+        **_FLAT, "updatedInput": Field("an object", events=_REQUESTS),
     },
     SPECIFIC: {
         "hookEventName": _TEXT, "permissionDecisionReason": _TEXT,
@@ -132,7 +156,7 @@ _FIELDS: Mapping[str, Mapping[str, Field]] = {
         "watchPaths": Field("a list of texts", Reader.watch_paths),
         "initialUserMessage": Field("text", Reader.initial_user_message),
         "retry": Field(_FLAG_SHAPE, Reader.try_again),
-        "decision": Field("an object", Reader.decision),
+        "decision": Field("an object", Reader.decision), **_FLAT,
     },
     DECISION: {
         "behavior": _TEXT, "message": _TEXT, "interrupt": _FLAG,
@@ -153,8 +177,12 @@ class Writer(AnswerWriter):
 
     unwritten_code = 0
 
+    def __init__(self, event_name: str, outcome: Outcome, row: Row) -> None:
+        super().__init__(event_name, outcome)
+        self.row = row
+
     def can(self, part: str) -> bool:
-        row = ROWS[self.event_name]
+        row = self.row
         if part in _NEEDS_WAITING:
             return row.waits and bool(may_at(row) & _NEEDS_WAITING[part])
         return bool(may_at(row) & _NEEDS[part])
@@ -184,7 +212,7 @@ class Writer(AnswerWriter):
     def _decision(self) -> tuple[str | None, str]:
         outcome, vote = self.outcome, self.outcome.deciding_vote
         reason = vote.reason if vote is not None else ""
-        if vote is None and outcome.stop and ROWS[self.event_name].block_means in _PREVENTING:
+        if vote is None and outcome.stop and self.row.block_means in _PREVENTING:
             return "deny", outcome.stop_reason or ""
         if outcome.permission == "defer":
             self.lost.append("defer")
@@ -227,11 +255,15 @@ class GenCodeWire(ResultReader):
 
     no_reason = NO_REASON
 
+    def __init__(self, rows: Mapping[str, Row] = ROWS) -> None:
+        self._rows = rows
+
     def encode(self, call: Call) -> Encoded:
         """The document has no newline at its end: it is the whole of stdin."""
         name, scene = call.hook.policy.event_name, call.scene
+        sends = self._rows[name].sends
         values = key_values(
-            ROWS[name].sends,
+            [Key(name, keeps_empty=True) for name in fields_of(call.payload)] if sends is None else sends,
             call.payload,
             otherwise=lambda key: getattr(scene, key) if key in _OF_SCENE else None,
             is_empty=lambda value: not value,
@@ -240,16 +272,18 @@ class GenCodeWire(ResultReader):
         return Encoded(document, _environment(name, values.get("tool_name"), scene))
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
-        name = event_name(document, ROWS)
-        row = ROWS[name]
+        name = event_name(document, self._rows)
+        row = self._rows[name]
         given = {key: value for key, value in document.items() if value is not None}
-        payload = payload_record(row.event, name, given)
-        sent = (key.name for key in row.sends if key.name in _OF_SCENE)
+        payload = (
+            payload_record(row.event, name, given) if row.sends is not None else payload_of(row.event, given)
+        )
+        sent = (key.name for key in row.sends or () if key.name in _OF_SCENE)
         known = scene_texts(given, (*_COMMON, *sent))
         return Parsed(row.event, payload, Scene(**{key: value for key, value in known.items() if value}))
 
     def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:  # noqa: ARG002 not needed
-        return Writer(event_name, outcome).reply()
+        return Writer(event_name, outcome, self._rows[event_name]).reply()
 
     def read_json(self, text: bytes) -> Any:
         return read_go_json(text)

@@ -387,7 +387,7 @@ class FileReader(family.FileReader):
                 self._close_all_guards(error.message)
         return super().hooks_table()
 
-    def unusable(self, message: str, *path: str) -> Fields:
+    def unusable(self, message: str, *path: str | int) -> Fields:
         self._close_all_guards(message)
         return super().unusable(message, *path)
 
