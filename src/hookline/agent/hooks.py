@@ -256,7 +256,7 @@ def _news(fired: Fired, source: Callable[[str], str]) -> Iterator[Shown]:
         yield Shown(kind="context", text=item.text, hook=item.hook, source=source(item.hook), **about)
     silent = {run.hook for run in fired.runs if run.passed_without_answer}
     for message in outcome.messages:
-        kind = "warning" if message.hook in silent else "notice"
+        kind = "warning" if message.warns or message.hook in silent else "notice"
         yield Shown(kind=kind, text=message.text, hook=message.hook, source=source(message.hook), **about)
     told = {message.hook for message in outcome.messages}
     for run in fired.runs:

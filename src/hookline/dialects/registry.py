@@ -54,7 +54,7 @@ def standard_dialects() -> Mapping[str, Listed]:
             notes=("plans", "projects", "tasks", "todos", "worktrees"),
         ),
         "gen-code": Listed("gencode", (".gen",)),
-        "codewhale": Listed("codewhale", (".codewhale",)),
+        "codewhale": Listed("codewhale", (".codewhale", ".deepseek")),
         "reasonix": Listed("reasonix", (".reasonix",), (), ("REASONIX_HOME",)),
         "docker-agent": Listed(
             "docker_agent",

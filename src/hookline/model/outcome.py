@@ -59,6 +59,8 @@ class Message(Struct, frozen=True):
 
     text: str
     hook: str = ""
+    #: To be shown as a warning, not as a notice.
+    warns: bool = False
 
 
 class Halt(Struct, frozen=True):

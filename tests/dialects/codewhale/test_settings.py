@@ -227,6 +227,7 @@ def test_the_places_of_hooks() -> None:
     places = CodeWhale().places("/proj", {"HOME": "/home/u"})
 
     assert [(one.file, one.scope) for one in places] == [
+        ("/home/u/.deepseek/config.toml", "user"),
         ("/home/u/.codewhale/config.toml", "user"),
         ("/proj/.codewhale/hooks.toml", "project"),
     ]

@@ -1,5 +1,7 @@
 """The example uses everything there is, and is without mistakes."""
 
+import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,10 @@ from hookline.dialects.docker_agent.payload import EVENT_KEYS
 from hookline.dialects.docker_agent.settings import FIELDS, GROUP_FIELDS, READ_BY
 from hookline.documents.document import read_document
 from hookline.events import PermissionAsked, ToolCall
+from tests.cli.run_cli import clean_env
 from tests.dialects.docker_agent.hooks import EXTRA, PAYLOADS, handlers
 from tests.dialects.hooked_agent import HookedAgent, read_hooks
+from tests.warm_process import run_warm
 
 FILE = Path(__file__).parents[3] / "examples" / "docker-agent" / "agent.yaml"
 TEXT = FILE.read_text()
@@ -97,6 +101,17 @@ def test_its_guards_work(tmp_path: Path):
     call = PAYLOADS["pre_tool_use"]
     outcome = agent.fire("pre_tool_use", type(call)(tool_name="shell", tool_input={"cmd": "sudo ls"}))
     assert (outcome.blocked, outcome.reason) == (True, "no sudo")
+
+
+def test_the_command_of_its_header_shows_the_denial_of_the_guard(tmp_path: Path):
+    """As a reader runs it first: without a model, which the hook after the guard would need."""
+    (line,) = [each for each in TEXT.splitlines() if each.startswith("#   hookline fire")]
+    words = shlex.split(line.removeprefix("#   hookline "))
+    ran = run_warm([*words, "--json"], env=clean_env(tmp_path), cwd=FILE.parents[2], timeout=60)
+    fired = json.loads(ran.stdout)
+    assert (ran.status, fired["outcome"]["reason"]) == (2, "no sudo")
+    assert [run["hook"] for run in fired["runs"] if run["status"] == "blocked"] == ["no sudo"]
+    assert not [run for run in fired["runs"] if run["status"] in ("failed", "not_started")]
 
 
 def test_where_its_files_are():

@@ -1,13 +1,23 @@
 """CodeWhale: hooks in TOML, each a shell command with a condition."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
+from hookline.dialects.dialect import (
+    Dialect,
+    DialectEvent,
+    Layer,
+    Place,
+    Plugins,
+    Reading,
+    Tools,
+    nearest_project,
+)
 from hookline.dialects.install import HookCall, quoted
+from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
@@ -16,6 +26,8 @@ if TYPE_CHECKING:
     from hookline.dialects.codewhale.installer import CodeWhaleInstaller
     from hookline.dialects.codewhale.wire import CodeWhaleWire
 
+#: Its directory in the user's home before the agent got its name.
+_FORMER_FOLDER = ".deepseek"
 _PROJECT_FILE = os.path.join(".codewhale", "hooks.toml")
 #: Where a payload has the arguments of a tool, which the agent cuts off when they are long.
 _ARGUMENTS = ("DEEPSEEK_TOOL_ARGS", "CODEWHALE_TOOL_ARGS", "tool_args")
@@ -25,7 +37,6 @@ class CodeWhale(Dialect):
     name = "codewhale"
     title = "CodeWhale"
     folder = ".codewhale"
-    unsearched = "plugins"
     project_files = (_PROJECT_FILE,)
     entry_fields = MappingProxyType({"if": "condition"})
     fails_closed_by = MappingProxyType({"command": "continue_on_error = false"})
@@ -55,8 +66,21 @@ class CodeWhale(Dialect):
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """The user's settings, then the project's hooks, which the agent runs once the user trusts them."""
         home, own = env.get("HOME", ""), Place(os.path.join(project, _PROJECT_FILE), "project")
-        users = os.path.join(home, self.folder, "config.toml")
-        return [Place(users, "user"), own] if os.path.isabs(home) else [own]
+        users = [os.path.join(home, each, "config.toml") for each in (_FORMER_FOLDER, self.folder)]
+        return [*(Place(each, "user") for each in users), own] if os.path.isabs(home) else [own]
+
+    def plugins(
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
+    ) -> Plugins:
+        del settings
+        roots = [root for root in (env.get("HOME", ""), nearest_project(cwd, self.project_files)) if root]
+        directories = [os.path.join(root, self.folder, "plugins") for root in roots if os.path.isabs(root)]
+        if not any(map(os.path.isdir, directories)):
+            return Plugins()
+        # Only here: most people have no plugins.
+        from hookline.dialects.codewhale.plugins import find_plugins  # noqa: PLC0415 see above
+
+        return find_plugins(directories, read)
 
     def recognises(self, value: Any) -> bool:
         """A list of hooks that name their own event: under `hooks` in a project, `hooks.hooks` elsewhere."""

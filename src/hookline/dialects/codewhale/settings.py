@@ -298,14 +298,21 @@ class FileReader(family.FileReader):
 def read_layers(
     layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
 ) -> Reading:
-    files = [FileReader(layer, tools, events, wire) for layer in layers]
-    files.sort(key=lambda file: _ORDER.index(file.layout))
+    found = [FileReader(layer, tools, events, wire) for layer in layers]
+    found.sort(key=lambda file: _ORDER.index(file.layout))
+    # The user may have settings under the agent's former name as well: the later ones count alone.
+    users = [file for file in found if file.scope == "user"]
+    for file in users[:-1]:
+        message = f"ignored: {users[-1].file} takes precedence"
+        file.report.say("info", "not-in-force", message, fix="keep one of the two")
+    files = [file for file in found if file not in users[:-1]]
     hooks = [hook for file in files for hook in file.read()]
-    diagnostics = [one for file in files for one in file.report.diagnostics]
+    diagnostics = [one for file in found for one in file.report.diagnostics]
     given = [file.settings for file in files if file.layout == "user" and file.settings is not None]
     settings = given[-1] if given else Settings()
     in_force = [_settled(hook, settings) for hook in hooks] if settings.enabled else ()
-    return Reading(tuple(in_force), (*diagnostics, *_off_in_its_agent(files)))
+    unused = tuple(file.file for file in users[:-1])
+    return Reading(tuple(in_force), (*diagnostics, *_off_in_its_agent(files)), unused)
 
 
 def _settled(hook: Hook, settings: Settings) -> Hook:

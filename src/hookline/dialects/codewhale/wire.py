@@ -239,7 +239,7 @@ def _shown_reason(reason: str, most: int) -> str:
 
 
 def _warning(call: Call, problem: str) -> Message:
-    return Message(f"hook {_shown_name(call)} gave an answer that cannot be used: {problem}")
+    return Message(f"hook {_shown_name(call)} gave an answer that cannot be used: {problem}", warns=True)
 
 
 def _crashed(call: Call, raw: Exited) -> Broke:

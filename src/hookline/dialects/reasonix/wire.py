@@ -80,12 +80,15 @@ class Printed:
         """What counts however the hook ended, as long as it blocks nothing."""
         if self.event_name == "PreCompact" and self.stdout:
             return Outcome(context_items=(ContextItem(self.stdout),))
-        warnings = self.marked.warnings
-        return Outcome(messages=tuple(Message(text) for text in warnings)) if warnings else GO_ON
+        warnings = self._warnings()
+        return Outcome(messages=warnings) if warnings else GO_ON
+
+    def _warnings(self) -> tuple[Message, ...]:
+        return tuple(Message(text, warns=True) for text in self.marked.warnings)
 
     def extras_of_block(self, reason: str, line: str) -> Outcome:
         """The line for the user, and at TurnEnd what the model goes on with, as a message of the user."""
-        messages = (Message(line), *(Message(text) for text in self.marked.warnings))
+        messages = (Message(line, warns=True), *self._warnings())
         if self.event_name != "TurnEnd":
             return Outcome(messages=messages)
         text = self.marked.inject or (
@@ -173,7 +176,7 @@ class ClaudeFormatWire(ReasonixWire):
             return super().exited(call, raw) if answer is None else answer
         reason = answer or f"hook {call.hook.name} blocked and gave no reason"
         line = Printed(call, raw).line("block", answer)
-        return Decoded(Outcome(votes=(Vote("block", reason),), messages=(Message(line),)))
+        return Decoded(Outcome(votes=(Vote("block", reason),), messages=(Message(line, warns=True),)))
 
     def gates(self, policy: Policy) -> bool:
         return gates(policy) or policy.event_name in CLAUDE_GATES

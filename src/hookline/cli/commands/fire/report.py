@@ -351,7 +351,10 @@ def _outcome_lines(firing: Firing) -> list[str]:
     }
     lines += [printable(f"  {name}: {value}") for name, value in facts.items() if value is not None]
     lines += [printable(f"  context ({item.placement}): {item.text}") for item in outcome.context_items]
-    lines += [printable(f"  note: {message.text}") for message in outcome.messages]
+    lines += [
+        printable(f"  {'warning' if message.warns else 'note'}: {message.text}")
+        for message in outcome.messages
+    ]
     return [*lines, *(f"  {line}" for line in _warnings(firing))]
 
 
