@@ -76,6 +76,7 @@ _FIELDS: Mapping[str, str] = {
     "ContextItem.hook": "The hook.",
     "Message.text": "The text.",
     "Message.hook": "The hook.",
+    "Message.warns": "It is shown as a warning, not as a notice.",
     "Halt.reason": "Why.",
     "Halt.by": "The hook.",
     "PermissionUpdate.type": "What to change, such as addRules, setMode or addDirectories.",

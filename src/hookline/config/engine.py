@@ -134,7 +134,8 @@ class Engine(core.Engine):
             # Only here: an engine whose hooks are made in code reads no files.
             from hookline.config.load import Loader  # noqa: PLC0415 see above
 
-            self._loader = Loader(self._home, self.handlers, None if self.env is os.environ else self.env)
+            env = None if self.env is os.environ else self.env
+            self._loader = Loader(self._home, self.handlers, env, self.events)
         return self._loader
 
     def load(

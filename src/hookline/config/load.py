@@ -16,6 +16,7 @@ from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import UnknownDialectError
+from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook, Scope
 
 if TYPE_CHECKING:
@@ -121,8 +122,10 @@ class Loader:
         home: HomeDialect,
         handlers: Mapping[str, Handler],
         env: Mapping[str, str] | None = None,
+        events: Mapping[str, EventSpec[Any]] = EVENTS,
     ) -> None:
         self.home = home
+        self._events = events
         self._handlers = handlers
         self._listed = dict(standard_dialects())
         self._built: dict[str, Dialect] = {home.name: home}
@@ -141,8 +144,7 @@ class Loader:
 
             raise UnknownDialectError(name, self.names, nearest(name, self.names))
         if name not in self._built:
-            rows = {row: own.event for row, own in self.home.events.items()}
-            self._built[name] = listed.build(rows, self._env)
+            self._built[name] = listed.build(self._events, self._env)
         return self._built[name]
 
     def add(self, dialect: Dialect) -> None:

@@ -34,7 +34,7 @@ def loader_for(engine: "Engine") -> Loader:
     home = engine.home
     if not isinstance(home, HomeDialect):
         raise TypeError("this engine reads no files: its hooks are made in Python")
-    return Loader(home, engine.handlers, env={})
+    return Loader(home, engine.handlers, {}, engine.events)
 
 
 def find_project(

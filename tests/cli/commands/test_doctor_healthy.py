@@ -61,7 +61,7 @@ def test_the_example_for_docker_agent(case: DoctorCase) -> None:
     shutil.copytree(EXAMPLES / "docker-agent", case.project, dirs_exist_ok=True)
     case.write("~/hooks/audit.sh", QUIET, mode=0o755)
     problems = case.problems()
-    assert [one.line for one in problems if one.code == "fails-open" and one.severity == "warning"] == [112]
+    assert [one.line for one in problems if one.code == "fails-open" and one.severity == "warning"] == [113]
 
 
 NATIVE = """

@@ -162,6 +162,6 @@ def test_a_plugin_in_a_folder_of_skills_is_not_read_and_doctor_says_so(here: InP
 
 
 def test_doctor_says_whose_plugins_it_did_not_look_for(here: InProcess) -> None:
-    here.write(".gen/settings.json", json.dumps(PLUGIN))
+    here.write(".reasonix/settings.json", '{"hooks": {"Stop": [{"command": "true"}]}}')
     found = [one["message"] for one in doctor(here)["problems"] if one["code"] == "not-searched"]
-    assert found == ["plugins of gen-code were not looked for"]
+    assert found == ["plugins of Reasonix were not looked for"]

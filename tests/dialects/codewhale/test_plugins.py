@@ -9,6 +9,8 @@ import pytest
 from hookline import Engine
 from hookline.config.load import Loaded
 from hookline.extending import CommandSpec
+from tests.cli.run_cli import clean_env
+from tests.warm_process import run_warm
 
 #: What Agent Plugins call CodeWhale's part of a manifest.
 EXTENSION = "net.codewhale"
@@ -119,3 +121,11 @@ def test_settings_under_the_former_name_are_read_where_there_are_no_others(user:
     assert user.commands() == ["own"]
     assert [found.file for found in loaded.found] == [str(user.home / ".codewhale/config.toml")]
     assert [(one.severity, one.where.file) for one in loaded.diagnostics] == [("info", str(former))]
+
+
+def test_hookline_is_installed_into_the_settings_that_are_read(user: User) -> None:
+    former = user.write("~/.deepseek/config.toml", entries("former", key="hooks.hooks"))
+    ran = run_warm(["install", "codewhale", "--yes"], env=clean_env(user.home), cwd=user.project, timeout=60)
+    assert ran.status == 0, ran.stderr
+    assert "hookline" in former.read_text()
+    assert not (user.home / ".codewhale/config.toml").exists()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hookline.dialects.codewhale.wire import CodeWhaleWire
 
 #: Its directory in the user's home before the agent got its name.
-_FORMER_FOLDER = ".deepseek"
+FORMER_FOLDER = ".deepseek"
 _PROJECT_FILE = os.path.join(".codewhale", "hooks.toml")
 #: Where a payload has the arguments of a tool, which the agent cuts off when they are long.
 _ARGUMENTS = ("DEEPSEEK_TOOL_ARGS", "CODEWHALE_TOOL_ARGS", "tool_args")
@@ -66,7 +66,7 @@ class CodeWhale(Dialect):
     def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
         """The user's settings, then the project's hooks, which the agent runs once the user trusts them."""
         home, own = env.get("HOME", ""), Place(os.path.join(project, _PROJECT_FILE), "project")
-        users = [os.path.join(home, each, "config.toml") for each in (_FORMER_FOLDER, self.folder)]
+        users = [os.path.join(home, each, "config.toml") for each in (FORMER_FOLDER, self.folder)]
         return [*(Place(each, "user") for each in users), own] if os.path.isabs(home) else [own]
 
     def plugins(
