@@ -44,6 +44,25 @@ def test_a_closed_engine_is_told() -> None:
         known.of("a")
 
 
+def test_a_session_that_the_program_closed_is_replaced_and_its_subagents_run_nothing() -> None:
+    async def play() -> tuple[bool, list[str | None]]:
+        async with Engine() as engine:
+            known = Sessions(engine, {})
+            first = known.of("a")
+            with inside(first):
+                child = sub_agent("explorer")
+            assert child is not None
+            await first.close()
+            calls = [await call_tool(each, ("t", {}, None), invoke, check=dict) for each in (first, child)]
+            assert not any(call.ran for call in calls)
+            return known.of("a").closed, [call.done.refused for call in calls]
+
+    async def invoke(_arguments: dict[str, object]) -> str:
+        return "ran"
+
+    assert asyncio.run(play()) == (False, ["the session is closed"] * 2)
+
+
 def test_inside_a_tool_an_agent_is_a_sub_agent() -> None:
     parent = Sessions(Engine(), {}).of("a")
     assert sub_agent("x") is None

@@ -99,14 +99,38 @@ def test_approve_is_told_what_and_why_and_may_add_words() -> None:
     ]
 
 
+@pytest.mark.parametrize("way", ["tool", "open_tool", "ask"])
+@pytest.mark.parametrize("is_subagent", [False, True])
+def test_nobody_is_asked_in_an_unattended_session(way: str, is_subagent: bool) -> None:
+    asked: list[Question] = []
+
+    def approve(question: Question) -> bool:
+        asked.append(question)
+        return True
+
+    async def refused(desk: Desk) -> str | None:
+        session = desk.engine.session("s", approve=approve, attended=False)
+        session = desk.engine.session("s", session, approve=approve) if is_subagent else session
+        if way == "tool":
+            return (await desk.once(session)).refused
+        call = await (session.open_tool("t", {}) if way == "open_tool" else session.ask("t", {}, "money"))
+        return call.refused.refused if call.refused is not None else None
+
+    desk = Desk(approve=approve)
+    desk.on(PRE_TOOL_USE, ask("money"))
+    assert asyncio.run(refused(desk)) == "money (nobody is there to approve it)"
+    assert (asked, desk.ran) == ([], [])
+
+
 def test_who_cannot_be_asked_has_not_said_yes() -> None:
     def approve(question: Question) -> bool:
         raise OSError("no terminal")
 
     desk = Desk(approve=approve)
     desk.on(PRE_TOOL_USE, ask("money"))
-    assert desk.call().refused == "money (approve failed: OSError: no terminal)"
+    assert desk.call().refused == "money (approve failed: OSError)"
     assert desk.ran == []
+    assert "OSError: no terminal" in [run.detail for run in desk.engine.journal.recent()]
 
 
 def test_a_permission_hook_may_answer_in_place_of_the_user() -> None:

@@ -277,9 +277,39 @@ def test_no_exception_of_a_hook_gets_out_of_dispatch() -> None:
     for hook in (rude, rude_in_a_thread):
         engine = Engine()
         engine.add(PRE_TOOL_USE, hook)
-        assert "Rude: out of my way" in (
-            asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).reason or ""
-        )
+        assert asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).blocked
+        assert "Rude: out of my way" in engine.journal.recent()[-1].detail
+
+
+SECRET = "ghp_" + "a1B2" * 9
+
+
+def _raise_secret(_payload: object) -> None:
+    raise ValueError(f"cannot log in with {SECRET}")
+
+
+@pytest.mark.parametrize("event", [PRE_TOOL_USE, POST_TOOL_USE], ids=["guard", "observer"])
+def test_what_a_hook_raised_is_in_the_journal_alone_and_redacted(event: EventSpec[Any]) -> None:
+    """The model reads the reason of a denial and the user the message: both name the hook, and no more."""
+    engine = Engine()
+    engine.add(event, _raise_secret, name="login")
+    outcome = asyncio.run(engine.session("s").dispatch(event, sample(event)))
+    told = outcome.reason or outcome.messages[0].text
+    assert told == "hook login gave no answer: it raised ValueError"
+    (run,) = engine.journal.recent()
+    assert run.detail.startswith("ValueError: cannot log in with [redacted] (")
+
+
+def test_what_a_broken_program_printed_is_redacted() -> None:
+    engine = Engine()
+    engine.add(PRE_TOOL_USE, f"echo cannot log in with {SECRET} >&2; exit 1", name="login")
+
+    async def fire() -> Outcome:
+        async with engine:
+            return await engine.session("s").dispatch(PRE_TOOL_USE, LS)
+
+    outcome = asyncio.run(fire())
+    assert outcome.reason == "hook login gave no answer: exit 1: cannot log in with [redacted]"
 
 
 def test_a_hook_that_ignores_its_deadline_is_given_up_and_counts_as_late() -> None:

@@ -101,7 +101,11 @@ def test_a_runner_that_raises_is_a_transport_failure() -> None:
             raise ConnectionError("down")
 
     raw = ran(Failing(), AgentSpec("x"))
-    assert raw == Broke("transport", "the agent gave no answer: ConnectionError: down")
+    assert raw == Broke(
+        "transport",
+        "the agent gave no answer: ConnectionError",
+        logged="the agent gave no answer: ConnectionError: down",
+    )
 
 
 @pytest.mark.parametrize(

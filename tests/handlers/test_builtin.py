@@ -151,7 +151,7 @@ def test_a_builtin_of_the_host_may_fail_without_harm() -> None:
     raw = ran("broken", builtins={"broken": broken})
     assert isinstance(raw, Broke)
     assert raw.cause == "crashed"
-    assert raw.detail.startswith("ValueError: mine (")
+    assert (raw.detail, raw.logged.startswith("ValueError: mine (")) == ("it raised ValueError", True)
 
 
 def test_a_builtin_of_the_host_is_found_by_its_name() -> None:

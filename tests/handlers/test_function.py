@@ -162,9 +162,10 @@ def test_an_exception_is_a_crash_that_names_its_place(make: Any, error: BaseExce
     raw = ran(make(error))
     assert isinstance(raw, Broke)
     assert raw.cause == "crashed"
-    assert raw.detail.startswith(text)
-    assert "test_function.py:" in raw.detail
-    assert len(raw.detail) < 1000
+    assert raw.detail == f"it raised {type(error).__name__}"
+    assert raw.logged.startswith(text)
+    assert "test_function.py:" in raw.logged
+    assert len(raw.logged) < 1000
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), asyncio.CancelledError(), StopIteration("x")])
@@ -172,7 +173,7 @@ def test_odd_errors_of_a_thread_do_not_become_signals(error: BaseException) -> N
     raw = ran(raising(error))
     assert isinstance(raw, Broke)
     assert raw.cause == "crashed"
-    assert type(error).__name__ in raw.detail
+    assert type(error).__name__ in raw.logged
 
 
 def test_a_cancellation_inside_an_async_function_passes_through() -> None:

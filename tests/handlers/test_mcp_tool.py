@@ -102,7 +102,7 @@ def test_an_error_reply_is_a_transport_failure() -> None:
 
 def test_a_server_that_is_not_connected_is_a_transport_failure() -> None:
     raw = ran(Servers(ConnectionError("not connected")), McpToolSpec("s", "t"))
-    assert raw == Broke("transport", "s/t: ConnectionError: not connected")
+    assert raw == Broke("transport", "s/t: ConnectionError", logged="s/t: ConnectionError: not connected")
 
 
 def nested(depth: int) -> Any:

@@ -77,7 +77,11 @@ def test_an_empty_prompt_can_never_run() -> None:
 
 def test_a_model_that_fails_is_a_transport_failure() -> None:
     raw = ran(Model(ConnectionError("model is down")), PromptSpec("x"))
-    assert raw == Broke("transport", "the model gave no answer: ConnectionError: model is down")
+    assert raw == Broke(
+        "transport",
+        "the model gave no answer: ConnectionError",
+        logged="the model gave no answer: ConnectionError: model is down",
+    )
 
 
 def test_a_cancelled_completion_passes_through() -> None:

@@ -25,6 +25,7 @@ from msgspec.structs import replace as with_changes
 
 from hookline import Engine, HooklineError, Outcome, Session, deny
 from hookline.adapters.sessions import Sessions
+from hookline.engine.host.moments import CLOSED
 from hookline.engine.tool_call import STOPPED
 from hookline.events import STOP, TURN_END
 from hookline.model.errors import EngineClosedError
@@ -123,6 +124,8 @@ class _Callbacks:
 
     async def _said(self, name: str, parsed: Parsed, call_id: str) -> Outcome:
         session, outcome = self._session(parsed.scene), GO_ON
+        if session.closed and _EVENTS[name] == "block":
+            return deny(CLOSED)
         if name == "UserPromptSubmit" and not session.host.started:  # the client does not call us earlier
             outcome += Outcome(context_items=(await session.start(model=parsed.scene.model)).context)
         for moment in (TURN_END, STOP) if parsed.event is STOP else (parsed.event,):

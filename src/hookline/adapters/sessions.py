@@ -34,7 +34,7 @@ class Sessions:
     def of(self, session_id: str) -> Session:
         """The session of a conversation; a new one the first time, and after it was closed."""
         session = self._sessions.pop(session_id, None)
-        if session is None or self._engine.closed:
+        if session is None or session.closed:
             session = self._engine.session(session_id, **self._scene)
         self._sessions[session_id] = session
         if len(self._sessions) > MOST_SESSIONS:

@@ -155,6 +155,7 @@ class DispatchState(Struct, eq=False):
             return hook.wire.advance(self.event, payload, outcome)
         except Exception as problem:  # noqa: BLE001 wires and payloads may come from the host
             text = f"the rewrite by {hook.name} cannot be applied: {type(problem).__name__}: {problem}"
+            text = self.session.engine.journal.without_secrets(text)
             votes = (Vote("block", text, by=hook.name),) if self.event.may & May.BLOCK else ()
             self.add_unlaned(hook, Outcome(votes=votes, messages=(Message(text, hook.name),)))
             return payload

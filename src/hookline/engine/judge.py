@@ -29,6 +29,9 @@ _MOST_WORDS = 500
 #: Longer reasons are cut off when they are recorded, not when somebody reads them.
 _SHORT_REASON = 512
 
+#: Bytes of a broken hook's errors, of which the first line is shown.
+_LONGEST_STDERR = 4096
+
 #: A failure's reason is shown before a denial's.
 NO_ANSWER_RANK = 9
 
@@ -81,9 +84,13 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
     try:
         decoded = prepared.decode(call, raw)
     except Exception as problem:  # noqa: BLE001 a wire may come from the host
-        decoded = Decoded(failure=Broke("unreadable", f"{type(problem).__name__}: {problem}"))
+        from hookline.handlers.failures import broken_by  # noqa: PLC0415 only where a hook has failed
+
+        decoded = Decoded(failure=broken_by(problem, "unreadable"))
     if decoded is NOTHING_SAID:
         return PASSED
+    if decoded.failure is not None:
+        decoded = replace(decoded, failure=_without_secrets(state, decoded.failure))
     judged = judge(prepared, decoded, attended=state.session.scene.attended)
     if call.only_tightens or call.match_doubt or prepared.hook.kind == "builtin":
         judged = _what_counts(prepared, call, judged)
@@ -92,6 +99,13 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
         if outcome is not judged.outcome:
             judged = replace(judged, outcome=outcome, status="blocked")
     return judged
+
+
+def _without_secrets(state: "DispatchState", failure: Broke) -> Broke:
+    """Redact what the model and the user may read of a failure: hooks print what they like when they break."""
+    redact = state.session.engine.journal.without_secrets
+    stderr = redact(failure.stderr[:_LONGEST_STDERR].decode("utf-8", "replace"))
+    return replace(redact(failure), stderr=stderr.encode())
 
 
 # Hooks whose answer counts only in part: refused or untrusted ones, those in doubt, builtins that allow

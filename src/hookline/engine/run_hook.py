@@ -316,6 +316,8 @@ async def _rest_of_handler(rest: Coroutine[Any, Any, RawResult], call: Call) -> 
 
 def _broke(problem: BaseException, call: Call) -> Broke:
     """An exception as a result with a cause; only what the host itself asked for is raised again."""
+    from hookline.handlers.failures import broken_by  # noqa: PLC0415 only where a hook has failed
+
     if isinstance(problem, TimeoutError):
         notes = "".join(f"; {why}" for why in problem.args if why)
         return Broke("timed_out", f"no answer within {call.timeout:g} s{notes}")
@@ -324,10 +326,10 @@ def _broke(problem: BaseException, call: Call) -> Broke:
         if task is None or task.cancelling():
             raise problem
         # This dispatch was not cancelled: the hook awaited something that was.
-        return Broke("crashed", f"CancelledError: {problem}".rstrip(": "))
+        return broken_by(problem, "crashed")
     if isinstance(problem, KeyboardInterrupt | GeneratorExit):
         raise problem
-    return Broke("not_started", f"{type(problem).__name__}: {problem}")
+    return broken_by(problem, "not_started")
 
 
 def _is_long(raw: RawResult) -> bool:
@@ -410,7 +412,7 @@ def _judged_facts(judged: Judgement) -> dict[str, Any]:
             vote.reason or None,
         )
     if judged.failure is not None:
-        facts["detail"] = judged.failure.detail
+        facts["detail"] = judged.failure.logged or judged.failure.detail
         facts["cause"] = None if judged.status == "untrusted" else judged.failure.cause
     return facts
 

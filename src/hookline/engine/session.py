@@ -69,6 +69,7 @@ class Session:
         self._last_call: LastCall | None = None
         self._hooks: dict[str, Hook] = {}
         self._version = 0
+        self._closed = False
         self._store = engine.store
         self._merged_lanes: dict[str, Lanes] = {}
         self._merged_from: tuple[int, ...] = ()
@@ -240,11 +241,22 @@ class Session:
 
         return moments.failed(self, error, kind)
 
-    def close(self, reason: str = "other") -> "Coroutine[Any, Any, None]":
-        """The session is over: SessionEnd, if it had begun; its own hooks are forgotten."""
+    async def close(self, reason: str = "other") -> None:
+        """The session is over: SessionEnd, if it had begun. From now on it refuses tools, prompts and requests."""
+        if self._closed:
+            return
+        self._closed = True
         from hookline.engine.host import moments  # noqa: PLC0415 as above
 
-        return moments.close(self, reason)
+        await moments.close(self, reason)
+
+    @property
+    def closed(self) -> bool:
+        """True once the session, a parent or the engine was closed: it refuses tools, prompts and requests.
+
+        Its own hooks stay, for calls that had begun.
+        """
+        return self._closed or self.engine.closed or (self.parent is not None and self.parent.closed)
 
     async def __aenter__(self) -> Self:
         return self
@@ -356,13 +368,17 @@ class Session:
 
             if session.has(PRE_MODEL_CALL):
                 request = await session.model(messages)
+
+        In a closed session it is True: whatever follows is refused.
         """
         try:
             if event.name in self._store.lanes:
                 return True
         except AttributeError:
             raise self._not_an_event(event, "has({})") from None
-        return event.name in self._merged() if self._hooks or self.parent is not None else False
+        if (self._hooks or self.parent is not None) and event.name in self._merged():
+            return True
+        return self.closed  # a host that asks first must come by, to be refused
 
     def update(self, **changes: "Unpack[SceneChanges]") -> None:
         """Change what hooks are told of the conversation from now on: what `engine.session` takes, and `session_id`.

@@ -243,7 +243,11 @@ async def open_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) 
 
 async def ask_about_call(hooks: Hooks, call: p.ToolCall, decision: Any, ports: CallPorts[Any]) -> "OpenCall":
     """A call that the rules of the host ask about: PermissionRequest, then the user. PreToolUse has been fired."""
-    permitted = await _request(hooks, _Permitted(call), decision, None, ports)
+    refusal = ports.check(call, rewritten=False)
+    if refusal is not None:
+        permitted = _Permitted(call, refusal)
+    else:
+        permitted = await _request(hooks, _Permitted(call), decision, None, ports)
     refused = await _refused(hooks, permitted, permitted.refusal) if permitted.refusal is not None else None
     return OpenCall(hooks, permitted, refused)
 

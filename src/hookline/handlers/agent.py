@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
-from hookline.handlers.failures import described, encoded_payload
+from hookline.handlers.failures import broken_by, described, encoded_payload
 from hookline.handlers.prompt import SYSTEM, replied, with_arguments
 from hookline.handlers.specs import AgentSpec
 from hookline.model.raw import Broke, RawResult
@@ -98,7 +98,7 @@ class AgentHandler:
             )
             return await take_steps(conversation, tools, spec.max_steps)
         except Exception as error:  # noqa: BLE001 - whatever a model client raises, there is no answer
-            return Broke("transport", f"the agent gave no answer: {described(error)}")
+            return broken_by(error, "transport", "the agent gave no answer: ")
 
     def problem(self, spec: Any) -> str | None:
         if self._runner is None:

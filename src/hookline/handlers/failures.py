@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from hookline.model.policy import Cause
 from hookline.model.raw import Broke
 from hookline.model.wire import Call
 
@@ -38,13 +39,23 @@ def raised_at(error: BaseException) -> str:
     return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
 
 
+def broken_by(error: BaseException, cause: Cause, before: str = "", after: str = "") -> Broke:
+    """Make a failure of an exception. Only the journal gets its text, which may hold secrets."""
+    name = type(error).__name__
+    return Broke(
+        cause,
+        f"{before}{name}" if before else f"it raised {name}",
+        logged=f"{before}{described(error)}{after}",
+    )
+
+
 def crashed(error: BaseException) -> Broke:
     """Code that ran in this process and raised."""
-    return Broke("crashed", f"{described(error)} ({raised_at(error)})")
+    return broken_by(error, "crashed", after=f" ({raised_at(error)})")
 
 
 def not_encoded(error: BaseException) -> Broke:
-    return Broke("not_started", f"the payload cannot be encoded: {described(error)}")
+    return broken_by(error, "not_started", "the payload cannot be encoded: ")
 
 
 def encoded_payload(call: Call) -> bytes | Broke:

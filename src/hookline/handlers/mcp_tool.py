@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.handlers.failures import described, encoded_payload, shortened
+from hookline.handlers.failures import broken_by, encoded_payload, shortened
 from hookline.handlers.prompt import replied
 from hookline.handlers.specs import McpToolSpec
 from hookline.model.raw import Broke, RawResult
@@ -46,11 +46,11 @@ class McpToolHandler:
         try:
             arguments = filled(spec.input, msgspec.json.decode(document))
         except (msgspec.DecodeError, RecursionError) as error:
-            return Broke("not_started", f"the payload cannot be read for its input: {described(error)}")
+            return broken_by(error, "not_started", "the payload cannot be read for its input: ")
         try:
             reply = await self._caller.call_tool(spec.server, spec.tool, arguments)
         except Exception as error:  # noqa: BLE001 - whatever an MCP client raises, there is no answer
-            return Broke("transport", f"{spec.server}/{spec.tool}: {described(error)}")
+            return broken_by(error, "transport", f"{spec.server}/{spec.tool}: ")
         if reply.is_error:
             return Broke("transport", f"{spec.server}/{spec.tool} reports an error: {shortened(reply.text)}")
         return replied(reply.text)

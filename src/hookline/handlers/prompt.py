@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final, Protocol
 
-from hookline.handlers.failures import described, encoded_payload
+from hookline.handlers.failures import broken_by, encoded_payload
 from hookline.handlers.specs import PromptSpec
 from hookline.model.raw import Broke, RawResult, Replied
 from hookline.model.wire import Call
@@ -46,7 +46,7 @@ class PromptHandler:
                 with_arguments(spec.prompt, document), system=spec.system or self._system, model=spec.model
             )
         except Exception as error:  # noqa: BLE001 - whatever a model client raises, there is no answer
-            return Broke("transport", f"the model gave no answer: {described(error)}")
+            return broken_by(error, "transport", "the model gave no answer: ")
         return replied(text)
 
     def problem(self, spec: Any) -> str | None:

@@ -58,6 +58,8 @@ class Broke(Struct, frozen=True):
     warm: bool | None = None
     #: The message of the hook's own agent for this; empty: Hookline's own.
     words: str = ""
+    #: All that is known, for the journal alone: the text of an exception may hold secrets. Empty: `detail`.
+    logged: str = ""
 
 
 def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Broke:

@@ -50,7 +50,7 @@ def test_a_model_that_fails_is_a_hook_without_an_answer() -> None:
     broke = run_hook(handler, PromptSpec("Fine?"))
     assert isinstance(broke, Broke)
     assert broke.cause == "transport"
-    assert "slow down" in broke.detail
+    assert "slow down" in broke.logged
 
 
 def test_an_agent_hook_looks_at_files_before_it_answers(tmp_path: Path) -> None:

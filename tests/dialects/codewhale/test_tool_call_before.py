@@ -297,7 +297,7 @@ def test_a_lost_handler_denies_only_where_a_strict_gate_matched() -> None:
         return agent.fire("tool_call_before", bash())
 
     strict = lost(gate("true", name="gate", continue_on_error=False))
-    assert strict.reason == "hook gate gave no answer: RuntimeError: panicked at [path]"
+    assert strict.reason == "hook gate gave no answer: it raised RuntimeError"
     lenient = lost(gate("true"), gate("true", continue_on_error=False, condition=other))
     assert not lenient.blocked
     assert lenient.messages

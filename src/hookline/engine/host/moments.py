@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: The turn ends when hooks without a limit of their own block the same request this often.
 _MOST_BLOCKS = 10
+CLOSED = "the session is closed"
 #: What the model is sent when a gate sends it back and gives no reason.
 SENT_BACK = "A check rejected the previous answer. Look at it again, fix what is wrong, and answer again."
 
@@ -198,6 +199,8 @@ async def start(session: "Session", source: str, model: str | None) -> Start:
 
 async def prompt(session: "Session", text: str) -> PromptResult:
     state = session.host
+    if session.closed:
+        return PromptResult(text=text, blocked=CLOSED)
     if not state.started:
         state.begun = await start(session, "startup", session.scene.model)
     state.turn += 1
@@ -246,8 +249,9 @@ async def model(
     """While hooks hold the request back they are asked again, up to their limit, as the agent does."""
     state = session.host
     state.asked = True
-    if state.stopped is not None:
-        return ModelRequestResult(messages=tuple(messages), blocked=state.stopped)
+    held = CLOSED if session.closed else state.stopped
+    if held is not None:
+        return ModelRequestResult(messages=tuple(messages), blocked=held)
     state.iteration += 1
     late, notices = _late(session)
     kept = list(state.keep(late))
@@ -392,4 +396,3 @@ async def failed(session: "Session", error: BaseException | str, kind: str) -> N
 async def close(session: "Session", reason: str) -> None:
     if session.parent is None and session.host.started:
         await session.dispatch(e.SESSION_END, p.SessionEnded(reason=reason))
-    session.clear()

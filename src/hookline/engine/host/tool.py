@@ -3,11 +3,13 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from time import time
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.engine.host.moments import CLOSED
 from hookline.engine.tool_call import (
     CallResult,
     OpenCall,
@@ -17,9 +19,12 @@ from hookline.engine.tool_call import (
     open_tool_call,
     run_tool_call,
 )
+from hookline.handlers.failures import described
 from hookline.handlers.function import is_async
+from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome, Vote
+from hookline.model.run import Run
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
@@ -103,6 +108,8 @@ class _Ports:
 
     def check(self, call: p.ToolCall, *, rewritten: bool) -> Refusal | None:
         check, stopped = self._options.check, self._session.host.stopped
+        if self._session.closed:
+            return Refusal("closed", CLOSED)
         if stopped is not None and not rewritten:
             return Refusal("stopped", f"the run was stopped: {stopped}")
         try:
@@ -141,10 +148,9 @@ class _Ports:
 
     async def approve(self, call: p.ToolCall, decision: _Verdict, vote: Vote | None) -> Refusal | None:
         del vote
-        approve = self._session.approver
-        if approve is None:
+        approve, scene = self._session.approver, self._session.scene
+        if approve is None or not scene.attended:
             return Refusal("unattended", f"{decision.reason} (nobody is there to approve it)", by_rule=True)
-        scene = self._session.scene
         question = Question(
             tool_name=call.tool_name,
             tool_input=call.tool_input,
@@ -157,7 +163,11 @@ class _Ports:
             async with self._session.root.host.lock():
                 given: Any = await _called(approve, question)
         except Exception as error:  # noqa: BLE001 - who cannot be asked has not said yes
-            why = f"{decision.reason} (approve failed: {type(error).__name__}: {error})"
+            self._session.engine.journal.record(
+                Run(hook="approve", type="approve", status="failed", event=e.PERMISSION_REQUEST.name,
+                    session=scene.session_id, detail=described(error), at=time())
+            )  # fmt: skip
+            why = f"{decision.reason} (approve failed: {type(error).__name__})"
             return Refusal("unattended", why, by_rule=True)
         if isinstance(given, Approval):
             allowed, said = given.allow, given.message

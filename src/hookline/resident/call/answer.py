@@ -152,7 +152,8 @@ class AgentCall:
         except HooklineError as problem:
             return self._refuse(str(problem))
         except Exception as problem:  # noqa: BLE001 a guard that breaks must not let things pass
-            return self._refuse(f"it broke: {type(problem).__name__}: {problem}")
+            what = f"it broke: {type(problem).__name__}"
+            return self._refuse(f"{what}; hookline log has the details", f"{what}: {problem}")
 
     async def _answer(self, raw: bytes | CallError) -> HookReply:
         dialect = self._dialect = self.engine.loader.dialect(self._name)
@@ -308,14 +309,17 @@ class AgentCall:
             payload = replace(payload, tool_input="(truncated)")
         return not session.may_concern(parsed.event, payload)
 
-    def _refuse(self, why: str) -> HookReply:
-        """The answer if no hook could be asked, or the outcome could not be expressed."""
+    def _refuse(self, why: str, detail: str = "") -> HookReply:
+        """The answer if no hook could be asked, or the outcome could not be expressed. `detail`: for the journal."""
         answer = self.failed_answer(why)
         text = one_line(f"hookline hook --dialect {self._name}: {why}", 2000)
         closed = self._event is None or self._event.guards
         self.outcome = Outcome(votes=(Vote("block", text),)) if closed else GO_ON
         self._record(
-            status="failed", detail=why, decision="deny" if closed else None, passed_without_answer=not closed
+            status="failed",
+            detail=detail or why,
+            decision="deny" if closed else None,
+            passed_without_answer=not closed,
         )
         return answer
 

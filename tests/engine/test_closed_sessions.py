@@ -1,0 +1,146 @@
+"""A closed session refuses tools, prompts and requests; so does one whose engine or parent is closed."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from hookline import Engine, deny, rewrite
+from hookline.engine.bridge import Blocking
+from hookline.engine.session import Session
+from hookline.events import POST_TOOL_USE, PRE_MODEL_CALL, PRE_TOOL_USE, SESSION_END, ToolCall, ToolResult
+from tests.every import every
+
+CLOSED = "the session is closed"
+
+
+async def _close_itself(engine: Engine, _parent: Session, session: Session) -> None:
+    del engine
+    await session.close()
+
+
+async def _close_parent(engine: Engine, parent: Session, _session: Session) -> None:
+    del engine
+    await parent.close()
+
+
+async def _close_engine(engine: Engine, _parent: Session, _session: Session) -> None:
+    await engine.close()
+
+
+#: How the session is closed, and whether it is that of a subagent.
+WAYS = (
+    (_close_itself, False), (_close_itself, True), (_close_parent, True), (_close_engine, False), (_close_engine, True),
+)  # fmt: skip
+
+
+async def _tool(session: Session, ran: list[Any]) -> str | None:
+    return (await session.tool("t", {}, run=ran.append)).refused
+
+
+async def _open_tool(session: Session, _ran: list[Any]) -> str | None:
+    call = await session.open_tool("t", {})
+    return call.refused.refused if call.refused is not None else None
+
+
+async def _ask(session: Session, _ran: list[Any]) -> str | None:
+    call = await session.ask("t", {}, "it pays")
+    return call.refused.refused if call.refused is not None else None
+
+
+async def _prompt(session: Session, _ran: list[Any]) -> str | None:
+    return (await session.prompt("go on")).blocked
+
+
+async def _model(session: Session, _ran: list[Any]) -> str | None:
+    return (await session.model([{"role": "user", "content": "hi"}])).blocked
+
+
+@every("hooked", [False, True])
+@every(["close", "is_subagent"], WAYS)
+@every("use", [_tool, _open_tool, _ask, _prompt, _model])
+def test_a_closed_session_refuses(
+    use: Callable[[Session, list[Any]], Coroutine[Any, Any, str | None]],
+    close: Callable[[Engine, Session, Session], Coroutine[Any, Any, None]],
+    is_subagent: bool,
+    hooked: bool,
+) -> None:
+    ran: list[Any] = []
+    asked: list[Any] = []
+    fired: list[Any] = []
+
+    async def play() -> str | None:
+        engine = Engine(approve=lambda question: asked.append(question) is None)
+        parent = engine.session("s")
+        session = engine.session("s", parent) if is_subagent else parent
+        if hooked:
+            session.add(PRE_TOOL_USE, fired.append)
+        await close(engine, parent, session)
+        assert session.closed
+        assert session.has(PRE_MODEL_CALL)  # who asks first must come by
+        return await use(session, ran)
+
+    assert asyncio.run(play()) == CLOSED
+    assert (ran, asked, fired) == ([], [], [])
+
+
+def test_an_open_session_refuses_nothing() -> None:
+    async def play() -> list[str | None]:
+        session = Engine(approve=lambda _question: True).session("s")
+        assert not session.closed
+        assert not session.has(PRE_MODEL_CALL)
+        return [await use(session, []) for use in (_tool, _open_tool, _ask, _prompt, _model)]
+
+    assert asyncio.run(play()) == [None] * 5
+
+
+def test_a_call_that_had_begun_is_still_judged_by_the_hooks_of_the_session() -> None:
+    async def hide(_result: ToolResult) -> Any:
+        return rewrite("***")
+
+    async def play() -> str:
+        session = Engine().session("s")
+        session.add(POST_TOOL_USE, hide, rewrites=True)
+        call = await session.open_tool("t", {})
+        await session.close()
+        return (await call.returned("hunter2")).text
+
+    assert asyncio.run(play()) == "***"
+
+
+def test_hosts_that_dispatch_themselves_still_meet_the_guards_of_the_session() -> None:
+    async def guard(_call: ToolCall) -> Any:
+        return deny("no")
+
+    async def play() -> str | None:
+        session = Engine().session("s")
+        session.add(PRE_TOOL_USE, guard)
+        await session.close()
+        return (await session.dispatch(PRE_TOOL_USE, ToolCall(tool_name="t", tool_input={}))).reason
+
+    assert asyncio.run(play()) == "no"
+
+
+def test_a_session_ends_once() -> None:
+    ended: list[Any] = []
+
+    async def play() -> None:
+        engine = Engine()
+        engine.add(SESSION_END, lambda payload: ended.append(payload.reason))
+        session = engine.session("s")
+        await session.start()
+        await session.close("logout")
+        await session.close()
+        await engine.close()
+
+    asyncio.run(play())
+    assert ended == ["logout"]
+
+
+def test_hosts_without_a_loop_are_refused_too() -> None:
+    ran: list[Any] = []
+    with Blocking(Engine()) as hooks:
+        session = hooks.session("s")
+        session.close()
+        assert session.tool("t", {}, run=ran.append).refused == CLOSED
+        assert session.prompt("go on").blocked == CLOSED
+    assert ran == []
