@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookline.documents.edit import EditError
-from hookline.documents.json_edit import appended, removed, replaced
+from hookline.documents.json_edit import appended, removed
 from tests.every import every
 
 GROUP = {"hooks": [{"type": "command", "command": "x"}]}
@@ -44,23 +44,6 @@ def test_a_value_is_appended_in_the_style_of_the_text(
 )
 def test_a_value_is_removed(text: str, path: tuple[str | int, ...], expected: str) -> None:
     assert removed(text, path) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "expected"),
-    [
-        ('{"a": [0, 1]}', ("a", 0), '{"a": [{"b": 2}, 1]}'),
-        ('{"a": 1, "a": 3}', ("a",), '{"a": 1, "a": {"b": 2}}'),
-        ('{\n  "a": {\n    "b": 1\n  } // mine\n}', ("a",), '{\n  "a": {\n    "b": 2\n  } // mine\n}'),
-        (
-            '{"x": [/* mine */ {"y": "]"}], "a": [1]}',
-            ("a", 0),
-            '{"x": [/* mine */ {"y": "]"}], "a": [{"b": 2}]}',
-        ),
-    ],
-)
-def test_a_value_is_replaced(text: str, path: tuple[str | int, ...], expected: str) -> None:
-    assert replaced(text, path, {"b": 2}) == expected
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "events": "list the events, or show all about one",
     "schema": "the JSON Schemas of payloads, answers and config",
     "hook": "be one hook inside another agent",
-    "convert": "write the hooks of one agent for another",
+    "convert": "run the hooks of one agent in another",
     "init": "write a first guard and show it at work",
     "install": "make the agents on this machine ask Hookline",
     "uninstall": "take Hookline out of their files again",

@@ -130,6 +130,8 @@ class Loader:
         self._listed = dict(standard_dialects())
         self._built: dict[str, Dialect] = {home.name: home}
         self._env = dict(os.environ) if env is None else env
+        #: Dialects of files whose paths do not say it.
+        self._named_files: dict[str, str] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -215,26 +217,18 @@ class Loader:
             tuple(each for each in reading.diagnostics if each.where.file == document.file),
         )
 
-    def in_place(self, name: str, cwd: str, document: Document) -> Loaded:
-        """The hooks of a document as its agent would have them, were it the file that it is called after."""
-        dialect, layers = self.dialect(name), list[Layer]()
-        for place in dialect.find(cwd, self._env):
-            if os.path.realpath(place.file) == os.path.realpath(document.file):
-                layers.append(Layer(place, document))
-            elif os.path.lexists(place.file):
-                layers.append(layer_of(dialect, place))
-        reading = dialect.read(layers, self._tools())
-        return Loaded(
-            tuple(hook for hook in reading.hooks if hook.where.file == document.file),
-            tuple(each for each in reading.diagnostics if each.where.file == document.file),
-        )
+    def name_files(self, files: Sequence[str], name: str) -> None:
+        """Say which dialect files are written in, where their paths do not. Raises UnknownDialectError."""
+        self._named_files |= {os.path.abspath(file): self.dialect(name).name for file in files}
 
     def whose(self, file: str) -> str:
-        """The dialect a file is written in: by its path, then by its shape.
+        """The dialect a file is written in: as it was said, by its path, then by its shape.
 
         Where none or several shapes fit it is Hookline's own, whose reader says what is wrong.
         """
         path = os.path.abspath(file).replace(os.sep, "/")
+        if path in self._named_files:
+            return self._named_files[path]
         dialects = [self.dialect(name) for name in self.names]
         by_path = next((each.name for each in dialects if each.owns(path)), None)
         if by_path is not None:

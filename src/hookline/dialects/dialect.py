@@ -22,7 +22,6 @@ from hookline.model.policy import Policy
 from hookline.model.wire import HookReply, Parsed, Wire
 
 if TYPE_CHECKING:
-    from hookline.dialects.entry_form import EntryForm
     from hookline.dialects.install import HookCall
     from hookline.dialects.installer import Installer
     from hookline.handlers.registry import Handler
@@ -50,6 +49,8 @@ class DialectEvent(Struct, frozen=True, eq=False):
     policy: Policy
     #: Seconds a hook has when its entry does not say.
     timeout: float = 60.0
+    #: What is peculiar about when it fires, as the rest of a sentence that begins with its name.
+    remark: str = ""
 
     @property
     def name(self) -> str:
@@ -292,11 +293,6 @@ class Dialect(ABC):
             dialect=self.name,
             scope="flag",
         )
-
-    @property
-    def entry_form(self) -> "EntryForm | None":
-        """How entries of people's own are written; None: `hookline convert` does not write or read them."""
-        return None
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
         """The text to add to the agent's configuration so that it calls Hookline; empty where there is none."""

@@ -61,15 +61,6 @@ def removed(text: str, form: Format, path: Path) -> str:
     return _changed(text, form, wanted, "removed", path)
 
 
-def replaced(text: str, form: Format, path: Path, value: Any) -> str:
-    """With another value at this path, in JSON."""
-    wanted = read_value(text, form)
-    if found_at(wanted, path) is None:
-        raise EditError(f"there is no {shown(path)}")
-    found_at(wanted, path[:-1])[path[-1]] = value
-    return _changed(text, form, wanted, "replaced", path, value)
-
-
 def renamed(text: str, form: Format, path: Path, key: str) -> str:
     """With another key in place of the last one of this path."""
     wanted = read_value(text, form)

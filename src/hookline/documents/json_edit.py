@@ -76,19 +76,6 @@ def removed(text: str, path: Path) -> str:
     return text[: node.start + 1] + text[node.end - 1 :]
 
 
-def replaced(text: str, path: Path, value: Any) -> str:
-    """With another value at this path."""
-    node, index = _found(text, path)
-    item = node.items[index]
-    if "\n" not in text[item.start : item.end]:
-        body = json.dumps(value, ensure_ascii=False)
-    else:
-        end_of_line = "\r\n" if "\r\n" in text else "\n"
-        lines = json.dumps(value, ensure_ascii=False, indent=_unit(text)).split("\n")
-        body = f"{end_of_line}{_indent(text, item.start)}".join(lines)
-    return text[: item.start] + body + text[item.end :]
-
-
 def _found(text: str, path: Path) -> tuple[_Node, int]:
     """What is around the item or the member at this path, and its place in there."""
     node = _read(text, path)

@@ -85,18 +85,43 @@ def further(installer: Installer, site: Site, texts: Texts) -> Texts:
     return found
 
 
+class WithCalls(Struct, frozen=True):
+    """The agent's files with the entries that it should have."""
+
+    after: Texts
+    #: Without any entry of ours.
+    without: Texts
+    #: Our entries, as they were and as they are to be.
+    own: Sequence[Entry]
+    placed: Sequence[Entry]
+
+
+def with_calls(
+    installer: Installer,
+    site: Site,
+    texts: Texts,
+    calls: Sequence[HookCall],
+    is_own: IsOwn,
+    originals: Mapping[str, str | None],
+) -> WithCalls:
+    """Put calls of Hookline into an agent's files, in place of those that are ours."""
+    own = [entry for entry in installer.entries(texts, site) if is_own(entry)]
+    wanted = installer.wanted(calls, texts, site) if calls else []
+    without = installer.removed(texts, own, originals) if own else texts
+    as_wanted = Counter(each.identity for each in own) == Counter(each.identity for each in wanted)
+    after = texts if as_wanted else installer.added(without, calls, site) if calls else without
+    placed = [entry for entry in installer.entries(after, site) if is_own(entry)]
+    return WithCalls(after, without, own, placed)
+
+
 def plan_install(
     dialect: Dialect, site: Site, calls: Sequence[HookCall], is_own: IsOwn, records: Records
 ) -> Plan:
     installer, before = installer_of(dialect), look(dialect, site)
     texts: Texts = {file: each.text for file, each in before.items()}
-    own = [entry for entry in installer.entries(texts, site) if is_own(entry)]
-    wanted = installer.wanted(calls, texts, site)
-    without = installer.removed(texts, own, _originals(records, before)) if own else texts
-    as_wanted = Counter(each.identity for each in own) == Counter(each.identity for each in wanted)
-    after = texts if as_wanted else installer.added(without, calls, site)
-    placed = [entry for entry in installer.entries(after, site) if is_own(entry)]
-    after = installer.trusted(after, placed, site)
+    changed_texts = with_calls(installer, site, texts, calls, is_own, _originals(records, before))
+    own, without = changed_texts.own, changed_texts.without
+    after = installer.trusted(changed_texts.after, changed_texts.placed, site)
     changed = [file for file in before if after.get(file) != texts.get(file)]
     notes: list[str] = []
     if changed:

@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
@@ -66,11 +68,29 @@ def hookline_arguments(hook: Hook, shell: "ShellReader") -> tuple[tuple[str, ...
     return tuple(tuple(found) for line in lines if (found := _arguments(line)) is not None)
 
 
+class EntryCall(Struct, frozen=True):
+    """An entry that does nothing but call Hookline."""
+
+    program: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+
 def plain_program(command: str, dialect: str) -> tuple[str, ...] | None:
     """How an entry starts Hookline that was printed or installed for this dialect; None for any other line.
 
-    What a shell does there if Hookline cannot be run belongs to it (`closed_in_shell`). A line that does anything more,
-    or has options, was written by the user.
+    A line that has options was written by the user, or for the hooks of one file.
+    """
+    call = entry_call(command)
+    if call is None or call.arguments[:3] != ("hook", "--dialect", dialect):
+        return None
+    further = call.arguments[3:]
+    return call.program if len(further) <= 1 and not "".join(further).startswith("-") else None
+
+
+def entry_call(command: str) -> EntryCall | None:
+    """The call of Hookline that a line is; None for a line that does anything more.
+
+    What a shell does there if Hookline cannot be run belongs to it (`closed_in_shell`).
     """
     words = _words(_CLOSED.sub("", _INNER.sub(lambda found: shlex.split(found[1])[0], command)))
     arguments = words[1:] if words and _base(words[0]) in _PROGRAMS else None
@@ -78,10 +98,9 @@ def plain_program(command: str, dialect: str) -> tuple[str, ...] | None:
         for place in (words[1:3], words[1:4]):
             if place in (("-m", _PROGRAM), ("-P", "-m", _PROGRAM)) and _PYTHON.fullmatch(_base(words[0])):
                 arguments = words[len(place) + 1 :]
-    if arguments is None or tuple(arguments[:3]) != ("hook", "--dialect", dialect):
+    if not arguments:
         return None
-    further = arguments[3:]
-    return words[: -len(arguments)] if len(further) <= 1 and not "".join(further).startswith("-") else None
+    return EntryCall(words[: -len(arguments)], arguments)
 
 
 def _words(line: str) -> tuple[str, ...]:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from hookline.dialects.claude_code.settings import SettingsReader
     from hookline.dialects.claude_code.transcript import ClaudeTranscripts
     from hookline.dialects.claude_code.wire import ClaudeCodeWire
-    from hookline.dialects.entry_form import EntryForm
     from hookline.dialects.install import HookCall
 
 _PROJECT: Final = ".claude/settings.json"
@@ -163,17 +162,6 @@ class ClaudeCode(Dialect):
         from hookline.dialects.claude_code.transcript import ClaudeTranscripts  # noqa: PLC0415 only to look back
 
         return ClaudeTranscripts()
-
-    @property
-    def entry_form(self) -> "EntryForm":
-        from hookline.dialects.entry_form import FAMILY_ANSWERS, EntryForm  # noqa: PLC0415 only to convert files
-
-        return EntryForm(
-            line="sh -c {}",
-            answers=FAMILY_ANSWERS,
-            fields=frozenset(("async", "statusMessage")),
-            trust_step="at a terminal Claude Code runs them once you have trusted the folder",
-        )
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
         """Closed where Claude Code itself cannot start Hookline, or gives up waiting.

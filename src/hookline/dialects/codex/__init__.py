@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hookline.dialects.codex.installer import CodexInstaller
     from hookline.dialects.codex.transcript import CodexTranscripts
     from hookline.dialects.codex.wire import CodexWire
-    from hookline.dialects.entry_form import EntryForm
 
 _SYSTEM = "/etc/codex"
 #: Of a folder, in the order in which Codex loads them.
@@ -141,20 +140,6 @@ class Codex(Dialect):
         from hookline.dialects.codex.transcript import CodexTranscripts  # noqa: PLC0415 only to look back
 
         return CodexTranscripts()
-
-    @property
-    def entry_form(self) -> "EntryForm":
-        from hookline.dialects.entry_form import FAMILY_ANSWERS, EntryForm  # noqa: PLC0415 only to convert files
-
-        return EntryForm(
-            line='"$SHELL" -lc {}',
-            answers=FAMILY_ANSWERS,
-            whole_timeouts=True,
-            hears_reasons=True,
-            longest={"SessionEnd": LONGEST_AT_END},
-            fields=frozenset(("async", "statusMessage")),
-            trust_step="Codex skips each of them without a word until you have trusted it with /hooks",
-        )
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Closed by a shell, because to Codex a hook that fails has no objection; by `sh`, because Codex runs hooks

@@ -87,7 +87,7 @@ class CodexInstaller(Installer):
             if state.get("enabled") is False:
                 return "untrusted", f"{config} says enabled = false of {key}"
             if state.get("trusted_hash") != wanted:
-                return "untrusted", f"{config} has no trusted hash for {key}"
+                return "untrusted", f"{config} has no trusted hash for {key}: trust it in Codex with /hooks"
         return "trusted", f"{config} has the trusted hash of each entry"
 
     def notes(

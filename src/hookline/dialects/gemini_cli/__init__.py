@@ -16,7 +16,6 @@ from hookline.model.events import EVENTS, EventSpec, May
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
-    from hookline.dialects.entry_form import EntryForm
     from hookline.dialects.gemini_cli.installer import GeminiInstaller
     from hookline.dialects.gemini_cli.transcript import GeminiTranscripts
     from hookline.dialects.gemini_cli.wire import GeminiWire
@@ -39,16 +38,6 @@ _SYSTEM: Final = {
 _SILENT: Final = re.compile(
     r"\s*!?\s*(?:grep\s+-q|test|\[)[^;&|]*(?:&&|\|\|)\s*\{?\s*exit\s+[2-9]\d*\s*;?\s*\}?\s*;?\s*|\s*exit\s+[2-9]\d*\s*"
 )
-
-#: What hooks print, each with values that it may have.
-_ANSWERS: Final[Mapping[str, tuple[Any, ...]]] = {
-    "decision": ("allow", "deny", "block", "ask", "approve"), "reason": ("why",), "continue": (False,),
-    "stopReason": ("why",), "suppressOutput": (True,), "systemMessage": ("said",),
-    "hookSpecificOutput.hookEventName": ("",), "hookSpecificOutput.additionalContext": ("text",),
-    "hookSpecificOutput.tool_input": ({"command": "true"},), "hookSpecificOutput.llm_request": ({},),
-    "hookSpecificOutput.llm_response": ({},), "hookSpecificOutput.toolConfig": ({"mode": "NONE"},),
-    "hookSpecificOutput.tailToolCallRequest": ({},), "hookSpecificOutput.clearContext": (True,),
-}  # fmt: skip
 
 
 class GeminiCli(Dialect):
@@ -146,25 +135,6 @@ class GeminiCli(Dialect):
         from hookline.dialects.gemini_cli.transcript import GeminiTranscripts  # noqa: PLC0415 only to look back
 
         return GeminiTranscripts()
-
-    @property
-    def entry_form(self) -> "EntryForm":
-        from hookline.dialects.entry_form import EntryForm  # noqa: PLC0415 only to convert files
-
-        return EntryForm(
-            line="bash -c {}",
-            answers=_ANSWERS,
-            exact_names="^({})$",
-            lists_values=False,
-            whole_timeouts=True,
-            hears_reasons=True,
-            failed=1,
-            remarks={
-                "PreCompress": "fires before every model turn, whether anything is compressed or not",
-                "SessionEnd": "may fire several times when a session at a terminal ends",
-            },
-            trust_step="Gemini CLI runs the hooks of a project in folders that you trust, and lists new ones once",
-        )
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
         """Milliseconds; and closed where Hookline cannot be started: exit 1 and a signal let a call pass there."""

@@ -25,6 +25,8 @@ class Row(Struct, frozen=True, eq=False):
     #: What a matcher must be, letter by letter; empty: nothing is compared, and hooks run whatever it says.
     subjects: tuple[str, ...] = ()
     policy: Mapping[str, Any] = {}
+    #: What is peculiar about when it fires.
+    remark: str = ""
 
 
 _MODEL: Final = May.REWRITE | May.STOP
@@ -46,10 +48,14 @@ ROWS: Final[Mapping[str, Row]] = MappingProxyType(
             policy={"block_means": "beside_output", "placement": "tool_result"},
         ),
         "AfterAgent": Row(e.STOP, May.BLOCK | May.STOP, policy={"block_means": "continue_turn"}),
-        "PreCompress": Row(e.PRE_COMPACT, subjects=e.COMPACT_TRIGGERS),
+        "PreCompress": Row(
+            e.PRE_COMPACT, subjects=e.COMPACT_TRIGGERS,
+            remark="fires before every model turn, whether anything is compressed or not",
+        ),
         "Notification": Row(e.NOTIFICATION, subjects=("ToolPermission",)),
         "SessionEnd": Row(
-            e.SESSION_END, subjects=("exit", "clear", "logout", "prompt_input_exit", "other")
+            e.SESSION_END, subjects=("exit", "clear", "logout", "prompt_input_exit", "other"),
+            remark="may fire several times when a session at a terminal ends",
         ),
     }
 )  # fmt: skip
@@ -73,4 +79,4 @@ def _dialect_event(name: str, row: Row) -> DialectEvent:
         event_name=name, may=row.may, run="serial_if_asked", sees="current", reasons="joined", failures=FAIL_OPEN,
         leftovers="leave", may_detach=False, **usual | dict(row.policy),
     )  # fmt: skip
-    return DialectEvent(row.event, policy, TIMEOUT)
+    return DialectEvent(row.event, policy, TIMEOUT, row.remark)

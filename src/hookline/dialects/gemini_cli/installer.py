@@ -78,13 +78,18 @@ class GeminiInstaller(Installer):
         self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site
     ) -> tuple[Standing, str]:
         del own
-        trusted, enablement, settings = (
+        of_project = self.files(site)[:1] if site.scope == "project" else ()
+        trusted, enablement, settings, *more = (
             as_object(read_document(texts.get(file) or "{}", "json", file, comments=True).value)
-            for file in self.further_files(site)
+            for file in (*self.further_files(site), *of_project)
         )
-        config = as_object(settings.get("hooksConfig"))
-        if config.get("enabled") is False or _NAME in as_items(config.get("disabled")):
-            return "untrusted", "hooksConfig of your settings turns it off"
+        for whose, found in (
+            ("your settings", settings),
+            *(("the project's settings", each) for each in more),
+        ):
+            config = as_object(found.get("hooksConfig"))
+            if config.get("enabled") is False or _NAME in as_items(config.get("disabled")):
+                return "untrusted", f"hooksConfig of {whose} turns it off"
         if site.scope == "user" and not is_on(as_object(enablement.get(_NAME)), site.project):
             return "untrusted", f"the extension {_NAME} is disabled here"
         return _folder_trust(trusted, settings, site.project)

@@ -1,16 +1,16 @@
-"""`hookline convert`: the hooks of one agent, written for another."""
+"""`hookline convert`: run the hooks of one agent in another."""
 
 from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-_DESCRIPTION = """Write the hooks of FILE, which is one agent's, for another agent: events, matchers, names of tools,
-timeouts and exit codes by what they mean. An entry calls your script as before where it is proven that
-the script does the same there; in doubt Hookline runs it in the other agent as its own agent would;
-what is not possible is reported as lost, with its line. No hook is run.
+_DESCRIPTION = """Make another agent run the hooks of FILE, which is one agent's: its entries call Hookline with FILE,
+which runs your hooks as their own agent does and answers in the other agent's terms. The report says of
+each hook at which events it runs there, what the other agent cannot do that the hook may say, and what
+is lost, with its line. No hook is run, and FILE is only read.
 
-Without an option the other agent's file is printed, and what is not as it was on standard error.
---report prints what becomes of each entry, --write writes the file."""
+Without an option the other agent's file is printed, and the report on standard error. --report prints
+the report, --write writes the file."""
 
 _EPILOG = """examples:
   hookline convert .claude/settings.json --to codex
@@ -18,17 +18,17 @@ _EPILOG = """examples:
   hookline convert ~/.codex/hooks.json --to claude-code --write
   hookline convert .claude/settings.json --to codex --json
 
-exit status: 0 every entry is converted, 1 something is lost, or a usage or configuration error"""
+exit status: 0 every hook runs there, 1 something is lost, or a usage or configuration error"""
 
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "convert", _DESCRIPTION, _EPILOG)
     parser.add_argument("words", nargs=1, metavar="FILE", help="the file with hooks")
-    parser.add_argument("--to", required=True, metavar="AGENT", help="the agent to write them for")
+    parser.add_argument("--to", required=True, metavar="AGENT", help="the agent to write entries for")
     parser.add_argument(
         "--from", dest="source", metavar="AGENT", help="whose file it is, if its path does not say"
     )
-    parser.add_argument("--report", action="store_true", help="print what becomes of each entry")
+    parser.add_argument("--report", action="store_true", help="print what each hook means there")
     parser.add_argument("--write", action="store_true", help="add the entries to the other agent's file")
     parser.add_argument(
         "--trust", action="store_true", help="with --write: say in your own files that the agent may run them"

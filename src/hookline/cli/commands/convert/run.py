@@ -1,67 +1,85 @@
-"""Read a file, plan what becomes of its entries in the other agent, and print or write it."""
+"""Read a file, plan what its hooks mean in another agent, and print or write that agent's file."""
 
 import argparse
 import os
 import re
-from collections import Counter
+from collections.abc import Sequence
 
-from hookline.cli.commands.convert.files import Conversion, convert_files, write_files
-from hookline.cli.commands.convert.plan import Planned, Planner
-from hookline.cli.commands.convert.report import ConvertDocument, entry_documents
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookline.cli.commands.convert.plan import ConvertedEntry, Planner
+from hookline.cli.commands.convert.report import ConvertDocument
+from hookline.cli.commands.install.run import agents_named
 from hookline.cli.engines import inspection_engine, require_files
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
 from hookline.config.engine import Engine
+from hookline.config.install.files import Snapshot, refuse_unwritable
+from hookline.config.install.files import replace as replace_file
+from hookline.config.install.plan import further, installer_of, look, with_calls
+from hookline.config.install.self_calls import entry_call
 from hookline.config.load import layer_of
 from hookline.config.project import project_root
 from hookline.dialects.dialect import Dialect, Place
-from hookline.dialects.installer import Site
+from hookline.dialects.install import HookCall
+from hookline.dialects.installer import Entry, Site, Texts
 from hookline.dialects.registry import every_dialect
-from hookline.documents.document import read_document
-from hookline.matching.nearest import nearest
+from hookline.documents.document import format_of, read_document
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+class Conversion(Struct, frozen=True):
+    """The other agent's files, as they are and as they are to be; the first one has the entries."""
+
+    file: str
+    before: dict[str, Snapshot]
+    after: Texts
+    #: The entries for this conversion.
+    own: tuple[Entry, ...]
+
+    def write(self) -> tuple[str, ...]:
+        """Write each file that changes, as a whole or not at all."""
+        changed = [file for file, text in self.after.items() if self.before[file].text != text]
+        for file in changed:
+            refuse_unwritable(self.before[file])
+        for file in changed:
+            replace_file(self.before[file], (self.after[file] or "").encode())
+        return tuple(changed)
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
     engine, file = inspection_engine(), os.path.abspath(args.words[0])
     require_files(engine, args.words)
-    source = _convertible(engine, args.source or engine.loader.whose(file), args.words[0])
-    target = _convertible(engine, args.to)
+    source = _source(engine, args.source or engine.loader.whose(file), args.words[0])
+    (target,) = agents_named([args.to])
     if source.name == target.name:
         raise RequestError(f"{args.words[0]} is a file of {source.title} already")
     document = layer_of(source, Place(file, "flag")).document
-    if document.value is None:
-        raise RequestError("; ".join(map(str, document.diagnostics)))
     if not isinstance(document.value, dict):
-        raise RequestError(f"{args.words[0]} is not an object with hooks")
+        problems = "; ".join(map(str, document.diagnostics))
+        raise RequestError(problems or f"{args.words[0]} is not an object with hooks")
     site = _site(source, file)
-    planner = Planner(
-        engine.loader, source, target, document, site.project, in_project=site.scope == "project"
-    )
-    planned = planner.entries()
-    conversion = convert_files(planned, source, file, target, site, trust=args.trust)
-    written = tuple(write_files(conversion)) if args.write else ()
-    report = _report(
-        file, source, target, planned, conversion, written,
-        trusted=args.trust and args.write, off=_switched_off(engine, target, site, conversion),
-    )  # fmt: skip
+    planner = Planner(engine.loader, file, source, target)
+    entries, calls = planner.entries(), planner.calls()
+    conversion = _conversion(target, site, calls, file, trust=args.trust)
+    entries = _with_limits(engine, entries, calls, conversion, target)
+    report = _report(file, source, target, entries, calls, conversion, site)
+    if args.write:
+        report = replace(report, written=conversion.write())
     _show(report, conversion, args)
     return ExitStatus.PROBLEM if report.lost else ExitStatus.OK
 
 
-def _convertible(engine: Engine, name: str, file: str = "") -> Dialect:
-    known = [each.name for each in every_dialect() if each.entry_form is not None]
-    if name in known:
-        return engine.loader.dialect(name)
-    if file:
+def _source(engine: Engine, name: str, file: str) -> Dialect:
+    known = [each.name for each in every_dialect() if each.has_agent]
+    if name not in known:
         raise RequestError(
             f"{file} is not known as a file of {', '.join(known)}: say whose it is with --from"
         )
-    close = nearest(name[:100], known)
-    hint = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
-    raise RequestError(f"hooks cannot be converted to {name[:100]!r}; {hint}")
+    return engine.loader.dialect(name)
 
 
 def _site(source: Dialect, file: str) -> Site:
@@ -76,45 +94,82 @@ def _site(source: Dialect, file: str) -> Site:
     return Site("project", project_root(os.path.dirname(file)), os.environ)
 
 
+def _conversion(
+    target: Dialect, site: Site, calls: Sequence[HookCall], config: str, *, trust: bool
+) -> Conversion:
+    """The target's files with these calls in place of earlier ones for the same file. Nothing is written."""
+    installer, before = installer_of(target), look(target, site)
+    texts: Texts = {file: each.text for file, each in before.items()}
+
+    def is_own(entry: Entry) -> bool:
+        call = entry_call(entry.command)
+        return call is not None and ("--config", config) in zip(
+            call.arguments, call.arguments[1:], strict=False
+        )
+
+    changed = with_calls(installer, site, texts, calls, is_own, {})
+    after = installer.trusted(changed.after, changed.placed, site) if trust else changed.after
+    return Conversion(installer.files(site)[0], before, after, tuple(changed.placed))
+
+
+def _with_limits(
+    engine: Engine,
+    entries: Sequence[ConvertedEntry],
+    calls: Sequence[HookCall],
+    conversion: Conversion,
+    target: Dialect,
+) -> list[ConvertedEntry]:
+    """The entries, each with a note where the target waits less for Hookline than the hooks may take."""
+    form, text = format_of(conversion.file) or "json", conversion.after[conversion.file] or ""
+    document = read_document(text or "{}", form, conversion.file, comments=target.json_comments)
+    loaded = engine.loader.document(document, name=target.name)
+    own = {entry.path for entry in conversion.own}
+    waits = {hook.policy.event_name: hook.timeout for hook in loaded.hooks if hook.where.path in own}
+    less = {
+        each.event: waits[each.event] for each in calls if waits.get(each.event, each.seconds) < each.seconds
+    }
+    return [
+        replace(
+            entry,
+            notes=(
+                *entry.notes,
+                *(
+                    f"{target.title} waits at most {less[name]:g} s at {name}"
+                    for name in entry.to
+                    if name in less
+                ),
+            ),
+        )
+        for entry in entries
+    ]
+
+
 def _report(
     file: str,
     source: Dialect,
     target: Dialect,
-    planned: list[Planned],
+    entries: Sequence[ConvertedEntry],
+    calls: Sequence[HookCall],
     conversion: Conversion,
-    written: tuple[str, ...],
-    *,
-    trusted: bool,
-    off: str | None,
+    site: Site,
 ) -> ConvertDocument:
-    counts = Counter(each.how for each in planned)
-    form = target.entry_form
+    lost = sum(each.how == "lost" for each in entries)
+    installer = installer_of(target)
+    texts = further(installer, site, conversion.after)
+    standing, why = installer.standing(texts, conversion.own, site) if calls else (None, None)
+    before = further(installer, site, {each.file: each.text for each in conversion.before.values()})
     return ConvertDocument(
         file=file,
         source=source.name,
         target=target.name,
         target_file=conversion.file,
-        wrapped_file=conversion.wrapped_file if counts["wrapped"] else None,
-        entries=entry_documents(planned),
-        direct=counts["direct"],
-        wrapped=counts["wrapped"],
-        lost=counts["lost"],
-        trust=None if trusted or form is None or counts["lost"] == len(planned) else form.trust_step,
-        switched_off=off,
-        written=written,
+        entries=tuple(entries),
+        wrapped=len(entries) - lost,
+        lost=lost,
+        trusted_by_agent=standing,
+        agent_says=why,
+        notes=tuple(installer.notes(before, calls, site)) if calls else (),
     )
-
-
-def _switched_off(engine: Engine, target: Dialect, site: Site, conversion: Conversion) -> str | None:
-    """What keeps the other agent from running any hook of the file, as its settings are."""
-    text = conversion.after[conversion.file]
-    document = read_document(text or "{}", "json", conversion.file, comments=target.json_comments)
-    loaded = engine.loader.in_place(target.name, site.project, document)
-    said = next((one.message for one in loaded.diagnostics if one.code == "disabled"), None)
-    off = [hook.disabled_by for hook in loaded.hooks if hook.mode == "off"]
-    if said is None and off and len(off) == len(loaded.hooks) and off[0] is not None:
-        return f"{off[0]} turns its hooks off"
-    return said
 
 
 def _show(report: ConvertDocument, conversion: Conversion, args: argparse.Namespace) -> None:
@@ -123,7 +178,7 @@ def _show(report: ConvertDocument, conversion: Conversion, args: argparse.Namesp
     elif args.report or args.write:
         show(report.as_text(terminal_width(), os.getcwd()))
     else:
-        # Only comments may hold control characters that JSON does not escape.
-        text = _CONTROLS.sub("?", conversion.after[conversion.file].rstrip("\n"))
+        # Only comments may hold control characters that the format does not escape.
+        text = _CONTROLS.sub("?", (conversion.after[conversion.file] or "").rstrip("\n"))
         show(text, as_json=True)
         note(report.as_text(terminal_width(), os.getcwd()))

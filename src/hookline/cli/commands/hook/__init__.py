@@ -32,6 +32,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--config", action="append", metavar="FILE", help="run exactly the hooks of these files (repeatable)"
     )
+    parser.add_argument(
+        "--from", dest="source", metavar="NAME", help="whose files they are, if their paths do not say"
+    )
     add_strict_option(parser)
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
     _block_when_misused(parser)
@@ -42,7 +45,7 @@ def read_plain_words(words: Sequence[str]) -> SimpleNamespace | None:
 
     An agent starts this for each of its tool calls, and argparse takes as long as a guard.
     """
-    args = SimpleNamespace(words=[], dialect=None, config=None, strict=False, print_config=None)
+    args = SimpleNamespace(words=[], dialect=None, config=None, source=None, strict=False, print_config=None)
     rest = iter(words)
     for word in rest:
         if not word.startswith("-"):

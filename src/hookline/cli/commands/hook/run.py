@@ -27,7 +27,7 @@ def run(args: "argparse.Namespace | SimpleNamespace") -> int:
     try:
         from hookline.cli.commands.hook.serve import serve
 
-        return serve(args.dialect, args.words, args.config, strict=args.strict)
+        return serve(args.dialect, args.words, args.config, args.source, strict=args.strict)
     except Exception as problem:  # noqa: BLE001 if Hookline itself breaks, even on import, a guard must still block
         from hookline.model.safe_text import one_line
 
@@ -64,11 +64,15 @@ def _call(dialect: "Dialect", name: str, program: str) -> "HookCall":
     return HookCall(name, hook_command(program, dialect, name), seconds, event.guards)
 
 
-def hook_command(program: str, dialect: "Dialect", event: str, config: str = "") -> str:
-    """The command of an entry: what an agent runs at an event, with the hooks of one file alone if it is given."""
+def hook_command(program: str, dialect: "Dialect", event: str, config: str = "", source: str = "") -> str:
+    """The command of an entry: what an agent runs at an event, with the hooks of one file alone if it is given.
+
+    `source` is the dialect of that file, where its path does not say it.
+    """
     import shlex
 
     of = f" --config {shlex.quote(config)}" if config else ""
+    of += f" --from {source}" if source else ""
     return f"{program} hook --dialect {dialect.name}{of} {event}"
 
 

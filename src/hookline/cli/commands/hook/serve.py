@@ -10,6 +10,7 @@ from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
 from hookline.dialects.registry import dialect_named
 from hookline.journal.file import own_home
+from hookline.model.errors import HooklineError
 from hookline.model.outcome import Outcome
 from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
@@ -29,9 +30,17 @@ _DRAIN_SECONDS = 5.0
 
 
 def serve(
-    dialect: str | None, words: Sequence[str], files: Sequence[str] | None, *, strict: bool = False
+    dialect: str | None,
+    words: Sequence[str],
+    files: Sequence[str] | None,
+    source: str | None = None,
+    *,
+    strict: bool = False,
 ) -> int:
-    """Read, answer, and return the exit status, which is the agent's own for the answer."""
+    """Read, answer, and return the exit status, which is the agent's own for the answer.
+
+    `source` is the dialect of the files, if their paths do not say it.
+    """
     if dialect is None:
         note("hookline hook: say which agent calls: hookline hook --dialect NAME [EVENT]")
         return BLOCKED
@@ -41,9 +50,9 @@ def serve(
     relay = os.environ.pop(RELAY, "")
     _leave_moved_home(dialect)
     engine = command_engine(caller=dialect, from_agent=True)
-    missing = _missing_file(engine, files) if files else None
-    if missing is not None:
-        note(one_line(f"hookline hook: {missing}", 500))
+    wrong = _unusable(engine, files, source) if files else None
+    if wrong is not None:
+        note(one_line(f"hookline hook: {wrong}", 500))
         return BLOCKED
     call = AgentCall(engine, dialect, words[0] if words else None, files, strict=strict)
     call.started = process_started()
@@ -63,12 +72,13 @@ def serve(
     return status
 
 
-def _missing_file(engine: "Engine", files: Sequence[str]) -> str | None:
-    from hookline.cli.requests import RequestError
-
+def _unusable(engine: "Engine", files: Sequence[str], source: str | None) -> str | None:
+    """Return why the files cannot be used; None if they can."""
     try:
         require_files(engine, files)
-    except RequestError as problem:
+        if source is not None:
+            engine.loader.name_files(files, source)
+    except HooklineError as problem:
         return str(problem)
     return None
 
