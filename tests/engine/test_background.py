@@ -201,7 +201,7 @@ def test_background_work_of_a_loop_that_is_gone_does_not_hold_up_the_next() -> N
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
     assert asyncio.run(background.drain(5))
-    assert asyncio.run(background.close(1)) == 0
+    assert asyncio.run(background.close(1)) == ()
 
 
 def test_the_inbox_is_awaited_and_keeps_order() -> None:

@@ -282,10 +282,10 @@ def _servers(
 
 
 def _settings(options: AgentOptions, found: SettingsFound) -> AgentSettings:
-    names = ("system", "max_iterations", "max_tool_calls", "compact_at", "most_repeats", "most_wakes")
+    names = AgentSettings.__struct_fields__
     values = {name: _first_set(name, options, found.table) for name in names}
     given = {name: value for name, value in values.items() if value is not None}
-    return AgentSettings(model=options.model, **given)
+    return AgentSettings(**given)
 
 
 def _first_set(name: str, *records: object) -> Any:

@@ -202,7 +202,8 @@ class LateMessages:
             self._wakes.append(late)
             return
         if late.kind == "message":
-            self._user.show("notice", late.text, hook=late.hook, event=late.event, source=late.source)
+            kind = "warning" if late.failed else "notice"
+            self._user.show(kind, late.text, hook=late.hook, event=late.event, source=late.source)
         elif late.kind == "watch":
             self._watch(late.paths)
         else:
@@ -230,6 +231,12 @@ class LateMessages:
         self.take()
         while not self._wakes:
             self._deliver(await self._inbox.get())
+
+    def show_messages(self) -> None:
+        """Show what is for the user; the conversation is over. The rest of durable hooks waits until it is resumed."""
+        for late in self._inbox.take_all():
+            if late.kind == "message":
+                self._deliver(late)
 
     def hand_over(self, inbox: Inbox) -> None:
         """This conversation is over: pass on wakes, and everything that arrives later."""

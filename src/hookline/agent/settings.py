@@ -50,6 +50,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     most_wakes: int = 5
     #: Seconds that SessionEnd hooks may take.
     longest_end: float = 60.0
+    #: Seconds that background hooks have to end when the agent leaves.
+    background_seconds: float = 5.0
     #: The conversation is compacted when a request has this many tokens; 0: never.
     compact_at: int = 0
 
@@ -63,6 +65,7 @@ class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_tool_calls: _Count | None = None
     most_repeats: _Some | None = None
     most_wakes: _Count | None = None
+    background_seconds: Annotated[float, Meta(ge=0)] | None = None
     compact_at: _Count | None = None
     routes: tuple[Route, ...] = ()
     add_date: bool = False

@@ -65,7 +65,7 @@ class ProjectHooks:
                 if file
                 else engine.loader.directory(directory, [dialect], trust=trust)
             )
-            by_key = {hook_key(hook): hook for hook in loaded.hooks if hook.waiting != "wait"}
+            by_key = {hook_key(hook): hook for hook in loaded.hooks if hook.in_background}
             known = self._read[key] = time.monotonic(), engine, by_key
         return known[1], known[2]
 

@@ -90,19 +90,20 @@ class Background:
             await asyncio.wait(tasks, timeout=left)
         return True
 
-    async def close(self, limit: float) -> int:
-        """Drain within the limit, then cancel what is left. Returns how many had to be cancelled."""
+    async def close(self, limit: float) -> tuple[str, ...]:
+        """Drain within the limit, then cancel what is left. Returns the names of what was cancelled."""
         self.closed = True
         if self._unclosed is not None:
             self._unclosed.detach()
         await self.drain(limit)
         left = self._tasks_here()
+        names = tuple(filter(None, (self._names.get(id(task)) for task in left)))
         for task in left:
             task.cancel()
         if left:
             # A cancelled hook leaves its process to the pool that owns it, so this ends at once.
             await asyncio.wait(left, timeout=5)
-        return len(left)
+        return names
 
     def _tasks_here(self) -> "set[asyncio.Task[object]]":
         """Tasks of the running loop; those of a closed loop can neither be awaited nor go on."""
@@ -143,6 +144,8 @@ class LateMessage(Struct, frozen=True, kw_only=True):
     wake_id: str = ""
     placement: Placement | Literal[""] = ""
     lives: Lives | Literal[""] = ""
+    #: The hook failed, and this is about its failure.
+    failed: bool = False
 
 
 class Inbox:
@@ -257,8 +260,11 @@ class Inbox:
                 return
 
 
-def deliver(inbox: Inbox, call: Call, outcome: Outcome, source: str, *, may_wake: bool) -> tuple[str, ...]:
-    """Put what a background hook said into the inbox; returns the names of what came too late to count."""
+def deliver(inbox: Inbox, call: Call, outcome: Outcome, source: str, *, failed: bool) -> tuple[str, ...]:
+    """Put what a background hook said into the inbox; returns the names of what came too late to count.
+
+    A hook that failed has found nothing: only an answer of its own wakes the agent.
+    """
     hook = call.hook
     about: dict[str, Any] = {
         "hook": hook.name,
@@ -268,7 +274,7 @@ def deliver(inbox: Inbox, call: Call, outcome: Outcome, source: str, *, may_wake
         "run_id": call.run_id,
     }
     too_late: list[str] = []
-    if outcome.blocked and hook.waiting == "rewake" and may_wake:
+    if outcome.blocked and hook.waiting == "rewake" and not failed:
         inbox.put(LateMessage(kind="wake", text=outcome.reason or "", **about))
     elif outcome.votes:
         too_late.append("decision")
@@ -282,7 +288,7 @@ def deliver(inbox: Inbox, call: Call, outcome: Outcome, source: str, *, may_wake
                 )
             )
     for message in outcome.messages:
-        inbox.put(LateMessage(kind="message", text=message.text, **about))
+        inbox.put(LateMessage(kind="message", text=message.text, failed=failed, **about))
     if outcome.watch_paths:
         inbox.put(LateMessage(kind="watch", paths=outcome.watch_paths, **about))
     if outcome.edits:

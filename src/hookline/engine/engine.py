@@ -283,18 +283,23 @@ class Engine:
         """Wait for hooks that run in the background; False when the limit came first."""
         return await self.background.drain(limit)
 
-    async def close(self, limit: float | None = None) -> None:
-        """End everything: drain background hooks within the limit, kill what is left, close the handlers."""
+    async def close(self, limit: float | None = None) -> tuple[str, ...]:
+        """End everything: drain background hooks within the limit, kill what is left, close the handlers.
+
+        Returns the names of the hooks that it had to kill. Durable ones are not among them: they stay in the queue.
+        """
         if self.closed:
-            return
-        await self.background.close(self._drain_seconds if limit is None else limit)
+            return ()
+        killed = await self.background.close(self._drain_seconds if limit is None else limit)
         if self._desk is not None:
+            killed = tuple(name for name in killed if name != self._desk.work)
             self._desk.close()
         self.closed = True
         await close_all(self.handlers)
         if self.observer is not None:
             self.journal.watched(self.observer.closed)
         self.journal.close()
+        return killed
 
     async def __aenter__(self) -> Self:
         return self

@@ -75,14 +75,15 @@ def _start_unwaited(
     refused: list[HookAnswer] = []
     in_turn: list[PreparedHook] = []
     for prepared in selected:
-        if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order):
+        durable = prepared.hook.in_background and (prepared.hook.durable or state.session.engine.all_durable)
+        if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order) and not durable:
             in_turn.append(prepared)
-        else:
-            for act, call in enumerate(_calls_for(state, prepared)):
-                if prepared.hook.durable or state.session.engine.all_durable:
-                    refused += _submit(state, prepared, call, act)
-                else:
-                    _detach(state, prepared, call)
+            continue
+        for act, call in enumerate(_calls_for(state, prepared)):
+            if durable:
+                refused += _submit(state, prepared, call, act)
+            else:
+                _detach(state, prepared, call)
     if lane.policy.waits:
         return in_turn, refused
     calls = [(prepared, call) for prepared in in_turn for call in _calls_for(state, prepared)]
@@ -273,8 +274,8 @@ async def finish_detached(
     judged = decode_and_judge(state, prepared, call, raw)
     outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
     outcome += state.blocked_loop(prepared, call.longest_step)
-    # A hook that could not start has found nothing: only an answer of its own wakes the agent.
-    too_late = deliver(state.session.inbox, call, outcome, prepared.source, may_wake=judged.failure is None)
+    failed = judged.failure is not None
+    too_late = deliver(state.session.inbox, call, outcome, prepared.source, failed=failed)
     record(state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)))
     return judged
 

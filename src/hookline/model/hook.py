@@ -164,6 +164,11 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
         can_stop = self.event.may & self.policy.may & (May.PERMIT | May.BLOCK)
         return self.in_doubt == "ask" and self.waiting == "wait" and bool(can_stop)
 
+    @property
+    def in_background(self) -> bool:
+        """Return True if nothing waits for it, by its own entry or by the policy of its event."""
+        return self.waiting != "wait" or not self.policy.waits
+
     def reaction(self, cause: Cause) -> Reaction:
         """What a failure of this hook means: its own `on_failure` first, then its policy."""
         own = self.on_failure

@@ -155,6 +155,10 @@ class Agent:
         self.hooks.clear()
         self.conversation.records.close()
 
+    def show_late_messages(self) -> None:
+        """Show the user what background hooks said after the end."""
+        self._late.show_messages()
+
     async def _fire_end(self, reason: str) -> None:
         """Until the SessionEnd hooks are done, were interrupted, or took too long."""
         took = int((time.monotonic() - self._began) * 1000)

@@ -67,6 +67,9 @@ class _GivenUpError(DurableError):
 class Desk:
     """The durable hooks of one engine."""
 
+    #: The name of its work in the background.
+    work = "durable hooks"
+
     def __init__(self, engine: "Engine", open_queue: Callable[[], Durable] | None, at_once: int = 8) -> None:
         self._engine = engine
         self._open_queue = open_queue
@@ -101,6 +104,11 @@ class Desk:
                 raise DurableError("this engine has no durable queue")
             self._queue = self._open_queue()
         return self._queue
+
+    @property
+    def unfinished(self) -> tuple[str, ...]:
+        """The names of hooks that were accepted here and are still in the queue."""
+        return tuple(made.prepared.hook.name for made in self._held.values())
 
     # -- accepting
 
@@ -199,7 +207,7 @@ class Desk:
     def _lanes(self) -> Sequence[str]:
         if self._resolve is None:
             return ()
-        code = {lane_of(hook, self._key(hook)) for hook in self._engine.hooks if hook.waiting != "wait"}
+        code = {lane_of(hook, self._key(hook)) for hook in self._engine.hooks if hook.in_background}
         # Jobs of the fleet are the worker's, although this engine has their hooks.
         return [FILES, *(code - {FILES, FLEET})]
 
@@ -210,7 +218,7 @@ class Desk:
             if self._engine.background.closed:
                 return  # it stays in the queue, for another process
             self._news, self._running = asyncio.Event(), {}
-            self._worker = self._engine.background.adopt(self._run_jobs(), "durable hooks")
+            self._worker = self._engine.background.adopt(self._run_jobs(), self.work)
         self._news.set()
 
     async def _run_jobs(self) -> None:
@@ -342,7 +350,7 @@ class Desk:
             return
         said = Inbox()
         outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
-        too_late = deliver(said, call, outcome, prepared.source, may_wake=True)
+        too_late = deliver(said, call, outcome, prepared.source, failed=False)
         try:
             counts = await self._over(lease, "settled", "", said.take_all())
         except _GivenUpError as problem:
@@ -426,9 +434,7 @@ class Desk:
         """A hook of this engine. One of a file is looked for in the files: its entry, and trust in it, may be gone."""
         if stored.file and stored.scope != "session":
             return None
-        hooks = (
-            hook for hook in self._engine.hooks if hook.waiting != "wait" and self._key(hook) == stored.hook
-        )
+        hooks = (hook for hook in self._engine.hooks if hook.in_background and self._key(hook) == stored.hook)
         return next(((self._engine, hook) for hook in hooks), None)
 
     # -- the end

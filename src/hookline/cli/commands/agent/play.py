@@ -42,6 +42,7 @@ from hookline.config.trust.trust import Trust
 from hookline.handlers.process.pool import Processes
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
+from hookline.model.safe_text import one_line
 
 #: Seconds that background hooks still have after an interrupt.
 _HURRIED_SECONDS = 0.5
@@ -62,6 +63,7 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
     engine.journal.subscribe(log.ran)
     front.watch(engine)
     result: PromptResult | None = None
+    sessions: list[BuiltAgent] = []
     try:
         trust = _trust(engine, args, cwd)
         own = _definition_hooks(engine, defined, front)
@@ -85,15 +87,15 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
             terminal=front.talks,
             trust=trust,
         )
-        ready, result = await _sessions(_options(args, cwd, model, defined), host, args, front)
+        result = await _play_sessions(_options(args, cwd, model, defined), host, args, front, sessions)
     finally:
-        await _close_engine(engine, result, front)
+        await _close_engine(engine, result, front, sessions)
         await processes.close()
         await port.close()
     if args.format == "json":
-        show(as_document(ready.agent, result, log, port.requests, engine.journal), as_json=True)
+        show(as_document(sessions[-1].agent, result, log, port.requests, engine.journal), as_json=True)
     elif args.format == "stream-json":
-        result_line(ready.agent, result)
+        result_line(sessions[-1].agent, result)
     if result is None:
         return _no_prompt(args)
     return _STATUS.get(result.status, ExitStatus.PROBLEM)
@@ -126,19 +128,24 @@ def _real(directory: str) -> str:
     return os.path.realpath(directory)
 
 
-async def _sessions(
-    options: AgentOptions, host: AgentHost, args: argparse.Namespace, front: Front
-) -> tuple[BuiltAgent, PromptResult | None]:
-    """One session, and those that are resumed from it."""
+async def _play_sessions(
+    options: AgentOptions,
+    host: AgentHost,
+    args: argparse.Namespace,
+    front: Front,
+    sessions: list[BuiltAgent],
+) -> PromptResult | None:
+    """Play one session, and those that are resumed from it; each is added to `sessions`."""
     setup = args.setup
     # Before what was typed already.
     front.queue.extendleft(reversed(args.words))
     while True:
         ready = build_agent(options, host)
+        sessions.append(ready)
         _report(ready.settings.diagnostics, front)
         result = await _session(ready, front, setup)
         if ready.agent.resume_id is None:
-            return ready, result
+            return result
         options, setup = replace(options, resume=ready.agent.resume_id, fork=False), None
 
 
@@ -328,17 +335,32 @@ class _Interrupts:
             self._task.cancel()
 
 
-async def _close_engine(engine: Engine, result: PromptResult | None, front: Front) -> None:
-    """Background hooks have time to end, unless the user interrupts that, too.
+async def _close_engine(
+    engine: Engine, result: PromptResult | None, front: Front, sessions: Sequence[BuiltAgent]
+) -> None:
+    """Give background hooks time to end, unless the user interrupts that, too; then show what they said.
 
     The last answer is shown once signals are handled: from then on, an interrupt ends the wait and not the command.
     """
+    seconds = sessions[-1].agent.settings.background_seconds if sessions else 0.0
     interrupted = result is not None and result.status == "interrupted"
-    closing = asyncio.ensure_future(engine.close(_HURRIED_SECONDS if interrupted else None))
+    closing = asyncio.ensure_future(engine.close(min(seconds, _HURRIED_SECONDS) if interrupted else seconds))
     with front.on_signals(closing.cancel, closing.cancel):
         front.ended(result)
         await asyncio.wait({closing})
-    if closing.cancelled():
-        await engine.close(0.0)
-    else:
-        closing.result()
+    killed = await engine.close(0.0) if closing.cancelled() else closing.result()
+    for session in sessions:
+        session.agent.show_late_messages()
+    if killed:
+        front.user.warn(
+            f"stopped: {_names(killed)} still ran in the background when the agent left; to let such hooks finish "
+            "later use --durable (durable = true in a native file), to wait longer raise background_seconds "
+            f"(now {seconds:g}) in the [agent] table of your settings"
+        )
+    if queued := engine.desk.unfinished:
+        left = f"{_names(queued)} had not ended when the agent left: queued, to be finished later"
+        front.user.show("notice", f"{left} (hookline jobs shows them)")
+
+
+def _names(hooks: Sequence[str]) -> str:
+    return one_line(", ".join(dict.fromkeys(hooks)), 300)
