@@ -59,9 +59,16 @@ def _when_written(file: Path, process: "subprocess.Popen[str]") -> int:
     return int(file.read_text())
 
 
+def _command_line(pid: int) -> bytes:
+    """Return the words of a process; nothing if it is gone, also between the opening and the reading of its file."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def _when_gone(pid: int) -> None:
-    words = Path(f"/proc/{pid}/cmdline")
-    wait_until(lambda: not words.exists() or not words.read_bytes())
+    wait_until(lambda: not _command_line(pid))
 
 
 def _fired(document: dict[str, Any]) -> list[str]:
