@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct
 
 from bench.findings import Finding
-from hookline.agent.messages import from_json
 from hookline.agent.transcript.reader import earlier_session, read_transcript
 from hookline.agent.transcript.store import SessionsStore
+from hookline.model.messages import own_messages
 from tests.cli.run_cli import clean_env, command_line
 
 _LONG = 60.0
@@ -127,7 +127,7 @@ class ScriptedSession:
             self.lost.append("lines that were there are not there any more")
         if document.get("result") != "back again":
             self.not_resumed.append(f"no answer: {document.get('why')}")
-        elif from_json(document["requests"][0]["messages"][:-1]) != past:
+        elif own_messages(document["requests"][0]["messages"][:-1]) != past:
             self.not_resumed.append("the model was told something else")
 
     def _resumed(self) -> Mapping[str, Any]:

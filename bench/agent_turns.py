@@ -13,11 +13,12 @@ from bench.agent_play import Playing, command_hooks, playing
 from bench.findings import Finding
 from bench.process_scenes import Held, alive_children
 from hookline.agent.hooks import EventLog
-from hookline.agent.messages import ToolResult, ToolUse
-from hookline.agent.models.port import Piece, Request, Response, TextPiece, Usage
+from hookline.agent.models.port import Piece, Request, Response, TextPiece
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, TURN_END
 from hookline.model.events import EventSpec
+from hookline.model.messages import ToolResult, ToolUse
 from hookline.model.outcome import Outcome
+from hookline.model.usage import Usage
 
 #: Two processes a turn; the other three hooks are functions.
 _COMMANDS = ("UserPromptSubmit", "Stop")

@@ -21,12 +21,13 @@ from typing import Any
 from bench.agent_stall import EVENTS
 from bench.process_scenes import Held
 from hookline.agent.front import Front
-from hookline.agent.messages import ToolUse
-from hookline.agent.models.port import Piece, Request, Response, TextPiece, Usage
+from hookline.agent.models.port import Piece, Request, Response, TextPiece
 from hookline.cli.commands.agent import play as playing
 from hookline.cli.main import build_parser
 from hookline.config.engine import Engine
 from hookline.events import PRE_TOOL_USE
+from hookline.model.messages import ToolUse
+from hookline.model.usage import Usage
 from hookline.tui import run
 from hookline.tui.screen import Screen
 

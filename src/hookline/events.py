@@ -51,8 +51,10 @@ from hookline.model.events import (
     May,
     event_table,
 )
+from hookline.model.messages import AnyMessage, Assistant, HostMessage, ToolUse, User
 from hookline.model.payloads import (
     AgentMove,
+    BatchedCall,
     Compacted,
     Compaction,
     ConfigEdit,
@@ -96,6 +98,7 @@ from hookline.model.payloads import (
     WorktreeGone,
     WorktreeWanted,
 )
+from hookline.model.usage import Totals, Usage
 
 __all__ = [
     "AGENT_SWITCHED",
@@ -145,6 +148,9 @@ __all__ = [
     "WORKTREE_CREATE",
     "WORKTREE_REMOVE",
     "AgentMove",
+    "AnyMessage",
+    "Assistant",
+    "BatchedCall",
     "Compacted",
     "Compaction",
     "ConfigEdit",
@@ -152,6 +158,7 @@ __all__ = [
     "DirectoryNote",
     "EventSpec",
     "FileEdit",
+    "HostMessage",
     "InputAwaited",
     "InstructionFile",
     "IterationLimit",
@@ -183,10 +190,14 @@ __all__ = [
     "ToolFailure",
     "ToolResult",
     "ToolSelection",
+    "ToolUse",
+    "Totals",
     "TurnAnswer",
     "TurnBegun",
     "TurnFailure",
     "TurnSummary",
+    "Usage",
+    "User",
     "WorktreeGone",
     "WorktreeWanted",
     "event_table",

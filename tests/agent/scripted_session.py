@@ -11,7 +11,6 @@ from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agen
 from hookline.agent.hooks import EventLog, Fired
 from hookline.agent.mcp import elicitation as questions
 from hookline.agent.mcp.servers import McpServers
-from hookline.agent.messages import ToolResult
 from hookline.agent.models.port import Request
 from hookline.agent.models.scripted import Scripted, ScriptedModel
 from hookline.agent.ports import Asker, Confirmer, Question, Reply, Shown, UserPort
@@ -19,6 +18,7 @@ from hookline.agent.session.session import Agent, PromptResult
 from hookline.agent.tools.base import Category, Tool, ToolReply, Workplace
 from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
+from hookline.model.messages import ToolResult
 from tests.cli.run_cli import clean_env
 
 Say = Mapping[str, Any]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.messages import User
 from hookline.agent.ports import Reply
 from hookline.agent.tools.base import ToolReply, Workplace
+from hookline.model.messages import User
 from tests.agent.dialect_session import DialectSession
 from tests.agent.scripted_session import Answers, Probe, Say, call, calls, says
 

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from hookline.agent.messages import User
+from hookline.model.messages import User
 from tests.agent.dialect_session import DialectSession
 from tests.agent.scripted_session import call, calls, says
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hookline.agent.messages import User
+from hookline.model.messages import User
 from tests.agent.hook_entries import answers, command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 from tests.cli.run_cli import clean_env, command_line

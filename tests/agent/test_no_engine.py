@@ -7,7 +7,6 @@ from pathlib import Path
 
 from hookline.agent.conversation import Conversation
 from hookline.agent.hooks import AgentHooks, NoHooks
-from hookline.agent.messages import ToolResult
 from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
 from hookline.agent.ports import UserPort
 from hookline.agent.session.session import Agent
@@ -16,6 +15,7 @@ from hookline.agent.subagents.subagent import GENERAL
 from hookline.agent.tools.base import Workplace
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.trust.trust import Trust
+from hookline.model.messages import ToolResult
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says

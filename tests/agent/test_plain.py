@@ -108,7 +108,7 @@ def test_what_is_shown_names_the_call_the_subagent_the_hook_and_its_source(tmp_p
     assert begun.tool_use_id
     assert {(each.agent, each.under) for each in inner} == {("general-purpose", begun.tool_use_id)}
     assert len({each.tool_use_id for each in inner}) == 1
-    assert [each.usage["input_tokens"] > 0 for each in shown if each.kind == "usage"]
+    assert [each.usage.total_tokens for each in shown if each.usage is not None]
 
 
 def test_a_rewrite_a_denial_and_added_text_are_shown_with_their_hook(tmp_path: Path) -> None:

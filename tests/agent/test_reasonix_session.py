@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hookline.agent.messages import User
 from hookline.agent.settings import SYSTEM
+from hookline.model.messages import User
 from tests.agent.dialect_session import DialectSession
 from tests.agent.scripted_session import Say, call, calls, says
 

@@ -80,7 +80,7 @@ def moments() -> list[Moment]:
 _REWRITTEN: Mapping[str, Any] = {
     "tool_input": {"command": "git push"},
     "prompt": "Fix it.",
-    "messages": [{"role": "user", "content": "Fix it."}],
+    "messages": [{"role": "user", "text": "Fix it."}],
     "response": "Done.",
     "tool_response": "[cut]",
 }

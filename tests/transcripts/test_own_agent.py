@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from hookline.agent.messages import Assistant, ToolResult, ToolUse, User
-from hookline.agent.models.port import Usage
 from hookline.agent.transcript.records import SessionFacts
 from hookline.agent.transcript.writer import Transcript
 from hookline.dialects.registry import OWN_FORMAT, dialect_named
+from hookline.model.messages import Assistant, ToolResult, ToolUse, User
+from hookline.model.usage import Usage
 from hookline.transcripts.moment import Moment, Tally
 
 

@@ -6,13 +6,14 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from hookline.agent.messages import Assistant, Message, ToolResult, User
-from hookline.agent.models.port import Request, ToolOffer, Usage
+from hookline.agent.models.port import Request, ToolOffer
 from hookline.agent.ports import UserPort
 from hookline.dialects.json_text import whole_text
 from hookline.engine.background import Inbox, LateMessage
+from hookline.model.messages import Assistant, Message, ToolResult, User
 from hookline.model.outcome import ContextItem
 from hookline.model.policy import Lives
+from hookline.model.usage import Usage
 
 INTERRUPTED = "The call was interrupted before it gave a result."
 
@@ -62,8 +63,8 @@ class Conversation:
         #: Texts of instruction files, by file. Subagents share their session's.
         self.instructions: dict[str, str] = instructions if instructions is not None else {}
         self.messages: list[Message] = []
-        #: Tokens of the last request and its answer.
-        self.tokens = 0
+        #: Tokens of the last request and its answer, if the provider counts them.
+        self.tokens: int | None = None
         #: Called when what a durable hook said is in the records, by its id.
         self.acknowledge: Callable[[str], None] | None = None
         self._base = system
@@ -152,7 +153,7 @@ class Conversation:
         Transient text stays: it was never part of the history and still counts for this turn.
         """
         self.messages = list(messages)
-        self.tokens = 0
+        self.tokens = None
 
     def forget_session_context(self) -> None:
         """Before SessionStart fires again, whose hooks give the session new context."""

@@ -16,6 +16,7 @@ from hookline.model.outcome import GO_ON, Outcome
 from hookline.model.raw import first_line
 from hookline.model.run import Run
 from hookline.model.scene import Scene
+from hookline.model.usage import Totals, Usage, totals_of
 
 P = TypeVar("P")
 
@@ -183,15 +184,39 @@ class EventLog:
         return fired
 
 
+class Spending:
+    """What a session has used so far, its subagents included."""
+
+    def __init__(self) -> None:
+        self.totals = Totals()
+
+    def add(self, usage: Usage) -> None:
+        self.totals = totals_of(self.totals + usage)
+
+    def restore(self, usage: Usage) -> None:
+        """Go on from what an earlier session has used."""
+        self.totals = totals_of(usage)
+
+
 class AgentHooks:
     """The hooks of one agent. Every dispatch is logged, and messages for the user are shown."""
 
-    def __init__(self, hooks: SessionHooks, user: UserPort, log: EventLog | None = None) -> None:
+    def __init__(
+        self,
+        hooks: SessionHooks,
+        user: UserPort,
+        log: EventLog | None = None,
+        spending: Spending | None = None,
+    ) -> None:
         self.session_hooks = hooks
+        self.spending = spending if spending is not None else Spending()
         self._user = user
         self._log = log
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
+        # Here, so that every event has what was used until then, by whichever agent of the session.
+        if self.spending.totals is not self.scene.totals:
+            self.update(totals=self.spending.totals)
         if self._log is None:
             fired = Fired(event=event.name, payload=payload)
             fired.outcome = await self.session_hooks.dispatch(event, payload)
@@ -239,7 +264,7 @@ class AgentHooks:
         return self.of_subagent(self._user, **scene)
 
     def of_subagent(self, user: UserPort, **scene: Any) -> "AgentHooks":
-        return AgentHooks(self.session_hooks.child(**scene), user, self._log)
+        return AgentHooks(self.session_hooks.child(**scene), user, self._log, self.spending)
 
 
 def _news(fired: Fired, source: Callable[[str], str]) -> Iterator[Shown]:

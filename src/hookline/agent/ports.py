@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from hookline.model.usage import Usage
+
 ShownKind = Literal[
     # What is said and done.
     "prompt", "delta", "answer", "call", "result", "notice", "warning", "blocked", "settled",
@@ -46,8 +48,8 @@ class Shown(Struct, frozen=True, kw_only=True):
     field: str = ""
     before: Any = None
     after: Any = None
-    #: Tokens and cost, as in `Usage`.
-    usage: Mapping[str, Any] = {}
+    #: What the turn has used so far.
+    usage: Usage | None = None
 
 
 class Listener(Protocol):

@@ -13,6 +13,7 @@ from hookline.dialects.registry import home_dialect
 from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError, UnknownEventError
 from hookline.model.events import EventSpec
+from hookline.model.payloads import read_value
 from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import Parsed
 
@@ -269,7 +270,7 @@ def _value(setting: Setting, declared: Any) -> Any:
     if len(setting.path) > 1:
         return setting.text
     try:
-        msgspec.convert(setting.text, declared)
+        msgspec.convert(setting.text, declared, dec_hook=read_value)
     except msgspec.ValidationError:
         with suppress(RequestError):  # the check of the payload has the better message
             return _json(setting)

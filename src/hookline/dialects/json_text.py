@@ -11,7 +11,7 @@ from typing import Any, NoReturn, cast
 import msgspec
 
 from hookline.model.errors import HooklineError
-from hookline.model.payloads import plain_value
+from hookline.model.payloads import plain_value, read_value
 
 #: Longer texts are not given to the readers that are much slower than msgspec's.
 _SLOW_LIMIT = 10 << 20
@@ -180,9 +180,9 @@ def whole_texts(value: Any) -> Any:
 def converted(document: Mapping[str, Any], record: type[Any]) -> Any:
     """The document as a record. Raises `msgspec.ValidationError`; `RecursionError` for a value that contains itself."""
     try:
-        return msgspec.convert(document, record)
+        return msgspec.convert(document, record, dec_hook=read_value)
     except UnicodeEncodeError:
-        return msgspec.convert(whole_texts(document), record)
+        return msgspec.convert(whole_texts(document), record, dec_hook=read_value)
 
 
 def field_first(problem: str) -> str:

@@ -6,7 +6,11 @@ Field names are the keys of the native wire. A field left at its default is not 
 from collections.abc import Mapping
 from typing import Any, cast
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
+from msgspec.structs import force_setattr
+
+from hookline.model.messages import AnyMessage, ToolUse, shown_messages, tool_uses
+from hookline.model.usage import Totals, Usage, totals_given, usage_of
 
 JsonObject = Mapping[str, Any]
 
@@ -24,6 +28,19 @@ def plain_value(value: Any) -> Any:
     raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
 
 
+def read_value(kind: type, value: Any) -> Any:
+    """A value that msgspec cannot make of JSON: for `dec_hook` wherever payloads are read."""
+    if kind is AnyMessage and isinstance(value, Mapping):
+        return shown_messages((cast("JsonObject", value),))[0]
+    raise TypeError(f"a {kind.__name__} cannot be made of {type(value).__name__}")
+
+
+def _set(record: Struct, field: str, value: Any) -> None:
+    """Set a field that its host gave in another form, while the record is made."""
+    if value is not getattr(record, field):
+        force_setattr(record, field, value)
+
+
 class Payload(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The root of all payload shapes. A host's own payloads may be any record msgspec can encode."""
 
@@ -39,6 +56,11 @@ class SessionEnded(Payload, frozen=True, kw_only=True):
     reason: str = "other"
     duration_ms: int | None = None
     cost_usd: float | None = None
+    turns: int | None = None
+    totals: Totals | None = None
+
+    def __post_init__(self) -> None:
+        _set(self, "totals", totals_given(self.totals))
 
 
 class SetupRun(Payload, frozen=True, kw_only=True):
@@ -61,26 +83,43 @@ class PromptExpansion(Payload, frozen=True, kw_only=True):
 class TurnBegun(Payload, frozen=True, kw_only=True):
     turn: int = 1
     prompt: str | None = None
+    #: How long the session is so far.
+    session_ms: int | None = None
+    totals: Totals | None = None
+
+    def __post_init__(self) -> None:
+        _set(self, "totals", totals_given(self.totals))
 
 
 class ModelRequest(Payload, frozen=True, kw_only=True):
     model: str | None = None
-    messages: tuple[JsonObject, ...] = ()
+    messages: tuple[AnyMessage, ...] = ()
     #: Text that hooks before have added to this one request; it is not among the messages.
     transient: tuple[str, ...] = ()
     iteration: int = 1
     turn: int = 1
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "messages", shown_messages(self.messages))
 
 
 class ModelResponse(Payload, frozen=True, kw_only=True):
     model: str | None = None
     response: str = ""
     reasoning: str | None = None
-    tool_calls: tuple[JsonObject, ...] = ()
-    usage: JsonObject = {}
+    tool_calls: tuple[ToolUse, ...] = ()
+    usage: Usage | None = None
     cost_usd: float | None = None
+    duration_ms: int | None = None
+    #: The messages of the request that this answers.
+    messages: tuple[AnyMessage, ...] = ()
     iteration: int = 1
     turn: int = 1
+
+    def __post_init__(self) -> None:
+        _set(self, "usage", usage_of(self.usage))
+        force_setattr(self, "messages", shown_messages(self.messages))
+        force_setattr(self, "tool_calls", tool_uses(self.tool_calls))
 
 
 class ToolCall(Payload, frozen=True, kw_only=True):
@@ -113,13 +152,26 @@ class ToolFailure(ToolCall, frozen=True, kw_only=True):
     duration_ms: int | None = None
 
 
+class BatchedCall(Struct, frozen=True, kw_only=True):
+    """One call of a batch, with the text that the model gets for it."""
+
+    tool_name: str
+    tool_input: JsonObject = {}
+    tool_use_id: str | None = None
+    tool_response: Any = UNSET
+
+
 class ToolBatch(Payload, frozen=True, kw_only=True):
-    tool_calls: tuple[JsonObject, ...] = ()
+    tool_calls: tuple[BatchedCall, ...] = ()
 
 
 class ToolSelection(Payload, frozen=True, kw_only=True):
     tools: tuple[str, ...] = ()
     model: str | None = None
+    messages: tuple[AnyMessage, ...] = ()
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "messages", shown_messages(self.messages))
 
 
 class ShellStart(Payload, frozen=True, kw_only=True):
@@ -139,13 +191,17 @@ class TurnSummary(Payload, frozen=True, kw_only=True):
     turn_id: str | None = None
     turn: int = 1
     error: str | None = None
-    duration_ms: int = 0
+    duration_ms: int | None = None
     last_assistant_message: str = ""
-    usage: JsonObject = {}
-    totals: JsonObject = {}
-    tool_count: int = 0
-    queued_message_count: int = 0
+    usage: Usage | None = None
+    totals: Totals | None = None
+    tool_count: int | None = None
+    queued_message_count: int | None = None
     stop_hook_active: bool = False
+
+    def __post_init__(self) -> None:
+        _set(self, "usage", usage_of(self.usage))
+        _set(self, "totals", totals_given(self.totals))
 
 
 class TurnFailure(Payload, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields, force_setattr
 
+from hookline.model.messages import HostMessage
 from hookline.model.payloads import Payload, plain_value
 
 _PLAIN = frozenset({str, int, float, bool, NoneType, bytes})
@@ -60,8 +61,22 @@ class ReadOnlyList(list[Any]):
         return list, (list(self),)
 
 
+class RecordDict(ReadOnlyDict):
+    """A record as the object that it is in JSON, whose fields may also be read as attributes."""
+
+    __slots__ = ("_record",)
+
+    def __init__(self, fields: Mapping[str, Any], record: Any) -> None:
+        super().__init__(fields)
+        self._record = record
+
+    def __getattr__(self, name: str) -> Any:
+        # Of what is in both, the record's own may be changed.
+        return self[name] if name in self else getattr(self._record, name)
+
+
 #: Values of these types are shown as they are.
-_UNCHANGEABLE = _PLAIN | {ReadOnlyDict, ReadOnlyList}
+_UNCHANGEABLE = _PLAIN | {ReadOnlyDict, ReadOnlyList, RecordDict}
 
 
 def read_only(value: Any, other: Callable[[Any], Any]) -> Any:
@@ -78,7 +93,8 @@ def read_only(value: Any, other: Callable[[Any], Any]) -> Any:
         items = _all_read_only(value, other)
         return ReadOnlyList(items) if kind is list else tuple(items)
     if isinstance(value, Mapping):
-        return read_only(dict(cast("Mapping[Any, Any]", value)), other)
+        fields = read_only(dict(cast("Mapping[Any, Any]", value)), other)
+        return RecordDict(fields, value) if isinstance(value, HostMessage) else fields
     return other(value)
 
 
@@ -91,7 +107,8 @@ def _all_read_only(values: Iterable[Any], other: Callable[[Any], Any]) -> list[A
 
 
 def _json_read_only(value: Any) -> Any:
-    return read_only(as_json(value), _itself)
+    shown = read_only(as_json(value), _itself)
+    return RecordDict(cast("dict[str, Any]", shown), value) if isinstance(value, Struct) else shown
 
 
 def _itself(value: Any) -> Any:

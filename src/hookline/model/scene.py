@@ -6,6 +6,8 @@ from typing import Any, TypedDict
 
 from msgspec import Struct
 
+from hookline.model.usage import Totals
+
 
 class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Ids, directory, mode, model and agent of one dispatch. A session keeps the current one."""
@@ -16,7 +18,11 @@ class Scene(Struct, frozen=True, kw_only=True, omit_defaults=True):
     permission_mode: str = "default"
     model: str | None = None
     prompt_id: str | None = None
+    #: The prompt itself.
+    prompt: str | None = None
     turn: int | None = None
+    #: What the session has used before this moment.
+    totals: Totals | None = None
     agent_id: str | None = None
     agent_type: str | None = None
     parent_agent_id: str | None = None
@@ -54,6 +60,10 @@ class SceneOptions(TypedDict, total=False):
     model: str | None
     #: The prompt that is being answered.
     prompt_id: str | None
+    #: Its text. `session.prompt` keeps it.
+    prompt: str | None
+    #: What the session has used so far. `session.answer` adds it up.
+    totals: Totals | None
     #: The number of the turn. `session.prompt` counts them.
     turn: int | None
     #: Which sub-agent this is.

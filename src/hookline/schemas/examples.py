@@ -12,6 +12,7 @@ from hookline.dialects.native.answers import updated_key
 from hookline.dialects.native.wire import NativeWire
 from hookline.model.events import EventSpec, May
 from hookline.model.hook import Hook
+from hookline.model.payloads import read_value
 from hookline.model.policy import Policy
 from hookline.model.scene import Scene
 from hookline.model.wire import Call
@@ -58,7 +59,7 @@ _VALUES: Mapping[str, Any] = MappingProxyType(
         "mcp_server_name": "tracker",
         "message": "The agent waits for you.",
         "message_id": "m-9",
-        "messages": [{"role": "user", "content": "Fix the login form."}],
+        "messages": [{"role": "user", "text": "Fix the login form."}],
         "model": "small",
         "name": "fix-login",
         "new_cwd": "/home/ada/site/web",
@@ -97,6 +98,14 @@ _VALUES: Mapping[str, Any] = MappingProxyType(
         "RunError.message": "the model did not answer",
         "ShellStart.tool_input": {"command": "npm test"},
         "SubagentBegun.prompt": "Review the change.",
+        "ToolBatch.tool_calls": [
+            {
+                "tool_name": "Bash",
+                "tool_input": _CALL["input"],
+                "tool_use_id": "call-1",
+                "tool_response": "Everything up-to-date",
+            }
+        ],
         "ToolFailure.error": "exit 1: rejected by the remote",
         "TurnSummary.duration_ms": 48200,
         "TurnFailure.error_details": "429 too many requests",
@@ -136,7 +145,7 @@ def example_payload(event: EventSpec[Any]) -> Any:
 
 def _made(event: EventSpec[Any], known: Schema) -> Any:
     try:
-        return msgspec.convert(known, event.payload)
+        return msgspec.convert(known, event.payload, dec_hook=read_value)
     except (msgspec.ValidationError, TypeError):
         return None
 
@@ -191,7 +200,7 @@ def _permit(event: EventSpec[Any]) -> dict[str, Any]:
 _REWRITES: Mapping[str, Any] = {
     "tool_input": {"command": "git push --force-with-lease"},
     "prompt": "Fix the login form. Do not touch the database.",
-    "messages": [{"role": "user", "content": "Fix the login form."}],
+    "messages": [{"role": "user", "text": "Fix the login form."}],
     "response": "All tests pass. Nothing was pushed.",
     "tool_response": {"stdout": "[cut]", "exit_code": 0},
 }

@@ -14,6 +14,7 @@ from msgspec.structs import FieldInfo
 
 from hookline.dialects.truncation import SHORTENED
 from hookline.model.events import EventSpec
+from hookline.model.messages import AnyMessage
 
 #: The fields that every payload starts with.
 COMMON: Mapping[str, str] = MappingProxyType(
@@ -83,7 +84,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "memory_type": "Whose instructions they are.",
         "message": "The text the user sees.",
         "message_id": "Names the message the text belongs to.",
-        "messages": "The messages of the request, oldest first.",
+        "messages": "The messages of the request, oldest first: `role` and `text`, or what its program has for them.",
         "mode": "How the question is asked.",
         "model": "The model that is asked.",
         "name": "The name the worktree is to have.",
@@ -100,6 +101,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "requested_model": "The model as it was asked for, before aliases were resolved.",
         "requested_schema": "The JSON Schema the answer has to fit.",
         "response": "The text the model answered with.",
+        "session_ms": "How long the session has lasted so far, in milliseconds.",
         "session_title": "The title of the session.",
         "stop_hook_active": "Whether a hook has already kept this turn from ending; a hook that blocks again may loop.",
         "task_description": "What the task is to do.",
@@ -118,14 +120,15 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "tool_response": "What the tool gave back.",
         "tool_use_id": "Names the call: the same before and after it.",
         "tools": "The names of the tools the model would be offered.",
-        "totals": "Tokens of the whole session so far.",
+        "totals": "Tokens and cost of the whole session so far; a count that is not known is left out.",
         "transient": "Text that hooks before this one added to this request alone; it is not among the messages.",
         "trigger": "What set it off.",
         "trigger_file_path": "The file whose use brought it in.",
         "turn": "The number of the user turn, counted from 1.",
         "turn_id": "Names the turn.",
+        "turns": "How many turns the session had.",
         "url": "The page the user is asked to open, in mode url.",
-        "usage": "Tokens that were used, by kind.",
+        "usage": "Tokens that were used, by kind; a count that is not known is left out.",
         "worktree_path": "The worktree, as an absolute path.",
         "Compaction.trigger": "Whether the user asked for it or the context was full.",
         "ConfigEdit.file_path": "The configuration file that changed.",
@@ -136,6 +139,8 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "InputAwaited.reason": "What the agent waits for.",
         "InstructionFile.file_path": "The instruction file.",
         "IterationLimit.message": "The limit that was reached, in words.",
+        "ModelResponse.duration_ms": "How long the model took, in milliseconds.",
+        "ModelResponse.messages": "The messages of the request that was answered, oldest first.",
         "ModelMove.source": "How the switch was asked for.",
         "PermissionRefused.reason": "Why the call was denied.",
         "Prompt.prompt": "The text the user submitted.",
@@ -259,7 +264,8 @@ def _of_type(payload: Any) -> tuple[Schema, Schema]:
 
 
 def _unknown_type(unknown: type) -> Schema:
-    return {"title": unknown.__name__}
+    # A message of a host has the shape of its program.
+    return {"type": "object"} if unknown is AnyMessage else {"title": unknown.__name__}
 
 
 def _field(event: EventSpec[Any], name: str, schema: Schema) -> Schema:

@@ -127,7 +127,7 @@ class Conversation:
     def _progress(self, shown: Shown, nested: int) -> None:
         """What changes the rows that are drawn, and prints nothing."""
         if shown.kind == "usage":
-            self._status.use(shown)
+            self._status.count()
         elif nested:
             return  # a sub-agent's words come when they are complete
         elif shown.kind == "delta":

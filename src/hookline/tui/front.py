@@ -15,11 +15,11 @@ from hookline.agent.call_text import headline, patch_lines, question_lines, why_
 from hookline.agent.front import Choice
 from hookline.agent.hooks import Fired
 from hookline.agent.mcp.form import FormAnswers
-from hookline.agent.messages import Assistant, User
 from hookline.agent.ports import Question, Reply, Shown, UserPort
 from hookline.agent.session.session import PromptResult
 from hookline.agent.session.talk import talk
 from hookline.config.engine import Engine
+from hookline.model.messages import Assistant, User
 from hookline.model.safe_text import one_line
 from hookline.tui.channel import Asked, Channel, Idle, Note, Opened, Returned, Stopped, Withdrawn
 from hookline.tui.status import untrusted

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hookline.agent.ports import Shown
 from hookline.model.safe_text import one_line
 from hookline.tui.channel import Channel
 from hookline.tui.dialog import Dialog
@@ -75,9 +74,7 @@ class Status:
         facts.model = agent.model_name
         facts.mode = agent.permissions.mode
         facts.directory = short_path(agent.workplace.cwd)
-        if not agent.busy:
-            facts.tokens = agent.totals.input_tokens + agent.totals.output_tokens
-            facts.cost_usd = agent.totals.cost_usd
+        self.count()
         hooks = engine.hooks if engine is not None else ()
         changed = len(hooks) != len(self._counted) or not all(map(operator.is_, hooks, self._counted))
         # What a hook runs may change, too.
@@ -111,16 +108,12 @@ class Status:
 
         asyncio.ensure_future(asyncio.to_thread(count)).add_done_callback(counted)
 
-    def use(self, shown: Shown) -> None:
-        agent = self._channel.ready.agent if self._channel.ready is not None else None
-        before = agent.totals if agent is not None else None
-        used = shown.usage
-        self.facts.tokens = int(used.get("input_tokens") or 0) + int(used.get("output_tokens") or 0)
-        cost = used.get("cost_usd")
-        if before is not None:
-            self.facts.tokens += before.input_tokens + before.output_tokens
-            cost = (cost or 0.0) + before.cost_usd if before.cost_usd is not None else cost
-        self.facts.cost_usd = cost
+    def count(self) -> None:
+        """Show what the session has used so far."""
+        ready = self._channel.ready
+        if ready is not None:
+            totals = ready.agent.totals
+            self.facts.tokens, self.facts.cost_usd = totals.total_tokens or 0, totals.cost_usd
 
     def hint(self, text: str) -> None:
         self.facts.hint = text

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from hookline.agent.messages import Message, User
 from hookline.agent.models.choose import provider_model
 from hookline.agent.models.port import ModelError, ModelPort, Piece, Request, Response, TextPiece, ToolOffer
+from hookline.model.messages import Message, User
 from tests.agent.models.loopback_server import Asked, Loopback, Reply
 
 KEY = "sk-0123456789-secret"

@@ -148,7 +148,7 @@ def test_a_scripted_run_loads_nothing_of_a_provider(tmp_path: Path) -> None:
     code = """
 import asyncio, pkgutil, sys
 import hookline.agent
-from hookline.agent.messages import User
+from hookline.model.messages import User
 from hookline.agent.models.port import Request
 from hookline.agent.models import choose, hook_models
 async def main():

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.messages import User
 from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter, whole_answer
 from hookline.agent.models.hook_tools import read_only_tools
 from hookline.agent.models.port import ModelError, Piece, Request
@@ -18,6 +17,7 @@ from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
 from hookline.extending import Broke, RawResult, Replied
 from hookline.handlers.agent import AgentHandler, AgentSpec, ToolOutput
 from hookline.handlers.prompt import PromptHandler, PromptSpec
+from hookline.model.messages import User
 from tests.agent.models import provider_answers
 from tests.agent.models.loopback_server import Loopback, Reply, error
 from tests.agent.models.provider_ports import CHAT, port_to

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import pytest
 
-from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
 from hookline.agent.models.choose import target_of
 from hookline.agent.models.provider import request_settings
+from hookline.model.messages import Assistant, Message, ToolResult, ToolUse, User
 from tests.agent.models import provider_answers
 from tests.agent.models.provider_ports import (
     ALL,

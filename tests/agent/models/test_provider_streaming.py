@@ -6,9 +6,9 @@ from typing import cast
 
 import pytest
 
-from hookline.agent.messages import ToolUse
 from hookline.agent.models.choose import provider_model
 from hookline.agent.models.port import ModelError, Piece, Response, TextPiece
+from hookline.model.messages import ToolUse
 from tests.agent.models import provider_answers
 from tests.agent.models.loopback_server import Loopback, Reply
 from tests.agent.models.provider_ports import (
@@ -122,7 +122,7 @@ def test_tokens_of_anthropic_count_what_the_cache_took_and_gave() -> None:
 
 def test_an_answer_without_usage_has_none() -> None:
     used = answer(CHAT, provider_answers.chat("hi")).usage
-    assert (used.input_tokens, used.output_tokens, used.cost_usd) == (0, 0, None)
+    assert (used.input_tokens, used.output_tokens, used.cost_usd) == (None, None, None)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hookline.agent.messages import Assistant
-from hookline.agent.messages import ToolResult as ResultMessage
 from hookline.agent.models.port import Request
+from hookline.model.messages import Assistant
+from hookline.model.messages import ToolResult as ResultMessage
 from tests.agent.recorded.case_runs import Acted
 from tests.dialects.claude_code.driver import without_times
 from tests.recorded import Case

@@ -13,12 +13,12 @@ from msgspec import Struct
 from hookline import Engine
 from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
 from hookline.agent.hooks import EventLog, Fired
-from hookline.agent.messages import ToolUse
 from hookline.agent.models.port import Piece, Request, Response
 from hookline.agent.ports import Shown, UserPort
 from hookline.agent.session.session import PromptResult
 from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
+from hookline.model.messages import ToolUse
 from tests.agent.mcp import server as mcp_server
 from tests.agent.scripted_session import Seen
 from tests.dialects.claude_code.driver import CaseFolder

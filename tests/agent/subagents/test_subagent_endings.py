@@ -91,7 +91,7 @@ def test_what_sub_agents_and_summaries_cost_is_part_of_the_turn(tmp_path: Path) 
         return scripted
 
     scripted = asyncio.run(main())
-    assert [fired.payload.usage["cost_usd"] for fired in scripted.events("TurnSettled")] == [111.0, 1001.0]
+    assert [fired.payload.usage.cost_usd for fired in scripted.events("TurnSettled")] == [111.0, 1001.0]
     assert scripted.agent.totals.cost_usd == 1112.0
 
 

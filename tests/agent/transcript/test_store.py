@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.messages import User
 from hookline.agent.transcript.records import NoteRecord, SessionFacts
 from hookline.agent.transcript.store import SessionsStore, new_session_id, opening, project_slug
 from hookline.agent.transcript.writer import Transcript, TranscriptError
+from hookline.model.messages import User
 
 
 @pytest.fixture

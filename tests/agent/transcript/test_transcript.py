@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
-from hookline.agent.models.port import Usage
 from hookline.agent.transcript.reader import COMPACTION, earlier_session, read_transcript, with_results
 from hookline.agent.transcript.records import (
     ClearRecord,
@@ -30,6 +28,8 @@ from hookline.agent.transcript.records import (
     encoded,
 )
 from hookline.agent.transcript.writer import Transcript, TranscriptError
+from hookline.model.messages import Assistant, Message, ToolResult, ToolUse, User
+from hookline.model.usage import Usage
 from tests.every import every
 
 FACTS = SessionFacts(cwd="/project", model="m", parent="p")
@@ -257,7 +257,7 @@ def test_of_records_that_wait_too_long_the_oldest_go_and_it_is_told(tmp_path: Pa
 
 FULL_DISK = """
 import resource, signal, sys
-from hookline.agent.messages import User
+from hookline.model.messages import User
 from hookline.agent.transcript.writer import Transcript
 from hookline.agent.transcript.records import SessionFacts
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -312,7 +312,7 @@ def test_what_no_json_can_hold_costs_its_record_only(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
-from hookline.agent.messages import User
+from hookline.model.messages import User
 from hookline.agent.transcript.writer import Transcript
 from hookline.agent.transcript.records import SessionFacts
 transcript = Transcript.create(sys.argv[1], "s", SessionFacts(cwd="/"))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.messages import ToolUse
 from hookline.agent.models.port import Response
 from hookline.agent.transcript.reader import earlier_session, read_transcript
 from hookline.agent.turn.request import storable
+from hookline.model.messages import ToolUse
 from tests.agent.hook_entries import command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 

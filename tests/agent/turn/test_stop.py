@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.messages import Assistant, ToolResult
 from hookline.events import EVENTS, May
+from hookline.model.messages import Assistant, ToolResult
 from tests.agent.hook_entries import command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 

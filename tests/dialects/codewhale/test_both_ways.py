@@ -22,6 +22,7 @@ from hookline.events import (
 from hookline.extending import Broke, Call, Decoded, Encoded, Exited, Returned, Scene
 from hookline.model.errors import UnknownEventError
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
+from hookline.model.usage import Totals
 from tests.dialects.codewhale.hooks import HELLO, bash, failed, succeeded
 from tests.every import every
 
@@ -71,7 +72,7 @@ def test_a_payload_is_read_back(event_name: str, event: str, payload: Any) -> No
         if field not in UNTOLD.get(event_name, ()):
             assert getattr(parsed.payload, field) == getattr(payload, field), field
     if event_name != "shell_env":
-        assert replace(parsed.scene, extra=None) == SCENE
+        assert replace(parsed.scene, extra=None, totals=None) == SCENE
 
 
 def test_every_event_can_be_read_back() -> None:
@@ -93,7 +94,7 @@ def test_the_payload_of_the_rfc_is_read() -> None:
 
     assert parsed.payload.prompt == "original user text"
     assert parsed.scene.cwd == "/path/to/workspace"
-    assert parsed.scene.extra == {"total_tokens": 1234}
+    assert parsed.scene.totals == Totals(session_tokens=1234)
 
 
 def test_plain_names_are_read_as_well() -> None:

@@ -22,6 +22,7 @@ from hookline.events import (
     TurnSummary,
 )
 from hookline.extending import Call, Encoded
+from hookline.model.usage import Totals, Usage
 from tests.dialects.codewhale.hooks import (
     HELLO,
     agent_with,
@@ -220,8 +221,8 @@ SETTLED = TurnSummary(
     status="completed",
     turn_id="turn_12345678",
     duration_ms=1834,
-    usage={"input_tokens": 1200, "output_tokens": 180, "cache_read_input_tokens": 900},
-    totals={"session_tokens": 1380, "input_tokens": 1200},
+    usage=Usage(input_tokens=1200, output_tokens=180, cache_read_tokens=900),
+    totals=Totals(session_tokens=1380, input_tokens=1200),
     tool_count=2,
     queued_message_count=1,
     stop_hook_active=True,
@@ -252,7 +253,7 @@ def test_the_document_of_turn_end() -> None:
                 "input_tokens": 1200,
                 "output_tokens": 180,
                 "prompt_cache_hit_tokens": 900,
-                "prompt_cache_miss_tokens": None,
+                "prompt_cache_miss_tokens": 300,
                 "prompt_cache_write_tokens": None,
                 "reasoning_tokens": None,
                 "reasoning_replay_tokens": None,
@@ -260,7 +261,12 @@ def test_the_document_of_turn_end() -> None:
         ),
         (
             "totals",
-            {"session_tokens": 1380, "conversation_tokens": 0, "input_tokens": 1200, "output_tokens": 0},
+            {
+                "session_tokens": 1380,
+                "conversation_tokens": None,
+                "input_tokens": 1200,
+                "output_tokens": None,
+            },
         ),
         ("tool_count", 2),
         ("queued_message_count", 1),

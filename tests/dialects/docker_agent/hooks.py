@@ -10,6 +10,8 @@ from hookline import Outcome
 from hookline.dialects.docker_agent import DockerAgent, dialect
 from hookline.extending import Builtin, Call, Handler, Reading, Run, standard_builtins, standard_handlers
 from hookline.model import payloads as p
+from hookline.model.messages import HostMessage
+from hookline.model.usage import Usage
 from tests.dialects.hooked_agent import HookedAgent, read_hooks
 
 TOOL = p.ToolCall(tool_name="shell", tool_input={"cmd": "ls", "cwd": "."}, tool_use_id="call_1")
@@ -20,12 +22,12 @@ PAYLOADS: Mapping[str, Any] = {
     "user_prompt_submit": p.Prompt(prompt="hello"),
     "user_steering_messages_submit": p.Prompt(prompt="no, the other", source="steering"),
     "user_followup_submit": p.Prompt(prompt="and then", source="followup"),
-    "turn_start": p.ModelRequest(messages=({"role": "user", "content": "hi"},)),
+    "turn_start": p.ModelRequest(messages=(HostMessage(role="user", content="hi"),)),
     "before_llm_call": p.ModelRequest(
-        model="openai/gpt-5", messages=({"role": "user", "content": "hi"},), iteration=3
+        model="openai/gpt-5", messages=(HostMessage(role="user", content="hi"),), iteration=3
     ),
     "after_llm_call": p.ModelResponse(
-        model="openai/gpt-5", response="done", usage={"input_tokens": 7}, cost_usd=0.0
+        model="openai/gpt-5", response="done", usage=Usage(input_tokens=7), cost_usd=0.0
     ),
     "tool_input_transform": TOOL,
     "tool_guard": TOOL,

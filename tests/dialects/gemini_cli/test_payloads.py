@@ -22,6 +22,7 @@ from hookline.events import (
 )
 from hookline.extending import Call, Encoded, Scene
 from hookline.model.errors import UnknownEventError
+from hookline.model.messages import shown_messages
 from hookline.schemas.examples import example_payload
 from tests.dialects.gemini_cli.cases import HERE
 from tests.every import every
@@ -91,7 +92,9 @@ def test_a_model_is_told_of_as_text() -> None:
         {"role": "tool", "content": "result"},
         {"role": "assistant", "content": "done"},
     )
-    request = document("BeforeModel", ModelRequest(model="m", messages=messages))["llm_request"]
+    request = document("BeforeModel", ModelRequest(model="m", messages=shown_messages(messages)))[
+        "llm_request"
+    ]
     assert request == {
         "model": "m",
         "messages": [

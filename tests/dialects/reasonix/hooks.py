@@ -6,6 +6,8 @@ from typing import Any
 from hookline.dialects.reasonix import dialect
 from hookline.extending import Reading
 from hookline.model import payloads as p
+from hookline.model.messages import HostMessage
+from hookline.model.usage import Usage
 from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 
 DATA = Path(__file__).parent / "data"
@@ -20,10 +22,13 @@ PAYLOADS: dict[str, Any] = {
     "PostToolUse": p.ToolResult(tool_name="bash", tool_input={"command": "ls"}, tool_response="a\nb"),
     "UserPromptSubmit": p.Prompt(prompt="fix it"),
     "PreModelCall": p.ModelRequest(
-        model="deepseek-chat", turn=4, messages=({"role": "user", "content": "hi"},)
+        model="deepseek-chat", turn=4, messages=(HostMessage(role="user", content="hi"),)
     ),
     "PostModelCall": p.ModelResponse(
-        response="done", reasoning="because", turn=4, usage={"input_tokens": 100, "output_tokens": 20}
+        response="done",
+        reasoning="because",
+        turn=4,
+        usage=Usage(input_tokens=100, output_tokens=20, cache_read_tokens=60),
     ),
     "TurnEnd": p.TurnAnswer(last_assistant_message="all done", turn=4),
     "Stop": p.TurnSummary(last_assistant_message="all done", turn=4),

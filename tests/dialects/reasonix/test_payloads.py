@@ -11,6 +11,8 @@ from hookline.dialects.reasonix import dialect
 from hookline.extending import Call, Scene
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
+from hookline.model.messages import HostMessage
+from hookline.model.usage import usage_of
 from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
 from tests.every import every
 
@@ -31,7 +33,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "PostModelCall": {
         "turn": 4,
         "modelResponse": {"role": "assistant", "content": "done", "reasoning_content": "because"},
-        "usage": {"promptTokens": 100, "completionTokens": 20, "cacheHitTokens": 0, "cacheMissTokens": 0},
+        "usage": {"promptTokens": 100, "completionTokens": 20, "cacheHitTokens": 60, "cacheMissTokens": 40},
     },
     "TurnEnd": {"turn": 4, "lastAssistantText": "all done", "last_assistant_message": "all done"},
     "Stop": {"lastAssistantText": "all done", "turn": 4},
@@ -121,7 +123,7 @@ def test_a_result_is_always_text(response: Any, text: str):
     ],
 )
 def test_the_content_of_a_message_is_always_text(content: Any, text: str):
-    request = p.ModelRequest(messages=({"role": "user", "content": content},))
+    request = p.ModelRequest(messages=(HostMessage(role="user", content=content),))
     assert json.loads(encoded("PreModelCall", request))["modelMessages"] == [
         {"role": "user", "content": text}
     ]
@@ -129,7 +131,7 @@ def test_the_content_of_a_message_is_always_text(content: Any, text: str):
 
 def test_tokens_are_counted_under_the_agents_names():
     usage = {"prompt_tokens": 5, "completion_tokens": 6, "prompt_cache_hit_tokens": 2, "cacheMissTokens": 3}
-    told = json.loads(encoded("PostModelCall", p.ModelResponse(usage=usage)))
+    told = json.loads(encoded("PostModelCall", p.ModelResponse(usage=usage_of(usage))))
     assert told["usage"] == {
         "promptTokens": 5,
         "completionTokens": 6,

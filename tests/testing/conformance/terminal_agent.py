@@ -9,13 +9,13 @@ from typing import Any
 from hookline import Engine, host
 from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
 from hookline.agent.hooks import EventLog
-from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse
 from hookline.agent.models.port import Piece, Request, Response, TextPiece
 from hookline.agent.ports import Question, Reply, Shown, UserPort
 from hookline.agent.subagents.subagent import AgentType
 from hookline.agent.tools.base import Category, ToolReply, Workplace
 from hookline.engine.tool_call import as_text
 from hookline.handlers.process.pool import Processes
+from hookline.model.messages import Assistant, Message, ToolResult, ToolUse
 from hookline.testing.conformance import Conversation, Limit, Said, Seen, Tool, each_prompt
 from tests.cli.run_cli import clean_env
 

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 
-from hookline.agent.messages import Assistant, Message, ToolResult, User
 from hookline.agent.models.port import ModelError, ModelPort, Piece, Request, Response, ToolOffer
 from hookline.handlers.agent import AgentRun, AgentTool, Step, ToolOutput, ToolUse
+from hookline.model.messages import Assistant, Message, ToolResult, User
 
 #: The name under which arguments that are not an object are passed: no tool has it, so the tool refuses them.
 _BROKEN: Final = "arguments that are not a JSON object"

@@ -5,8 +5,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from hookline.agent.messages import Message, ToolUse
 from hookline.model.events import ERROR_TYPES
+from hookline.model.messages import Message, ToolUse
+from hookline.model.usage import Usage
 
 
 class ToolOffer(Struct, frozen=True, kw_only=True):
@@ -26,28 +27,6 @@ class Request(Struct, frozen=True, kw_only=True):
     tools: tuple[ToolOffer, ...] = ()
     #: The type of the subagent; None for the main agent.
     agent_type: str | None = None
-
-
-class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens of one response, or the sum of several. `cost_usd` is None if the price is not known."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost_usd: float | None = None
-
-    def __add__(self, other: "Usage") -> "Usage":
-        known = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
-            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
-            cost_usd=sum(known) if known else None,
-        )
 
 
 class Response(Struct, frozen=True, kw_only=True):

@@ -21,8 +21,9 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
-from hookline.agent.messages import Assistant, Message, ToolResult, ToolUse, User
-from hookline.agent.models.port import ModelError, Request, Response, Usage
+from hookline.agent.models.port import ModelError, Request, Response
+from hookline.model.messages import Assistant, Message, ToolResult, ToolUse, User
+from hookline.model.usage import Usage
 
 #: Providers refuse blank text.
 _BLANK_MESSAGE: Final = "(empty)"
@@ -171,12 +172,15 @@ def _input(arguments: str | dict[str, Any] | None) -> Mapping[str, Any] | str:
 
 def _usage(answer: ModelResponse) -> Usage:
     used: RequestUsage = answer.usage
+    if not used.has_values():
+        return Usage()
     return Usage(
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,
-        cache_read_tokens=used.cache_read_tokens,
-        cache_write_tokens=used.cache_write_tokens,
-        reasoning_tokens=used.output_reasoning_tokens,
+        # 0 is also what the library has for a count that the provider did not give.
+        cache_read_tokens=used.cache_read_tokens or None,
+        cache_write_tokens=used.cache_write_tokens or None,
+        reasoning_tokens=used.output_reasoning_tokens or None,
         cost_usd=_cost(answer),
     )
 

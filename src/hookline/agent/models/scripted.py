@@ -7,12 +7,13 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.agent.messages import ToolUse
-from hookline.agent.models.port import ModelError, Piece, Request, Response, TextPiece, Usage
+from hookline.agent.models.port import ModelError, Piece, Request, Response, TextPiece
 from hookline.documents.document import format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import ConfigError
 from hookline.model.events import ERROR_TYPES
+from hookline.model.messages import ToolUse
+from hookline.model.usage import Usage
 
 
 class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True):

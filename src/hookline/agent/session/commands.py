@@ -95,7 +95,7 @@ async def cost(agent: Agent, argument: str) -> PromptResult:
     del argument
     used = agent.totals
     price = f", {used.cost_usd:.4f} USD" if used.cost_usd is not None else ""
-    return _say(agent, f"{used.input_tokens} tokens in, {used.output_tokens} out{price}")
+    return _say(agent, f"{used.input_tokens or 0} tokens in, {used.output_tokens or 0} out{price}")
 
 
 def worktree_command(worktrees: Worktrees) -> Command:

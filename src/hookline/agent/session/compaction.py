@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.agent.messages import User
 from hookline.agent.models.port import ModelError, Response
 from hookline.agent.turn.turn import AgentParts
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.messages import User
 
 _ASK = (
     "Summarise this conversation so that you can go on from the summary alone: what the user wants, what was "
@@ -35,7 +35,7 @@ class Compaction:
         length = len(self._conversation.messages)
         if length <= self._refused_at + 2:
             return False
-        tokens = self._conversation.tokens
+        tokens = self._conversation.tokens or 0
         if await self.compact(model, "auto", task=task) is None:
             says = f"compacted: a summary takes the place of {length} messages, which had reached {tokens:,} tokens"
             self._parts.user.show("notice", says)
@@ -90,6 +90,7 @@ class Compaction:
             if isinstance(piece, Response):
                 response = piece
         self._parts.workplace.spend(response.usage)
+        self._hooks.spending.add(response.usage)
         if not response.text.strip():
             raise ModelError("unknown", "the model gave an empty summary")
         return response.text

@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from hookline.agent.conversation import LateMessages, wake_prompt
-from hookline.agent.models.port import ModelError, Usage
+from hookline.agent.models.port import ModelError
 from hookline.agent.prompts.local_commands import LocalCommand, local_command
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
 from hookline.agent.session.compaction import Compaction
@@ -22,6 +22,7 @@ from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
+from hookline.model.usage import Totals, totals_of
 
 P = TypeVar("P")
 
@@ -105,11 +106,12 @@ class Agent:
         """Go on with an earlier session. Call it before `start`."""
         self.conversation.restore(past.messages)
         self.turns = past.turns
-        self._settlement.totals = past.totals
+        self.hooks.spending.restore(past.totals)
 
     @property
-    def totals(self) -> Usage:
-        return self._settlement.totals
+    def totals(self) -> Totals:
+        """What the session has used so far, its subagents and the turn that is being played included."""
+        return self.hooks.spending.totals
 
     async def start(self, source: str = "startup", *, setup: str | None = None) -> None:
         """Fire Setup, if asked for, and SessionStart; load instructions."""
@@ -161,8 +163,13 @@ class Agent:
 
     async def _fire_end(self, reason: str) -> None:
         """Until the SessionEnd hooks are done, were interrupted, or took too long."""
-        took = int((time.monotonic() - self._began) * 1000)
-        payload = p.SessionEnded(reason=reason, duration_ms=took, cost_usd=self.totals.cost_usd)
+        payload = p.SessionEnded(
+            reason=reason,
+            duration_ms=self._lasted(),
+            cost_usd=self.totals.cost_usd,
+            turns=self.turns,
+            totals=totals_of(self.totals, self.conversation.tokens),
+        )
         self._end_fired = True
         self._ending = ending = asyncio.ensure_future(self.fire(e.SESSION_END, payload))
         longest = self.settings.longest_end
@@ -177,6 +184,9 @@ class Agent:
             await asyncio.wait({ending}, timeout=_LONGEST_STOP)
         elif not ending.cancelled() and (problem := ending.exception()) is not None:
             self.user.warn(f"SessionEnd: {type(problem).__name__}: {problem}")
+
+    def _lasted(self) -> int:
+        return int((time.monotonic() - self._began) * 1000)
 
     async def begin_anew(self, source: str, reason: str) -> None:
         """End the conversation and begin another one in its place."""
@@ -320,9 +330,10 @@ class Agent:
 
     def _new_turn(self, prompt: AcceptedPrompt) -> Turn:
         self.turns += 1
-        self.hooks.update(turn=self.turns)
+        self.hooks.update(turn=self.turns, prompt=prompt.text)
         return Turn(
             number=self.turns,
+            session_ms=self._lasted(),
             text=prompt.text,
             model=prompt.model or self.model_name,
             allowed=prompt.allowed,
@@ -340,7 +351,7 @@ class Agent:
         limit = self.settings.compact_at
         if (
             limit
-            and self.conversation.tokens >= limit
+            and (self.conversation.tokens or 0) >= limit
             and await self.compaction.automatic(turn.model, turn.text)
         ):
             # What hooks said about the prompt holds for the whole turn: the summary must not lose it.

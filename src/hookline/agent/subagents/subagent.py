@@ -6,8 +6,9 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from hookline.agent.conversation import Conversation, LateMessages, Records
 from hookline.agent.models.port import ModelError
@@ -134,7 +135,7 @@ class SubagentTool:
                 "content": [{"type": "text", "text": text}],
                 "totalDurationMs": int((time.monotonic() - started) * 1000),
                 "totalToolUseCount": turn.tool_count,
-                "usage": asdict(turn.usage),
+                "usage": msgspec.to_builtins(turn.usage),
             },
         )
 

@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from hookline.agent.hooks import SessionHooks
-from hookline.agent.models.port import Usage
 from hookline.matching.nearest import nearest
 from hookline.model import errors
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.usage import Usage
 from hookline.permissions.rules import RuleSet
 
 #: What a call does to the world. Permission modes refer to these.

@@ -7,8 +7,6 @@ from io import BufferedReader
 from msgspec import Struct
 
 from hookline.agent.conversation import INTERRUPTED
-from hookline.agent.messages import Assistant, Message, ToolResult, User
-from hookline.agent.models.port import Usage
 from hookline.agent.tools.base import MAIN
 from hookline.agent.transcript.records import (
     ClearRecord,
@@ -21,7 +19,9 @@ from hookline.agent.transcript.records import (
     decoded,
 )
 from hookline.journal.reader import regular_file
+from hookline.model.messages import Assistant, Message, ToolResult, User
 from hookline.model.safe_text import one_line
+from hookline.model.usage import Usage
 
 _LONGEST_LINE = 32 * 1024 * 1024
 _PROBLEMS_KEPT = 50

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hookline.agent.messages import Message
-from hookline.agent.models.port import Usage
 from hookline.agent.tools.base import MAIN
+from hookline.model.messages import Message
+from hookline.model.usage import Usage
 
 
 class SessionFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):

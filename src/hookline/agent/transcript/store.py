@@ -9,12 +9,12 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from hookline.agent.messages import User
 from hookline.agent.transcript.records import MessageRecord, SessionRecord, decoded
 from hookline.agent.transcript.writer import TranscriptError
 from hookline.dialects.dialect import upward
 from hookline.journal.file import state_dir
 from hookline.matching.nearest import nearest
+from hookline.model.messages import User
 from hookline.model.safe_text import one_line
 
 _ENDING = ".jsonl"

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import asdict, replace
 
-from hookline.agent.messages import Message
-from hookline.agent.models.port import Usage
 from hookline.agent.safe_files import FileTakenError, opened_for_appending
 from hookline.agent.tools.base import MAIN
 from hookline.agent.transcript.reader import EarlierSession, earlier_session, read_transcript
@@ -25,7 +23,9 @@ from hookline.agent.transcript.records import (
     encoded,
 )
 from hookline.model.errors import HooklineError
+from hookline.model.messages import Message
 from hookline.model.safe_text import one_line
+from hookline.model.usage import Usage
 
 #: Bytes kept while the disk is full. Beyond it the oldest records are dropped.
 _MOST_WAITING = 32 * 1024 * 1024

@@ -11,7 +11,6 @@ from typing import Any, cast
 from msgspec import Struct
 
 from hookline.agent.conversation import INTERRUPTED
-from hookline.agent.messages import ToolResult, ToolUse
 from hookline.agent.ports import CURRENT_CALL, Asker, Question, Shown
 from hookline.agent.tools.base import ToolError
 from hookline.agent.turn.checks import (
@@ -27,6 +26,7 @@ from hookline.agent.turn.turn import AgentParts
 from hookline.engine.tool_call import CallResult, Refusal, Reply, run_tool_call
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.messages import ToolResult, ToolUse
 from hookline.model.outcome import ContextItem, Outcome, Vote
 from hookline.permissions.decide import CallFacts, Decision, answered, decide
 from hookline.permissions.suggest import suggestions

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.agent.messages import ToolUse
 from hookline.agent.tools.base import MAIN, Category, Tool
 from hookline.engine.tool_call import Refusal
 from hookline.matching.nearest import nearest
+from hookline.model.messages import ToolUse
 from hookline.permissions.decide import CallFacts, denied_by_rule
 from hookline.permissions.rules import RuleSet, covering
 from hookline.permissions.state import Permissions

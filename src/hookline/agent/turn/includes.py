@@ -13,7 +13,6 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from hookline.agent.include_items import inside
-from hookline.agent.messages import ToolUse
 from hookline.agent.safe_files import UnreadableError
 from hookline.agent.tools.read import Lines, read_response, read_tool
 from hookline.agent.turn.calls import AgentPorts
@@ -26,6 +25,7 @@ from hookline.engine.tool_call import Reply, run_tool_call
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError
 from hookline.model.hook import Scope
+from hookline.model.messages import ToolUse
 from hookline.model.safe_text import one_line
 from hookline.permissions.decide import denied_by_rule
 

@@ -5,16 +5,17 @@ from typing import Any
 
 import msgspec
 
-from hookline.agent.messages import ToolUse, User
 from hookline.agent.models.port import Response
 from hookline.agent.turn.calls import Calls, CallsInterrupted, SettledCall
-from hookline.agent.turn.checks import CallBudget, CallRules
+from hookline.agent.turn.checks import CallBudget, CallRules, arguments_of
 from hookline.agent.turn.request import ModelRequests
 from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means, decided_by
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
+from hookline.model.messages import ToolUse, User
 from hookline.model.outcome import GO_ON, Outcome
+from hookline.model.usage import totals_of
 
 #: What the model is sent when a gate sends it back and gives no reason.
 _SENT_BACK = "A check rejected the previous answer. Look at it again, fix what is wrong, and answer again."
@@ -63,7 +64,15 @@ class Loop:
     async def _begin(self, turn: Turn) -> Outcome:
         if not self._kind.is_user_turn:
             return GO_ON
-        return await self._hooks.dispatch(e.TURN_START, p.TurnBegun(turn=turn.number, prompt=turn.text))
+        return await self._hooks.dispatch(
+            e.TURN_START,
+            p.TurnBegun(
+                turn=turn.number,
+                prompt=turn.text,
+                session_ms=turn.session_ms,
+                totals=totals_of(self._hooks.spending.totals, self._conversation.tokens),
+            ),
+        )
 
     async def _call_tools(
         self, turn: Turn, uses: tuple[ToolUse, ...], budget: CallBudget, repeats: "Repeats"
@@ -194,13 +203,13 @@ class Repeats:
         self._last, self._times = b"", 0
 
 
-def _as_payload(settled: list[SettledCall]) -> tuple[dict[str, Any], ...]:
+def _as_payload(settled: list[SettledCall]) -> tuple[p.BatchedCall, ...]:
     return tuple(
-        {
-            "tool_name": one.use.name,
-            "tool_input": one.use.input,
-            "tool_use_id": one.use.id,
-            "tool_response": one.result.text,
-        }
+        p.BatchedCall(
+            tool_name=one.use.name,
+            tool_input=arguments_of(one.use),
+            tool_use_id=one.use.id,
+            tool_response=one.result.text,
+        )
         for one in settled
     )

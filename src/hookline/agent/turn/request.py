@@ -1,19 +1,21 @@
 """One request to the model and its answer, with what hooks make of both."""
 
+import time
 from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
-from hookline.agent.messages import Assistant, ToolUse, as_json, from_json
 from hookline.agent.models.port import Request, Response, ToolOffer
 from hookline.agent.ports import Shown, ShownKind
 from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means, decided_by
 from hookline.dialects.json_text import whole_text, whole_texts
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.messages import Assistant, ToolUse, own_messages
 from hookline.model.outcome import Outcome
+from hookline.model.usage import Usage
 
 #: The turn ends when hooks without a limit of their own block the same request this often.
 _MOST_BLOCKS = 10
@@ -38,41 +40,42 @@ class ModelRequests:
         offers = await self._offers(turn)
         for _ in range(_MOST_BLOCKS):
             request = self._conversation.request(turn.model, offers, self._agent_type)
-            before = await self._hooks.dispatch(e.PRE_MODEL_CALL, self._payload(turn, request))
+            payload = self._payload(turn, request)
+            before = await self._hooks.dispatch(e.PRE_MODEL_CALL, payload)
             if before.stop or (before.blocked and block_means(before) == "end_turn"):
                 return self._parts.end_blocked(before, e.PRE_MODEL_CALL, "a PreModelCall hook ended the turn")
             if before.blocked:
                 who = self._hooks.by(decided_by(before), e.PRE_MODEL_CALL)
                 self._parts.warn(f"the request was held back: {before.reason or 'a hook blocked it'}", **who)
                 continue
-            return self._changed(turn, request, before)
+            return self._changed(turn, request, payload, before)
         why = f"hooks held the request back {_MOST_BLOCKS} times"
         self._parts.warn(why)
         return Ending(status="blocked", why=why)
 
     def _payload(self, turn: Turn, request: Request) -> p.ModelRequest:
-        # Converting messages costs as much as the conversation is long, so only if a hook reads them.
-        messages = as_json(request.messages) if self._hooks.has(e.PRE_MODEL_CALL) else ()
+        transient = self._conversation.transient
         return p.ModelRequest(
             model=request.model,
-            messages=messages,
-            transient=self._conversation.transient,
+            messages=request.messages[: len(request.messages) - len(transient)],
+            transient=transient,
             iteration=turn.iteration,
             turn=turn.number,
         )
 
-    def _changed(self, turn: Turn, request: Request, before: Outcome) -> Request:
+    def _changed(self, turn: Turn, request: Request, shown: p.ModelRequest, before: Outcome) -> Request:
         """With the text that hooks add, and the messages they put in place of ours."""
-        known = len(request.messages)
         self._conversation.place(before.context_items)
         if before.context_items:
             request = self._conversation.request(turn.model, request.tools, request.agent_type)
-        rewritten = before.updated_messages
-        if rewritten is None:
+        wanted = before.effective(shown)
+        if wanted is shown:
             return request
         try:
-            # The hook that rewrote the messages had not seen the text added since.
-            return replace(request, messages=(*from_json(rewritten), *request.messages[known:]))
+            # The hook that rewrote the messages was not shown the text for this request alone, nor what came since.
+            return replace(
+                request, messages=(*own_messages(wanted.messages), *request.messages[len(shown.messages) :])
+            )
         except ValueError as problem:
             self._parts.warn(f"a hook's messages were not used: {problem}")
             return request
@@ -82,7 +85,12 @@ class ModelRequests:
         caller = self._parts.workplace.caller
         mine = [tool for tool in self._parts.tools.values() if tool.callers is None or caller in tool.callers]
         chosen = await self._hooks.dispatch(
-            e.PRE_TOOL_SELECTION, p.ToolSelection(tools=tuple(tool.name for tool in mine), model=turn.model)
+            e.PRE_TOOL_SELECTION,
+            p.ToolSelection(
+                tools=tuple(tool.name for tool in mine),
+                model=turn.model,
+                messages=self._conversation.request(turn.model, ()).messages,
+            ),
         )
         names: Any = chosen.answer
         if isinstance(names, list | tuple):
@@ -93,20 +101,25 @@ class ModelRequests:
 
     async def send(self, turn: Turn, request: Request) -> Response | Ending:
         """The model's answer as hooks leave it, stored and shown. Raises ModelError."""
+        asked = time.monotonic()
         response = await self._streamed(request)
+        took = int((time.monotonic() - asked) * 1000)
         self._conversation.answered()
         turn.usage += response.usage
-        self._parts.user.listener.show(Shown(kind="usage", usage=asdict(turn.usage)))
-        self._conversation.tokens = response.usage.input_tokens + response.usage.output_tokens
+        self._hooks.spending.add(response.usage)
+        self._conversation.tokens = response.usage.total_tokens
+        self._parts.user.listener.show(Shown(kind="usage", usage=turn.usage))
         after = await self._hooks.dispatch(
             e.POST_MODEL_CALL,
             p.ModelResponse(
                 model=request.model,
                 response=response.text,
                 reasoning=response.reasoning,
-                tool_calls=tuple(asdict(use) for use in response.tool_calls),
-                usage=asdict(response.usage),
+                tool_calls=response.tool_calls,
+                usage=response.usage if response.usage != Usage() else None,
                 cost_usd=response.usage.cost_usd,
+                duration_ms=took,
+                messages=request.messages,
                 iteration=turn.iteration,
                 turn=turn.number,
             ),

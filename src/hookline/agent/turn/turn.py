@@ -5,11 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from hookline.agent.conversation import Conversation
 from hookline.agent.hooks import AgentHooks
-from hookline.agent.models.port import ModelError, ModelPort, Usage
+from hookline.agent.models.port import ModelError, ModelPort
 from hookline.agent.ports import Shown, UserPort
 from hookline.agent.settings import AgentSettings
 from hookline.agent.tools.base import Tool, Workplace
@@ -18,6 +17,7 @@ from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
 from hookline.model.outcome import ContextItem, Outcome
+from hookline.model.usage import Usage, totals_of
 from hookline.permissions.rules import RuleSet
 from hookline.permissions.state import Permissions
 
@@ -29,6 +29,8 @@ class Turn(Struct, kw_only=True):
     #: The prompt as the model gets it.
     text: str
     model: str
+    #: How long the session had lasted when it began.
+    session_ms: int | None = None
     #: The id of the wake of a durable hook that it began with.
     wake: str = ""
     #: `allowed-tools` of the command or skill the prompt came from.
@@ -102,13 +104,12 @@ def block_means(outcome: Outcome) -> str:
 
 
 class Settlement:
-    """Settles the turns of one session and adds up their usage."""
+    """Settles the turns of one session."""
 
     def __init__(self, parts: AgentParts) -> None:
         self._hooks = parts.hooks
         self._conversation = parts.conversation
         self._user = parts.user
-        self.totals = Usage()
 
     async def failed(self, turn: Turn, error: ModelError) -> Ending:
         """The model gave no answer: Notification, Error and StopFailure fire, Stop does not."""
@@ -127,10 +128,10 @@ class Settlement:
         self, turn: Turn, ending: Ending, *, started: float, session_id: str, queued: int
     ) -> None:
         """The same on every way out, before a queued prompt is played."""
-        self.totals += turn.usage
+        totals = self._hooks.spending.totals
         self._conversation.turn_over()
         if turn.iteration:
-            self._conversation.records.turn(turn.number, ending.status, turn.usage, self.totals)
+            self._conversation.records.turn(turn.number, ending.status, turn.usage, totals)
         await self._hooks.dispatch(
             e.TURN_SETTLED,
             p.TurnSummary(
@@ -140,8 +141,8 @@ class Settlement:
                 error=ending.why if ending.status == "failed" else None,
                 duration_ms=int((time.monotonic() - started) * 1000),
                 last_assistant_message=turn.last_text,
-                usage=asdict(turn.usage),
-                totals=asdict(self.totals),
+                usage=turn.usage if turn.iteration else None,
+                totals=totals_of(totals, self._conversation.tokens),
                 tool_count=turn.tool_count,
                 queued_message_count=queued,
                 stop_hook_active=turn.held,

@@ -11,6 +11,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.dialects.codewhale.conditions import current_mode
 from hookline.dialects.codewhale.events import BY_NAME, Row, mode_of
@@ -30,7 +31,9 @@ from hookline.matching.conditions import exit_code_of
 from hookline.model import events as e
 from hookline.model.errors import ConfigError
 from hookline.model.events import field_of
+from hookline.model.payloads import SessionEnded, SubagentBegun, SubagentEnded, TurnSummary
 from hookline.model.scene import Scene
+from hookline.model.usage import Totals, Usage
 from hookline.model.wire import Call, Parsed
 
 DOCUMENT_BYTES = 32 << 10
@@ -41,20 +44,34 @@ _PREVIEW_BYTES = 2_048
 _PREFIXES = ("CODEWHALE_", "DEEPSEEK_")
 #: These two variables are set under the second prefix as well.
 _ALIASED = frozenset({"SESSION_ID", "TOOL_CALL_ID"})
-_EXTRAS = ("total_tokens", "session_cost", "provider", "billing_surface", "model_backed", "created_at")
+_EXTRAS = ("provider", "billing_surface", "model_backed", "created_at")
 
 Now = Callable[[], datetime]
 Object = Mapping[str, Any]
 
 
+class Outside(Struct, frozen=True):
+    """What payloads need beside the call."""
+
+    #: The clock for turn_end.
+    now: Now
+    #: Removes secrets: the words of sub-agents are nobody's message to a hook.
+    redact: Callable[[str], str]
+
+
 # -- variables ---------------------------------------------------------------------------------------------
 
 
-def environment(call: Call) -> dict[str, str]:
+def environment(call: Call, outside: Outside) -> dict[str, str]:
     """The variables of this event that have a value. Their size is bounded."""
     env: dict[str, str] = {}
+    payload = call.payload
+    if isinstance(payload, SubagentBegun):
+        payload = replace(payload, prompt=outside.redact(payload.prompt))
+    elif isinstance(payload, SubagentEnded):
+        payload = replace(payload, last_assistant_message=outside.redact(payload.last_assistant_message))
     for name in BY_NAME[call.hook.policy.event_name].variables:
-        value = _VARIABLES[name](call.payload, call.scene)
+        value = _VARIABLES[name](payload, call.scene)
         if value is not None:
             env[f"DEEPSEEK_{name}"] = value
             if name in _ALIASED:
@@ -91,9 +108,17 @@ def _workspace(scene: Scene) -> str:
 
 
 def _session_cost(payload: Any, scene: Scene) -> str | None:
-    cost = field_of(payload, "cost_usd")
-    cost = _extra(scene, "session_cost") if cost is None else cost
+    cost = payload.cost_usd if isinstance(payload, SessionEnded) else None
+    if cost is None:
+        # A host that adds nothing up may say the sum by CodeWhale's own name.
+        cost = _extra(scene, "session_cost") if scene.totals is None else scene.totals.cost_usd
     return f"{cost:.6f}" if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+
+
+def _total_tokens(scene: Scene) -> int | None:
+    if scene.totals is None:
+        return _whole_number(_extra(scene, "total_tokens"))
+    return scene.totals.session_tokens
 
 
 def _arguments(payload: Any, _scene: Scene) -> str:
@@ -128,7 +153,7 @@ _VARIABLES: Mapping[str, Callable[[Any, Scene], str | None]] = MappingProxyType(
         "WORKSPACE": lambda _, scene: _workspace(scene)[:METADATA_BYTES] or None,
         "MODEL": lambda _, scene: _metadata(scene.model),
         "MODE": lambda payload, scene: _metadata(current_mode(payload, scene)),
-        "TOTAL_TOKENS": lambda _, scene: _number_text(_whole_number(_extra(scene, "total_tokens"))),
+        "TOTAL_TOKENS": lambda _, scene: _number_text(_total_tokens(scene)),
         "SESSION_COST": _session_cost,
         "MESSAGE": lambda payload, _: _long_text(_first(payload, "last_assistant_message", "prompt")),
         "ERROR": lambda payload, _: _long_text(_first(payload, "error", "message")),
@@ -146,10 +171,10 @@ _VARIABLES: Mapping[str, Callable[[Any, Scene], str | None]] = MappingProxyType(
 # -- documents ---------------------------------------------------------------------------------------------
 
 
-def document(call: Call, now: Now) -> bytes:
+def document(call: Call, outside: Outside) -> bytes:
     """What is written to stdin: one JSON document and a newline, or nothing at all."""
     write = _DOCUMENTS.get(call.hook.policy.event_name)
-    return b"" if write is None else write(call, now)
+    return b"" if write is None else write(call, outside)
 
 
 def _line(fields: Object) -> bytes:
@@ -163,11 +188,11 @@ def _scene_fields(call: Call, most: int = METADATA_BYTES) -> dict[str, Any]:
         "workspace": cut_bytes(_workspace(scene), most),
         "mode": cut_bytes(current_mode(call.payload, scene), most),
         "model": None if scene.model is None else cut_bytes(scene.model, most),
-        "total_tokens": _whole_number(_extra(scene, "total_tokens")),
+        "total_tokens": _total_tokens(scene),
     }
 
 
-def _submitted(call: Call, _now: Now) -> bytes:
+def _submitted(call: Call, _outside: Outside) -> bytes:
     """The message, or the longest beginning of it that fits together with the other fields."""
     text = encodable(str(field_of(call.payload, "prompt") or ""))
     size = len(text.encode())
@@ -207,80 +232,85 @@ def _submit_document(text: str, original: int, rest: Object) -> bytes:
     )
 
 
-#: The counts of a turn, each with another name it may have in the payload.
-_USAGE: Mapping[str, str] = MappingProxyType(
-    {
-        "input_tokens": "",
-        "output_tokens": "",
-        "prompt_cache_hit_tokens": "cache_read_input_tokens",
-        "prompt_cache_miss_tokens": "",
-        "prompt_cache_write_tokens": "cache_creation_input_tokens",
-        "reasoning_tokens": "",
-        "reasoning_replay_tokens": "",
-    }
-)
-_TOTALS = ("session_tokens", "conversation_tokens", "input_tokens", "output_tokens")
-
-
-def _settled(call: Call, now: Now) -> bytes:
-    payload, scene = call.payload, call.scene
+def _settled(call: Call, outside: Outside) -> bytes:
+    payload: TurnSummary = call.payload
+    scene = call.scene
     backed = _extra(scene, "model_backed") is not False
     shared = _scene_fields(call)
-    usage, totals = _object_of(payload, "usage"), _object_of(payload, "totals")
-    counts = {name: _whole_number(usage.get(name, usage.get(other))) for name, other in _USAGE.items()}
-    error = field_of(payload, "error")
+    error = payload.error
     fields: dict[str, Any] = {
         "event": "turn_end",
         **{key: shared[key] for key in ("session_id", "workspace", "mode")},
-        "created_at": _extra(scene, "created_at") or now().isoformat(),
+        "created_at": _extra(scene, "created_at") or outside.now().isoformat(),
         "model_backed": backed,
         "provider": _extra(scene, "provider") if backed else None,
         "billing_surface": _extra(scene, "billing_surface") if backed else None,
         "model": shared["model"],
-        "turn_id": field_of(payload, "turn_id") or _turn_id(payload, backed=backed),
-        "status": str(field_of(payload, "status") or "completed"),
-        "error": at_most(cleaned(encodable(error)), FIELD_CHARS) if isinstance(error, str) else None,
-        "duration_ms": _whole_number(field_of(payload, "duration_ms")) or 0,
-        "usage": {**counts, **{key: counts[key] or 0 for key in ("input_tokens", "output_tokens")}},
-        "totals": {key: _whole_number(totals.get(key)) or 0 for key in _TOTALS},
-        "tool_count": _whole_number(field_of(payload, "tool_count")) or 0,
-        "queued_message_count": _whole_number(field_of(payload, "queued_message_count")) or 0,
+        "turn_id": payload.turn_id or _turn_id(payload, backed=backed),
+        "status": payload.status or "completed",
+        "error": None if error is None else at_most(cleaned(outside.redact(encodable(error))), FIELD_CHARS),
+        "duration_ms": payload.duration_ms,
+        "usage": _usage(payload.usage or Usage()),
+        "totals": _totals(payload.totals or scene.totals or Totals()),
+        "tool_count": payload.tool_count,
+        "queued_message_count": payload.queued_message_count,
         # Reserved by CodeWhale for hooks that send the agent back to work; nothing sets it today.
         "stop_hook_active": False,
     }
     return _line(fields)
 
 
-def _object_of(payload: Any, name: str) -> Object:
-    value = field_of(payload, name)
-    return cast("Object", value) if isinstance(value, Mapping) else {}
+def _usage(used: Usage) -> dict[str, int | None]:
+    return {
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "prompt_cache_hit_tokens": used.cache_read_tokens,
+        "prompt_cache_miss_tokens": used.cache_miss_tokens,
+        "prompt_cache_write_tokens": used.cache_write_tokens,
+        "reasoning_tokens": used.reasoning_tokens,
+        # Reasoning that is sent to the model again: no agent counts it but CodeWhale.
+        "reasoning_replay_tokens": None,
+    }
 
 
-def _turn_id(payload: Any, *, backed: bool) -> str:
-    return f"turn_{field_of(payload, 'turn') or 1}" if backed else f"lifecycle_{uuid4()}"
+def _totals(used: Totals) -> dict[str, int | None]:
+    return {
+        "session_tokens": used.session_tokens,
+        "conversation_tokens": used.conversation_tokens,
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+    }
 
 
-def _spawned(call: Call, _now: Now) -> bytes:
-    return _line({**_subagent(call), **_preview("prompt", field_of(call.payload, "prompt"))})
+def _turn_id(payload: TurnSummary, *, backed: bool) -> str:
+    return f"turn_{payload.turn}" if backed else f"lifecycle_{uuid4()}"
 
 
-def _completed(call: Call, _now: Now) -> bytes:
-    status = cut_bytes(str(field_of(call.payload, "status") or "unknown"), 256)
-    result = _preview("result", field_of(call.payload, "last_assistant_message"))
-    return _line({**_subagent(call), **result, "status": status})
+def _spawned(call: Call, outside: Outside) -> bytes:
+    payload: SubagentBegun = call.payload
+    prompt = _preview("prompt", payload.prompt, outside)
+    return _line({**_subagent(call, payload.agent_id), **prompt})
 
 
-def _subagent(call: Call) -> dict[str, Any]:
-    agent = cut_bytes(str(field_of(call.payload, "agent_id") or ""), METADATA_BYTES)
+def _completed(call: Call, outside: Outside) -> bytes:
+    payload: SubagentEnded = call.payload
+    status = cut_bytes(payload.status or "unknown", 256)
+    result = _preview("result", payload.last_assistant_message, outside)
+    return _line({**_subagent(call, payload.agent_id), **result, "status": status})
+
+
+def _subagent(call: Call, agent_id: str) -> dict[str, Any]:
+    agent = cut_bytes(agent_id, METADATA_BYTES)
     return {"event": call.hook.policy.event_name, "agent_id": agent, **_scene_fields(call)}
 
 
-def _preview(name: str, text: Any) -> dict[str, Any]:
-    kept, was_cut = prefix(encodable(text), _PREVIEW_BYTES) if isinstance(text, str) else ("", False)
+def _preview(name: str, text: str, outside: Outside) -> dict[str, Any]:
+    """The beginning of a text, redacted first: a secret that is cut in two would not be recognised."""
+    kept, was_cut = prefix(outside.redact(encodable(text)), _PREVIEW_BYTES)
     return {f"{name}_preview": kept + PAYLOAD_CUT if was_cut else kept, f"{name}_truncated": was_cut}
 
 
-_DOCUMENTS: Mapping[str, Callable[[Call, Now], bytes]] = MappingProxyType(
+_DOCUMENTS: Mapping[str, Callable[[Call, Outside], bytes]] = MappingProxyType(
     {
         "message_submit": _submitted,
         "turn_end": _settled,
@@ -435,15 +465,18 @@ def _event_of(row: Row, given: Object) -> e.EventSpec[Any]:
 def _scene(given: Object) -> Scene:
     text = {name: Key("", (name,)).value(given) for name in ("session_id", "workspace", "mode", "model")}
     extra = {name: given[name] for name in _EXTRAS if given.get(name) is not None}
-    for name, convert in (("total_tokens", _number), ("session_cost", _cost)):
-        if name in extra:
-            extra[name] = convert(name, extra[name])
+    tokens, cost = given.get("total_tokens"), given.get("session_cost")
+    used = Totals(
+        session_tokens=None if tokens is None else _number("total_tokens", tokens),
+        cost_usd=None if cost is None else _cost("session_cost", cost),
+    )
     return Scene(
         session_id=text["session_id"] or "",
         cwd=text["workspace"] or "",
         project_dir=text["workspace"],
         permission_mode=mode_of(text["mode"] or "") or "default",
         model=text["model"],
+        totals=used if used != Totals() else None,
         extra=extra or None,
     )
 

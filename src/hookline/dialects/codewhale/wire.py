@@ -4,6 +4,7 @@ Three events read an exit code and stdout; at the others a hook can only fail. s
 gives no other, and its first line is part of a failure's message; where the model may read it, it is redacted.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec.structs import replace
 
 from hookline.dialects.codewhale.events import BY_NAME
-from hookline.dialects.codewhale.payload import Now, document, environment, parse_payload
+from hookline.dialects.codewhale.payload import Now, Outside, document, environment, parse_payload
 from hookline.dialects.codewhale.shell_env import read_lines, write_lines
 from hookline.dialects.codewhale.texts import (
     CAPTURE,
@@ -29,6 +30,7 @@ from hookline.dialects.codewhale.texts import (
 )
 from hookline.dialects.family.wire import ResultReader, with_first_line
 from hookline.dialects.json_text import JsonTextError, read_lenient, whole_text, written, written_answer
+from hookline.journal.redaction import Redactor
 from hookline.model.outcome import ContextItem, Edit, Message, Outcome, OutcomeBuilder, Vote, VoteKind, unsaid
 from hookline.model.raw import Broke, Exited, RawResult, failure
 from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
@@ -57,7 +59,7 @@ class CodeWhaleWire(ResultReader):
     standard_tools = False
 
     def __init__(self, now: Now = _utc_now) -> None:
-        self._now = now
+        self._outside = Outside(now, Redactor(os.environ).redact)
 
     @cached_property
     def _tools(self) -> "ToolTable":
@@ -66,7 +68,7 @@ class CodeWhaleWire(ResultReader):
         return TABLE
 
     def encode(self, call: Call) -> Encoded:
-        return Encoded(document(call, self._now), environment(call))
+        return Encoded(document(call, self._outside), environment(call, self._outside))
 
     def parse(self, document: Object) -> Parsed:
         return parse_payload(document)

@@ -12,12 +12,15 @@ import msgspec
 
 from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.docker_agent.events import INSTRUCTIONS, NEVER_APPROVES
-from hookline.dialects.docker_agent.payload import transient_messages
+from hookline.dialects.docker_agent.messages import read_messages, told_messages, transient_messages
 from hookline.dialects.family import answers as family
 from hookline.dialects.family.answers import TOP, VOTES, Field, Object
 from hookline.dialects.family.wire import UnreadableError
 from hookline.model.events import May, field_of
+from hookline.model.messages import shown_messages
 from hookline.model.outcome import Answer, Edit, Message, Outcome, Vote, unsaid
+from hookline.model.payloads import ModelRequest
+from hookline.model.scene import Scene
 from hookline.model.wire import Call
 
 SPECIFIC = "hook_specific_output."
@@ -153,12 +156,13 @@ class AnswerReader(family.AnswerReader):
         if not value:
             return
         kept = value[::-1]
-        for shown in transient_messages(self.call.payload):
+        payload: ModelRequest = self.call.payload
+        for shown in transient_messages(payload.transient):
             if shown in kept:
                 kept.remove(shown)
             else:
                 self.ignored.append("change of turn_start text")
-        self.edits.append(Edit(kept[::-1]))
+        self.edits.append(Edit(read_messages(kept[::-1], payload, self.call.scene)))
 
     def new_response(self, value: str, _holder: Object) -> None:
         self.edits.append(Edit(value))
@@ -268,6 +272,8 @@ class AnswerWriter(family.AnswerWriter):
         if value is None or not self.can("rewrite") or not _fits(field, value):
             self.lost.append("rewrite")
             return
+        if field == "messages":
+            value = told_messages(shown_messages(value), Scene())
         self.specific[REWRITES[field]] = value
         if field == "tool_input" and not all(edit.patch for edit in edits) and self._removes_keys(value):
             self.lost.append("removal of keys")  # there, an input is laid over the one before

@@ -10,10 +10,13 @@ import msgspec
 from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
+from hookline.dialects.docker_agent.messages import told_messages, transient_messages
 from hookline.dialects.family.wire import PayloadError, bad_payload, encoded, event_name
 from hookline.dialects.json_text import converted
 from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec, field_of
+from hookline.model.payloads import ModelRequest
 from hookline.model.scene import Scene
+from hookline.model.usage import Usage, usage_of
 from hookline.model.wire import Parsed
 
 #: Every key in the order it is written, after the three that are always there.
@@ -69,6 +72,18 @@ def _joined(messages: Any) -> Any:
     return "\n".join(map(str, cast("list[Any]", messages))) if isinstance(messages, list) else messages
 
 
+def _usage(used: Usage) -> dict[str, int]:
+    """Counts by Docker Agent's names; one that is not known is left out."""
+    counts = {
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "cached_input_tokens": used.cache_read_tokens,
+        "cached_write_tokens": used.cache_write_tokens,
+        "reasoning_tokens": used.reasoning_tokens,
+    }
+    return {name: count for name, count in counts.items() if count is not None}
+
+
 _TOOL = _keys("tool_category", "tool_name", "tool_use_id", "tool_input")
 _RESULT = (*_TOOL, *_keys("tool_response"))
 #: A failed call: its error is the response.
@@ -100,8 +115,11 @@ EVENT_KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
         ),
         "user_followup_submit": _keys("prompt"),
         "turn_start": (),
-        "before_llm_call": _keys("iteration", "messages", model_id="model"),
-        "after_llm_call": _keys("usage", model_id="model", stop_response="response", cost="cost_usd"),
+        "before_llm_call": (*_keys("iteration", model_id="model"), Key("messages", "messages")),
+        "after_llm_call": (
+            Key("usage", "usage", _usage, usage_of),
+            *_keys(model_id="model", stop_response="response", cost="cost_usd"),
+        ),
         "tool_input_transform": _TOOL,
         "tool_guard": _TOOL,
         "pre_tool_use": _TOOL,
@@ -139,7 +157,9 @@ def payload_document(
     """The three keys that are always there, then every key that has a value."""
     if payload is None:
         raise PayloadError(f"there is no payload for {name}")
-    known: dict[str, Any] = {**(scene.extra or {}), "agent_name": scene.agent_type or agent}
+    known: dict[str, Any] = {"last_user_message": scene.prompt, **(scene.extra or {})}
+    known["agent_name"] = scene.agent_type or agent
+    known.setdefault("model_id", scene.model)
     if name == "worktree_create":
         known.setdefault("worktree_source_dir", scene.project_dir or scene.cwd or os.getcwd())
     for key in _FAILED if event is POST_TOOL_USE_FAILURE else EVENT_KEYS[name]:
@@ -147,7 +167,11 @@ def payload_document(
         if value is not None:
             known[key.name] = key.encode(value)
     if name == "before_llm_call":
-        known["messages"] = [*(known.get("messages") or ()), *transient_messages(payload)]
+        request = cast("ModelRequest", payload)
+        known["messages"] = [
+            *told_messages(request.messages, scene),
+            *transient_messages(request.transient),
+        ]
     document = {
         "session_id": scene.session_id,
         "cwd": scene.cwd or os.getcwd(),
@@ -155,12 +179,6 @@ def payload_document(
     }
     sent = {name: known[name] for name in KEYS if known.get(name) is not None}
     return document | {name: value for name, value in sent.items() if value or name in _SENT_WHEN_ZERO}
-
-
-def transient_messages(payload: Any) -> list[dict[str, str]]:
-    """The text of turn_start hooks as messages of this one request."""
-    texts = field_of(payload, "transient")
-    return [{"role": "system", "content": text} for text in texts or ()]
 
 
 def trace_variables(scene: Scene) -> dict[str, str]:

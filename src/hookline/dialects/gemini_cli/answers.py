@@ -11,6 +11,7 @@ from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
 from hookline.model import events as e
 from hookline.model.events import EventSpec, May
+from hookline.model.messages import shown_messages
 from hookline.model.outcome import Edit, Vote
 
 NO_REASON: Final = "Blocked by hook"
@@ -21,6 +22,7 @@ class Reader(AnswerReader):
     """As the client reads: a field that it does not know, or of another type, is passed over; the rest counts."""
 
     event: EventSpec[Any]
+    payload: Any = None
 
     order = "table"
 
@@ -62,7 +64,7 @@ class Reader(AnswerReader):
     def request(self, value: Object, _holder: Object) -> None:
         self.ignored.extend(f"{SPECIFIC}llm_request.{key}" for key in value if key != "messages")
         if isinstance(value.get("messages"), list):
-            self.edits.append(Edit(p.usual_messages(value["messages"]), field="messages"))
+            self.edits.append(Edit(p.read_messages(value["messages"], self.payload), field="messages"))
 
     def response(self, value: Object, _holder: Object) -> None:
         self.edits.append(Edit(p.response_text(value), field="response"))
@@ -144,7 +146,9 @@ class Writer(AnswerWriter):
                 self._say("deny", _result_text(self.outcome.updated_output))
             return
         elif self.event_name == "BeforeModel":
-            self.specific["llm_request"] = {"messages": p.own_messages(self.outcome.updated_messages)}
+            self.specific["llm_request"] = {
+                "messages": p.own_messages(shown_messages(self.outcome.updated_messages))
+            }
             return
         elif self.event_name == "AfterModel":
             self.specific["llm_response"] = p.llm_response(p.text_of(self.outcome.updated_output))

@@ -8,14 +8,17 @@ from datetime import UTC, datetime
 from typing import Any, Final, cast
 
 from hookline.dialects.family import wire as family
+from hookline.dialects.family.messages import put_back
 from hookline.dialects.family.wire import bad_payload, encoded, payload_record, scene_texts
 from hookline.dialects.gemini_cli.events import ROWS
 from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
 from hookline.model import events as e
 from hookline.model.events import field_of
-from hookline.model.payloads import Prompt
+from hookline.model.messages import AnyMessage, HostMessage, with_text
+from hookline.model.payloads import ModelRequest, ModelResponse, Prompt, ToolSelection
 from hookline.model.scene import Scene
+from hookline.model.usage import Usage
 from hookline.model.wire import Call, Encoded, Parsed
 
 Object = Mapping[str, Any]
@@ -93,16 +96,18 @@ class PayloadWriter:
 
     def request(self) -> dict[str, Any]:
         """Of the messages only text is told: calls of tools and their results are left out."""
-        model = self.get("model") or self.scene.model or ""
+        asked: ModelRequest | ToolSelection | ModelResponse = self.payload
+        model = asked.model or self.scene.model or ""
         request: dict[str, Any] = {"model": model, "messages": [], "config": {}}
         request |= as_object(self.kept.get("llm_request"))
-        if self.event is e.PRE_MODEL_CALL:
-            request |= {"messages": own_messages(self.get("messages")), "model": model or request["model"]}
+        if asked.messages or isinstance(asked, ModelRequest):
+            request |= {"messages": told_messages(asked), "model": model or request["model"]}
         return {"llm_request": request}
 
     def response(self) -> dict[str, Any]:
-        text, known = text_of(self.get("response")), as_object(self.kept.get("llm_response"))
-        response = known if known and response_text(known) == text else llm_response(text)
+        answer: ModelResponse = self.payload
+        text, known = answer.response, as_object(self.kept.get("llm_response"))
+        response = known if known and response_text(known) == text else llm_response(text, answer.usage)
         return {**self.request(), "llm_response": response}
 
     def call(self) -> dict[str, Any]:
@@ -129,7 +134,7 @@ class PayloadWriter:
 
     def turn(self) -> dict[str, Any]:
         return {
-            "prompt": self.kept.get("prompt") or "",
+            "prompt": self.kept.get("prompt") or self.scene.prompt or "",
             "prompt_response": self.get("last_assistant_message") or "",
             "stop_hook_active": bool(self.get("stop_hook_active")),
         }
@@ -154,10 +159,17 @@ _WRITERS: Final[Mapping[str, Callable[[PayloadWriter], dict[str, Any]]]] = {
 }
 
 
-def llm_response(text: str) -> dict[str, Any]:
+def llm_response(text: str, usage: Usage | None = None) -> dict[str, Any]:
     """A whole answer of the model that is this text."""
     content = {"role": "model", "parts": [text]}
-    return {"text": text, "candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+    response = {"text": text, "candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+    counts = {} if usage is None else {
+        "promptTokenCount": usage.input_tokens,
+        "candidatesTokenCount": usage.output_tokens,
+        "totalTokenCount": usage.total_tokens,
+    }  # fmt: skip
+    known = {name: count for name, count in counts.items() if count is not None}
+    return {**response, "usageMetadata": known} if known else response
 
 
 def response_text(response: Object) -> str:
@@ -216,10 +228,41 @@ def usual_messages(messages: Any) -> Any:
     ]
 
 
-def own_messages(messages: Any) -> list[dict[str, str]]:
+def told_message(message: AnyMessage) -> dict[str, str] | None:
+    """A message as Gemini tells it; None for one that is no text of user, model or system."""
+    given = isinstance(message, HostMessage) and "content" in message
+    text = text_of(cast("HostMessage", message)["content"]) if given else message.text
+    return {"role": _ROLES[message.role], "content": text} if message.role in _ROLES and text else None
+
+
+def own_messages(messages: Iterable[AnyMessage]) -> list[dict[str, str]]:
     """Messages as Gemini takes them: text alone."""
-    said = [
-        (as_object(each).get("role", ""), text_of(as_object(each).get("content")))
-        for each in as_items(messages)
-    ]
-    return [{"role": _ROLES[role], "content": text} for role, text in said if role in _ROLES and text]
+    return [told for each in messages if (told := told_message(each)) is not None]
+
+
+def told_messages(asked: ModelRequest | ToolSelection | ModelResponse) -> list[dict[str, str]]:
+    """All text that the model gets as messages, also what is for this request alone."""
+    return [*own_messages(asked.messages), *transient_messages(asked)]
+
+
+def transient_messages(asked: Any) -> list[dict[str, str]]:
+    texts = asked.transient if isinstance(asked, ModelRequest) else ()
+    return [{"role": "user", "content": text} for text in texts]
+
+
+def read_messages(wanted: list[Any], asked: ModelRequest) -> list[AnyMessage]:
+    """The messages of the request as a hook wants them; it was told their text alone."""
+    documents = [as_object(each) for each in wanted]
+    for told in transient_messages(asked):
+        if told in documents:
+            documents.reverse()
+            documents.remove(told)
+            documents.reverse()
+    return put_back([(each, told_message(each)) for each in asked.messages], documents, _read_message)
+
+
+def _read_message(document: Object, before: AnyMessage | None) -> AnyMessage:
+    text = text_of(document.get("content"))
+    if before is not None:
+        return with_text(before, text)
+    return HostMessage(role=_USUAL_ROLES.get(str(document.get("role")), "user"), content=text)

@@ -51,7 +51,8 @@ class GeminiWire(ResultReader):
         return read_lenient(text)
 
     def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
-        return Reader(event_name=call.hook.policy.event_name, event=call.event).read(document)
+        name, event = call.hook.policy.event_name, call.event
+        return Reader(event_name=name, event=event, payload=call.payload).read(document)
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
         """The next hook in order sees arguments laid over those before them, and a prompt with the text added to it."""

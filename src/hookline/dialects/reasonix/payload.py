@@ -6,7 +6,7 @@ its source names the keys but not which event fills which.
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from msgspec import Struct
 
@@ -16,7 +16,9 @@ from hookline.dialects.family.wire import bad_payload, payload_record
 from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
 from hookline.model.events import field_of
+from hookline.model.payloads import ModelRequest, ModelResponse, TurnBegun
 from hookline.model.scene import Scene
+from hookline.model.usage import Usage, totals_given, usage_of
 from hookline.model.wire import Parsed
 
 
@@ -69,44 +71,46 @@ def _arguments(value: Any) -> dict[str, Any]:
     return {"tool_input": value if isinstance(value, Mapping) else {"raw": value}}
 
 
-def _messages(payload: Any, _scene: Scene) -> list[dict[str, str]]:
-    found: Any = field_of(payload, "messages") or ()
-    return [{"role": _text(each.get("role", "")), "content": _content(each.get("content"))} for each in found]
+def _messages(payload: ModelRequest, _scene: Scene) -> list[dict[str, str]]:
+    """All that the model gets as messages, also the text that is for this request alone."""
+    said = [(each.role, each.text) for each in payload.messages]
+    said += [("user", text) for text in payload.transient]
+    return [{"role": role, "content": text} for role, text in said]
 
 
-def _content(content: Any) -> str:
-    """A message's content as one text; of several parts, those that are text."""
-    if content is None:
-        return ""
-    if not isinstance(content, list | tuple):
-        return _text(content)
-    parts: list[Any] = [field_of(each, "text") or each for each in cast("list[Any]", content)]
-    return "\n".join(part for part in parts if isinstance(part, str))
+def _response(payload: ModelResponse, _scene: Scene) -> dict[str, str]:
+    response = {"role": "assistant", "content": payload.response}
+    return response if payload.reasoning is None else {**response, "reasoning_content": payload.reasoning}
 
 
-def _response(payload: Any, _scene: Scene) -> dict[str, str]:
-    response = {"role": "assistant", "content": _text(field_of(payload, "response") or "")}
-    reasoning = field_of(payload, "reasoning")
-    return response if reasoning is None else {**response, "reasoning_content": reasoning}
-
-
-#: The names by which other providers count tokens.
-_TOKENS: Mapping[str, tuple[str, ...]] = {
-    "promptTokens": ("promptTokens", "prompt_tokens", "input_tokens"),
-    "completionTokens": ("completionTokens", "completion_tokens", "output_tokens"),
-    "cacheHitTokens": ("cacheHitTokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"),
-    "cacheMissTokens": ("cacheMissTokens", "prompt_cache_miss_tokens", "cache_creation_input_tokens"),
-}
-
-
-def _usage(payload: Any, _scene: Scene) -> dict[str, Any] | None:
-    usage: Any = field_of(payload, "usage")
-    if not usage:
+def _counts(usage: Usage | None) -> dict[str, int] | None:
+    """Counts by Reasonix's names; one that is not known is left out."""
+    if usage is None:
         return None
-    return {
-        name: next((usage[other] for other in others if other in usage), 0)
-        for name, others in _TOKENS.items()
+    counts = {
+        "promptTokens": usage.input_tokens,
+        "completionTokens": usage.output_tokens,
+        "cacheHitTokens": usage.cache_read_tokens,
+        "cacheMissTokens": usage.cache_miss_tokens,
     }
+    return {name: count for name, count in counts.items() if count is not None} or None
+
+
+def _used_before(payload: TurnBegun, scene: Scene) -> dict[str, int] | None:
+    return _counts(payload.totals or scene.totals)
+
+
+def _cost_before(payload: TurnBegun, scene: Scene) -> float | None:
+    totals = payload.totals or scene.totals
+    return totals.cost_usd if totals is not None else None
+
+
+def _read_usage(value: Any) -> dict[str, Any]:
+    return {"usage": usage_of(value)}
+
+
+def _read_totals(value: Any) -> dict[str, Any]:
+    return {"totals": totals_given(value)}
 
 
 def _session_name(payload: Any, scene: Scene) -> Any:
@@ -130,7 +134,13 @@ _CALL = _same("toolCallId", "tool_use_id")
 KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
     {
         "SessionStart": (_NAMED, _same("source", "source")),
-        "TurnStart": (_TURN,),
+        # What a check of a budget needs: the pull request names no fields for it.
+        "TurnStart": (
+            _TURN,
+            _same("sessionDurationMs", "session_ms", "a whole number"),
+            Key("totalCostUsd", "a number", _cost_before, lambda _: {}),
+            Key("usage", "an object", _used_before, _read_totals),
+        ),
         "PreToolUse": _TOOL,
         "PostToolUse": (
             *_TOOL, Key("toolResult", "text", _result, lambda text: {"tool_response": text}), _beside("error", "error"),
@@ -147,7 +157,7 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
                 "modelResponse", "an object", _response,
                 lambda value: {"response": value.get("content") or "", "reasoning": value.get("reasoning_content")},
             ),
-            Key("usage", "an object", _usage, lambda value: {"usage": value}),
+            Key("usage", "an object", lambda payload, _: _counts(payload.usage), _read_usage),
         ),
         # One text under two keys: its own, and the one hooks for other agents look for.
         "TurnEnd": (_TURN, _ANSWER, _same("last_assistant_message", "last_assistant_message")),
@@ -163,6 +173,9 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
             _same("sessionDurationMs", "duration_ms", "a whole number"),
             _same("totalCostUsd", "cost_usd", "a number"),
             _same("reason", "reason"),
+            # For a summary report, beyond the pull request's own fields.
+            _same("turn", "turns", "a whole number"),
+            Key("usage", "an object", lambda payload, scene: _counts(payload.totals or scene.totals), _read_totals),
         ),
         "PostToolUseFailure": (
             *_TOOL, _beside("toolResult", "tool_response"), _same("error", "error"),

@@ -14,7 +14,9 @@ from msgspec import Struct
 from hookline.engine.tool_call import stop_of
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.messages import AnyMessage, HostMessage, shown_messages, tool_uses
 from hookline.model.outcome import ContextItem, Message, Outcome
+from hookline.model.usage import Usage, totals_of, usage_of
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
@@ -142,7 +144,9 @@ class EndResult(Struct, frozen=True, kw_only=True):
 class HostState:
     """What a session remembers between the calls of its host."""
 
-    __slots__ = ("asked", "begun", "dialog", "held", "iteration", "started", "stopped", "transient", "turn")
+    __slots__ = (
+        "asked", "begun", "dialog", "held", "iteration", "started", "stopped", "transient", "turn", "used",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.started = False
@@ -156,6 +160,8 @@ class HostState:
         self.held = False
         #: Why a hook stopped the turn.
         self.stopped: str | None = None
+        #: What the turn has used so far, as far as its host says it.
+        self.used = Usage()
         self.transient: list[ContextItem] = []
         #: Held while a question is open. Sub-agents use that of their root: there is one user.
         self.dialog: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
@@ -207,6 +213,7 @@ async def prompt(session: "Session", text: str) -> PromptResult:
     state.iteration, state.held, state.stopped = 0, False, None
     session.update(turn=state.turn)
     if session.parent is not None:
+        session.update(prompt=text)
         said = await session.dispatch(e.SUBAGENT_START, _subagent(session, text))
         return PromptResult(text=text, context=state.keep(said.context_items), notices=said.messages)
     payload = p.Prompt(prompt=text)
@@ -215,7 +222,9 @@ async def prompt(session: "Session", text: str) -> PromptResult:
     text, context, notices = str(effective.prompt), said.context_items, said.messages
     blocked = _blocked(said, "a hook blocked the prompt")
     if blocked is None:
-        turn = await session.dispatch(e.TURN_START, p.TurnBegun(turn=state.turn, prompt=text))
+        session.update(prompt=text)
+        begins = p.TurnBegun(turn=state.turn, prompt=text, totals=session.scene.totals)
+        turn = await session.dispatch(e.TURN_START, begins)
         blocked = _blocked(turn, "a TurnStart hook ended the turn")
         context, notices = (*context, *turn.context_items), (*notices, *turn.messages)
     if blocked is not None:
@@ -258,7 +267,7 @@ async def model(
     waiting, state.transient = state.transient, [item for item in state.transient if item.lives == "turn"]
     payload = p.ModelRequest(
         model=model_name or session.scene.model,
-        messages=tuple(messages),
+        messages=shown_messages(messages),
         transient=tuple(item.text for item in waiting),
         iteration=state.iteration,
         turn=state.turn,
@@ -277,14 +286,22 @@ async def model(
         new = [item for item in said.context_items if _is_transient(item)]
         state.transient += [item for item in new if item.lives == "turn"]
         effective = said.effective(payload)
+        rewritten = effective is not payload
         return ModelRequestResult(
-            messages=tuple(effective.messages),
-            rewritten=effective is not payload,
+            messages=tuple(map(_host_form, effective.messages)) if rewritten else tuple(messages),
+            rewritten=rewritten,
             context=(*kept, *(item for item in said.context_items if not _is_transient(item))),
             transient=tuple(item.text for item in (*waiting, *new)),
             notices=tuple(notices),
         )
     return ModelRequestResult(messages=tuple(messages), blocked=state.stop(blocked), notices=tuple(notices))
+
+
+def _host_form(message: AnyMessage) -> Mapping[str, Any]:
+    """As its host gave it, or in the usual form if it is a hook's."""
+    return (
+        dict(message) if isinstance(message, HostMessage) else {"role": message.role, "content": message.text}
+    )
 
 
 def _ends_turn(said: Outcome) -> bool:
@@ -310,11 +327,16 @@ async def answer(
     session: "Session", text: str, tool_calls: Sequence[Mapping[str, Any]], usage: Mapping[str, Any]
 ) -> AnswerResult:
     state = session.host
+    used = usage_of(usage)
+    if used is not None:
+        state.used += used
+        _spend(session, used)
     payload = p.ModelResponse(
         model=session.scene.model,
         response=text,
-        tool_calls=tuple(tool_calls),
-        usage=usage,
+        tool_calls=tool_uses(tool_calls),
+        usage=used,
+        cost_usd=used.cost_usd if used is not None else None,
         iteration=max(state.iteration, 1),
         turn=max(state.turn, 1),
     )
@@ -326,6 +348,15 @@ async def answer(
         stop=state.stop(stop_of(said)),
         notices=said.messages,
     )
+
+
+def _spend(session: "Session", used: Usage) -> None:
+    """Add to the totals of a conversation, and of those whose sub-agent it is."""
+    owner: Session | None = session
+    while owner is not None:
+        before = owner.scene.totals
+        owner.update(totals=totals_of(used if before is None else before + used))
+        owner = owner.parent
 
 
 async def end(session: "Session", text: str) -> EndResult:
@@ -372,8 +403,16 @@ async def _settle(
     if session.parent is None:
         await session.dispatch(
             e.TURN_SETTLED,
-            p.TurnSummary(status=status, turn=max(state.turn, 1), last_assistant_message=text, error=error),
+            p.TurnSummary(
+                status=status,
+                turn=max(state.turn, 1),
+                last_assistant_message=text,
+                error=error,
+                usage=state.used if state.used != Usage() else None,
+                totals=session.scene.totals,
+            ),
         )
+    state.used = Usage()
     return lost
 
 
@@ -393,6 +432,12 @@ async def failed(session: "Session", error: BaseException | str, kind: str) -> N
     await _settle(session, "failed", error=text)
 
 
+def _ended(session: "Session") -> dict[str, Any]:
+    totals = session.scene.totals
+    cost = totals.cost_usd if totals is not None else None
+    return {"turns": session.host.turn, "totals": totals, "cost_usd": cost}
+
+
 async def close(session: "Session", reason: str) -> None:
     if session.parent is None and session.host.started:
-        await session.dispatch(e.SESSION_END, p.SessionEnded(reason=reason))
+        await session.dispatch(e.SESSION_END, p.SessionEnded(reason=reason, **_ended(session)))

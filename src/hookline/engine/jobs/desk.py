@@ -33,6 +33,7 @@ from hookline.engine.lanes import PreparedHook
 from hookline.engine.run_hook import begin_handler, record
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON
+from hookline.model.payloads import read_value
 from hookline.model.raw import Broke, Detached, RawResult
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
@@ -420,7 +421,7 @@ class Desk:
             return found or f"there is no hook {stored.name} here"
         engine, hook = found
         try:
-            payload = msgspec.json.decode(stored.payload, type=hook.event.payload)
+            payload = msgspec.json.decode(stored.payload, type=hook.event.payload, dec_hook=read_value)
         except msgspec.MsgspecError as problem:
             return f"what is stored of it cannot be read: {problem}"
         session = engine.session(stored.scene.session_id)
