@@ -113,3 +113,16 @@ def test_the_page_shows_the_code_of_the_example() -> None:
     page = (ROOT / "docs" / "how-to" / "embed.md").read_text()
     shown = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert shown[0].strip() in (ROOT / "examples" / "embed.py").read_text()
+
+
+def test_pages_take_entries_out_before_the_program() -> None:
+    """An agent whose entry finds no Hookline denies every call."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    removing = re.compile(r"(?:pip|pipx|uv tool) uninstall\s+hookline")
+    found = {page.name: page.read_text() for page in pages if removing.search(page.read_text())}
+    assert found.keys() == {"README.md", "install.md"}
+    for name, text in found.items():
+        match = removing.search(text)
+        assert match is not None
+        section = text[: match.start()].rpartition("\n## ")[2]
+        assert "hookline uninstall" in section, name
