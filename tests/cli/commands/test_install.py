@@ -507,6 +507,27 @@ def test_codex_hashes_of_other_places_stay(where: Place) -> None:
     assert (where.home / ".codex" / "config.toml").read_text() == 'model = "x"\n'
 
 
+def test_a_project_that_codex_does_not_trust_is_named_with_what_to_do(where: Place) -> None:
+    """Codex 0.169 loads no entries of a project that its config does not list as trusted."""
+    says = (
+        f"Codex does not list {where.project} as a trusted project, and since 0.169 it loads no entries there"
+    )
+    ran = command(where, "install", "codex", "--project", "--yes", "--json")
+    (agent,) = json.loads(ran.stdout)["agents"]
+    (note,) = [each for each in agent["notes"] if each.startswith(says)]
+    assert "`codex exec --trust`" in note
+    assert "hookline install codex" in note
+    seen = json.loads(command(where, "status", "codex", "--json").stdout)["agents"][0]["sites"][1]
+    assert seen["trusted_by_agent"] == "untrusted"
+    assert seen["agent_says"] == note
+    config = where.home / ".codex" / "config.toml"
+    config.write_text(f'{config.read_text()}\n[projects."{where.project}"]\ntrust_level = "trusted"\n')
+    seen = json.loads(command(where, "status", "codex", "--json").stdout)["agents"][0]["sites"][1]
+    assert seen["trusted_by_agent"] == "trusted"
+    assert says not in command(where, "install", "codex", "--project", "--events", "Stop", "--yes").stdout
+    assert says not in command(where, "install", "codex", "--yes").stdout
+
+
 def test_a_file_of_ours_with_a_comment_of_the_user_stays(where: Place) -> None:
     install(where, "codex", "--events", "Stop")
     config = where.home / ".codex" / "config.toml"

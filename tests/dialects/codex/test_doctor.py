@@ -119,7 +119,9 @@ def test_every_mistake_of_a_home_is_named_on_its_line(case: DoctorCase) -> None:
     at_home = sorted((one.line, one.code) for one in found if one.file == str(file))
     assert at_home == sorted(marked(HOOKS))
     assert [one.code for one in found if one.file == str(config)] == ["stale-trust"]
-    assert sorted(one.code for one in found if one.file == str(project)) == ["not-trusted", "unread-state"]
+    assert sorted(one.code for one in found if one.file == str(project)) == [
+        "not-trusted", "unlisted-project", "unread-state",
+    ]  # fmt: skip
     assert len({one.code for one in found}) >= 15
     assert {one.file for one in found} == {str(file), str(config), str(project)}
 
@@ -156,7 +158,16 @@ def test_the_example_is_healthy(case: DoctorCase) -> None:
     shutil.copytree(EXAMPLE, case.project, dirs_exist_ok=True)
     case.write("../bin/git", QUIET, mode=0o755)
     file = case.project / ".codex/hooks.json"
-    case.write("~/.codex/config.toml", config_toml(states(str(file), json.loads(file.read_text())["hooks"])))
+    trusted = config_toml(states(str(file), json.loads(file.read_text())["hooks"]))
+    config = case.write("~/.codex/config.toml", trusted)
+    assert alarms(case.problems()) == ["unlisted-project"]
+    (found,) = [one for one in case.problems() if one.code == "unlisted-project"]
+    assert found.message == (
+        f"Codex does not list {case.project} as a trusted project, and since 0.169 it loads no entries there"
+    )
+    assert found.fix is not None
+    assert "`codex exec --trust`" in found.fix
+    config.write_text(f'[projects."{case.project}"]\ntrust_level = "trusted"\n{trusted}')
     assert alarms(case.problems()) == []
 
 
@@ -164,5 +175,5 @@ def test_a_project_that_nobody_trusts_in_codex(case: DoctorCase) -> None:
     shutil.copytree(EXAMPLE, case.project, dirs_exist_ok=True)
     case.write("../bin/git", QUIET, mode=0o755)
     codes = alarms(case.problems())
-    assert set(codes) == {"not-trusted"}
-    assert len(codes) == 13
+    assert set(codes) == {"not-trusted", "unlisted-project"}
+    assert len(codes) == 14

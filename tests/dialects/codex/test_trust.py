@@ -92,14 +92,19 @@ def test_a_project_cannot_trust_itself() -> None:
         (PROJECT, "project", text_of(HOOKS)), (own, "project", config_toml(states(PROJECT, HOOKS)))
     )
     assert reading.hooks == ()
-    assert sorted(one.code for one in reading.diagnostics) == ["not-trusted", "not-trusted", "unread-state"]
+    assert sorted(one.code for one in reading.diagnostics) == [
+        "not-trusted", "not-trusted", "unlisted-project", "unread-state",
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("level", "runs"), [("trusted", 2), ("untrusted", 0), (None, 2)])
-def test_an_untrusted_project_has_no_hooks(level: str | None, runs: int) -> None:
+@pytest.mark.parametrize(
+    ("level", "runs", "said"),
+    [("trusted", 2, []), ("untrusted", 0, ["disabled"]), (None, 2, ["unlisted-project"])],
+)
+def test_an_untrusted_project_has_no_hooks(level: str | None, runs: int, said: list[str]) -> None:
     top = "" if level is None else f'[projects."/p"]\ntrust_level = "{level}"\n'
     names, codes = found(states(PROJECT, HOOKS), top=top, scope="project", file=PROJECT)
-    assert (len(names), codes) == (runs, [] if runs else ["disabled"])
+    assert (len(names), codes) == (runs, said)
 
 
 def test_managed_and_named_hooks_need_no_trust() -> None:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.codex.trust import as_table, state_key, trusted_hash
+from hookline.dialects.codex.trust import TRUST_IT, as_table, state_key, trusted_hash, unlisted
 from hookline.dialects.installer import Entry, Installer, InstallError, Site, Standing, Texts, located
 from hookline.documents.edit import found_at, removed, renamed, with_table
 from hookline.model.diagnostics import Path
@@ -78,9 +78,9 @@ class CodexInstaller(Installer):
         value = self.document(config, texts.get(config)).value
         if found_at(value, ("features", "hooks")) is False:
             return "untrusted", f"features.hooks in {config} turns all hooks off"
-        level = found_at(value, ("projects", site.project, "trust_level"))
-        if site.scope == "project" and level == "untrusted":
-            return "untrusted", f"{site.project} is an untrusted project in Codex"
+        if site.scope == "project" and (level := _level(value, site)) != "trusted":
+            named = f"{site.project} is an untrusted project in Codex" if level else unlisted(site.project)
+            return "untrusted", f"{named}: {TRUST_IT}"
         states = as_table(found_at(value, _STATE))
         for key, wanted in self._hashes(texts, own, site).items():
             state = as_table(states.get(key))
@@ -94,6 +94,12 @@ class CodexInstaller(Installer):
         self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site
     ) -> Iterator[str]:
         del calls
+        config = self.files(site)[1]
+        if (
+            site.scope == "project"
+            and _level(self.document(config, texts.get(config)).value, site) != "trusted"
+        ):
+            yield f"{unlisted(site.project)}: {TRUST_IT}"
         beside = self.files(site)[0].removesuffix("hooks.json") + "config.toml"
         hooks = as_table(self.document(beside, texts.get(beside)).value.get("hooks"))
         if hooks.keys() - {"state"}:
@@ -111,6 +117,13 @@ class CodexInstaller(Installer):
             event, matcher = str(entry.path[1]), found_at(value, (*entry.path[:3], "matcher"))
             found[_key(file, entry.path)] = trusted_hash(event, matcher, entry.value)
         return found
+
+
+def _level(config: Mapping[str, Any], site: Site) -> Any:
+    """Return the trust level of the project. Codex keeps it under the path without links."""
+    real = os.path.realpath(site.project)
+    found = [found_at(config, ("projects", each, "trust_level")) for each in (site.project, real)]
+    return next((level for level in found if level is not None), None)
 
 
 def _key(file: str, path: Path) -> str:

@@ -154,6 +154,8 @@ def read_layers(
         if some and off is not None:
             file.report.say("warning", "disabled", off, "hooks")
             continue
+        if some:
+            trust.report_unlisted(file.scope, file.file, file.report)
         folder, other = os.path.dirname(file.file), folders.get(os.path.dirname(file.file))
         if some and other is not None and file.scope != "flag":
             message = f"{other} has hooks too: Codex loads both, with a warning"

@@ -1,7 +1,8 @@
 """What Codex's user has trusted: a hash per entry, under a key that holds the entry's position in its file.
 
 The state is in the user's own config.toml, `[hooks.state."FILE:EVENT:GROUP:ENTRY"]` with `trusted_hash` and `enabled`.
-Codex skips entries without a hash, or with another one, and says nothing.
+Codex skips entries without a hash, or with another one, and says nothing. Since 0.169 it reads entries of a project
+only if the same file lists it as trusted.
 """
 
 import os
@@ -60,6 +61,15 @@ def state_key(file: str, event: str, group: int, entry: int) -> str:
     return f"{file}:{event_key(event)}:{group}:{entry}"
 
 
+def unlisted(project: str) -> str:
+    """Say that Codex loads no entries of a project without a trust level."""
+    return f"Codex does not list {project} as a trusted project, and since 0.169 it loads no entries there"
+
+
+#: What to do about it.
+TRUST_IT = "run `codex exec --trust` there once, or install for the user: hookline install codex"
+
+
 class Trust:
     """What all layers together say about which hooks run."""
 
@@ -91,15 +101,23 @@ class Trust:
             return f"features.hooks in {self._off} turns the hooks of this file off"
         if self._managed_only and scope != "managed":
             return "allow_managed_hooks_only turns the hooks of this file off"
+        folder, level = self._level(file)
+        if scope == "project" and level == "untrusted":
+            return f"{folder} is an untrusted project, so Codex reads no hooks there"
+        return None
+
+    def report_unlisted(self, scope: Scope, file: str, report: Report) -> None:
+        """Say that a project needs trust of its own. Its hooks stay: an older Codex runs them."""
+        if scope == "project" and self._level(file)[1] is None:
+            message = unlisted(os.path.dirname(os.path.dirname(file)))
+            report.say("warning", "unlisted-project", message, "hooks", fix=TRUST_IT)
+
+    def _level(self, file: str) -> tuple[str, Any]:
+        """Return the nearest directory of a project's file that the user's config.toml lists, and its trust level."""
         folder = os.path.dirname(os.path.dirname(file))
-        while scope == "project" and folder not in self._levels and folder != os.path.dirname(folder):
+        while folder not in self._levels and folder != os.path.dirname(folder):
             folder = os.path.dirname(folder)
-        level = as_table(self._levels.get(folder)).get("trust_level") if scope == "project" else None
-        return (
-            f"{folder} is an untrusted project, so Codex reads no hooks there"
-            if level == "untrusted"
-            else None
-        )
+        return folder, as_table(self._levels.get(folder)).get("trust_level")
 
     def runs(self, hook: Hook, scope: Scope, report: Report) -> bool:
         """Whether Codex runs an entry; if not, the report says why. What the caller named counts as trusted."""
