@@ -187,13 +187,14 @@ def test_what_has_another_shape_is_lost_with_its_line(convert: Convert, hooks: A
             "your settings turns it off",
         ),
         ("claude-code", ".claude/settings.json", '{"disableAllHooks": true}', "turns all hooks off"),
-        ("codex", "~/.codex/config.toml", "[features]\nhooks = true\n", None),
+        ("codex", "~/.codex/config.toml", "[features]\nhooks = true\n", "`codex exec --trust`"),
+        ("codex", "~/.codex/config.toml", '[projects."{project}"]\ntrust_level = "trusted"\n', None),
     ],
 )
 def test_an_agent_that_runs_no_hooks_is_named(
     convert: Convert, target: str, file: str, text: str, why: str | None
 ) -> None:
-    convert.where.write(file, text)
+    convert.where.write(file, text.replace("{project}", str(convert.where.project)))
     source = "codex" if target == "claude-code" else "claude-code"
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
     found = convert.report(hooks, target, source, "--write", "--trust")
@@ -595,7 +596,7 @@ def test_trust_is_written_only_if_it_is_asked_for(convert: Convert) -> None:
     assert "/hooks" in found["agent_says"]
     assert not config.exists()
     found = convert.report(hooks, "codex", "claude-code", "--write", "--trust")
-    assert found["trusted_by_agent"] == "trusted"
+    assert "codex exec --trust" in found["agent_says"]  # the project itself is left to the user
     (key,) = tomllib.loads(config.read_text())["hooks"]["state"]
     assert key == f"{convert.where.project}/.codex/hooks.json:pre_tool_use:0:0"
 

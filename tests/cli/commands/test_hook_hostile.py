@@ -139,11 +139,11 @@ def test_when_hookline_itself_breaks_a_guard_says_no(name: str) -> None:
         call = {"event": gate, "toolName": "Bash", "tool_name": "Bash", "cwd": "/"}
     told = asyncio.run(AgentCall(_Broken(), name, gate, (), {}).answer(json.dumps(call).encode()))
     assert says_no(told)
-    assert "no room" in told.stdout + told.stderr
+    assert "it broke: MemoryError" in told.stdout + told.stderr
 
 
 def test_elsewhere_that_stops_nothing() -> None:
     call = {"hook_event_name": "Stop", "cwd": "/"}
     told = asyncio.run(AgentCall(_Broken(), "claude-code", "Stop", (), {}).answer(json.dumps(call).encode()))
     assert (told.code, told.stdout) == (1, "")
-    assert "no room" in told.stderr
+    assert "it broke: MemoryError" in told.stderr

@@ -78,9 +78,9 @@ class CodexInstaller(Installer):
         value = self.document(config, texts.get(config)).value
         if found_at(value, ("features", "hooks")) is False:
             return "untrusted", f"features.hooks in {config} turns all hooks off"
-        if site.scope == "project" and (level := _level(value, site)) != "trusted":
-            named = f"{site.project} is an untrusted project in Codex" if level else unlisted(site.project)
-            return "untrusted", f"{named}: {TRUST_IT}"
+        level = _level(value, site) if site.scope == "project" else "trusted"
+        if level == "untrusted":
+            return "untrusted", f"{site.project} is an untrusted project in Codex"
         states = as_table(found_at(value, _STATE))
         for key, wanted in self._hashes(texts, own, site).items():
             state = as_table(states.get(key))
@@ -88,6 +88,8 @@ class CodexInstaller(Installer):
                 return "untrusted", f"{config} says enabled = false of {key}"
             if state.get("trusted_hash") != wanted:
                 return "untrusted", f"{config} has no trusted hash for {key}: trust it in Codex with /hooks"
+        if level is None:
+            return "untrusted", f"{unlisted(site.project)}: {TRUST_IT}"
         return "trusted", f"{config} has the trusted hash of each entry"
 
     def notes(
