@@ -18,6 +18,7 @@ from bench.ratios import Timed, many, many_awaited, ratio
 from hookline import Engine, Outcome, deny
 from hookline.config.trust.trust import Trust
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, ToolCall
+from tests.homes import at_home
 
 CALL = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 SH = "cat >/dev/null"
@@ -226,8 +227,7 @@ async def twenty_at_once() -> float:
 
 def _process(*words: str, home: str | None = None, given: bytes = b"") -> Timed:
     """A whole Python process. Bytecode is there before, as it is for an installed package."""
-    env = os.environ | {"XDG_STATE_HOME": home or tempfile.gettempdir(), "NO_COLOR": "1"}
-    env |= {"HOME": home, "XDG_CONFIG_HOME": home} if home is not None else {}
+    env = os.environ | {"HOME": home or tempfile.gettempdir(), "NO_COLOR": "1"}
 
     async def timed() -> float:
         started = perf_counter()
@@ -281,8 +281,9 @@ def _hook(line: str, *, of_user: bool = False) -> Generator[Timed]:
     with tempfile.TemporaryDirectory() as folder:
         project = _trusted_project(folder, "" if of_user else _GUARD)
         if of_user:
-            os.makedirs(os.path.join(folder, "hookline"))
-            with open(os.path.join(folder, "hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
+            os.makedirs(os.path.join(folder, ".config", "hookline"), exist_ok=True)
+            own = os.path.join(folder, ".config", "hookline", "hooks.toml")
+            with open(own, "w", encoding="utf-8") as stream:
                 stream.write(_GUARD)
         payload = json.dumps(
             {
@@ -292,7 +293,7 @@ def _hook(line: str, *, of_user: bool = False) -> Generator[Timed]:
             }
         )  # fmt: skip
         script = os.path.join(os.path.dirname(sys.executable), "hookline")
-        words = (script, "hook", "--dialect", "claude-code", "PreToolUse")
+        words = (script, *at_home(("hook", "--dialect", "claude-code", "PreToolUse"), {"HOME": folder}))
         yield _process(*words, home=folder, given=payload.encode())
 
 

@@ -94,7 +94,7 @@ class _Scene:
         """Comes back when every kind is under way."""
         self._up.unlink(missing_ok=True)
         process = subprocess.Popen(
-            command_line(self._words), cwd=self._folder, env=clean_env(self._folder),
+            command_line(self._words, self._folder), cwd=self._folder, env=clean_env(self._folder),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         if process.stdin is None:

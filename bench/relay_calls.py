@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.findings import Finding
+from tests.homes import at_home
 from tests.resident.relay.programs import KINDS, Kind, programs
 from tests.resident.residents import Residents, hook_file
 
@@ -59,7 +60,7 @@ def _one_by_one(residents: Residents) -> list[Finding]:
     for kind in KINDS:
         program = programs() / kind / "hookline-relay"
         if program.exists():
-            lines[kind] = (str(program), "--resident", str(residents.folder), *_CALL)
+            lines[kind] = (str(program), "--resident", str(residents.folder), *at_home(_CALL, residents.env))
     taken: dict[str, list[float]] = {name: [] for name in lines}
     for _ in range(_ROUNDS):
         for name, line in lines.items():
@@ -78,7 +79,7 @@ def _one_by_one(residents: Residents) -> list[Finding]:
 
 def _at_once(residents: Residents) -> list[Finding]:
     program = str(programs() / "compiled" / "hookline-relay")
-    line = (program, "--resident", str(residents.folder), *_CALL)
+    line = (program, "--resident", str(residents.folder), *at_home(_CALL, residents.env))
     calls = Calls(residents)
     asked = [calls.next() for _ in range(_CALLS)]
     wrong: list[str] = []

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench.findings import Finding
+from tests.homes import at_home
 from tests.resident.relay.programs import real_relay, relay_of
 from tests.resident.residents import Residents, command, hook_file
 from tests.resident.same_answers import (
@@ -112,7 +113,7 @@ def _many(say: Say, calls: int) -> Iterator[Finding]:
                 event, session_id=f"s{number // 100}", tool_use_id=f"c{number}", tool_response={},
                 tool_input={"command": f"git push origin b{number}" + (" --force" if forced else "")},
             )  # fmt: skip
-            words = ("hook", "--dialect", "claude-code", event)
+            words = at_home(("hook", "--dialect", "claude-code", event), residents.env)
             done = subprocess.run(
                 [*line, *words], input=given, env=residents.env, capture_output=True, check=False
             )
@@ -161,7 +162,7 @@ def _kills(say: Say, kills: int) -> Iterator[Finding]:
         residents.write(".hookline/hooks.toml", hook_file(command(f"{sys.executable} {script}")))
         relay = real_relay("compiled", residents.folder, Path(scratch, "bin"))
         # As `hookline install` writes it.
-        entry = " ".join(map(shlex.quote, map(str, relay.words(*_CALL))))
+        entry = " ".join(map(shlex.quote, map(str, relay.words(*at_home(_CALL, residents.env)))))
         entry += " || { [ $? = 2 ] || echo 'hookline could not be run' >&2; exit 2; }"
         passed: list[str] = []
         killed: Counter[str] = Counter()

@@ -13,10 +13,14 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
+from tests.homes import hide_own_home
+
 # No deadline: on a busy machine the time of one example says nothing about the code.
 settings.register_profile("steady", derandomize=True, database=None, deadline=None)
 settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("explore" if os.environ.get("HYPOTHESIS_EXPLORE") else "steady")
+
+hide_own_home()
 
 # Calls that tests make by the relay leave no resident behind.
 os.environ["HOOKLINE_RESIDENT"] = "off"

@@ -21,6 +21,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from tests.homes import at_home
+
 #: What takes seconds to load, and hardly any command needs.
 _HEAVY = ("pydantic_ai", "mcp", "openai", "anthropic", "google", "opentelemetry", "uvicorn")
 
@@ -29,6 +31,8 @@ _SERVER = """
 import gc, importlib, json, os, pkgutil, signal, socket, sys, time
 for heavy in HEAVY:
     sys.modules[heavy] = None
+from tests.homes import hide_own_home
+hide_own_home()
 import hookline, hookline.app
 for module in pkgutil.walk_packages(hookline.__path__, "hookline."):
     try:
@@ -132,7 +136,7 @@ def run_warm(
     """Run `hookline WORDS`, without the streams `closed`. Raises subprocess.TimeoutExpired, like subprocess.run."""
     server = _server()
     reads, writes = zip(*(os.pipe() for _ in range(3)), strict=True)
-    request = {"words": list(words), "cwd": str(cwd), "env": dict(env), "closed": list(closed)}
+    request = {"words": at_home(words, env), "cwd": str(cwd), "env": dict(env), "closed": list(closed)}
     pid = server.start(request, (reads[0], writes[1], writes[2]))
     for ours in (reads[0], writes[1], writes[2]):
         os.close(ours)

@@ -44,9 +44,9 @@ hooks = [{ type = "http", url = "http://127.0.0.1:8800/stopped", async = true, o
 
 _INTRO = f"""\
 Hooks are in `.hookline/hooks.{SUFFIXES[0]}` of a project (or {words("." + each for each in SUFFIXES[1:])}), and in
-the same file in the user's configuration directory, `~/.config/hookline` (and `$XDG_CONFIG_HOME/hookline`, where that
-is another one). The administrator writes `/etc/hookline/hooks.{SUFFIXES[0]}`. `hooks.local` beside a file is
-for what is not shared with others. All of them add up, in this order: managed, user, project, local.
+the same file in the user's configuration directory, `~/.config/hookline`
+(`XDG_CONFIG_HOME` does not move it). The administrator writes `/etc/hookline/hooks.{SUFFIXES[0]}`. `hooks.local` beside
+a file is for what is not shared with others. All of them add up, in this order: managed, user, project, local.
 
 `disable = ["name"]` at the top of the user's own file switches hooks off by name, whichever file and agent's format
 they are from. In a project's file it is an error: a project switches nothing off. Managed hooks stay on, and so do

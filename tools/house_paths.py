@@ -170,7 +170,7 @@ def hook() -> Calls:
     )
     try:
         _wait_for(lambda: bool(os.listdir(folder)) or daemon.poll() is not None)
-        line = [relay, "--resident", folder, "hook", "--dialect", "native", "PreToolUse"]
+        line = [relay, "--resident", folder, "hook", "--dialect", "native", "--home", home, "PreToolUse"]
         found = Calls()
         for number in range(3):
             _counted(daemon, counts)
@@ -228,7 +228,7 @@ def _be_daemon(folder: str, counts: str) -> None:
 
     signal.signal(signal.SIGUSR1, write)
     _watch(seen)
-    run(["resident", "run", "--folder", folder])
+    run(["resident", "run", "--folder", folder, "--home", os.environ["HOME"]])
 
 
 class _Quiet:
@@ -275,7 +275,7 @@ def main() -> None:
     found: dict[str, Calls] = {}
     for path in (native, fire, hook, agent, doctor):
         with tempfile.TemporaryDirectory() as home:
-            os.environ.update(HOME=home, XDG_CONFIG_HOME=f"{home}/config", XDG_STATE_HOME=f"{home}/state")
+            os.environ["HOME"] = home
             project = Path(home, "project")
             project.mkdir()
             with contextlib.chdir(project):

@@ -159,7 +159,7 @@ def try_out(artefact: Path, folder: Path) -> None:
     link.symlink_to(program)
     for each in (program, link):
         # Nothing listens in this folder: the call is made in process.
-        expect([str(each), "--resident", str(folder), *_CALL], _DENIED, given=_PAYLOAD)
+        expect([str(each), "--resident", str(folder), *_CALL, "--home", str(folder)], _DENIED, given=_PAYLOAD)
     expect([command, "hook", "--print-config", "native"], "/hookline-relay' hook --dialect native")
     run([python, "-m", "pip", "uninstall", "-qq", "--yes", "--disable-pip-version-check", "hookline"])
     if left := [str(file) for file in (folder / "venv").rglob("*hookline*")]:

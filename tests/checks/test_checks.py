@@ -227,8 +227,8 @@ def test_every_event_of_the_table_can_be_asked_about(tmp_path: Path) -> None:
 
 
 def test_dead_letters_late_jobs_and_a_damaged_queue_are_said(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "hookline" / "jobs.sqlite"
-    context = replace(here(tmp_path), env={"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")})
+    path = tmp_path / ".local/state/hookline/jobs.sqlite"
+    context = replace(here(tmp_path), env={"HOME": str(tmp_path)})
     loaded = native(tmp_path, "")
 
     def found() -> list[tuple[str, str, str]]:

@@ -12,6 +12,7 @@ import pytest
 from msgspec import Struct
 
 from hookline.cli.main import run
+from tests.homes import at_home
 from tests.vouching import vouch_for
 from tests.warm_process import run_warm
 
@@ -55,8 +56,10 @@ def clean_env(home: Path, env: Mapping[str, str] | None = None) -> dict[str, str
     }
 
 
-def command_line(words: Sequence[str]) -> list[str]:
-    return [sys.executable, "-m", "hookline.app", *words]
+def command_line(words: Sequence[str], home: Path | None = None) -> list[str]:
+    """The command line of a process of its own; `home` is that of a call of an agent."""
+    own = at_home(words, {} if home is None else {"HOME": str(home)})
+    return [sys.executable, "-m", "hookline.app", *own]
 
 
 def run_cli(

@@ -40,6 +40,7 @@ def _command(hook: Hook) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    (tmp_path / "home").mkdir(exist_ok=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     return Project(tmp_path)
 
@@ -113,7 +114,7 @@ def test_a_pattern_that_means_the_same_files_elsewhere_runs_there(project: Proje
 
 def test_two_files_that_are_shown_alike_are_both_covered(project: Project, tmp_path: Path) -> None:
     for folder in (tmp_path / "home", project.root / "~"):
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "guard.sh").write_text("good")
     command = "sh ./~/guard.sh && sh ~/guard.sh"
     for changed in (tmp_path / "home", project.root / "~"):
@@ -154,6 +155,7 @@ def test_above_the_home_directory_hooks_of_the_user_stay_the_users(
 def test_a_variable_of_an_entry_that_is_filled_in_late_may_name_a_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "home").mkdir(exist_ok=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     script = tmp_path / "project/guard.sh"
     script.parent.mkdir()
@@ -172,6 +174,7 @@ def test_a_variable_of_an_entry_that_is_filled_in_late_may_name_a_script(
 def test_an_entry_with_half_a_character_can_be_trusted_and_breaks_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "home").mkdir(exist_ok=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     settings = tmp_path / "project/.claude/settings.json"
     settings.parent.mkdir(parents=True)

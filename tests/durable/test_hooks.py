@@ -39,7 +39,7 @@ def user(folder: Path) -> dict[str, str]:
     home = folder / "home"
     home.mkdir(exist_ok=True)
     (folder / "project").mkdir(exist_ok=True)
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    return {"PATH": os.environ["PATH"], "HOME": str(home)}
 
 
 def configure(file: Path, command: str, **settings: str) -> None:

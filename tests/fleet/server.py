@@ -102,4 +102,4 @@ def home(folder: Path, name: str, server: Server, hooks: str, /, **settings: obj
         "".join(f"{key} = {value!r}\n" for key, value in lines.items()).replace("'", '"')
     )
     config.joinpath("hooks.toml").write_text(hooks)
-    return {"PATH": os.environ["PATH"], "HOME": str(own), "XDG_STATE_HOME": str(own / "state")}
+    return {"PATH": os.environ["PATH"], "HOME": str(own)}

@@ -18,7 +18,7 @@ from hookline.fleet.audit.copy import AuditCopy
 from hookline.fleet.audit.ship import Batch
 from hookline.fleet.connection import connected
 from hookline.fleet.settings import FleetSettings, read_settings
-from hookline.journal.file import JournalFile, journal_path
+from hookline.journal.file import JournalFile, journal_path, state_dir
 from hookline.journal.reader import read_journal
 from hookline.model.run import Called, Run
 from tests.console.scene import append, console
@@ -91,7 +91,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 async def _ship(env: dict[str, str]) -> None:
     """A run of a machine, by its worker."""
-    place = Path(env["XDG_STATE_HOME"]) / "hookline/fleet/audit.json"
+    place = Path(state_dir(env)) / "fleet/audit.json"
     async with at_work(env) as said:
         await until(lambda: is_in(said))
         await until(lambda: place.exists() and '"inode":-1' in place.read_text())  # there is no journal yet

@@ -18,7 +18,7 @@ from hookline.fleet.jobs.wake_file import WakeFile
 from hookline.fleet.machine import NameTakenError
 from hookline.fleet.settings import read_settings
 from hookline.fleet.worker import AlreadyRunningError, Worker, with_slots
-from hookline.journal.file import JournalFile, journal_path
+from hookline.journal.file import JournalFile, journal_path, state_dir
 from hookline.model.payloads import ToolResult
 from hookline.model.run import Run
 from tests.fleet.server import Server, home, needs_server
@@ -208,7 +208,7 @@ def test_runs_are_sent_without_secrets_and_every_gap_is_counted(
 
 
 def _position(env: Mapping[str, str]) -> dict[str, int]:
-    file = Path(env["XDG_STATE_HOME"], "hookline", "fleet", "audit.json")
+    file = Path(state_dir(env), "fleet", "audit.json")
     return json.loads(file.read_text()) if file.exists() else {}
 
 
@@ -227,8 +227,8 @@ class Outage:
 
 
 def test_a_journal_that_cannot_be_sent_is_kept_up_to_a_bound_and_then_counted(tmp_path: Path) -> None:
-    env, said = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}, list[str]()
-    (tmp_path / "hookline" / "fleet").mkdir(parents=True)
+    env, said = {"HOME": str(tmp_path)}, list[str]()
+    Path(state_dir(env), "fleet").mkdir(parents=True)
     shipper = ship.Shipper(env, "alpha", said.append)
     shipper.look()
     journal, outage = journal_path(env), Outage()

@@ -16,6 +16,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.model.safe_text import one_line
+from tests.homes import at_home
 from tests.hostile.openings import Opening
 from tests.hostile.site import ESCAPE, FORGED, KEY, SECRET, WORDS, Site
 from tests.hostile.traces import Act, acts, traced
@@ -51,7 +52,7 @@ class Opened(Struct, frozen=True):
 
 
 def opened(site: Site, opening: Opening, traces: Path) -> Opened:
-    command = traced([*(opening.program or (HOOKLINE,)), *opening.words], traces)
+    command = traced([*_command(site, opening)], traces)
     env = {**site.surroundings(), **dict(opening.env)}
     if opening.typed is None:
         status, output = _run(command, site.cwd, env, opening.stdin)
@@ -60,6 +61,11 @@ def opened(site: Site, opening: Opening, traces: Path) -> Opened:
     seen = tuple(acts(traces))
     wrong = (*_wrong_acts(site, opening, seen), *_wrong_output(opening, status, output))
     return Opened(opening, status, output, seen, wrong)
+
+
+def _command(site: Site, opening: Opening) -> tuple[str, ...]:
+    """The command line; a call of an agent names the home of the user, as an entry that was installed there does."""
+    return (*(opening.program or (HOOKLINE,)), *at_home(opening.words, {"HOME": str(site.home)}))
 
 
 def _wrong_acts(site: Site, opening: Opening, seen: tuple[Act, ...]) -> Iterator[Wrong]:
@@ -76,7 +82,7 @@ def _wrong_acts(site: Site, opening: Opening, seen: tuple[Act, ...]) -> Iterator
 def _is_ours(site: Site, opening: Opening, act: Act) -> bool:
     """The command itself, the watchdog's shell, the user's own guard, and what `bench` compares hooks with."""
     guard = str(site.guard)
-    if act.words == (*(opening.program or (HOOKLINE,)), *opening.words):
+    if act.words == _command(site, opening):
         return True
     if act.words[1:2] == ("-c",):
         return act.words[2] in {guard, ":"} or act.words[3:4] == ("hookline-watchdog",)
@@ -85,11 +91,8 @@ def _is_ours(site: Site, opening: Opening, act: Act) -> bool:
 
 def _writable(site: Site, opening: Opening) -> tuple[str, ...]:
     """Our own state, and for a command that writes into the repository, Hookline's folder there."""
-    states = [site.home / ".local/state/hookline"]
-    if state := site.env.get("XDG_STATE_HOME"):
-        states.append(Path(state, "hookline"))
     own = [site.root / ".hookline", site.cwd.resolve() / ".hookline"] if opening.writes else []
-    return tuple(str(each) for each in (*states, *own))
+    return tuple(str(each) for each in (site.home / ".local/state/hookline", *own))
 
 
 def _is_allowed(path: str, allowed: tuple[str, ...]) -> bool:

@@ -27,6 +27,7 @@ from hookline.resident.protocol import (
 )
 from hookline.resident.server import Status
 from hookline.resident.start import ask
+from tests.homes import at_home
 from tests.resident.relay.programs import Ran
 from tests.waiting import wait_until
 
@@ -61,19 +62,10 @@ class Residents:
         self, *options: str, env: Mapping[str, str] | None = None, by: Sequence[str] = ()
     ) -> subprocess.Popen[bytes]:
         """Returns when it answers. `by`: a program that runs it."""
-        words = [
-            *by,
-            sys.executable,
-            "-P",
-            "-m",
-            "hookline",
-            "resident",
-            "run",
-            "--folder",
-            str(self.folder),
-            *options,
-        ]
-        process = subprocess.Popen(words, env={**self.env, **(env or {})}, cwd="/", stdin=subprocess.DEVNULL)
+        given = {**self.env, **(env or {})}
+        own = at_home(["resident", "run", "--folder", str(self.folder), *options], given)
+        words = [*by, sys.executable, "-P", "-m", "hookline", *own]
+        process = subprocess.Popen(words, env=given, cwd="/", stdin=subprocess.DEVNULL)
         self.started.append(process)
         wait_until(lambda: self.status() is not None or process.poll() is not None)
         assert process.poll() is None
@@ -107,14 +99,10 @@ class Residents:
         self, event: str = "PreToolUse", *, dialect: str = "claude-code", version: str = __version__,
         env: Mapping[str, str] | None = None, words: tuple[str, ...] | None = None, **fields: Any,
     ) -> bytes:  # fmt: skip
+        own = at_home(words or ("hook", "--dialect", dialect, event), self.env)
+        given = {**self.env, **(env or {})}
         return write_request(
-            Request(
-                version,
-                str(self.project),
-                words or ("hook", "--dialect", dialect, event),
-                {**self.env, **(env or {})},
-                self.payload(event, **fields),
-            )
+            Request(version, str(self.project), tuple(own), given, self.payload(event, **fields))
         )
 
     def call(self, event: str = "PreToolUse", **options: Any) -> Reply:
@@ -146,8 +134,8 @@ class Residents:
     def in_process(self, payload: bytes, *words: str, env: Mapping[str, str] | None = None) -> Ran:
         """The same call by a process of its own."""
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "hookline", *words], input=payload, cwd=self.project,
-            env={**self.env, **(env or {})}, capture_output=True, check=False,
+            [sys.executable, "-P", "-m", "hookline", *at_home(words, self.env)], input=payload,
+            cwd=self.project, env={**self.env, **(env or {})}, capture_output=True, check=False,
         )  # fmt: skip
         return Ran(done.returncode, done.stdout, done.stderr)
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from hookline.dialects.registry import standard_dialects
 from hookline.testing.recordings import Recorded, recorded
+from tests.homes import at_home
 from tests.recorded import recorded_cases as recorded_files
 from tests.resident.relay.programs import KINDS, Kind, Ran, relay_of
 from tests.resident.residents import Residents, command, hook_file
@@ -140,7 +141,9 @@ def by_relay(
     env: Mapping[str, str] = NO_VARIABLES,
 ) -> Ran:
     relay = relay_of(kind, residents.folder)
-    return relay.run(*words, given=payload, env={**residents.env, **env}, cwd=residents.project)
+    return relay.run(
+        *at_home(words, residents.env), given=payload, env={**residents.env, **env}, cwd=residents.project
+    )
 
 
 def by_http(http: Http, words: Sequence[str], payload: bytes) -> Answered:

@@ -18,6 +18,7 @@ from hookline import __version__
 from hookline.resident.call.answer import DEEPEST
 from hookline.resident.folder import connect, open_folder
 from hookline.resident.protocol import BEGINS, read_frame
+from tests.homes import at_home
 from tests.resident.relay.programs import KINDS, Kind, relay_of
 from tests.resident.residents import RefusalError, Residents, SharedResident, command, decision, hook_file
 from tests.waiting import wait_until, waits_for
@@ -157,10 +158,10 @@ def test_a_relay_in_a_hook_counts_how_deep_it_is_and_ends(
 ) -> None:
     """A script that asks again about the same call: from its text nobody could tell that it does."""
     relay, told = relay_of(kind, resident.folder), tmp_path / "told"
-    line = shlex.join(map(str, relay.words("hook", "--dialect", "claude-code", "PreToolUse")))
+    words = at_home(("hook", "--dialect", "claude-code", "PreToolUse"), resident.env)
+    line = shlex.join(map(str, relay.words(*words)))
     again = resident.write("again.sh", f'echo "$HOOKLINE_HOOK_DEPTH" >> {told}\nexec {line}\n')
     resident.write(".hookline/hooks.toml", hook_file(command(f"exec sh {again}")))
-    words = ("hook", "--dialect", "claude-code", "PreToolUse")
     ran = relay.run(*words, given=resident.payload(), env=resident.env, cwd=resident.project)
     assert told.read_text().split() == [str(depth) for depth in range(1, DEEPEST + 1)]
     assert ran.code == 0

@@ -65,7 +65,7 @@ class _Resident:
         self._scene = scene
         scene.write(".hookline/hooks.toml", _GUARD)
         self._process = subprocess.Popen(
-            ["hookline", "resident", "run", "--folder", self.folder],
+            ["hookline", "resident", "run", "--folder", self.folder, "--home", scene.home],
             cwd="/", env=scene.environment(""), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 

@@ -55,7 +55,13 @@ def writable(path: str) -> Iterator[Diagnostic]:
         place = os.path.dirname(place)
     if not os.access(place, os.W_OK):
         message = f"the journal cannot be written: {place} is not writable{_OFF}"
-        yield Diagnostic("warning", "no-journal", message, Where(path), fix="set XDG_STATE_HOME")
+        yield Diagnostic(
+            "warning",
+            "no-journal",
+            message,
+            Where(path),
+            fix="make its directory yours, or a link to one that is",
+        )
 
 
 def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:

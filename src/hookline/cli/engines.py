@@ -54,7 +54,10 @@ def command_engine(
     """An engine that writes the user's journal; no hook is in force yet. For `caller` and `made_by` see `Run`."""
     journal = command_journal(caller=caller, made_by=made_by)
     observer = command_observer(journal, from_agent=from_agent)
-    return Engine(handlers=command_handlers(model, cwd, **handlers), journal=journal, observer=observer)
+    # Its home directory is decided on already.
+    return Engine(
+        handlers=command_handlers(model, cwd, **handlers), journal=journal, observer=observer, env=os.environ
+    )
 
 
 def command_observer(journal: Journal, *, from_agent: bool = False) -> "Telemetry | None":

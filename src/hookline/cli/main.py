@@ -64,6 +64,10 @@ COMMANDS: Mapping[str, str] = {
 }
 
 
+#: Processes that agents start: they find the home directory by other rules, and by themselves.
+_FIND_HOME = ("hook", "resident")
+
+
 def help_format(prog: str) -> "argparse.HelpFormatter":
     """Keeps the line breaks of our texts, and does not ask shutil for the width."""
     import argparse
@@ -129,6 +133,8 @@ def _run(
         if command is None:
             parser.print_help()
             return ExitStatus.PROBLEM
+    if command not in _FIND_HOME or getattr(args, "action", "run") != "run":
+        _find_home(getattr(args, "home", None))
     args.screen, args.console = screen, console
     status: int | Coroutine[Any, Any, int] = import_module(f"hookline.cli.commands.{command}.run").run(args)
     if isinstance(status, int):
@@ -137,6 +143,20 @@ def _run(
     import asyncio
 
     return asyncio.run(status)
+
+
+def _find_home(named: str | None) -> None:
+    """Decide on the home directory before anything below it is read or written. Raises HomeError."""
+    import os
+
+    from hookline.config.home import home_by_hand, named_home
+
+    home = home_by_hand(os.environ) if named is None else named_home(named)
+    if home.remark:
+        from hookline.model.safe_text import printable
+
+        note(printable(f"hookline: {home.remark}"))
+    os.environ["HOME"] = home.path
 
 
 def parsed(parser: "Parser", words: Sequence[str]) -> "argparse.Namespace":
@@ -238,6 +258,12 @@ def add_history_options(parser: Any, since: str) -> None:
 def add_hook_option(parser: Any) -> None:
     parser.add_argument(
         "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"
+    )
+
+
+def add_home_option(parser: Any) -> None:
+    parser.add_argument(
+        "--home", metavar="DIR", help="your home directory, if it is not the one in the user database"
     )
 
 

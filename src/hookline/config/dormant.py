@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.files import layer_of, read_front_matter_of
-from hookline.dialects.dialect import Definitions, Dialect, Place, upward
+from hookline.dialects.dialect import Definitions, Dialect, Place, is_there, upward
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.hook import Hook
@@ -68,7 +68,7 @@ class _Finder:
         self.said: list[Diagnostic] = []
 
     def look_at(self, dialect: Dialect) -> None:
-        places = [place for place in dialect.find(self._cwd, self._env) if os.path.lexists(place.file)]
+        places = [place for place in dialect.find(self._cwd, self._env) if is_there(place.file)]
         settings = [layer_of(dialect, place) for place in places]
         plugins = self._loader.plugins(dialect, self._cwd, settings, self._trust)
         for place, why in plugins.off:
@@ -108,7 +108,7 @@ class _Finder:
                 )
         for name in _names(folder) if definitions.file and dialect.plugin_manifest else ():
             manifest = os.path.join(folder, name, dialect.plugin_manifest)
-            if os.path.lexists(manifest):
+            if is_there(manifest):
                 message = "a plugin in this folder is not looked at: its hooks are not found"
                 fix = f"--config {os.path.join(folder, name, dialect.plugin_file)}"
                 self.said.append(Diagnostic("info", "not-searched", message, Where(manifest), fix=fix))
@@ -143,7 +143,7 @@ def _files(folder: str, file: str) -> Iterator[tuple[str, str]]:
     if file:
         for name in _names(folder):
             path = os.path.join(folder, name, file)
-            if os.path.lexists(path):
+            if is_there(path):
                 yield name, path
         return
     count = 0

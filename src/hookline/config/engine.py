@@ -87,6 +87,8 @@ class Engine(core.Engine):
         self._home = home_dialect(events) if loader is None else loader.home
         self._loader = loader
         self._loaded = False
+        #: The environment is that of this process: HOME there counts as in a command that a person runs.
+        self._finds_home = env is None
         self._admits_by_trust = admit is admit_all
         #: What the user has trusted; None while no directory has been loaded.
         self.trust: Trust | None = None
@@ -131,12 +133,23 @@ class Engine(core.Engine):
     def loader(self) -> "Loader":
         """Reads configuration for this engine."""
         if self._loader is None:
+            self._find_home()
             # Only here: an engine whose hooks are made in code reads no files.
             from hookline.config.load import Loader  # noqa: PLC0415 see above
 
             env = None if self.env is os.environ else self.env
             self._loader = Loader(self._home, self.handlers, env, self.events)
         return self._loader
+
+    def _find_home(self) -> None:
+        """Decide on the home directory before files of the user are read. Raises HomeError."""
+        if self._finds_home:
+            from hookline.config.home import home_by_hand  # noqa: PLC0415 as the loader
+
+            home = home_by_hand(os.environ).path
+            if home != os.environ.get("HOME"):
+                self.env = {**os.environ, "HOME": home}
+            self._finds_home = False
 
     def load(
         self,
@@ -172,6 +185,7 @@ class Engine(core.Engine):
         """From now on the user's trust decides which hooks of the project may run; not if the host has an `admit`."""
         from hookline.config.trust.trust import Trust  # noqa: PLC0415 as the loader
 
+        self._find_home()
         trust = Trust(cwd, self.env, options)
         self.use_trust(trust)
         return trust

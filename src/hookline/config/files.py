@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final, cast
 
-from hookline.dialects.dialect import SUFFIXES, Dialect, Layer, Place, user_directories
+from hookline.dialects.dialect import SUFFIXES, Dialect, Layer, Place, is_there, user_directories
 from hookline.documents.document import LIMIT, Document, Format, format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 
@@ -30,7 +30,7 @@ def settings_files(env: Mapping[str, str]) -> list[str]:
     files = [
         os.path.join(folder, f"settings.{suffix}") for folder in user_directories(env) for suffix in SUFFIXES
     ]
-    return [file for file in files if os.path.lexists(file)]
+    return [file for file in files if is_there(file)]
 
 
 def payload_settings(env: Mapping[str, str]) -> Iterator[tuple[Document, object]]:
@@ -61,6 +61,12 @@ def read_file(
 def layer_of(dialect: Dialect, place: Place) -> Layer:
     """A file of a dialect, read as its agent reads JSON."""
     return Layer(place, read_file(place.file, comments=dialect.json_comments))
+
+
+def unused_document(file: str, instead: str) -> Document:
+    """Stand for a file that XDG_CONFIG_HOME leads to, which is not read."""
+    message = f"it is not read, because XDG_CONFIG_HOME does not count: move it to {instead}, or remove it"
+    return _refused(file, "not-read", message)
 
 
 def read_front_matter_of(file: str) -> Document:

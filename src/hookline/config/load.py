@@ -8,9 +8,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.engine import Engine, EngineOptions
-from hookline.config.files import fleet_files, layer_of, read_file
+from hookline.config.files import fleet_files, layer_of, read_file, unused_document
 from hookline.config.trust.items import TrustItem
-from hookline.dialects.dialect import Dialect, Disabled, HomeDialect, Layer, Place, Plugins, Reading, Tools
+from hookline.dialects.dialect import (
+    Dialect,
+    Disabled,
+    HomeDialect,
+    Layer,
+    Place,
+    Plugins,
+    Reading,
+    Tools,
+    is_there,
+    unused_files,
+    user_directory,
+)
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
@@ -209,7 +221,7 @@ class Loader:
     def beside_settings(self, name: str, cwd: str, document: Document) -> Loaded:
         """The hooks of a document that is not a settings file; the agent's settings may disable or limit them."""
         dialect = self.dialect(name)
-        places = [place for place in dialect.find(cwd, self._env) if os.path.lexists(place.file)]
+        places = [place for place in dialect.find(cwd, self._env) if is_there(place.file)]
         layers = [layer_of(dialect, place) for place in places]
         reading = dialect.read([*layers, Layer(Place(document.file, "session"), document)], self._tools())
         return Loaded(
@@ -264,10 +276,24 @@ class Loader:
 
     def _of_directory(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Loaded:
         places = self._places(dialect, cwd, trust)
-        there = {place.file: place for place in reversed(places) if os.path.lexists(place.file)}
+        there = {place.file: place for place in reversed(places) if is_there(place.file)}
         # In a home directory that is also the project one file is two layers: it is read once, as the first.
         once = [place for place in places if there.get(place.file) is place]
-        return self._read(dialect, once, tuple(place.file for place in places), cwd, trust)
+        loaded = self._read(dialect, once, tuple(place.file for place in places), cwd, trust)
+        return loaded + self._unused(trust) if dialect is self.home else loaded
+
+    def _unused(self, trust: "Trust | None") -> Loaded:
+        """Report files that a variable leads to and that are not read: the user may rely on the guards in them."""
+        files = [
+            file for file in unused_files(self._env) if trust is None or not trust.is_foreign(file, "user")
+        ]
+        if not files:
+            return Loaded()
+        own = user_directory(self._env) or ""
+        layers = [Layer(Place(file, "user"), unused_document(file, own)) for file in files]
+        reading = self.home.read(layers, self._tools())
+        found = [Found(file, self.home.name, "user", unreadable=True) for file in files]
+        return Loaded(reading.hooks, reading.diagnostics, tuple(found))
 
     def _places(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Sequence[Place]:
         """A variable may name a place of the user inside the project: what is there is the project's."""
@@ -350,12 +376,12 @@ class Loader:
     def _disabled(self, cwd: str, trust: "Trust | None") -> tuple[Disabled, ...]:
         """What the user's own files switch off, where they are not read for their hooks."""
         places = [place for place in self._places(self.home, cwd, trust) if place.scope == "user"]
-        layers = [Layer(place, read_file(place.file)) for place in places if os.path.lexists(place.file)]
+        layers = [Layer(place, read_file(place.file)) for place in places if is_there(place.file)]
         return self.home.read(layers, self._tools()).disabled
 
     def _in_fleet(self) -> bool:
         """Whether this machine or user takes bundles of a fleet."""
-        return any(map(os.path.lexists, fleet_files(self._env)))
+        return any(map(is_there, fleet_files(self._env)))
 
     def _tools(self) -> Tools:
         return Tools(self._handlers, *self.home.tables())
@@ -365,7 +391,7 @@ class Loader:
         listed = self._listed[name]
         if listed.always or any(self._env.get(variable) for variable in listed.variables):
             return True
-        if any(os.path.lexists(path) for path in listed.system_paths):
+        if any(is_there(path) for path in listed.system_paths):
             return True
         home = self._env.get("HOME", "")
         return any(_is_above(marker, cwd, home) for marker in listed.markers)
@@ -419,11 +445,11 @@ def _scope_of(dialect: Dialect, file: str) -> Scope:
 def _is_above(folder: str, cwd: str, home: str) -> bool:
     directory = os.path.abspath(cwd)
     while True:
-        if os.path.lexists(os.path.join(directory, folder)):
+        if is_there(os.path.join(directory, folder)):
             return True
         parent = os.path.dirname(directory)
         if parent == directory:
-            return bool(home) and os.path.lexists(os.path.join(home, folder))
+            return bool(home) and is_there(os.path.join(home, folder))
         directory = parent
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hookline.config.project import is_inside
-from hookline.dialects.dialect import upward, user_directory
+from hookline.dialects.dialect import upward, user_directories
 from hookline.dialects.registry import Listed, standard_dialects
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
@@ -215,10 +215,8 @@ def protected_in(
     places: dict[str, str] = {}
     for listed in standard_dialects().values():
         places |= dict.fromkeys(_places_of(listed, roots, env), CONFIGURES)
-    for folder in (user_directory(env), home and os.path.join(home, ".config", "hookline")):
-        places |= {folder: CONFIGURES} if folder else {}
-    for state in (home and os.path.join(home, *_STATE_FOLDER), _xdg_state(env)):
-        places |= {state: _STATE} if state else {}
+    places |= dict.fromkeys(user_directories(env), CONFIGURES)
+    places |= {os.path.join(home, *_STATE_FOLDER): _STATE} if home else {}
     places |= {hook.where.file: CONFIGURES for hook in hooks if os.path.isabs(hook.where.file)}
     # The folder of a bundle's files is in that of its name, and that in the place of all bundles.
     signed = {
@@ -271,11 +269,6 @@ def _places_of(listed: Listed, roots: Sequence[str], env: Mapping[str, str]) -> 
 
 def _directory(text: str) -> str:
     return os.path.normpath(text) if os.path.isabs(text) and len(text) > 1 else ""
-
-
-def _xdg_state(env: Mapping[str, str]) -> str:
-    folder = _directory(env.get("XDG_STATE_HOME", ""))
-    return os.path.join(folder, "hookline") if folder else ""
 
 
 _APART = str.maketrans({**dict.fromkeys("=;|&<()\n\t", " "), ">": " > "})

@@ -158,8 +158,8 @@ def _logins(settings: Settings, address: str, port: int, ports: Ports) -> Logins
         return Logins(settings.folder, address, port, ports.say)
     except OSError as problem:
         raise ConsoleError(
-            f"the folder {settings.folder} cannot be written: {problem.strerror}: make room and make it yours, or set "
-            "XDG_STATE_HOME to another place"
+            f"the folder {settings.folder} cannot be written: {problem.strerror}: make room and make it yours, or "
+            "make it a link to another place"
         ) from None
 
 

@@ -399,6 +399,20 @@ class HomeDialect(Dialect):
         """Compiled patterns and shell lines already read, shared by everything of one engine."""
 
 
+def is_there(path: str) -> bool:
+    """Return whether a path exists, or may: only "does not exist" says that there is nothing to read.
+
+    A directory that may not be searched could hold guards. Reading the path then fails, and that is reported.
+    """
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def upward(start: str) -> list[str]:
     """The directory and its parents up to the root of the git repository; outside of one only the directory itself.
 
@@ -423,16 +437,28 @@ def nearest_project(cwd: str, files: Sequence[str]) -> str:
 
 
 def user_directories(env: Mapping[str, str]) -> list[str]:
-    """The user's directories of Hookline, the one to write to first; none for a user without a home.
+    """Return the user's directory of Hookline; nothing for a user without a home.
 
-    Both are read where they differ: a variable, which a project may have set, must not hide the user's own guards.
+    XDG_CONFIG_HOME does not move it: a project's settings could set that, and hooks there would count as the user's.
     """
-    configured, home = env.get("XDG_CONFIG_HOME", ""), env.get("HOME", "")
-    found = [configured] if os.path.isabs(configured) else []
-    usual = os.path.join(home, ".config") if os.path.isabs(home) else ""  # else it would be /.config
-    if usual and not any(os.path.realpath(usual) == os.path.realpath(each) for each in found):
-        found.append(usual)
-    return [os.path.join(each, "hookline") for each in found]
+    home = env.get("HOME", "")
+    return (
+        [os.path.join(home, ".config", "hookline")] if os.path.isabs(home) else []
+    )  # else it would be /.config
+
+
+def unused_files(env: Mapping[str, str]) -> list[str]:
+    """Return hooks and settings that XDG_CONFIG_HOME leads to, and that the user may believe to be active."""
+    moved = env.get("XDG_CONFIG_HOME", "")
+    own = user_directory(env)
+    if (
+        not os.path.isabs(moved)
+        or own is None
+        or os.path.realpath(os.path.dirname(own)) == os.path.realpath(moved)
+    ):
+        return []
+    stems = [os.path.join(moved, "hookline", name) for name in ("hooks", "hooks.local", "settings")]
+    return [file for stem in stems for suffix in SUFFIXES if is_there(file := f"{stem}.{suffix}")]
 
 
 def user_directory(env: Mapping[str, str]) -> str | None:

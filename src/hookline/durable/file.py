@@ -55,7 +55,7 @@ _SYSTEM_REASONS: Final = {
     errno.EEXIST: "a part of its path is not a directory: move that away",
     errno.ENOTDIR: "a part of its path is not a directory: move that away",
     errno.EACCES: "you may not read and write it: make it and its directory yours (chown, chmod u+rwX)",
-    errno.EROFS: "its file system is read-only: set XDG_STATE_HOME to another one",
+    errno.EROFS: "its file system is read-only: make its directory a link to one that can be written",
     errno.ENOSPC: "no space is left on its disk: make room",
 }
 _SQLITE_REASONS: Final = {

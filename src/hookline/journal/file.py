@@ -35,26 +35,27 @@ _FIELDS = tuple(zip(Run.__struct_fields__, (msgspec.NODEFAULT, *Run.__struct_def
 
 
 def state_dir(env: Mapping[str, str]) -> str:
-    """Where this user's state belongs. The specification says to ignore a relative XDG_STATE_HOME."""
-    base = env.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(base):
-        home = env.get("HOME", "")
-        home = home if os.path.isabs(home) else own_home()
-        base = os.path.join(home, ".local", "state")
-    return os.path.join(base, "hookline")
+    """Return where this user's state is: below the home directory, never by XDG_STATE_HOME.
+
+    A project's settings could set that variable, and would bring a journal and a queue of their own.
+    """
+    home = env.get("HOME", "")
+    # A user without a home: only root may write to /, so the journal is off and reports it.
+    home = home if os.path.isabs(home) else account_home() or os.sep
+    return os.path.join(home, ".local", "state", "hookline")
 
 
-def own_home() -> str:
-    """The home directory in the user database: without HOME, nothing may be written to / or the working directory."""
+def account_home() -> str | None:
+    """Return the home directory in the user database; None for a user without an entry."""
     try:
-        import pwd  # noqa: PLC0415 - not on every system, and rarely needed
+        import pwd  # noqa: PLC0415 - not on every system
 
-        return pwd.getpwuid(os.getuid()).pw_dir
+        found = pwd.getpwuid(os.geteuid()).pw_dir
     except ImportError:
-        return os.path.expanduser("~")
+        found = os.path.expanduser("~")
     except KeyError:
-        # A user without an entry: only root may write there, so the journal is off and reports it.
-        return os.sep
+        return None
+    return found if os.path.isabs(found) else None
 
 
 def journal_path(env: Mapping[str, str]) -> str:

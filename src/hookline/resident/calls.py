@@ -2,22 +2,17 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from hookline.handlers.process.pool import Processes
-from hookline.journal.file import own_home
 from hookline.model.wire import HookReply
 from hookline.resident.call.answer import AgentCall
-from hookline.resident.call.place import moved_home
 from hookline.resident.call.reply import with_lines, without_stdout
 from hookline.resident.handlers import Begin, call_handlers
 from hookline.resident.keep import Keep, KeptForCall
 from hookline.resident.protocol import Reply, Request
-
-if TYPE_CHECKING:
-    from hookline.dialects.dialect import Dialect
 
 #: Whoever sets this wants to see what happens on the terminal of the agent.
 _IN_PROCESS: Final = ("HOOKLINE_TRACE", "HOOKLINE_TRACEBACK")
@@ -29,19 +24,27 @@ class Asked(Struct, frozen=True):
     dialect: str
     event: str | None = None
     strict: bool = False
+    #: The home directory that the entry names.
+    home: str | None = None
 
 
 def read_words(words: Sequence[str]) -> Asked | None:
-    """None for anything but `hook --dialect NAME [EVENT] [--strict]`: the process that has a terminal answers it."""
+    """None for anything but `hook --dialect NAME [--home DIR] [EVENT] [--strict]`.
+
+    The process that has a terminal answers the rest.
+    """
     if not words or words[0] != "hook":
         return None
     dialect: str | None = None
+    home: str | None = None
     events: list[str] = []
     strict = False
     rest = iter(words[1:])
     for word in rest:
         if word == "--dialect" and dialect is None:
             dialect = next(rest, None)
+        elif word == "--home" and home is None:
+            home = next(rest, "")
         elif word == "--strict":
             strict = True
         elif word.startswith("-") or not word:
@@ -50,30 +53,22 @@ def read_words(words: Sequence[str]) -> Asked | None:
             events.append(word)
     if dialect is None or len(events) > 1:
         return None
-    return Asked(dialect, events[0] if events else None, strict)
+    return Asked(dialect, events[0] if events else None, strict, home)
 
 
 def refusal(request: Request, keep: Keep) -> str | None:
     """Why a request is not for the resident; None: it takes it."""
     asked = read_words(request.words)
     dialect = keep.dialect(asked.dialect) if asked is not None else None
-    if dialect is None:
+    if asked is None or dialect is None:
         return "it is no call of an agent"
-    if request.env.get("HOME", "") != os.environ.get("HOME", ""):
+    if asked.home != keep.home or request.env.get("HOME", "") != os.environ.get("HOME", ""):
         return "its HOME is another one"
     if any(request.env.get(name) for name in _IN_PROCESS):
         return "it is to be traced"
     if not os.path.isabs(request.directory):
         return "its working directory is gone"
-    if _moved_home(dialect, request, keep):
-        return "its HOME is inside the project"
     return None
-
-
-def _moved_home(dialect: "Dialect", request: Request, keep: Keep) -> bool:
-    variables, env, directory = dialect.project_variables, request.env, request.directory
-    key = directory, env.get("HOME"), *(env.get(name) for name in variables)
-    return keep.moved_homes.get(key, lambda: moved_home(variables, env, own_home, directory) is not None)
 
 
 class ResidentCall:

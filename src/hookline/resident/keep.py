@@ -156,13 +156,13 @@ class ResidentTwin:
 class Keep:
     """Everything that is kept, for all callers."""
 
-    def __init__(self, observer: "Observer | None" = None) -> None:
+    def __init__(self, observer: "Observer | None" = None, home: str | None = None) -> None:
+        """`home` is the `--home` of the resident."""
         self._observer = observer
+        self.home = home
         self._callers: OrderedDict[tuple[str, frozenset[tuple[str, str]]], Caller] = OrderedDict()
         self._sessions: OrderedDict[tuple[str, str, str], SessionState] = OrderedDict()
         self.records = Remembered[Recalled](_MOST_PLACES)
-        #: Of a call, whether its HOME was led into its project.
-        self.moved_homes = Remembered[bool](_MOST_PLACES)
         self.twins = Twins()
         self.journals = JournalFiles()
         self._dialects: dict[str, Dialect] = {}

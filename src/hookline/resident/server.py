@@ -66,6 +66,8 @@ class Settings(Struct, frozen=True):
     idle_seconds: float = 1800.0
     #: A port of the http endpoint on loopback; 0: any; None: there is none.
     http_port: int | None = None
+    #: The home directory that `--home` names.
+    home: str | None = None
 
 
 class Status(Struct, frozen=True):
@@ -94,7 +96,7 @@ class Resident:
         settings: Settings = Settings(),  # noqa: B008 frozen
         observer: "Observer | None" = None,
     ) -> None:
-        self.keep = Keep(observer)
+        self.keep = Keep(observer, settings.home)
         self.processes = processes
         self.settings = settings
         self._folder = folder
@@ -221,7 +223,8 @@ class Resident:
 
     async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> Reply | str:
         """The environment of the agent is not known here: hooks get the resident's own."""
-        request = Request(__version__, os.sep, words, dict(os.environ), payload)
+        own = ("--home", self.settings.home) if self.settings.home is not None else ()
+        request = Request(__version__, os.sep, (*words, *own), dict(os.environ), payload)
         name = words[words.index("--dialect") + 1]
         dialect = self.keep.dialect(name)
         if dialect is None:

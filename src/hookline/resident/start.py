@@ -1,12 +1,14 @@
 """Starting the resident: by hand, or behind the back of a call that found none."""
 
 import os
+import pwd
 import re
 import sys
 import time
 from collections.abc import Mapping
 from typing import Final
 
+from hookline.config.home import Home
 from hookline.journal.file import state_dir
 from hookline.model.safe_text import one_line
 from hookline.resident import protocol
@@ -34,14 +36,27 @@ _TRIED: Final = "tried"
 def start(
     folder: str | None = None, options: tuple[str, ...] = (), env: Mapping[str, str] = os.environ
 ) -> int:
-    """Start it in a session of its own, without anything of ours; returns the process. Raises OSError."""
-    words = [sys.executable, "-P", "-m", "hookline", "resident", "run", *options]
+    """Start it in a session of its own, without anything of ours; returns the process. Raises OSError.
+
+    HOME in `env` is the home directory that was decided on.
+    """
+    home = Home(env.get("HOME", ""))
+    words = [sys.executable, "-P", "-m", "hookline", "resident", "run", *options, *home.option]
     words += ["--folder", folder] if folder else []
     own = {name: value for name, value in env.items() if _TAKEN.fullmatch(name)}
-    own |= {"PATH": _PATH, "HOME": env.get("HOME", "")}
+    own |= {"PATH": _PATH, "HOME": home.path, **_account()}
     nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)
     actions = [nothing, (os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
     return os.posix_spawn(sys.executable, words, own, file_actions=actions, setsid=True)
+
+
+def _account() -> dict[str, str]:
+    """Return what the user database says of the user; nothing for a user without an entry."""
+    try:
+        found = pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return {}
+    return {"USER": found.pw_name, "LOGNAME": found.pw_name, "SHELL": found.pw_shell or "/bin/sh"}
 
 
 def start_if_wanted(relay: str, env: Mapping[str, str]) -> None:

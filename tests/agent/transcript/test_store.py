@@ -22,7 +22,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def store_of(tmp_path: Path, cwd: Path) -> SessionsStore:
-    return SessionsStore({"XDG_STATE_HOME": str(tmp_path / "state")}, str(cwd))
+    return SessionsStore({"HOME": str(tmp_path / "home")}, str(cwd))
 
 
 def add(store: SessionsStore, session_id: str, changed: float, cwd: str = "/x") -> None:
@@ -43,7 +43,7 @@ def test_ids_are_random_uuids() -> None:
 def test_a_project_has_one_folder_wherever_in_it_one_stands(tmp_path: Path, project: Path) -> None:
     store = store_of(tmp_path, project)
     assert store.folder == store_of(tmp_path, project / "src").folder
-    assert store.folder.startswith(str(tmp_path / "state" / "hookline" / "sessions"))
+    assert store.folder.startswith(str(tmp_path / "home/.local/state/hookline/sessions"))
     add(store, "one", 1.0)
     assert stat.S_IMODE(os.stat(store.folder).st_mode) == 0o700
     assert store.path("one") == store.sessions()[0].path

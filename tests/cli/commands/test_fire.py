@@ -41,11 +41,10 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"
         (self.project / ".hookline").mkdir(parents=True)
-        self.state = folder / "state"
+        self.state = folder / "home/.local/state/hookline"
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder / "home"),
-            "XDG_STATE_HOME": str(self.state),
         }
         vouch_for(folder / "home", self.project)
 
@@ -191,7 +190,7 @@ def test_runs_go_to_the_journal_without_secrets(home: Home) -> None:
         '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "echo token ghp_abcdefghijklmnopqrstuvwxyz0123456789"\n'
     )
     home.fire("Stop")
-    text = (home.state / "hookline" / "journal.jsonl").read_text()
+    text = (home.state / "journal.jsonl").read_text()
     run = json.loads(text)
     assert (run["event"], run["call"]) == ("Stop", {"project": str(home.project), "made_by": "fire"})
     assert "ghp_abcdef" not in text

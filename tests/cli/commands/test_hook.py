@@ -214,7 +214,9 @@ def test_hooks_of_other_agents_run_but_not_those_the_caller_runs_itself(project:
 
 def test_a_hook_that_calls_us_in_secret_ends_loudly(project: Path) -> None:
     """The line does not show it; the script does. Each level runs the next, until one has had enough."""
-    script = write(project, "again.sh", "#!/bin/sh\nexec hookline hook --dialect native PreToolUse\n")
+    script = write(
+        project, "again.sh", "#!/bin/sh\nexec hookline hook --dialect native --home $HOME PreToolUse\n"
+    )
     script.chmod(0o755)
     configured(project, f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{script}"\n')
     ran = hook(project, "--dialect", "claude-code", stdin=payload(project))
@@ -240,7 +242,7 @@ def test_hooks_nobody_waits_for_run_on_behind_the_answer(project: Path) -> None:
 def test_a_refusal_that_cannot_be_written_is_said_by_the_status(project: Path) -> None:
     with open("/dev/full", "wb") as full:
         ran = subprocess.run(
-            command_line(["hook", "--dialect", "claude-code", "PreToolUse"]),
+            command_line(["hook", "--dialect", "claude-code", "PreToolUse"], project.parent),
             cwd=project, env=clean_env(project.parent), input=b"{", stdout=full, stderr=subprocess.PIPE,
             check=False,
         )  # fmt: skip
@@ -249,7 +251,7 @@ def test_a_refusal_that_cannot_be_written_is_said_by_the_status(project: Path) -
 
 
 def test_without_standard_input_a_guard_says_no(project: Path) -> None:
-    words = " ".join(command_line(["hook", "--dialect", "claude-code"]))
+    words = " ".join(command_line(["hook", "--dialect", "claude-code"], project.parent))
     for event, status in (("PreToolUse", 0), ("Stop", 1)):
         ran = subprocess.run(
             ["/bin/sh", "-c", f"{words} {event} <&-"],
@@ -266,7 +268,7 @@ def test_stopping_it_stops_its_hooks(project: Path, number: signal.Signals, stat
         '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "echo $$ > pid; exec sleep 61"\n',
     )
     process = subprocess.Popen(
-        command_line(["hook", "--dialect", "claude-code", "PreToolUse"]),
+        command_line(["hook", "--dialect", "claude-code", "PreToolUse"], project.parent),
         cwd=project, env=clean_env(project.parent), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )  # fmt: skip
@@ -294,7 +296,7 @@ def test_a_denial_that_cannot_be_written_is_said_by_the_status(project: Path) ->
     configured(project)
     with open("/dev/full", "wb") as full:
         ran = subprocess.run(
-            command_line(["hook", "--dialect", "claude-code", "PreToolUse"]),
+            command_line(["hook", "--dialect", "claude-code", "PreToolUse"], project.parent),
             cwd=project, env=clean_env(project.parent), input=payload(project).encode(), stdout=full,
             stderr=subprocess.PIPE, check=False,
         )  # fmt: skip

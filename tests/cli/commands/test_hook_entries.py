@@ -16,6 +16,7 @@ from hookline.resident.call.payload import CallError
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, place, run_cli
 from tests.every import every
+from tests.homes import NOBODYS_HOME
 from tests.vouching import vouch_for
 
 NAMES = list(standard_dialects())
@@ -31,6 +32,12 @@ FILES = {
 }
 #: What each agent calls the moment before a tool runs.
 GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use", "gemini-cli": "BeforeTool"}
+
+
+@pytest.fixture(autouse=True)
+def own_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Print for a user whose home is in the user database."""
+    monkeypatch.setenv("HOME", NOBODYS_HOME)
 
 
 def dialect(name: str) -> Dialect:
@@ -161,7 +168,7 @@ def test_an_entry_closes_in_the_shell(
 def test_what_is_printed_is_as_it_was_approved() -> None:
     with place() as where:
         for name in ("claude-code", "docker-agent"):
-            printed = run_cli(["hook", "--print-config", name], where.project, where.home)
+            printed = run_cli(["hook", "--print-config", name], where.project, Path(NOBODYS_HOME))
             check_golden(f"hook-print-config-{name}.txt", printed.stderr + printed.stdout)
         check_golden("hook-help.txt", run_cli(["hook", "--help"], where.project, where.home).stdout)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from hookline.resident.call.place import moved_home
 from tests.cli.commands.agent_calls import DENIES, Caller, decision, gone, reason, repository
 
 GUARD_FILE = ".hookline/hooks.toml"
@@ -220,27 +219,3 @@ def test_variables_that_disagree_are_named(caller: Caller) -> None:
         f"GEN_PROJECT_DIR is {first}, but CLAUDE_PROJECT_DIR is {second}: the first one counts",
         f"GEN_PROJECT_DIR is {first}, and the session is in {second} now: hooks of {first} answer",
     )
-
-
-@pytest.mark.parametrize("below", ["", "sub"])
-def test_a_home_that_the_project_brings_is_not_used(tmp_path: Path, below: str) -> None:
-    """A project's settings can set variables: HOME would bring a trust store, and hide the user's guards."""
-    project = tmp_path / "project"
-    env = {"HOME": str(project / below), "CLAUDE_PROJECT_DIR": str(project)}
-    variables = ["GONE", "CLAUDE_PROJECT_DIR"]
-    (project / "sub").mkdir(parents=True)
-    assert moved_home(variables, env, lambda: "/home/me") == "/home/me"
-    # One's own home directory may be a project, and HOME may be moved elsewhere.
-    assert moved_home(variables, env, lambda: str(project / below)) is None
-    assert moved_home(variables, {**env, "HOME": str(tmp_path)}, lambda: "/home/me") is None
-    # A variable that contains everything would take the user's guards away.
-    assert moved_home(variables, {**env, "CLAUDE_PROJECT_DIR": "/"}, lambda: "/home/me") is None
-
-
-def test_a_home_in_the_repository_is_not_used_whatever_the_agent_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(repository(tmp_path / "project"))
-    assert moved_home((), {"HOME": str(tmp_path / "project" / "x")}, lambda: "/home/me") == "/home/me"
-    monkeypatch.chdir(tmp_path)
-    assert moved_home((), {"HOME": str(tmp_path)}, lambda: "/home/me") is None

@@ -20,6 +20,7 @@ from hookline.resident.call.protect import CHANGING
 from hookline.tools.standard import STANDARD
 from tests.cli.run_cli import clean_env
 from tests.every import every
+from tests.homes import at_home
 from tests.vouching import vouch_for
 
 _GUARD = """
@@ -39,7 +40,7 @@ _HEAVY = (
     "hookline.dialects.claude_code.answers", "hookline.dialects.claude_code.settings", "hookline.cli.requests",
 )  # fmt: skip
 #: 101 when this was written, and 167 before.
-_MOST_OF_OURS = 104
+_MOST_OF_OURS = 105
 
 #: Runs the command as its script does; when it ends, tells what was loaded.
 _PROBE = """
@@ -74,9 +75,10 @@ def called(project: Path, line: str, *words: str) -> Called:
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t-1",
         "tool_input": {"command": line, "description": "look"},
     }  # fmt: skip
+    env = clean_env(project.parent)
     ran = subprocess.run(
-        [sys.executable, "-c", _PROBE, "hook", "--dialect", "claude-code", *words],
-        input=json.dumps(told), text=True, capture_output=True, check=False, cwd=project, env=clean_env(project.parent),
+        [sys.executable, "-c", _PROBE, *at_home(["hook", "--dialect", "claude-code", *words], env)],
+        input=json.dumps(told), text=True, capture_output=True, check=False, cwd=project, env=env,
     )  # fmt: skip
     return Called(ran.returncode, ran.stdout, ran.stderr.split())
 
@@ -109,7 +111,7 @@ def test_a_line_that_is_not_plain_is_parsed_and_denied(project: Path) -> None:
     (
         [], ["PreToolUse"], ["--dialect", "x"], ["--dialect", "x", "PreToolUse"], ["PreToolUse", "--dialect", "x"],
         ["--config", "a", "--config", "b", "--strict"], ["--dialect", "x", "--dialect", "y"], ["A", "--strict", "B"],
-        ["--dialect", ""], [""],
+        ["--dialect", ""], [""], ["--home", "/h", "--dialect", "x"],
     ),
 )  # fmt: skip
 def test_words_as_in_entries_mean_the_same_without_argparse(words: list[str]) -> None:

@@ -62,7 +62,7 @@ def _runs(caller: Caller) -> int:
 
 def test_of_two_processes_one_asks_the_hooks_and_both_deny(caller: Caller) -> None:
     payload = caller.write("payload.json", _payload(caller).decode())
-    line, outputs = command_line(WORDS), [caller.home / "one", caller.home / "two"]
+    line, outputs = command_line(WORDS, caller.home), [caller.home / "one", caller.home / "two"]
     asked: list[subprocess.Popen[bytes]] = []
     for words, output in zip((line, ["/usr/bin/env", *line]), outputs, strict=True):
         with payload.open("rb") as stdin, output.open("wb") as stdout:

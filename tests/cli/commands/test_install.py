@@ -411,11 +411,11 @@ def test_two_versions_of_an_agent_are_named(where: Place) -> None:
 
 def test_events_are_named_as_the_agent_or_hookline_names_them(where: Place) -> None:
     install(where, "gemini-cli", "codewhale", "--events", "PreToolUse,SessionStart")
-    assert [each.split()[4] for each in commands(where, "gemini-cli", "--user")] == [
+    assert [each.split()[6] for each in commands(where, "gemini-cli", "--user")] == [
         "BeforeTool",
         "SessionStart",
     ]
-    assert [each.split()[4] for each in commands(where, "codewhale", "--user")] == [
+    assert [each.split()[6] for each in commands(where, "codewhale", "--user")] == [
         "tool_call_before",
         "session_start",
     ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.dialects.dialect import user_directories, user_directory
+from hookline.dialects.dialect import unused_files, user_directory
 from hookline.dialects.native import dialect
 
 
@@ -25,29 +25,27 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def test_the_users_directory_follows_the_xdg_rule():
-    assert user_directory({"XDG_CONFIG_HOME": "/c", "HOME": "/h"}) == "/c/hookline"
-    assert user_directory({"XDG_CONFIG_HOME": "", "HOME": "/h"}) == "/h/.config/hookline"
-    assert user_directory({"XDG_CONFIG_HOME": "relative", "HOME": "/h"}) == "/h/.config/hookline"
+def test_the_users_directory_is_below_the_home_whatever_other_variables_say():
+    assert user_directory({"XDG_CONFIG_HOME": "/c", "HOME": "/h"}) == "/h/.config/hookline"
+    assert user_directory({"HOME": "/h"}) == "/h/.config/hookline"
     assert user_directory({}) is None
     assert user_directory({"HOME": "relative"}) is None
 
 
-def test_both_of_the_users_directories_are_read_where_they_differ(tmp_path: Path):
-    assert user_directories({"XDG_CONFIG_HOME": "/c", "HOME": "/h"}) == ["/c/hookline", "/h/.config/hookline"]
-    assert user_directories({"XDG_CONFIG_HOME": "/h/.config", "HOME": "/h"}) == ["/h/.config/hookline"]
-    assert user_directories({"XDG_CONFIG_HOME": "/h/x/../.config/", "HOME": "/h"}) == [
-        "/h/x/../.config/hookline"
-    ]
-    assert user_directories({}) == []
-    (tmp_path / "link").symlink_to(tmp_path / ".config")
-    linked = {"XDG_CONFIG_HOME": str(tmp_path / "link"), "HOME": str(tmp_path)}
-    assert user_directories(linked) == [str(tmp_path / "link/hookline")]
+def test_files_that_a_variable_leads_to_are_named_as_unused(tmp_path: Path):
+    home, moved = tmp_path / "home", put(tmp_path / "xdg/hookline/hooks.toml")
+    env = {"HOME": str(home), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    assert unused_files(env) == [moved]
+    assert unused_files({**env, "XDG_CONFIG_HOME": "xdg"}) == []
+    (home / ".config").parent.mkdir()
+    (home / ".config").symlink_to(tmp_path / "xdg")
+    assert unused_files(env) == []
 
 
 def test_a_variable_does_not_hide_the_users_own_files(tmp_path: Path, project: Path):
     home = tmp_path / "home"
-    expected = [put(tmp_path / "xdg/hookline/hooks.toml"), put(home / ".config/hookline/hooks.toml")]
+    put(tmp_path / "xdg/hookline/hooks.toml")
+    expected = [put(home / ".config/hookline/hooks.toml")]
     env = {"HOME": str(home), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
     assert found(project, env) == expected
 

@@ -20,6 +20,7 @@ from msgspec import Struct
 from hookline.config.bundles.format import LARGEST, Bundle, BundleError, Envelope, read_body, split, verify
 from hookline.config.bundles.settings import BundleSettings
 from hookline.config.trust.digest import sha256
+from hookline.dialects.dialect import is_there
 
 ACTIVE = "active.bundle"
 IN_FORCE = "in-force.json"
@@ -95,7 +96,8 @@ class BundlePlace:
     def names_there(self) -> list[str]:
         """Of bundles that have an active file. Raises BundleError."""
         try:
-            return [name for name in os.listdir(self.folder) if os.path.lexists(self.active_file(name))]
+            names = [name for name in os.listdir(self.folder) if os.path.isdir(f"{self.folder}/{name}")]
+            return [name for name in names if is_there(self.active_file(name))]
         except FileNotFoundError:
             return []
         except OSError as problem:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from hookline.config.bundles.format import key_id, read_key
 from hookline.config.files import MANAGED_FLEET, fleet_files, read_file
+from hookline.dialects.dialect import is_there
 from hookline.documents.document import Document, misshaped
 from hookline.model.diagnostics import Diagnostic, Where
 
@@ -46,7 +47,7 @@ class BundleSettings(Struct, frozen=True):
 def bundle_settings(env: Mapping[str, str]) -> BundleSettings | None:
     """The settings of this machine and user; None if they take no bundles."""
     for file in fleet_files(env):
-        if os.path.lexists(file):
+        if is_there(file):
             document = read_file(file)
             found: Any = document.value
             table = cast("Mapping[str, Any]", found if isinstance(found, Mapping) else {})

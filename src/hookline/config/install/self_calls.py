@@ -78,12 +78,12 @@ class EntryCall(Struct, frozen=True):
 def plain_program(command: str, dialect: str) -> tuple[str, ...] | None:
     """How an entry starts Hookline that was printed or installed for this dialect; None for any other line.
 
-    A line that has options was written by the user, or for the hooks of one file.
+    A line that has other options than `--home` was written by the user, or for the hooks of one file.
     """
     call = entry_call(command)
     if call is None or call.arguments[:3] != ("hook", "--dialect", dialect):
         return None
-    further = call.arguments[3:]
+    further = call.arguments[5:] if call.arguments[3:4] == ("--home",) else call.arguments[3:]
     return call.program if len(further) <= 1 and not "".join(further).startswith("-") else None
 
 

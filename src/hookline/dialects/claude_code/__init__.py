@@ -20,6 +20,7 @@ from hookline.dialects.dialect import (
     Plugins,
     Reading,
     Tools,
+    is_there,
     upward,
 )
 from hookline.documents.document import Document
@@ -121,7 +122,7 @@ class ClaudeCode(Dialect):
         self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
     ) -> Plugins:
         folder = env.get("CLAUDE_CODE_PLUGIN_CACHE_DIR") or f"{self.user_folder(env) or ''}/plugins"
-        if not os.path.lexists(f"{folder}/{_INSTALLED}"):
+        if not is_there(f"{folder}/{_INSTALLED}"):
             return Plugins()
         # Only here: most people have no plugins.
         from hookline.dialects.claude_code.plugins import PluginFinder  # noqa: PLC0415 see above

@@ -12,7 +12,7 @@ from hookline.dialects.claude_code.settings import (
     settings_of,
     table_of,
 )
-from hookline.dialects.dialect import Layer, Place, Plugin, Plugins
+from hookline.dialects.dialect import Layer, Place, Plugin, Plugins, is_there
 from hookline.dialects.plugin_files import is_inside, outside
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Severity, Where
@@ -76,9 +76,9 @@ class PluginFinder:
     def _files(self, plugin: Plugin) -> Iterator[str]:
         """The usual file, and what the manifest says: files of its own choice, or hooks in the manifest itself."""
         usual, manifest = (os.path.join(plugin.root, name) for name in (_USUAL, _MANIFEST))
-        if os.path.lexists(usual) and self._is_own(plugin, usual, Where(usual)):
+        if is_there(usual) and self._is_own(plugin, usual, Where(usual)):
             yield usual
-        if not os.path.lexists(manifest) or not self._is_own(plugin, manifest, Where(manifest)):
+        if not is_there(manifest) or not self._is_own(plugin, manifest, Where(manifest)):
             return
         document = self._read(manifest)
         named: Any = as_table(document.value).get("hooks")

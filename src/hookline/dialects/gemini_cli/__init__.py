@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Plugins, Reading, Tools
+from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Plugins, Reading, Tools, is_there
 from hookline.dialects.install import HookCall, as_json, closed_in_shell
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic
@@ -82,7 +82,7 @@ class GeminiCli(Dialect):
     ) -> Plugins:
         folders = [os.path.join(home, self.folder) for home in _homes(env)]
         names = ("extensions", "trustedFolders.json")
-        there = [each for each in folders if any(os.path.lexists(os.path.join(each, name)) for name in names)]
+        there = [each for each in folders if any(is_there(os.path.join(each, name)) for name in names)]
         if not there:
             return Plugins()
         # Only here: most people have no extensions.

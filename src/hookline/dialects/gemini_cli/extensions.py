@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hookline.dialects.dialect import Layer, Place, Plugin, Plugins
+from hookline.dialects.dialect import Layer, Place, Plugin, Plugins, is_there
 from hookline.dialects.gemini_cli import trust_rule
 from hookline.dialects.gemini_cli.payload import as_items, as_object
 from hookline.documents.document import Document
@@ -30,7 +30,7 @@ def find_extensions(folders: Sequence[str], cwd: str, settings: Sequence[Layer],
         rules = _value(os.path.join(folder, "extensions", _ENABLEMENT), read)
         for plugin in _installed(os.path.join(folder, "extensions"), read):
             place = Place(os.path.join(plugin.root, _HOOKS), "plugin", plugin)
-            if not os.path.lexists(place.file):
+            if not is_there(place.file):
                 continue
             if is_on(as_object(rules.get(plugin.name)), cwd):
                 places.append(place)
@@ -64,7 +64,7 @@ def is_on(rules: Mapping[str, Any], cwd: str) -> bool:
 
 def _about_trust(file: str, cwd: str, settings: Sequence[Layer], read: Read) -> Iterator[Diagnostic]:
     """In a folder that the user does not trust, the agent runs no hooks of settings; Hookline has its own trust."""
-    if not settings or not os.path.lexists(file):
+    if not settings or not is_there(file):
         return
     document = read(file)
     rule = trust_rule(as_object(document.value), cwd)
@@ -75,4 +75,4 @@ def _about_trust(file: str, cwd: str, settings: Sequence[Layer], read: Read) -> 
 
 
 def _value(file: str, read: Read) -> Mapping[str, Any]:
-    return as_object(read(file).value) if os.path.lexists(file) else {}
+    return as_object(read(file).value) if is_there(file) else {}

@@ -18,6 +18,7 @@ from hookline.dialects.dialect import (
     Place,
     Reading,
     Tools,
+    is_there,
     upward,
     user_directories,
     user_directory,
@@ -203,7 +204,7 @@ def _files(stem: str, scope: Scope) -> list[Place]:
 
 def _nearest(directories: Sequence[str], name: str) -> str:
     stems = [os.path.join(directory, _FOLDER, name) for directory in directories]
-    there = (stem for stem in stems if any(os.path.lexists(f"{stem}.{suffix}") for suffix in SUFFIXES))
+    there = (stem for stem in stems if any(is_there(f"{stem}.{suffix}") for suffix in SUFFIXES))
     return next(there, stems[0])
 
 

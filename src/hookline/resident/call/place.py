@@ -4,10 +4,11 @@ Never the directory of the moment alone: an agent goes where it likes, and its g
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from hookline.config.home import projects_here
 from hookline.config.project import is_inside, lookup_directory, project_root
 from hookline.dialects.registry import standard_dialects
 
@@ -56,26 +57,9 @@ def find_place(
     return Place(here or project, project, project_root(project), remarks=tuple(remarks))
 
 
-def moved_home(
-    variables: Sequence[str], env: Mapping[str, str], own_home: Callable[[], str], cwd: str | None = None
-) -> str | None:
-    """The home directory to use, if HOME leads into the project: the one in the user database.
-
-    Settings of a project can set HOME for the hooks of its agent. It would then bring its own trust store, and the
-    user's guards would not be found.
-    """
-    home = os.path.realpath(env.get("HOME", "") or os.sep)
-    roots = [path for _, path in _told(variables, env)]
-    here = project_root(cwd or os.getcwd())
-    roots += [here] if os.path.lexists(os.path.join(here, ".git")) else []
-    roots = [root for root in roots if is_inside(home, root)]
-    if not roots:
-        return None
-    # Only here: the database may be on another machine.
-    own = own_home()
-    real = os.path.realpath(own)
-    # Above both, as / is, no project brings a home.
-    return own if real != home and any(not is_inside(real, root) for root in roots) else None
+def projects_of(variables: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> list[str]:
+    """Return the projects that a call may be of: a home directory in one of them is the project's."""
+    return [path for _, path in _told(variables, env)] + projects_here(cwd)
 
 
 def _differences(told: Sequence[tuple[str, str]]) -> Iterator[str]:

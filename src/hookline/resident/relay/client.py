@@ -153,13 +153,13 @@ def _is_call(words: "Sequence[str]") -> bool:
     named, rest = False, list(words[1:])
     while rest:
         word = rest.pop(0)
-        if word in ("--dialect", "--config"):
+        if word in ("--dialect", "--config", "--home"):
             if not rest or rest.pop(0).startswith("-"):
                 return False
             named |= word == "--dialect"
         elif word.startswith("--dialect="):
             named = True
-        elif word.startswith("-") and not word.startswith("--config=") and word != "--strict":
+        elif word.startswith("-") and not word.startswith(("--config=", "--home=")) and word != "--strict":
             return False
     return named
 

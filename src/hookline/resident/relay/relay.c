@@ -237,14 +237,15 @@ static int is_call(char **words) {
         return 0;
     for (words++; *words != NULL; words++) {
         int dialect = strcmp(*words, "--dialect") == 0;
-        if (dialect || strcmp(*words, "--config") == 0) {
+        if (dialect || strcmp(*words, "--config") == 0 || strcmp(*words, "--home") == 0) {
             if (words[1] == NULL || words[1][0] == '-')
                 return 0;
             named |= dialect;
             words++;
         } else if (starts(*words, "--dialect=")) {
             named = 1;
-        } else if ((*words)[0] == '-' && !starts(*words, "--config=") && strcmp(*words, "--strict") != 0) {
+        } else if ((*words)[0] == '-' && !starts(*words, "--config=") && !starts(*words, "--home=") &&
+                   strcmp(*words, "--strict") != 0) {
             return 0;
         }
     }

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CODE: Final = "wrong-call"
 #: What people call Hookline's own agent.
 OWN_AGENT: Final = "hookline agent"
-_OPTIONS: Final = ("--dialect", "--config", "--print-config", "--strict")
+_OPTIONS: Final = ("--dialect", "--config", "--home", "--print-config", "--strict")
 
 
 class _Call(Struct, frozen=True):

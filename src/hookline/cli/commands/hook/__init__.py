@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from hookline.cli.main import add_strict_option, command_parser
+from hookline.cli.main import add_home_option, add_strict_option, command_parser
 from hookline.cli.output import ExitStatus, note
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--from", dest="source", metavar="NAME", help="whose files they are, if their paths do not say"
     )
+    add_home_option(parser)
     add_strict_option(parser)
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
     _block_when_misused(parser)
@@ -45,17 +46,21 @@ def read_plain_words(words: Sequence[str]) -> SimpleNamespace | None:
 
     An agent starts this for each of its tool calls, and argparse takes as long as a guard.
     """
-    args = SimpleNamespace(words=[], dialect=None, config=None, source=None, strict=False, print_config=None)
+    args = SimpleNamespace(
+        words=[], dialect=None, config=None, source=None, home=None, strict=False, print_config=None
+    )
     rest = iter(words)
     for word in rest:
         if not word.startswith("-"):
             args.words.append(word)
         elif word == "--strict":
             args.strict = True
-        elif word not in ("--dialect", "--config") or (value := next(rest, "-")).startswith("-"):
+        elif word not in ("--dialect", "--config", "--home") or (value := next(rest, "-")).startswith("-"):
             return None
         elif word == "--dialect":
             args.dialect = value
+        elif word == "--home":
+            args.home = value
         else:
             args.config = [*(args.config or ()), value]
     return args

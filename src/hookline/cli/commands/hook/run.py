@@ -27,7 +27,7 @@ def run(args: "argparse.Namespace | SimpleNamespace") -> int:
     try:
         from hookline.cli.commands.hook.serve import serve
 
-        return serve(args.dialect, args.words, args.config, args.source, strict=args.strict)
+        return serve(args.dialect, args.words, args.config, args.source, strict=args.strict, home=args.home)
     except Exception as problem:  # noqa: BLE001 if Hookline itself breaks, even on import, a guard must still block
         from hookline.model.safe_text import one_line
 
@@ -71,7 +71,12 @@ def hook_command(program: str, dialect: "Dialect", event: str, config: str = "",
     """
     import shlex
 
-    of = f" --config {shlex.quote(config)}" if config else ""
+    from hookline.config.home import Home
+
+    # The process that an agent starts does not believe HOME.
+    named = shlex.join(Home(os.environ.get("HOME", "")).option)
+    of = f" {named}" if named else ""
+    of += f" --config {shlex.quote(config)}" if config else ""
     of += f" --from {source}" if source else ""
     return f"{program} hook --dialect {dialect.name}{of} {event}"
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
+from hookline.config.home import HomeError, home_of_call
 from hookline.dialects.registry import dialect_named
-from hookline.journal.file import own_home
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Outcome
 from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
 from hookline.resident.call.answer import BLOCKED, AgentCall
 from hookline.resident.call.payload import CallError, read_input
-from hookline.resident.call.place import moved_home
+from hookline.resident.call.place import projects_of
 from hookline.resident.call.reply import with_lines, without_stdout
 from hookline.resident.call.twin import process_started
 
@@ -36,6 +36,7 @@ def serve(
     source: str | None = None,
     *,
     strict: bool = False,
+    home: str | None = None,
 ) -> int:
     """Read, answer, and return the exit status, which is the agent's own for the answer.
 
@@ -48,7 +49,7 @@ def serve(
         note(printable(f"hookline hook: one event at a time, not {' '.join(words)}"))
         return BLOCKED
     relay = os.environ.pop(RELAY, "")
-    _leave_moved_home(dialect)
+    homeless = _find_home(dialect, home)
     engine = command_engine(caller=dialect, from_agent=True)
     wrong = _unusable(engine, files, source) if files else None
     if wrong is not None:
@@ -56,7 +57,7 @@ def serve(
         return BLOCKED
     call = AgentCall(engine, dialect, words[0] if words else None, files, strict=strict)
     call.started = process_started()
-    raw = _input()
+    raw = homeless or _input()
     signalled: list[int] = []
     status = asyncio.run(_serve(call, raw, signalled))
     if relay and not signalled:
@@ -83,20 +84,19 @@ def _unusable(engine: "Engine", files: Sequence[str], source: str | None) -> str
     return None
 
 
-def _leave_moved_home(name: str) -> None:
-    """Before anything is read or written below HOME."""
+def _find_home(name: str, named: str | None) -> CallError | None:
+    """Decide on the home directory before anything below it is read or written; returns why there is none."""
     dialect = dialect_named(name)
+    variables = dialect.project_variables if dialect is not None else ()
     try:
-        home = moved_home(dialect.project_variables, os.environ, own_home) if dialect is not None else None
-    except OSError:  # the working directory is gone
-        return
-    if home is not None:
-        note(
-            printable(
-                f"hookline hook: HOME is {os.environ['HOME']}, inside the project: {home} is used instead"
-            )
-        )
-        os.environ["HOME"] = home
+        home = home_of_call(named, os.environ, lambda: projects_of(variables, os.environ))
+    except HomeError as problem:
+        os.environ.pop("HOME", None)
+        return CallError(str(problem))
+    if home.remark:
+        note(printable(f"hookline hook: {home.remark}"))
+    os.environ["HOME"] = home.path
+    return None
 
 
 def _input() -> bytes | CallError:

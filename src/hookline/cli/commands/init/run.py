@@ -182,7 +182,7 @@ def _folder(project: str, *, user: bool) -> str:
         return os.path.join(project, ".hookline")
     folder = user_directory(os.environ)
     if folder is None:
-        raise RequestError("you have no home directory: set HOME or XDG_CONFIG_HOME")
+        raise RequestError("you have no home directory: set HOME")
     return folder
 
 

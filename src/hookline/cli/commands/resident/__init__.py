@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookline.cli.main import add_json_option, command_parser
+from hookline.cli.main import add_home_option, add_json_option, command_parser
 
 _DESCRIPTION = """The resident answers the calls that `hookline-relay` brings from your agents, so that not every call
 has to start Hookline. It is started by the first call that finds none, and ends after a while without calls.
@@ -34,4 +34,5 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--folder", metavar="DIR", help="the folder of its socket (default: one of the user)")
     parser.add_argument("--idle", metavar="TIME", default="30m", help="end after this time without calls")
     parser.add_argument("--http", metavar="PORT", type=int, help="also listen on this port of 127.0.0.1")
+    add_home_option(parser)
     add_json_option(parser, "status as JSON")

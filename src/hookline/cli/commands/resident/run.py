@@ -13,6 +13,7 @@ from hookline import __version__
 from hookline.cli.commands.resident.report import as_text
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
+from hookline.config.home import home_of_call, projects_here
 from hookline.resident.folder import FolderError, open_folder
 from hookline.resident.server import Resident, Settings, Status
 from hookline.resident.start import LogFile, ask, start
@@ -104,10 +105,13 @@ def _run(args: argparse.Namespace) -> int:
     from hookline.handlers.process.containment import hide_memory
     from hookline.resident.handlers import SharedProcesses
 
+    # Started by a call, it believes the user database as the call does.
+    home = home_of_call(args.home, os.environ, projects_here)
+    os.environ["HOME"] = home.path
     # It knows the environments of calls, which hooks of other calls must not see.
     hide_memory()
     log = LogFile(os.environ)
-    settings = Settings(_seconds(args.idle), args.http)
+    settings = Settings(_seconds(args.idle), args.http, args.home)
     folder = open_folder(args.folder, create=True)
 
     observer = _observer(log)

@@ -89,7 +89,7 @@ def _file(engine: Engine, cwd: str, *, user: bool) -> str:
     project = nearest_project(cwd, own.project_files)
     folder = user_directory(os.environ) if user else os.path.join(project, own.folder)
     if folder is None:
-        raise RequestError("you have no home directory: set HOME or XDG_CONFIG_HOME")
+        raise RequestError("you have no home directory: set HOME")
     files = [os.path.join(folder, f"hooks.{suffix}") for suffix in SUFFIXES]
     return next((file for file in files if os.path.lexists(file)), files[0])
 
