@@ -2,7 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/
-READY := $(VENV)/.ready
+INSTALLED := $(VENV)/.ready
+# Installed in place, the package follows its sources; the relay, a program, is made again when they change.
+READY := $(VENV)/.relay
+RELAY := src/hookline/resident/relay
 # What must stay covered: the layers every decision passes through, by the tests of those layers. Measuring slows
 # down whatever is run, so the other tests run without. What durable hooks do in processes of their own is not measured.
 LAYERS := tests/model tests/matching tests/permissions tests/engine tests/journal tests/durable/test_hooks.py tests/durable/test_queue.py
@@ -16,11 +19,15 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-$(READY): pyproject.toml requirements/dev.txt requirements/constraints.txt
+$(INSTALLED): pyproject.toml requirements/dev.txt requirements/constraints.txt
 	@echo "setting up $(VENV) (a minute, once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e '.[agent,console,fleet,serve,otel]' -r requirements/dev.txt
+	@touch $(INSTALLED)
+
+$(READY): $(INSTALLED) $(RELAY)/relay.c $(RELAY)/start.sh $(RELAY)/build.py
+	@$(RUN)python -m hookline.resident.relay.build $(RUN)hookline-relay
 	@touch $(READY)
 
 demo: $(READY)  ## an agent at work under the hooks of five agents

@@ -132,7 +132,7 @@ def test_every_agent_runs_the_hooks_of_every_other(convert: Convert, source: str
         ours, text = dialect(target), Path(found["target_file"]).read_text()
         for event in {name for each in found["entries"] for name in each["to"]}:
             assert event in ours.events
-            assert f"hook --dialect {target} --config {file} {event}" in text
+            assert f"hook --dialect {target} --home {convert.where.home} --config {file} {event}" in text
         assert text.count(f"--config {file}") == len({name for one in found["entries"] for name in one["to"]})
 
 

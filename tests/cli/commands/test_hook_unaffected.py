@@ -182,7 +182,7 @@ def test_guards_that_have_to_wait_are_asked(home: Path) -> None:
 # The journal
 
 
-def _without_rights() -> Sequence[str]:
+def without_rights() -> Sequence[str]:
     """How to run a program to which the modes of files apply."""
     if os.geteuid() != 0:
         return ()
@@ -194,7 +194,7 @@ def _without_rights() -> Sequence[str]:
 def by(home: Path, words: Sequence[str], line: str) -> Ran:
     """The call in a fresh process that another program starts."""
     ran = subprocess.run(
-        [*words, *command_line(["hook", "--dialect", "claude-code"])],
+        [*words, *command_line(["hook", "--dialect", "claude-code"], home)],
         input=payload(home, line), text=True, capture_output=True, cwd=home / "project", env=clean_env(home),
         timeout=60, check=False,
     )  # fmt: skip
@@ -212,7 +212,7 @@ def closed_to_all(folder: Path) -> Generator[None]:
 
 def test_a_state_directory_without_rights_changes_no_decision(home: Path) -> None:
     _fill(home)
-    words = _without_rights()
+    words = without_rights()
     with closed_to_all(home / ".local/state/hookline"):
         check_decisions(lambda line: by(home, words, line))
 

@@ -51,3 +51,16 @@ def _works(program: Path) -> bool:
     except OSError:
         return False
     return done.returncode == 2 and done.stderr.startswith(b"hookline-relay: --resident")
+
+
+if __name__ == "__main__":
+    # In place, for a package that is installed in place: `make` does it when the sources of the relay change.
+    import sys
+
+    from hookline import __version__
+
+    program = Path(sys.argv[1])
+    draft = program.with_name(f"{program.name}.new")
+    if not compile_relay(draft, __version__):
+        write_pure_relay(draft, __version__, str(_HERE.parents[2]))
+    draft.replace(program)  # the old one may be running
