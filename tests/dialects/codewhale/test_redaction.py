@@ -68,3 +68,17 @@ def test_a_hook_that_could_not_start_shows_what_kind_of_error_and_no_more(event:
     assert reason.startswith("hook run [path] gave no answer: its working directory [path]")
     for hidden in ("/no", "deploy", "token"):
         assert hidden not in reason
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("event", ["message_submit", "tool_call_before"])
+@pytest.mark.parametrize("end", ["exit 1", "kill -9 $$"])
+def test_what_a_failed_guard_wrote_to_stderr_is_redacted(end: str, event: str, strict: bool) -> None:
+    command = f"echo 'cannot read /etc/passwd with token=abc' >&2; echo more >&2; {end}"
+    hook = entry(event, command, name="guard", continue_on_error=not strict)
+    outcome = agent_with(hook).fire(event, HELLO if event == "message_submit" else bash())
+    (said,) = [outcome.reason] if strict else [message.text for message in outcome.messages]
+
+    assert said is not None
+    assert said.startswith("hook guard gave no answer: ")
+    assert said.endswith(": cannot read [path] with [secret]")

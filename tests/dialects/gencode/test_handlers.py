@@ -118,8 +118,10 @@ def test_a_prompt_has_the_payload_in_place_of_its_arguments_or_below() -> None:
     assert (outcome.blocked, agent.runs[0].status) == (False, "not_started")
 
 
-@pytest.mark.parametrize("reply", ["no", "```json\n{}\n```", '{"continue": false} because'])
-def test_a_reply_that_is_more_than_json_is_not_read(reply: str) -> None:
+@pytest.mark.parametrize(
+    "reply", ["no", "", '{"continue": false} because', '{"decision": "block"}', '{"ok": false}']
+)
+def test_a_reply_that_decides_nothing_or_is_more_than_json_is_a_failure(reply: str) -> None:
     entry = {"type": "prompt", "prompt": "x"}
     outcome, agent = asked(entry, standard_handlers(completer=Model(reply)))
     assert (outcome.votes, agent.runs[0].cause) == ((), "unreadable")

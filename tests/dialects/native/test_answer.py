@@ -39,12 +39,18 @@ def said(event: EventSpec[Any], document: dict[str, Any]) -> Decoded:
     others = [
         WIRE.decode(call(event, kind="function"), Returned(document)),
         WIRE.decode(call(event, kind="http"), Replied(text, 200)),
-        WIRE.decode(call(event, kind="prompt"), Replied(b"```json\n" + text + b"\n```")),
         WIRE.decode(call(event, kind="mcp_tool"), Replied(text)),
     ]
     for other in others:
         assert (other.outcome, other.ignored) == (printed.outcome, printed.ignored)
         assert (other.failure is None) == (printed.failure is None)
+    model = WIRE.decode(call(event, kind="prompt"), Replied(b"```json\n" + text + b"\n```"))
+    says_nothing = printed.outcome == GO_ON and not {"ok", "continue"} & {
+        key for key in document if document[key] is not None
+    }
+    # A model was asked to decide, so an answer that does not is a failure.
+    assert (model.failure is None) == (printed.failure is None and not says_nothing)
+    assert model.outcome == printed.outcome
     return printed
 
 

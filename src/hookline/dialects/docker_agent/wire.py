@@ -88,13 +88,16 @@ class DockerWire(ResultReader):
             return Decoded(Outcome(messages=(cannot_block(call),)), ignored=("block",))
         return Decoded(Outcome(votes=(Vote("block", stderr_text(raw) or no_reason(call)),)))
 
+    def model_answered(self, call: Call, raw: Replied) -> Decoded:
+        """Read a decision where the hook asks for one; any other reply is for the model."""
+        text = raw.body.decode("utf-8", "replace").strip()
+        if call.hook.spec.schema == VERDICT_SCHEMA:
+            return self._verdict(call, raw, text)
+        return self._context(call, text, "the model's reply")
+
     def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
-        """JSON only where it starts like an object; other text is for the model, as is the reply of a model hook."""
+        """JSON only where it starts like an object; other text is for the model."""
         text = output.decode("utf-8", "replace").strip()
-        if isinstance(raw, Replied):
-            if call.hook.spec.schema == VERDICT_SCHEMA:
-                return self._verdict(call, raw, text)
-            return self._context(call, text, "the model's reply")
         if text.startswith("{"):
             return self.json_answer(call, raw, text.encode())
         if text and self._strict:

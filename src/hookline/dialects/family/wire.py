@@ -222,7 +222,23 @@ class ResultReader:
             return self.failed(call, raw, "transport", with_first_line(f"HTTP {raw.status}", raw.body))
         if raw.truncated:
             return self.failed(call, raw, "truncated", "the reply was cut off, so it was not read")
+        if call.hook.kind in ("prompt", "agent"):
+            return self.model_answered(call, raw)
         return self.printed(call, raw, raw.body)
+
+    def model_answered(self, call: Call, raw: Replied) -> Decoded:
+        """Read one JSON object, alone or in a code fence. It must decide something, or say to go on."""
+        text = without_fence(raw.body.strip())
+        said = self.json_answer(call, raw, text)
+        if said.outcome != GO_ON or said.failure is not None or self.says_go_on(self.read_json(text)):
+            return said
+        fields = ", ".join(said.ignored)[:120]
+        detail = "the model's answer decides nothing" + (f": {fields}" if fields else "")
+        return self.failed(call, raw, "unreadable", detail)
+
+    def says_go_on(self, document: Mapping[str, Any]) -> bool:
+        """Return True if an answer that decides nothing is meant to let the agent go on."""
+        return document.get("continue") is not None
 
     def is_http_error(self, status: int | None) -> bool:
         return status is not None and not 200 <= status < 300

@@ -302,6 +302,10 @@ class GenCodeWire(ResultReader):
             return super().exited(call, raw)
         return self.printed(call, raw, rest)
 
+    def says_go_on(self, document: Mapping[str, Any]) -> bool:
+        """Keys are read in any case; `{}` is what models are asked for."""
+        return not document or super().says_go_on({key.lower(): value for key, value in document.items()})
+
     def is_http_error(self, status: int | None) -> bool:
         return status is not None and status >= 400
 

@@ -16,7 +16,6 @@ from hookline.dialects.family.wire import (
     scene_texts,
     split_async_mark,
     stderr_text,
-    without_fence,
 )
 from hookline.dialects.json_text import plain_copy, written
 from hookline.dialects.native.events import PLAIN_TEXT_IS_CONTEXT, REWRITTEN_SHAPES
@@ -166,9 +165,9 @@ class NativeWire(ResultReader):
         return Decoded(kept, ignored=ignored)
 
     def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
-        if isinstance(raw, Replied) and call.hook.kind != "mcp_tool":
-            return self._replied_json(call, raw, _trimmed(output))
         text = _trimmed(output)
+        if isinstance(raw, Replied) and call.hook.kind != "mcp_tool":
+            return self.json_answer(call, raw, text) if text else NOTHING_SAID
         if isinstance(raw, Exited) and split_async_mark(output)[0]:
             text = _answer_text(raw)
             # It went on in the background by itself.
@@ -189,11 +188,8 @@ class NativeWire(ResultReader):
         except UnicodeDecodeError:
             return self.failed(call, raw, "unreadable", "its text is not UTF-8")
 
-    def _replied_json(self, call: Call, raw: Replied, text: bytes) -> Decoded:
-        """A server may say nothing; a model must answer."""
-        if call.hook.kind in ("prompt", "agent"):
-            return self.json_answer(call, raw, without_fence(text))
-        return self.json_answer(call, raw, text) if text else NOTHING_SAID
+    def says_go_on(self, document: Mapping[str, Any]) -> bool:
+        return document.get("ok") is not None or super().says_go_on(document)
 
     def read_json(self, text: bytes) -> Any:
         # Loaded with the first answer: most hooks say nothing.
