@@ -309,8 +309,13 @@ class Agent:
         """The turn a text begins. Hooks of prompts do not see a wake: the user did not type it."""
         if woken:
             return self._new_turn(AcceptedPrompt(shown=text, text=text, wake=wake))
-        found = self._submission.command(text) or await self._submission.submit(text)
+        found = self._submission.command(text)
+        if found is None:
+            # Hooks of prompts get the number of the turn that the prompt is to begin.
+            self.hooks.update(turn=self.turns + 1)
+            found = await self._submission.submit(text)
         if isinstance(found, RejectedPrompt):
+            self.hooks.update(turn=self.turns or None)
             return PromptResult(status="blocked", why=found.why, rejected_text=found.text)
         if isinstance(found, AcceptedPrompt):
             self._last_prompt = found

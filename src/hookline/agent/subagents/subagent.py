@@ -192,6 +192,7 @@ class Subagent:
         self._late = LateMessages(hooks.inbox, self._conversation, user, self._workplace.watch)
 
     async def play(self, prompt: str, description: str) -> tuple[Ending, Turn]:
+        self._hooks.update(prompt=prompt)
         begun = await self._hooks.dispatch(
             e.SUBAGENT_START,
             p.SubagentBegun(
