@@ -85,6 +85,30 @@ def is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+def is_time(value: str) -> bool:
+    return value.startswith("20") and value.endswith(("Z", "+00:00"))
+
+
+def is_id(value: str) -> bool:
+    return len(value) == len("00000000-0000-0000-0000-000000000000")
+
+
+def holds(text: str) -> Callable[[str], bool]:
+    def check(value: str) -> bool:
+        return text in value
+
+    return check
+
+
+def has(**fields: Any) -> Callable[[Dump], bool]:
+    """Whether a hook's document has these values."""
+
+    def check(dump: Dump) -> bool:
+        return all(dump.document.get(name) == value for name, value in fields.items())
+
+    return check
+
+
 def known(counts: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is not known."""
     return {name: value for name, value in counts.items() if value is not None}

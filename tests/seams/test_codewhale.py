@@ -1,7 +1,7 @@
 """CodeWhale: the documents of the RFC's four events, and the variables of all of them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 
 from hookline.dialects.codewhale.events import ROWS
 from tests.seams import played as s
-from tests.seams.compare import Seam, is_count, or_absent, played, problems
+from tests.seams.compare import Seam, has, is_count, is_time, or_absent, played, problems
 
 _SHARED = ("session_id", "workspace", "mode", "model", "total_tokens")
 #: The keys of the documents, as the RFC and CodeWhale's own page list them.
@@ -110,7 +110,7 @@ def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
             "session_id": where,
             "workspace": project,
             "mode": "plan",
-            "created_at": lambda text: text.startswith("20"),
+            "created_at": is_time,
             "model_backed": True,
             "provider": None,
             "billing_surface": None,
@@ -174,6 +174,21 @@ def _is_preview_of(text: str) -> Any:
     return check
 
 
+def _of_call(name: str) -> Callable[[s.Dump], bool]:
+    def check(dump: s.Dump) -> bool:
+        return dump.env["DEEPSEEK_TOOL_CALL_ID"] == name
+
+    return check
+
+
+def _is_second(dump: s.Dump) -> bool:
+    return str(dump.document["turn_id"]).endswith(".2")
+
+
+def _prints(dump: s.Dump) -> bool:
+    return "printf" in dump.env["DEEPSEEK_TOOL_ARGS"]
+
+
 SEAM = Seam(
     dialect="codewhale",
     config=".codewhale/config.toml",
@@ -182,11 +197,11 @@ SEAM = Seam(
     wanted=_wanted,
     fields=_fields,
     chosen={
-        "message_submit": lambda dump: dump.document["text"] == s.SECOND,
-        "turn_end": lambda dump: dump.document["turn_id"].endswith(".2"),
-        "tool_call_before": lambda dump: dump.env["DEEPSEEK_TOOL_CALL_ID"] == "ok",
-        "tool_call_after": lambda dump: dump.env["DEEPSEEK_TOOL_CALL_ID"] == "broken",
-        "shell_env": lambda dump: "printf" in dump.env["DEEPSEEK_TOOL_ARGS"],
+        "message_submit": has(text=s.SECOND),
+        "turn_end": _is_second,
+        "tool_call_before": _of_call("ok"),
+        "tool_call_after": _of_call("broken"),
+        "shell_env": _prints,
     },
 )
 

@@ -11,7 +11,7 @@ from hookline.dialects.docker_agent.events import rows
 from hookline.dialects.docker_agent.payload import EVENT_KEYS
 from hookline.model.messages import Assistant
 from tests.seams import played as s
-from tests.seams.compare import ABSENT, Seam, known, or_absent, played, problems
+from tests.seams.compare import ABSENT, Seam, has, holds, known, or_absent, played, problems
 
 _SHARED = ("session_id", "cwd", "hook_event_name", "agent_name", "model_id", "last_user_message")
 _WITH_GROUPS = {row.name for row in rows() if row.tools}
@@ -113,7 +113,7 @@ def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
         },
         "on_error": {
             "last_user_message": s.THIRD, "notification_level": "error",
-            "notification_message": lambda text: s.ERROR in text,
+            "notification_message": holds(s.ERROR),
         },
         "pre_compact": {**again, "source": "manual"},
         "before_compaction": {
@@ -134,10 +134,6 @@ def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
     }
 
 
-def _of_call(name: str) -> Any:
-    return lambda dump: dump.document["tool_use_id"] == name
-
-
 SEAM = Seam(
     dialect="docker-agent",
     config="agent.yaml",
@@ -155,11 +151,11 @@ SEAM = Seam(
         }
     ),
     chosen={
-        "before_llm_call": lambda dump: dump.document["iteration"] == 2,
-        **{name: _of_call("ok") for name in ("tool_input_transform", "tool_guard", "pre_tool_use")},
-        "tool_response_transform": _of_call("ok"),
-        "permission_request": _of_call("asked"),
-        "post_tool_use": _of_call("broken"),
+        "before_llm_call": has(iteration=2),
+        **{name: has(tool_use_id="ok") for name in ("tool_input_transform", "tool_guard", "pre_tool_use")},
+        "tool_response_transform": has(tool_use_id="ok"),
+        "permission_request": has(tool_use_id="asked"),
+        "post_tool_use": has(tool_use_id="broken"),
     },
 )
 

@@ -1,6 +1,7 @@
 """Gemini CLI: every field of its events; those of the model read the same messages as everybody."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from hookline.dialects.gemini_cli.events import ROWS
 from tests.seams import played as s
-from tests.seams.compare import ABSENT, Seam, played, problems
+from tests.seams.compare import ABSENT, Seam, is_time, played, problems
 
 _CALL = ("tool_name", "tool_input", "mcp_context", "original_request_name")
 #: What each event has beside what all have, as the client's page lists it.
@@ -35,7 +36,7 @@ def _fields(dump: s.Dump) -> dict[str, Any]:
 
 def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
     used, project = s.SAID["done"].usage(session.kind), str(session.project)
-    request = {
+    request: dict[str, Any] = {
         "model": s.MODEL,
         "messages": [{"role": "user", "content": s.FIRST}, {"role": "model", "content": s.LOOKING}],
         "config": {},
@@ -74,13 +75,28 @@ def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
         "session_id": session.session_id,
         "transcript_path": session.transcript,
         "cwd": project,
-        "timestamp": lambda text: text.startswith("20") and text.endswith("Z"),
+        "timestamp": is_time,
         "GEMINI_PROJECT_DIR": project,
         "GEMINI_CWD": project,
         "GEMINI_SESSION_ID": session.session_id,
         "CLAUDE_PROJECT_DIR": project,
     }
     return {event: {**shared, "hook_event_name": event, **fields} for event, fields in found.items()}
+
+
+def _has_two(dump: s.Dump) -> bool:
+    return len(dump.document["llm_request"]["messages"]) == 2
+
+
+def _is_done(dump: s.Dump) -> bool:
+    return dump.document["llm_response"]["text"] == s.DONE
+
+
+def _runs(line: str) -> Callable[[s.Dump], bool]:
+    def check(dump: s.Dump) -> bool:
+        return line in str(dump.document["tool_input"])
+
+    return check
 
 
 SEAM = Seam(
@@ -97,11 +113,11 @@ SEAM = Seam(
     wanted=_wanted,
     fields=_fields,
     chosen={
-        "BeforeModel": lambda dump: len(dump.document["llm_request"]["messages"]) == 2,
-        "BeforeToolSelection": lambda dump: len(dump.document["llm_request"]["messages"]) == 2,
-        "AfterModel": lambda dump: dump.document["llm_response"]["text"] == s.DONE,
-        "BeforeTool": lambda dump: "printf" in str(dump.document["tool_input"]),
-        "AfterTool": lambda dump: "exit 3" in str(dump.document["tool_input"]),
+        "BeforeModel": _has_two,
+        "BeforeToolSelection": _has_two,
+        "AfterModel": _is_done,
+        "BeforeTool": _runs("printf"),
+        "AfterTool": _runs("exit 3"),
     },
 )
 

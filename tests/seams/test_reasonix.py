@@ -8,7 +8,7 @@ import pytest
 
 from hookline.dialects.reasonix.payload import KEYS
 from tests.seams import played as s
-from tests.seams.compare import ABSENT, Seam, is_count, known, or_absent, played, problems
+from tests.seams.compare import ABSENT, Seam, has, holds, is_count, known, or_absent, played, problems
 
 
 def _counts(used: s.Usage) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
         "PreToolUse": _tool("ok", session.project),
         "PermissionRequest": {**_tool("asked", session.project), "toolCallId": "asked"},
         "PostToolUse": {
-            **_tool("ok", session.project), "toolResult": lambda text: json.loads(text)["stdout"] == s.OUTPUT,
+            **_tool("ok", session.project), "toolResult": holds(f'"stdout":"{s.OUTPUT}"'),
             "error": ABSENT,
         },
         "PostToolUseFailure": {
@@ -69,7 +69,7 @@ def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
         },
         "TurnEnd": {"turn": 1, "lastAssistantText": s.DONE, "last_assistant_message": s.DONE},
         "Stop": {"turn": 1, "lastAssistantText": s.DONE, "error": ABSENT},
-        "StopFailure": {"turn": 3, "error": "rate_limit", "message": lambda text: s.ERROR in text},
+        "StopFailure": {"turn": 3, "error": "rate_limit", "message": holds(s.ERROR)},
         "SubagentStop": {"lastAssistantText": s.SUB_ANSWER, "subject": "general-purpose"},
         "Notification": {"message": "Write needs your permission", "notificationType": "permission_prompt"},
         "PreCompact": {"trigger": "manual"},
@@ -86,6 +86,10 @@ def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
     return {event: {"event": event, **shared, **fields} for event, fields in found.items()}
 
 
+def _has_results(dump: s.Dump) -> bool:
+    return len(dump.document["modelMessages"]) > 1
+
+
 SEAM = Seam(
     dialect="reasonix",
     config=".reasonix/settings.json",
@@ -98,12 +102,12 @@ SEAM = Seam(
     },
     wanted=_wanted,
     chosen={
-        "UserPromptSubmit": lambda dump: dump.document["prompt"] == s.SECOND,
-        "TurnStart": lambda dump: dump.document["turn"] == 2,
-        "PreModelCall": lambda dump: len(dump.document["modelMessages"]) > 1,
-        "PreToolUse": lambda dump: "printf" in str(dump.document["toolArgs"]),
-        "PostToolUse": lambda dump: "printf" in str(dump.document["toolArgs"]),
-        "PermissionRequest": lambda dump: dump.document["toolCallId"] == "asked",
+        "UserPromptSubmit": has(prompt=s.SECOND),
+        "TurnStart": has(turn=2),
+        "PreModelCall": _has_results,
+        "PreToolUse": has(toolArgs=s.CALLS["ok"][1]),
+        "PostToolUse": has(toolArgs=s.CALLS["ok"][1]),
+        "PermissionRequest": has(toolCallId="asked"),
     },
 )
 

@@ -193,6 +193,11 @@ class Spending:
     def add(self, usage: Usage) -> None:
         self.totals = totals_of(self.totals + usage)
 
+    def known(self, conversation_tokens: int | None) -> Totals | None:
+        """The totals, None while nothing is known of them."""
+        found = totals_of(self.totals, conversation_tokens)
+        return found if found != Totals() else None
+
     def restore(self, usage: Usage) -> None:
         """Go on from what an earlier session has used."""
         self.totals = totals_of(usage)

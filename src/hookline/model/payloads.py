@@ -312,6 +312,7 @@ class WorktreeGone(Payload, frozen=True, kw_only=True):
 
 
 class ShownMessage(Payload, frozen=True, kw_only=True):
+    turn_id: str | None = None
     message_id: str = ""
     delta: str = ""
     index: int = 0

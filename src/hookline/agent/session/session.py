@@ -22,7 +22,7 @@ from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
-from hookline.model.usage import Totals, totals_of
+from hookline.model.usage import Totals
 
 P = TypeVar("P")
 
@@ -168,7 +168,7 @@ class Agent:
             duration_ms=self._lasted(),
             cost_usd=self.totals.cost_usd,
             turns=self.turns,
-            totals=totals_of(self.totals, self.conversation.tokens),
+            totals=self.hooks.spending.known(self.conversation.tokens),
         )
         self._end_fired = True
         self._ending = ending = asyncio.ensure_future(self.fire(e.SESSION_END, payload))

@@ -160,8 +160,17 @@ class Subagent:
         # The user may have switched the model since the session began.
         self._model = kind.model or parent.hooks.scene.model or parent.settings.model
         user = parent.user.of_subagent(kind.name)
+        scene = parent.hooks.scene
         hooks = parent.hooks.of_subagent(
-            user, agent_id=agent_id, agent_type=kind.name, cwd=cwd, model=self._model
+            user,
+            agent_id=agent_id,
+            agent_type=kind.name,
+            cwd=cwd,
+            model=self._model,
+            turn=scene.turn,
+            prompt_id=scene.prompt_id,
+            # That of the session; its own is in the payload of SubagentStop.
+            transcript_path=scene.transcript_path,
         )
         self._workplace = Workplace(
             hooks, cwd, env=caller.env, files=caller.files, agent_id=agent_id, agent_type=kind.name

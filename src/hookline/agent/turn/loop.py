@@ -15,7 +15,6 @@ from hookline.model import payloads as p
 from hookline.model.events import EventSpec
 from hookline.model.messages import ToolUse, User
 from hookline.model.outcome import GO_ON, Outcome
-from hookline.model.usage import totals_of
 
 #: What the model is sent when a gate sends it back and gives no reason.
 _SENT_BACK = "A check rejected the previous answer. Look at it again, fix what is wrong, and answer again."
@@ -70,7 +69,7 @@ class Loop:
                 turn=turn.number,
                 prompt=turn.text,
                 session_ms=turn.session_ms,
-                totals=totals_of(self._hooks.spending.totals, self._conversation.tokens),
+                totals=self._hooks.spending.known(self._conversation.tokens),
             ),
         )
 

@@ -162,7 +162,12 @@ class ModelRequests:
             return
         shown = await self._hooks.dispatch(
             e.MESSAGE_DISPLAY,
-            p.ShownMessage(message_id=f"{turn.number}.{turn.iteration}", delta=text, final=True),
+            p.ShownMessage(
+                turn_id=f"{self._hooks.scene.session_id}.{turn.number}",
+                message_id=f"{turn.number}.{turn.iteration}",
+                delta=text,
+                final=True,
+            ),
         )
         answer: Any = shown.answer
         turn.last_shown = answer if isinstance(answer, str) else text

@@ -17,7 +17,7 @@ from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
 from hookline.model.outcome import ContextItem, Outcome
-from hookline.model.usage import Usage, totals_of
+from hookline.model.usage import Usage
 from hookline.permissions.rules import RuleSet
 from hookline.permissions.state import Permissions
 
@@ -142,7 +142,7 @@ class Settlement:
                 duration_ms=int((time.monotonic() - started) * 1000),
                 last_assistant_message=turn.last_text,
                 usage=turn.usage if turn.iteration else None,
-                totals=totals_of(totals, self._conversation.tokens),
+                totals=self._hooks.spending.known(self._conversation.tokens),
                 tool_count=turn.tool_count,
                 queued_message_count=queued,
                 stop_hook_active=turn.held,
