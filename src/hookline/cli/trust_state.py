@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from hookline.cli.describe import short_source
 from hookline.cli.output import note
 from hookline.cli.text import count_of
-from hookline.config.trust.trust import State, only_tightens
+from hookline.config.trust.trust import Standing, State, only_tightens
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -21,24 +19,18 @@ _LONGEST_NAME, _LONGEST = 60, 400
 USUAL: frozenset[State] = frozenset(("trusted", "disabled"))
 
 
-class TrustDocument(Struct, frozen=True):
-    """Whether a hook may run, as far as trust goes, and why."""
-
-    state: State
-    why: str
-
-
-def trust_of(engine: "Engine", hook: "Hook") -> TrustDocument:
+def trust_of(engine: "Engine", hook: "Hook") -> Standing:
+    """Return whether a hook may run, as far as trust goes, and why, as commands show it."""
     if hook.disabled_by is not None:
-        return TrustDocument("disabled", f"disabled by {hook.disabled_by}")
+        return Standing("disabled", f"disabled by {hook.disabled_by}")
     if engine.trust is None:
         # Only files that were named have been read.
         if hook.mode == "off":
-            return TrustDocument("disabled", "it is switched off")
-        return TrustDocument("trusted", "you named it")
+            return Standing("disabled", "it is switched off")
+        return Standing("trusted", "you named it")
     standing = engine.trust.standing(hook)
     tightens = not standing.runs and standing.state != "disabled" and only_tightens(hook)
-    return TrustDocument(
+    return Standing(
         standing.state, f"{standing.why}; only its denials and questions count" if tightens else standing.why
     )
 

@@ -37,7 +37,9 @@ class Called(Struct, frozen=True, kw_only=True, gc=False):
 NO_CALL = Called()
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class RunResult(Struct, frozen=True, kw_only=True):
+    """What one hook did, or why it did nothing."""
+
     hook: str
     source: str = ""
     dialect: str = "native"
@@ -62,11 +64,16 @@ class Run(Struct, frozen=True, kw_only=True):
     signal: int | None = None
     queue_ms: float = 0.0
     duration_ms: float = 0.0
-    #: A Python script was run by an interpreter that was started ahead. False: it could have been, but none was ready.
-    warm: bool | None = None
     stdout: str = ""
     stderr: str = ""
     truncated: bool = False
+
+
+class Run(RunResult, frozen=True, kw_only=True):
+    """The same as a record of the journal: also at which event, in which session and about which call."""
+
+    #: A Python script was run by an interpreter that was started ahead. False: it could have been, but none was ready.
+    warm: bool | None = None
     event: str = ""
     spelled: str = ""
     session: str = ""

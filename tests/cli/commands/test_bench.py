@@ -12,7 +12,7 @@ import pytest
 from hookline import Engine
 from hookline.cli.commands.bench.plan import plan, samples
 from hookline.cli.commands.bench.report import hook_figures, percent, times
-from hookline.cli.trust_state import TrustDocument
+from hookline.config.trust.trust import Standing
 from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_START, STOP
 from hookline.extending import Run, Scene
 from tests.cli.golden import check_golden, normalised
@@ -21,7 +21,7 @@ from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli
 from tests.every import every
 from tests.waiting import wait_until
 
-YOURS = TrustDocument("trusted", "it is your own")
+YOURS = Standing("trusted", "it is your own")
 HOOKS = """\
 [[hooks.PreToolUse]]
 matcher = "Bash"

@@ -13,7 +13,7 @@ from hookline.agent.ports import Listener, Shown
 from hookline.agent.session.session import Agent, PromptResult
 from hookline.cli.commands.agent.conversation import LineInput
 from hookline.cli.commands.agent.plain import LineFront, PlainLines, PrintedAnswers, ProgressLines
-from hookline.cli.commands.fire.report import name_redactor, outcome_document, run_document
+from hookline.cli.commands.fire.report import name_redactor, outcome_document, run_result
 from hookline.cli.output import show_part
 from hookline.cli.text import json_lines
 from hookline.journal.journal import Journal
@@ -112,7 +112,7 @@ def _event(fired: Fired, journal: Journal) -> dict[str, Any]:
         "agent": fired.agent,
         "payload": _payload(fired.payload),
         "outcome": msgspec.to_builtins(outcome_document(fired.outcome, name_redactor(journal)), enc_hook=str),
-        "runs": [msgspec.to_builtins(run_document(journal.cleaned(run))) for run in fired.runs],
+        "runs": [msgspec.to_builtins(run_result(journal.cleaned(run))) for run in fired.runs],
     }
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from hookline.cli.describe import short_source
 from hookline.cli.text import count_of, indented, json_lines, paragraph, table
-from hookline.cli.trust_state import TrustDocument
+from hookline.config.trust.trust import Standing
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
@@ -45,7 +45,7 @@ class HookBench(Struct, frozen=True, forbid_unknown_fields=True):
     dialect: str
     type: str
     timeout_s: float
-    trust: TrustDocument
+    trust: Standing
     #: How its runs ended, by status; `skipped` when it was not run.
     statuses: dict[str, int]
     times: Times | None = None
@@ -113,7 +113,7 @@ def hook_figures(
     source: str,
     runs: Sequence[Run],
     spawn_ms: float | None,
-    trust: TrustDocument,
+    trust: Standing,
     warm_runs: Sequence[Run] = (),
     why_cold: str | None = None,
 ) -> HookBench:

@@ -42,8 +42,9 @@ from hookline.cli.engines import (
 from hookline.cli.output import ExitStatus, Progress, note, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, terminal_width
-from hookline.cli.trust_state import TrustDocument, is_held_back, report_held_back, report_store, trust_of
+from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
+from hookline.config.trust.trust import Standing
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.warm.scripts import WarmScripts
 from hookline.journal.journal import Journal
@@ -158,7 +159,7 @@ class _HookKeys:
         run = self._journal.cleaned(Run(hook=hook.name, source=str(hook.where)))
         return run.hook, run.source
 
-    def trust(self, hook: Hook) -> TrustDocument:
+    def trust(self, hook: Hook) -> Standing:
         return trust_of(self._engine, hook)
 
     def can_run_warm(self, hook: Hook) -> bool:

@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from hookline.checks.context import entries
 from hookline.checks.coverage import Coverage, Covered
 from hookline.checks.programs import KNOWN_GAP, Tier, survivors
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde
-from hookline.cli.trust_state import USUAL, TrustDocument
+from hookline.cli.trust_state import USUAL
 from hookline.config.dormant import Dormant
 from hookline.config.load import Found, Loaded
-from hookline.config.trust.trust import State
+from hookline.config.trust.trust import Standing, State
 from hookline.model.diagnostics import Diagnostic, Severity, Where
-from hookline.model.hook import Hook, Scope
+from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
 
 Weight = Literal["error", "warning", "note"]
@@ -35,7 +36,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
 
     cwd: str
     loaded: Loaded
-    trust: Callable[[Hook], TrustDocument]
+    trust: Callable[[Hook], Standing]
     #: Files whose hooks are not in force.
     dormant: tuple[Dormant, ...]
     #: In the order they are shown.
@@ -106,12 +107,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
         return "\n".join(_lines(self, width))
 
 
-class FileDocument(Struct, frozen=True):
-    file: str
-    dialect: str
-    scope: Scope
-    needs_trust: bool
-    unreadable: bool
+class FileDocument(Found, frozen=True, kw_only=True):
     hooks: int
     #: How many hooks at each event.
     events: dict[str, int]
@@ -254,16 +250,8 @@ def _guard_document(findings: Findings, found: Coverage) -> GuardDocument:
 
 def _file_document(findings: Findings, found: Found) -> FileDocument:
     events = findings.events_of(found)
-    return FileDocument(
-        found.file,
-        found.dialect,
-        found.scope,
-        found.needs_trust,
-        found.unreadable,
-        events.total(),
-        dict(events),
-        findings.trust_in(found),
-    )
+    trust = findings.trust_in(found)
+    return FileDocument(**asdict(found), hooks=events.total(), events=dict(events), trust=trust)
 
 
 def _dormant_document(dormant: Dormant) -> DormantDocument:

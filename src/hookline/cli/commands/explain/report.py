@@ -15,7 +15,7 @@ from hookline.cli.describe import (
     told_text,
 )
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table, with_tilde
-from hookline.cli.trust_state import TrustDocument
+from hookline.config.trust.trust import Standing
 from hookline.model.hook import InDoubt, Output, Scope
 from hookline.model.policy import Cause, Limit, Reaction
 from hookline.model.run import Mode
@@ -92,7 +92,7 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     admission_reason: str
     #: The user has not trusted everything in its file.
     needs_trust: bool
-    trust: TrustDocument
+    trust: Standing
 
 
 class LaneFacts(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
@@ -27,15 +26,15 @@ from hookline.cli.text import (
     with_tildes,
     wrapped,
 )
-from hookline.cli.trust_state import USUAL, TrustDocument
+from hookline.cli.trust_state import USUAL
+from hookline.config.trust.trust import Standing
 from hookline.engine.background import LateMessage
 from hookline.engine.explain import ASKED_INSTEAD
 from hookline.journal.journal import Journal
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import EventSpec, May
-from hookline.model.outcome import ContextItem, Outcome, Permission
-from hookline.model.policy import Cause
-from hookline.model.run import Decision, Mode, Run, Status
+from hookline.model.outcome import ContextItem, Outcome, Permission, PermissionUpdate
+from hookline.model.run import Run, RunResult
 from hookline.model.safe_text import one_line, printable
 
 #: How the reason of a hook begins that a dry run would have run.
@@ -77,7 +76,7 @@ class Firing(Struct, frozen=True):
     #: Takes secrets out of the names of hooks.
     redact: Callable[[str], str]
     #: By name and source of an entry.
-    trust: Mapping[tuple[str, str], TrustDocument] = {}
+    trust: Mapping[tuple[str, str], Standing] = {}
     diagnostics: Sequence[Diagnostic] = ()
     dry: bool = False
     #: The tool that was called, by the caller's name for it.
@@ -88,8 +87,8 @@ class Firing(Struct, frozen=True):
             event=self.event.name,
             outcome=outcome_document(self.outcome, self.redact),
             runs=tuple(
-                FiredRunDocument(
-                    **asdict(run_document(entry.run)),
+                FiredRun(
+                    **asdict(run_result(entry.run)),
                     told=entry.told,
                     trust=self.trust[entry.run.hook, entry.run.source],
                 )
@@ -118,7 +117,7 @@ class OutcomeDocument(Struct, frozen=True, kw_only=True):
     updated_prompt: Any
     updated_output: Any
     updated_messages: Any
-    permission_updates: tuple[Mapping[str, Any], ...]
+    permission_updates: tuple[PermissionUpdate, ...]
     watch_paths: tuple[str, ...]
     initial_user_message: str | None
     retry: bool
@@ -128,43 +127,13 @@ class OutcomeDocument(Struct, frozen=True, kw_only=True):
     messages: tuple[str, ...]
 
 
-class RunDocument(Struct, frozen=True, kw_only=True):
-    """One hook of the event, run or not."""
-
-    hook: str
-    source: str
-    dialect: str
-    type: str
-    status: Status
-    cause: Cause | None
-    why: str
-    detail: str
-    decision: Decision | None
-    reason: str | None
-    dropped: tuple[str, ...]
-    passed_without_answer: bool
-    mode: Mode
-    recheck: bool
-    #: The tool's name as the hook was told it, if that is not the one it was called by.
-    told_as: str | None
-    #: What could not be told, if it was only in doubt that the call concerns the hook.
-    doubt: str | None
-    exit_code: int | None
-    signal: int | None
-    queue_ms: float
-    duration_ms: float
-    stdout: str
-    stderr: str
-    truncated: bool
-
-
-class FiredRunDocument(RunDocument, frozen=True, kw_only=True):
+class FiredRun(RunResult, frozen=True, kw_only=True):
     """One hook of the event that was fired, run or not."""
 
     #: What the hook is told of a tool call, if its agent would make that call in another way. It is the call as it was
     #: made, before hooks rewrote it.
     told: ToldDocument | None
-    trust: TrustDocument
+    trust: Standing
 
 
 class FireDocument(Struct, frozen=True, kw_only=True):
@@ -172,7 +141,7 @@ class FireDocument(Struct, frozen=True, kw_only=True):
 
     event: str
     outcome: OutcomeDocument
-    runs: tuple[FiredRunDocument, ...]
+    runs: tuple[FiredRun, ...]
     late: tuple[LateMessage, ...]
     diagnostics: tuple[DiagnosticDocument, ...]
 
@@ -183,32 +152,15 @@ def name_redactor(journal: Journal) -> Callable[[str], str]:
 
 
 def outcome_document(outcome: Outcome, redact: Callable[[str], str]) -> OutcomeDocument:
-    return OutcomeDocument(
-        blocked=outcome.blocked,
-        reason=outcome.reason,
-        permission=outcome.permission,
-        stop=outcome.stop,
-        stop_reason=outcome.stop_reason,
-        context=outcome.context,
-        context_items=tuple(replace(item, hook=redact(item.hook)) for item in outcome.context_items),
-        updated_input=outcome.updated_input,
-        updated_prompt=outcome.updated_prompt,
-        updated_output=outcome.updated_output,
-        updated_messages=outcome.updated_messages,
-        permission_updates=tuple(msgspec.to_builtins(update) for update in outcome.permission_updates),
-        watch_paths=outcome.watch_paths,
-        initial_user_message=outcome.initial_user_message,
-        retry=outcome.retry,
-        env=outcome.env,
-        answer=outcome.answer,
-        limit_reached=outcome.limit_reached,
-        messages=tuple(message.text for message in outcome.messages),
-    )
+    found: dict[str, Any] = {name: getattr(outcome, name) for name in OutcomeDocument.__struct_fields__}
+    found["context_items"] = tuple(replace(item, hook=redact(item.hook)) for item in outcome.context_items)
+    found["messages"] = tuple(message.text for message in outcome.messages)
+    return OutcomeDocument(**found)
 
 
-def run_document(run: Run) -> RunDocument:
-    fields = asdict(run)
-    return RunDocument(**{name: fields[name] for name in RunDocument.__struct_fields__})
+def run_result(run: Run) -> RunResult:
+    """Without what only the journal has of it."""
+    return RunResult(**{name: getattr(run, name) for name in RunResult.__struct_fields__})
 
 
 def _lines(firing: Firing, width: int) -> list[str]:
@@ -241,9 +193,7 @@ def _effects(firing: Firing) -> dict[str, str]:
     return {name: effects for name, effects in named.items() if count[name] == 1}
 
 
-def _entry_lines(
-    number: int, entry: Entry, effects: str, trust: TrustDocument | None, width: int
-) -> list[str]:
+def _entry_lines(number: int, entry: Entry, effects: str, trust: Standing | None, width: int) -> list[str]:
     run = entry.run
     word, rest = _result(run, effects)
     name = one_line(run.hook, _LONGEST_NAME)
@@ -302,7 +252,7 @@ def _details(run: Run) -> Iterator[str]:
         yield f"not counted: {', '.join(run.dropped)}"
 
 
-def _trust_line(run: Run, trust: TrustDocument | None) -> Iterator[str]:
+def _trust_line(run: Run, trust: Standing | None) -> Iterator[str]:
     """Unless the run says so itself."""
     if trust is not None and trust.state not in USUAL and run.status != "untrusted":
         yield f"{trust.state}: {trust.why}"

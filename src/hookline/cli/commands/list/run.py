@@ -35,7 +35,6 @@ from hookline.cli.requests import events_named
 from hookline.cli.text import count_of, fits, json_lines, paragraph, relative_to, tables, terminal_width
 from hookline.cli.trust_state import (
     USUAL,
-    TrustDocument,
     is_held_back,
     report_held_back,
     report_store,
@@ -45,6 +44,7 @@ from hookline.cli.trust_state import (
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.load import Found
+from hookline.config.trust.trust import Standing
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook, InDoubt, Scope
@@ -86,17 +86,9 @@ class ListedHook(Struct, frozen=True, kw_only=True):
     environment: EnvironmentDocument | None
     #: Why it cannot run; it fails whenever it is asked.
     broken: str | None
-    trust: TrustDocument
+    trust: Standing
     scope: Scope
     source: str
-
-
-class FoundFile(Struct, frozen=True):
-    file: str
-    dialect: str
-    scope: Scope
-    needs_trust: bool
-    unreadable: bool
 
 
 class DormantHook(Struct, frozen=True, kw_only=True):
@@ -110,7 +102,7 @@ class DormantHook(Struct, frozen=True, kw_only=True):
     condition: str | None
     type: str
     runs: str
-    trust: TrustDocument
+    trust: Standing
     scope: Scope
     source: str
     #: When it is in force, or why it is not.
@@ -123,7 +115,7 @@ class ListDocument(Struct, frozen=True, kw_only=True):
     hooks: tuple[ListedHook, ...]
     #: Of skills, commands and agents that are not in use, and of plugins that are off.
     dormant: tuple[DormantHook, ...]
-    files: tuple[FoundFile, ...]
+    files: tuple[Found, ...]
     diagnostics: tuple[DiagnosticDocument, ...]
 
     def as_json(self) -> str:
@@ -149,7 +141,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     document = ListDocument(
         hooks=tuple(_listed_hooks(engine, cwd, redact, wanted)),
         dormant=tuple(_dormant_hooks(engine, dormant.files, cwd, redact, wanted)),
-        files=_found_files(loaded.found),
+        files=loaded.found,
         diagnostics=diagnostic_documents(diagnostics, redact),
     )
     report_held_back((hook for hook in engine.hooks if wanted(hook) and is_held_back(engine, hook)), redact)
@@ -181,12 +173,6 @@ def _show(document: ListDocument, args: argparse.Namespace) -> ExitStatus:
     return show("no hook is configured in these files")
 
 
-def _found_files(found: Sequence[Found]) -> tuple[FoundFile, ...]:
-    return tuple(
-        FoundFile(one.file, one.dialect, one.scope, one.needs_trust, one.unreadable) for one in found
-    )
-
-
 def _listed_hooks(
     engine: Engine, cwd: str, redact: Callable[[str], str], wanted: Callable[[Hook], bool]
 ) -> Iterator[ListedHook]:
@@ -205,7 +191,7 @@ def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
 
 
 def _listed_hook(
-    hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[[str], str], trust: TrustDocument
+    hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[[str], str], trust: Standing
 ) -> ListedHook:
     return ListedHook(
         event=hook.event.name,
@@ -288,7 +274,7 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
         yield paragraph(
             printable(f"{one_line(name, _LONGEST_NAME)} is off: disabled by {with_tilde(by)}"), width
         )
-    unusual: dict[TrustDocument, list[str]] = {}
+    unusual: dict[Standing, list[str]] = {}
     for hook in hooks:
         if hook.trust.state in ("untrusted", "modified"):
             unusual.setdefault(hook.trust, []).append(hook.hook)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.cli.describe import short_source
 from hookline.cli.output import Colour, paint
@@ -27,25 +28,29 @@ _PLACE_COLUMNS = 48
 _NARROW = 72
 
 
-class HookCounts(Struct, frozen=True, forbid_unknown_fields=True):
-    """The runs of one hook, in numbers."""
+class Totals(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Runs in numbers."""
+
+    runs: int = 0
+    #: Blocked the action: said no, or failed where a failure blocks.
+    blocked: int = 0
+    failed: int = 0
+    passed_without_answer: int = 0
+
+    def add(self, run: Run) -> None:
+        self.runs += 1
+        self.blocked += is_block(run)
+        self.failed += is_failure(run)
+        self.passed_without_answer += run.passed_without_answer
+
+
+class HookCounts(Totals, kw_only=True, forbid_unknown_fields=True):
+    """The runs of one hook."""
 
     hook: str
     source: str
     dialect: str
-    runs: int
-    #: Blocked the action: said no, or failed where a failure blocks.
-    blocked: int
-    failed: int
-    passed_without_answer: int
     p50_ms: float | None = None
-
-
-class Totals(Struct, frozen=True, forbid_unknown_fields=True):
-    runs: int
-    blocked: int
-    failed: int
-    passed_without_answer: int
 
 
 class LogDocument(Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,55 +99,33 @@ def is_failure(run: Run) -> bool:
     return run.status in ("failed", "timed_out", "not_started")
 
 
-class _Tally:
-    def __init__(self, dialect: str) -> None:
-        self.dialect = dialect
-        self.runs = self.blocked = self.failed = self.passed = 0
-        #: Durations in milliseconds of the runs that started.
-        self.took = array("d")
-
-
 class Counts:
     """Runs in numbers, hook by hook, added one at a time. Of a run only its duration is kept: journals are long."""
 
     def __init__(self) -> None:
-        self._hooks: dict[tuple[str, str], _Tally] = {}
+        self.totals = Totals()
+        #: With the durations in milliseconds of the runs that started.
+        self._hooks: dict[tuple[str, str], tuple[HookCounts, array[float]]] = {}
 
     def add(self, run: Run) -> None:
         if run.status in NOT_RUNS:
             return
-        tally = self._hooks.get((run.hook, run.source))
-        if tally is None:
-            tally = self._hooks[run.hook, run.source] = _Tally(run.dialect)
-        tally.runs += 1
-        tally.blocked += is_block(run)
-        tally.failed += is_failure(run)
-        tally.passed += run.passed_without_answer
+        known = self._hooks.get((run.hook, run.source))
+        if known is None:
+            counts = HookCounts(hook=run.hook, source=run.source, dialect=run.dialect)
+            known = self._hooks[run.hook, run.source] = counts, array("d")
+        self.totals.add(run)
+        known[0].add(run)
         if run.status != "not_started":
-            tally.took.append(run.duration_ms)
-
-    @property
-    def totals(self) -> Totals:
-        tallies = self._hooks.values()
-        return Totals(
-            runs=sum(tally.runs for tally in tallies),
-            blocked=sum(tally.blocked for tally in tallies),
-            failed=sum(tally.failed for tally in tallies),
-            passed_without_answer=sum(tally.passed for tally in tallies),
-        )
+            known[1].append(run.duration_ms)
 
     @property
     def hooks(self) -> tuple[HookCounts, ...]:
         """Most runs first."""
-        ordered = sorted(self._hooks.items(), key=lambda item: (-item[1].runs, item[0]))
+        ordered = sorted(self._hooks.values(), key=lambda each: (-each[0].runs, each[0].hook, each[0].source))
         return tuple(
-            HookCounts(
-                hook=hook, source=source, dialect=tally.dialect, runs=tally.runs, blocked=tally.blocked,
-                failed=tally.failed, passed_without_answer=tally.passed,
-                p50_ms=round(median(tally.took), 3) if tally.took else None,
-            )
-            for (hook, source), tally in ordered
-        )  # fmt: skip
+            replace(counts, p50_ms=round(median(took), 3) if took else None) for counts, took in ordered
+        )
 
 
 def run_lines(run: Run, width: int) -> Iterator[str]:

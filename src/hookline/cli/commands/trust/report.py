@@ -31,13 +31,6 @@ _SAID = frozenset({"prompt", "system"})
 _WORDS: dict[State, str] = {"untrusted": "new", "modified": "changed"}
 
 
-class TextDocument(Struct, frozen=True):
-    """A text as it is written in the file."""
-
-    name: str
-    text: str
-
-
 class ScriptDocument(Struct, frozen=True):
     """A file that an item names. `sha256` is null where its content is not covered; `why` says why."""
 
@@ -58,7 +51,7 @@ class ItemDocument(Struct, frozen=True, kw_only=True):
     root: str
     identity: str
     does: tuple[str, ...]
-    texts: tuple[TextDocument, ...]
+    texts: tuple[Text, ...]
     files: tuple[ScriptDocument, ...]
     #: Everything that is trusted about it, as it was read.
     facts: Any
@@ -126,7 +119,7 @@ def _item_document(entry: Entry, review: Review) -> ItemDocument:
         root=entry.root,
         identity=item.identity,
         does=entry.does,
-        texts=tuple(TextDocument(text.name, text.text) for text in entry.texts),
+        texts=tuple(entry.texts),
         files=tuple(_script(path, digest, review) for path, digest in item.files.items()),
         facts=decoded(item.facts),
     )
