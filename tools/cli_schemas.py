@@ -1,10 +1,11 @@
 """schemas/cli-NAME.schema.json: the JSON of the commands, from the records they encode."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import msgspec
+import msgspec.inspect
 
 from tools.markdown import json_pretty
 
@@ -64,8 +65,26 @@ def _schema(command: str, names: tuple[str, ...]) -> dict[str, Any]:
     (found, *more), definitions = msgspec.json.schema_components(
         [_record(name) for name in names], ref_template="#/$defs/{name}"
     )
+    for record in _records(msgspec.inspect.multi_type_info([_record(name) for name in names])):
+        if not record.__struct_config__.omit_defaults:
+            # What is printed has every field, also one that is at its default.
+            definition = definitions[record.__name__]
+            definition["required"] = list(definition["properties"])
+            for each in definition["properties"].values():
+                each.pop("default", None)
     shape = {"anyOf": [found, *more]} if more else found
     return {"$schema": DRAFT, "title": f"hookline {command} --json", **shape, "$defs": definitions}
+
+
+def _records(info: Any) -> Iterator[type[msgspec.Struct]]:
+    """Every record in a description of types."""
+    if isinstance(info, msgspec.inspect.StructType):
+        yield info.cls
+    if isinstance(info, msgspec.inspect.Type | msgspec.inspect.Field):
+        info = [getattr(info, name) for name in info.__struct_fields__]
+    if isinstance(info, list | tuple):
+        for each in cast("list[Any]", info):
+            yield from _records(each)
 
 
 def _record(name: str) -> Any:

@@ -27,7 +27,7 @@ Everything that the hooks said is kept, as tuples in the order of the configurat
 
 _RUNS = """\
 A *run* is the record of one hook that ran, or of why it did not. Runs go to the journal. `hookline fire --json` leaves
-out the last six fields, because its caller knows them."""
+out `warm` and what follows it: that is for the journal alone."""
 
 _MEANINGS: Mapping[str, str] = {
     "blocked": "A hook blocked: the action must not go ahead.",

@@ -25,6 +25,9 @@ _SEPARATOR = "\0"
 class SeenBy(Struct):
     """What one agent's moments say of a hook; for the meaning see `SeenHook`."""
 
+    #: As people and as the journal call the agent, where it is shown.
+    agent: str = ""
+    caller: str = ""
     expected: int = 0
     seen: int = 0
     own_expected: int = 0

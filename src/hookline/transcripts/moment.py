@@ -73,6 +73,17 @@ class HookNote(Struct, kw_only=True, eq=False):
     status: Literal["ok", "blocked", "failed"] = "ok"
 
 
+class Unread(Struct, frozen=True, forbid_unknown_fields=True):
+    """What of the transcripts could not be read."""
+
+    torn_lines: int
+    too_long_lines: int
+    unknown_records: int
+    duplicate_calls: int
+    clock_jumps: int
+    files: tuple[str, ...]
+
+
 class Tally(Struct):
     """What was read, and what could not be."""
 
@@ -90,6 +101,11 @@ class Tally(Struct):
     #: How often the time of a record was more than a minute before that of the one above it.
     clock_jumps: int = 0
     unreadable: list[str] = []
+
+    @property
+    def unread(self) -> Unread:
+        files = tuple(self.unreadable)
+        return Unread(self.torn, self.too_long, self.unknown, self.duplicates, self.clock_jumps, files)
 
     def add(self, other: "Tally") -> None:
         for name in self.__struct_fields__:

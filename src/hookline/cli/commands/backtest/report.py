@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.cli.history import agent_title
 from hookline.cli.output import paint
@@ -13,7 +14,8 @@ from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
 from hookline.dialects.dialect import Dialect
 from hookline.journal.redaction import Redactor
 from hookline.model.safe_text import one_line
-from hookline.replay.backtest import Answers, HookTotals, Totals, by_weight
+from hookline.replay.backtest import Answers, Example, HookTotals, Totals, by_weight
+from hookline.transcripts.moment import Unread
 
 _EFFECTS = ("block", "ask", "rewrite", "stop", "allow", "context")
 _WORDS = {
@@ -25,24 +27,11 @@ _SHOWN = 5
 _COLUMNS = 200
 
 
-class CallExample(Struct, frozen=True, forbid_unknown_fields=True):
-    """A call, and how often it was made."""
-
-    agent: str
-    session: str
-    #: Seconds since the epoch, of the first one.
-    at: float
-    cwd: str
-    tool: str
-    text: str
-    count: int
-    reason: str
-
-
 class Counted(Struct, frozen=True, forbid_unknown_fields=True):
     moments: int
     sessions: int
-    examples: tuple[CallExample, ...] = ()
+    #: The most frequent first.
+    examples: tuple[Example, ...] = ()
 
 
 class HookCounts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,17 +51,6 @@ class HookCounts(Struct, frozen=True, forbid_unknown_fields=True):
     why_not_judged: str
     #: Milliseconds of one judgement.
     milliseconds: float
-
-
-class Unread(Struct, frozen=True, forbid_unknown_fields=True):
-    """What of the transcripts could not be read."""
-
-    torn_lines: int
-    too_long_lines: int
-    unknown_records: int
-    duplicate_calls: int
-    clock_jumps: int
-    files: tuple[str, ...]
 
 
 class BacktestDocument(Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,27 +114,22 @@ def backtest_document(
         else None,
         days=dict(sorted(totals.days.items())),
         problems=totals.problems,
-        unread=Unread(
-            tally.torn,
-            tally.too_long,
-            tally.unknown,
-            tally.duplicates,
-            tally.clock_jumps,
-            tuple(tally.unreadable),
-        ),
+        unread=tally.unread,
     )
 
 
 def _counted(answers: Answers, dialects: Mapping[str, Dialect], redactor: Redactor) -> Counted:
     often = sorted(answers.examples.values(), key=lambda each: (-each.count, each.at))[: 4 * _SHOWN]
-    examples = tuple(
-        CallExample(
-            agent_title(dialects, each.agent), each.session, each.at, each.cwd, each.tool,
-            _safe(each.text, redactor), each.count, _safe(each.reason, redactor),
+    examples = (
+        replace(
+            each,
+            agent=agent_title(dialects, each.agent),
+            text=_safe(each.text, redactor),
+            reason=_safe(each.reason, redactor),
         )
         for each in often
-    )  # fmt: skip
-    return Counted(answers.count, len(answers.sessions), examples)
+    )
+    return Counted(answers.count, len(answers.sessions), tuple(examples))
 
 
 def _safe(text: str, redactor: Redactor) -> str:
@@ -251,7 +224,7 @@ def _examples(document: BacktestDocument, width: int) -> Iterator[str]:
             yield from _example_lines(each.examples[:_SHOWN], width)
 
 
-def _example_lines(examples: Sequence[CallExample], width: int) -> Iterator[str]:
+def _example_lines(examples: Sequence[Example], width: int) -> Iterator[str]:
     for each in examples:
         who = f"{_day(each.at)} {each.agent} {each.session[:8]}"
         yield f"  {each.count:>5,}×  {one_line(f'{each.tool} {each.text}', max(width - 10, 40))}".rstrip()

@@ -8,17 +8,13 @@ from msgspec import Struct
 from hookline.cli.commands.explain.describe import ConditionFacts, MatcherFacts, failure_words
 from hookline.cli.describe import (
     DiagnosticDocument,
-    EnvironmentDocument,
     ToldDocument,
-    Unit,
-    Waits,
     told_text,
 )
+from hookline.cli.shown_hooks import ShownHook
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table, with_tilde
-from hookline.config.trust.trust import Standing
-from hookline.model.hook import InDoubt, Output, Scope
+from hookline.model.hook import Output, Scope
 from hookline.model.policy import Cause, Limit, Reaction
-from hookline.model.run import Mode
 from hookline.model.safe_text import one_line, printable
 
 #: Values of `failures_said_by`.
@@ -47,16 +43,9 @@ class LayerFacts(Struct, frozen=True, kw_only=True):
     why: str | None
 
 
-class HookFacts(Struct, frozen=True, kw_only=True):
+class HookFacts(ShownHook, frozen=True, kw_only=True):
     """One hook: whether it would run, and everything that decides about it."""
 
-    #: Its place among all hooks of the event, counted from 1.
-    order: int
-    hook: str
-    source: str
-    scope: Scope
-    type: str
-    runs: str
     would_run: bool
     why: str
     #: What it is told of a tool call, if its agent would make that call in another way; an item for each act that it
@@ -64,35 +53,20 @@ class HookFacts(Struct, frozen=True, kw_only=True):
     told: tuple[ToldDocument, ...]
     matcher: MatcherFacts | None
     condition: ConditionFacts | None
-    #: What a match that is only in doubt counts as.
-    in_doubt: InDoubt
-    once: bool
     #: The hook of the same lane that it repeats; equal ones run once.
     duplicate_of: str | None
-    mode: Mode
-    #: The line of the user's own file that switches it off.
-    disabled_by: str | None
-    waits: Waits
-    timeout: float
-    timeout_unit: Unit
-    rewrites: bool
-    required: bool
     #: Whether what it prints is its answer.
     output: Output
-    #: Which variables a command gets; null for other types.
-    environment: EnvironmentDocument | None
     #: What of its answer counts here.
     may: tuple[str, ...]
     #: What a failure of each cause does, if a user can be asked.
     failures: Mapping[Cause, Reaction]
     #: Whether the hook says so itself, or its policy does.
     failures_said_by: str
-    broken: str | None
     admitted: bool
     admission_reason: str
     #: The user has not trusted everything in its file.
     needs_trust: bool
-    trust: Standing
 
 
 class LaneFacts(Struct, frozen=True, kw_only=True):

@@ -18,12 +18,8 @@ from hookline.cli.commands.explain.report import (
 )
 from hookline.cli.describe import (
     diagnostic_documents,
-    environment_of,
     redactor,
-    timeout_in,
     told_documents,
-    waits_of,
-    what_it_runs,
 )
 from hookline.cli.engines import (
     any_error,
@@ -36,8 +32,9 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import Request
+from hookline.cli.shown_hooks import shown_hook
 from hookline.cli.text import reason_relative_to, relative_to, terminal_width
-from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
+from hookline.cli.trust_state import is_held_back, report_held_back, report_store
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
 from hookline.engine.explain import ASKED_INSTEAD, Verdict, deciding_act
@@ -175,25 +172,16 @@ def _lanes(question: _Question) -> Iterator[LaneFacts]:
 
 def _lane(number: int, lane: Lane, hooks: tuple[HookFacts, ...]) -> LaneFacts:
     policy = lane.policy
+    said: dict[str, Any] = {
+        name: getattr(policy, name) for name in LaneFacts.__struct_fields__ if hasattr(policy, name)
+    }
+    said["block_means"] = policy.block_means if lane.guards else None
     return LaneFacts(
+        **said,
         lane=number,
         dialect=lane.hooks[0].hook.dialect,
         spelled=policy.event_name,
         rewriters=policy.run == "rewriters_first" and lane.in_order,
-        run=policy.run,
-        sees=policy.sees,
-        stop_on=policy.stop_on,
-        keep=policy.keep,
-        settle=policy.settle,
-        reasons=policy.reasons,
-        waits=policy.waits,
-        block_means=policy.block_means if lane.guards else None,
-        limit=policy.limit,
-        budget=policy.budget,
-        placement=policy.placement,
-        lives=policy.lives,
-        on_clipped=policy.on_clipped,
-        late=policy.late,
         words=dict(lane_words(lane)),
         hooks=hooks,
     )
@@ -205,41 +193,23 @@ def _hook(
     prepared, hook, redact = verdict.prepared, verdict.prepared.hook, question.redact
     event = question.request.event
     asked = _asked(question, lane, verdict)
-    unit = question.loader.dialect(hook.dialect).timeout_unit
     # As a dispatch asks: it says whether the hook may run, and runs nothing.
     admission = question.session.engine.admit(hook, question.session.scene)
     return HookFacts(
-        order=order,
-        hook=redact(hook.name),
-        source=relative_to(question.cwd, str(hook.where)),
-        scope=hook.scope,
-        type=hook.kind,
-        runs=redact(what_it_runs(hook)),
+        **shown_hook(question.engine, hook, order, question.cwd, redact),
         would_run=verdict.selected and admission.admitted and not verdict.why.startswith(ASKED_INSTEAD),
         why=reason_relative_to(question.cwd, redact(verdict.why)),
         told=told_documents(verdict.told, redact),
         matcher=matcher_facts(hook.matcher, event.subject, asked.subject, redact),
         condition=condition_facts(hook.condition, event, asked.payload, asked.scene, redact, asked.doubt),
-        in_doubt=hook.in_doubt,
-        once=hook.once,
         duplicate_of=_duplicate_of(verdict, asked.subject, seen, question.cwd, redact),
-        mode=hook.mode,
-        disabled_by=None if hook.disabled_by is None else relative_to(question.cwd, str(hook.disabled_by)),
-        waits=waits_of(hook),
-        timeout=timeout_in(unit, hook),
-        timeout_unit=unit,
-        rewrites=hook.rewrites,
-        required=hook.required,
         output=hook.output,
-        environment=environment_of(hook),
         may=_may(prepared),
         failures={cause: effective_reaction(prepared, cause, attended=True) for cause in CAUSES},
         failures_said_by=BY_POLICY if hook.on_failure is None else BY_HOOK,
-        broken=redact(hook.broken) if hook.broken is not None else None,
         admitted=admission.admitted,
         admission_reason=redact(admission.reason),
         needs_trust=hook.where.file in question.untrusted,
-        trust=trust_of(question.engine, hook),
     )
 
 

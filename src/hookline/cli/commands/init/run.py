@@ -87,8 +87,8 @@ class ShownCommand(Struct, frozen=True, forbid_unknown_fields=True):
     reason: str | None = None
 
 
-class WrittenTestDocument(Struct, frozen=True, forbid_unknown_fields=True):
-    """The file with the first test."""
+class WrittenFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file with a first guard, or a first test."""
 
     #: The file that was written, or the one that is there already.
     file: str
@@ -97,12 +97,7 @@ class WrittenTestDocument(Struct, frozen=True, forbid_unknown_fields=True):
     text: str
 
 
-class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
-    #: The file that was written, or the one that is there already.
-    file: str
-    written: bool
-    #: What the file says now.
-    text: str
+class InitDocument(WrittenFile, frozen=True, forbid_unknown_fields=True):
     #: What the guard said when it was tried; empty when nothing was written.
     shown: tuple[ShownCommand, ...] = ()
     #: Whether it runs in this directory: `disable` in the user's own file may switch it off.
@@ -110,7 +105,7 @@ class InitDocument(Struct, frozen=True, forbid_unknown_fields=True):
     #: Why nothing was written, or what the guard did not do.
     problem: str | None = None
     #: With --tests.
-    tests: WrittenTestDocument | None = None
+    tests: WrittenFile | None = None
 
     def as_json(self) -> str:
         return json_lines(self)
@@ -170,10 +165,10 @@ def _with_tests(document: InitDocument, project: str) -> InitDocument:
         write_new(file, text)
     except FileExistsError:
         problem = f"{file} already exists; add to it, or move it away and run `hookline init --tests` again"
-        return replace(document, tests=WrittenTestDocument(file, False, _text(file)), problem=problem)
+        return replace(document, tests=WrittenFile(file, False, _text(file)), problem=problem)
     except OSError as problem:
         raise RequestError(f"cannot write {file}: {problem.strerror}") from None
-    tests = WrittenTestDocument(file, written=True, text=text)
+    tests = WrittenFile(file, written=True, text=text)
     return replace(document, tests=tests, problem=document.problem if document.written else None)
 
 

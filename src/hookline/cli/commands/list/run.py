@@ -9,15 +9,8 @@ from msgspec import Struct
 
 from hookline.cli.describe import (
     DiagnosticDocument,
-    EnvironmentDocument,
-    Unit,
-    Waits,
     diagnostic_documents,
-    environment_of,
     redactor,
-    timeout_in,
-    waits_of,
-    what_it_runs,
     with_tilde,
 )
 from hookline.cli.engines import (
@@ -32,14 +25,14 @@ from hookline.cli.engines import (
 )
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import events_named
-from hookline.cli.text import count_of, fits, json_lines, paragraph, relative_to, tables, terminal_width
+from hookline.cli.shown_hooks import NamedHook, ShownHook, named_hook, shown_hook
+from hookline.cli.text import count_of, fits, json_lines, paragraph, tables, terminal_width
 from hookline.cli.trust_state import (
     USUAL,
     is_held_back,
     report_held_back,
     report_store,
     some_of,
-    trust_of,
 )
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
@@ -47,8 +40,7 @@ from hookline.config.load import Found
 from hookline.config.trust.trust import Standing
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
-from hookline.model.hook import Hook, InDoubt, Scope
-from hookline.model.run import Mode
+from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
 
 #: The table only identifies a hook; --json has the whole of it.
@@ -56,55 +48,25 @@ _LONGEST_NAME, _LONGEST_RUNS = 30, 48
 _HEAD = ("", "HOOK", "MATCHER", "RUNS", "MODE", "TIMEOUT", "SOURCE")
 
 
-class ListedHook(Struct, frozen=True, kw_only=True):
+class ListedHook(ShownHook, frozen=True, kw_only=True):
     """One hook at one event."""
 
     event: str
-    #: Its place among all hooks of the event, counted from 1.
-    order: int
-    hook: str
     dialect: str
     #: The dialect's own name for the event.
     spelled: str
     matcher: str | None
     condition: str | None
-    #: What a match that is only in doubt counts as.
-    in_doubt: InDoubt
-    type: str
-    runs: str
-    mode: Mode
-    #: The line of the user's own file that switches it off.
-    disabled_by: str | None
-    waits: Waits
-    #: In the unit of its file.
-    timeout: float
-    timeout_unit: Unit
-    once: bool
-    rewrites: bool
-    required: bool
-    #: Which variables a command gets; null for other types.
-    environment: EnvironmentDocument | None
-    #: Why it cannot run; it fails whenever it is asked.
-    broken: str | None
-    trust: Standing
-    scope: Scope
-    source: str
 
 
-class DormantHook(Struct, frozen=True, kw_only=True):
+class DormantHook(NamedHook, frozen=True, kw_only=True):
     """A hook that is configured and not in force."""
 
     event: str
-    hook: str
     dialect: str
     spelled: str
     matcher: str | None
     condition: str | None
-    type: str
-    runs: str
-    trust: Standing
-    scope: Scope
-    source: str
     #: When it is in force, or why it is not.
     when: str
 
@@ -180,8 +142,7 @@ def _listed_hooks(
     for event in engine.events.values():
         for order, hook in enumerate(_in_order(session, event), 1):
             if wanted(hook):
-                unit = engine.loader.dialect(hook.dialect).timeout_unit
-                yield _listed_hook(hook, order, unit, cwd, redact, trust_of(engine, hook))
+                yield ListedHook(**shown_hook(engine, hook, order, cwd, redact), **_own_facts(hook, redact))
 
 
 def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
@@ -190,34 +151,14 @@ def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
         yield from (prepared.hook for prepared in lane.hooks)
 
 
-def _listed_hook(
-    hook: Hook, order: int, unit: Unit, cwd: str, redact: Callable[[str], str], trust: Standing
-) -> ListedHook:
-    return ListedHook(
-        event=hook.event.name,
-        order=order,
-        hook=redact(hook.name),
-        dialect=hook.dialect,
-        spelled=hook.policy.event_name,
-        matcher=redact(hook.matcher.text) if hook.matcher is not None else None,
-        condition=redact(hook.condition.text) if hook.condition is not None else None,
-        in_doubt=hook.in_doubt,
-        type=hook.kind,
-        runs=redact(what_it_runs(hook)),
-        mode=hook.mode,
-        disabled_by=None if hook.disabled_by is None else relative_to(cwd, str(hook.disabled_by)),
-        waits=waits_of(hook),
-        timeout=timeout_in(unit, hook),
-        timeout_unit=unit,
-        once=hook.once,
-        rewrites=hook.rewrites,
-        required=hook.required,
-        environment=environment_of(hook),
-        broken=redact(hook.broken) if hook.broken is not None else None,
-        trust=trust,
-        scope=hook.scope,
-        source=relative_to(cwd, str(hook.where)),
-    )
+def _own_facts(hook: Hook, redact: Callable[[str], str]) -> dict[str, Any]:
+    return {
+        "event": hook.event.name,
+        "dialect": hook.dialect,
+        "spelled": hook.policy.event_name,
+        "matcher": redact(hook.matcher.text) if hook.matcher is not None else None,
+        "condition": redact(hook.condition.text) if hook.condition is not None else None,
+    }
 
 
 def _dormant_hooks(
@@ -229,20 +170,8 @@ def _dormant_hooks(
 ) -> Iterator[DormantHook]:
     for file in files:
         for hook in filter(wanted, file.hooks):
-            yield DormantHook(
-                event=hook.event.name,
-                hook=redact(hook.name),
-                dialect=hook.dialect,
-                spelled=hook.policy.event_name,
-                matcher=redact(hook.matcher.text) if hook.matcher is not None else None,
-                condition=redact(hook.condition.text) if hook.condition is not None else None,
-                type=hook.kind,
-                runs=redact(what_it_runs(hook)),
-                trust=trust_of(engine, hook),
-                scope=hook.scope,
-                source=relative_to(cwd, str(hook.where)),
-                when=file.when,
-            )
+            facts = named_hook(engine, hook, cwd, redact) | _own_facts(hook, redact)
+            yield DormantHook(**facts, when=file.when)
 
 
 def _dormant_lines(hooks: Sequence[DormantHook], width: int) -> Iterator[str]:

@@ -4,8 +4,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from hookline.cli.commands.backtest.report import Unread, numbered
+from hookline.cli.commands.backtest.report import numbered
 from hookline.cli.history import agent_title, caller_of
 from hookline.cli.output import paint
 from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
@@ -13,21 +14,11 @@ from hookline.dialects.dialect import Dialect
 from hookline.journal.redaction import Redactor
 from hookline.model.safe_text import one_line
 from hookline.replay.causes import Explained
-from hookline.replay.observed import SeenHook, Sightings
+from hookline.replay.observed import SeenBy, SeenHook, Sightings
+from hookline.transcripts.moment import Unread
 
 _SHOWN = 20
 _COLUMNS = 200
-
-
-class ObservedBy(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the moments of one agent say of a hook."""
-
-    agent: str
-    #: How the journal calls it.
-    caller: str
-    expected: int
-    seen: int
-    own_expected: int
 
 
 class ObservedHook(Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +48,7 @@ class ObservedHook(Struct, frozen=True, forbid_unknown_fields=True):
     passed_without_answer: int
     #: What it would have done while it only watched, by decision.
     shadow: dict[str, int]
-    agents: tuple[ObservedBy, ...]
+    agents: tuple[SeenBy, ...]
 
 
 class ObservedHole(Struct, frozen=True, forbid_unknown_fields=True):
@@ -126,14 +117,7 @@ def observed_document(
         holes=shown,
         unguarded=sum(each.count for each in shown if each.guard and not each.excused),
         problems=sightings.problems,
-        unread=Unread(
-            tally.torn,
-            tally.too_long,
-            tally.unknown,
-            tally.duplicates,
-            tally.clock_jumps,
-            tuple(tally.unreadable),
-        ),
+        unread=tally.unread,
     )
 
 
@@ -144,9 +128,7 @@ def _by_holes(hook: SeenHook) -> tuple[object, ...]:
 def _hook(hook: SeenHook, dialects: Mapping[str, Dialect]) -> ObservedHook:
     record = hook.record
     agents = tuple(
-        ObservedBy(
-            agent_title(dialects, name), caller_of(dialects, name), by.expected, by.seen, by.own_expected
-        )
+        replace(by, agent=agent_title(dialects, name), caller=caller_of(dialects, name))
         for name, by in sorted(hook.agents.items())
     )
     return ObservedHook(
