@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def main() -> None:
     # A command is short-lived; collecting garbage while modules load costs more than it frees.
     gc.set_threshold(100_000, 50, 50)
+    _isolate(sys.argv[1:])
     try:
         # Imported here: what a command does not need must not slow its start.
         from hookline.cli.main import run  # noqa: PLC0415 see above
@@ -21,6 +22,17 @@ def main() -> None:
     except KeyboardInterrupt:  # before or after the command; `run` handles one during it
         status = 130  # ExitStatus.INTERRUPTED, which may not be imported yet
     _leave(status)
+
+
+def _isolate(words: list[str]) -> None:
+    """Start a call of an agent anew if PYTHONPATH may bring modules of the project in place of ours.
+
+    What Python itself loads from there has run by now: entries that were installed start it with -I.
+    """
+    if words[:1] == ["hook"] and "PYTHONPATH" in os.environ and not sys.flags.isolated:
+        code = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.app import main; main()"
+        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        os.execv(sys.executable, [sys.executable, "-I", "-c", code, package, *words])  # noqa: S606 ourselves
 
 
 def _screen(play: "Play") -> int:

@@ -51,14 +51,16 @@ def home_of_call(named: str | None, env: Mapping[str, str], projects: "Callable[
 
 def home_by_hand(env: Mapping[str, str], projects: "Callable[[], Sequence[str]] | None" = None) -> Home:
     """Find the home for a command that a person runs, or for a program. Raises HomeError."""
-    account, given = account_home(), env.get("HOME", "")
-    if account is not None and (not given or _same(given, account)):
-        return Home(given or account)
+    given = env.get("HOME", "")
     try:
         return _believed(given, projects or projects_here)
     except HomeError as problem:
+        # Only here: the user database may be on another machine.
+        account = account_home()
         if account is None:
             raise
+        if not given or _same(given, account):
+            return Home(given or account)
         return Home(account, f"{problem.args[0].partition(';')[0]}: {account} is used instead")
 
 

@@ -83,7 +83,7 @@ async def look_back(
 
 def _in_processes(jobs: Sequence[Job], tick: Tick) -> Any:
     # Without the working directory in its path: a project's modules must not be imported in place of ours.
-    command = [sys.executable, "-P", "-m", "hookline.replay.worker"]
+    command = [sys.executable, "-I", "-m", "hookline.replay.worker"]
     far = [0] * len(jobs)
     results: list[Any] = [None] * len(jobs)
     running = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in jobs]

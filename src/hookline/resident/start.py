@@ -41,7 +41,7 @@ def start(
     HOME in `env` is the home directory that was decided on.
     """
     home = Home(env.get("HOME", ""))
-    words = [sys.executable, "-P", "-m", "hookline", "resident", "run", *options, *home.option]
+    words = [sys.executable, "-I", "-m", "hookline", "resident", "run", *options, *home.option]
     words += ["--folder", folder] if folder else []
     own = {name: value for name, value in env.items() if _TAKEN.fullmatch(name)}
     own |= {"PATH": _PATH, "HOME": home.path, **_account()}

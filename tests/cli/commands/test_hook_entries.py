@@ -95,7 +95,7 @@ def test_an_event_the_agent_does_not_have_is_named() -> None:
 
 
 def test_where_no_shell_finds_it_the_whole_path_is_printed(tmp_path: Path) -> None:
-    assert hookline_command({"PATH": str(tmp_path)}).endswith(" -P -m hookline")
+    assert hookline_command({"PATH": str(tmp_path)}).endswith(" -I -m hookline")
     (tmp_path / "hookline").write_text("#!/bin/sh\n")
     (tmp_path / "hookline").chmod(0o755)
     assert hookline_command({"PATH": str(tmp_path)}) == "hookline"

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from hookline.cli.commands.hook.run import faster, pinned_program
+from hookline.cli.commands.hook.run import faster, isolated_program, pinned_program
 from tests.cli.run_cli import Place, Ran, clean_env, run_cli
 from tests.cli.terminal import Terminal
 
@@ -243,7 +243,7 @@ def test_entries_that_were_pasted_by_hand_are_taken_over(where: Place) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_entries_with_and_without_the_relay_take_each_others_place(where: Place, agent: str) -> None:
-    plain = f"{pinned_program()} hook --dialect {agent} "
+    plain = f"{isolated_program()} hook --dialect {agent} "
     relay = f"{pinned_program()}-relay hook --dialect {agent} "
     install(where, agent, "--no-relay")
     before = commands(where, agent, "--user")

@@ -96,7 +96,10 @@ def entry_call(command: str) -> EntryCall | None:
     arguments = words[1:] if words and _base(words[0]) in _PROGRAMS else None
     if arguments is None:
         for place in (words[1:3], words[1:4]):
-            if place in (("-m", _PROGRAM), ("-P", "-m", _PROGRAM)) and _PYTHON.fullmatch(_base(words[0])):
+            if place in (
+                ("-m", _PROGRAM),
+                *((option, "-m", _PROGRAM) for option in ("-I", "-P")),
+            ) and _PYTHON.fullmatch(_base(words[0])):
                 arguments = words[len(place) + 1 :]
     if not arguments:
         return None

@@ -25,6 +25,18 @@ _HEADER = 5
 _BLOCKED = 2
 _INSTALL = ": install hookline again, or remove its entries from the hooks of this agent"
 
+# As in relay.c.
+_BOOT = r"""
+import sys
+del sys.argv[0]
+script = sys.argv[0]
+sys.path.append('%s/../lib/python%d.%d/site-packages' % (script.rpartition('/')[0], *sys.version_info[:2]))
+try:
+    exec(compile(open(script, 'rb').read(), script, 'exec'), {'__name__': '__main__', '__file__': script})
+except ImportError as problem:
+    sys.exit(sys.stderr.write(f'hookline-relay: {script} cannot be run: {problem}\n') and 2)
+"""
+
 Answer = tuple[int, bytes, bytes, bytes]
 
 
@@ -111,7 +123,10 @@ class Relay:
             place = [self._folder.encode("utf-8", "surrogateescape")] if self._folder else []
             env[b"HOOKLINE_RELAY"] = b" ".join([reason.encode(), *place])
         try:
-            posix.execve(self._program, [self._program, *self._words], env)
+            if not posix.access(self._program, posix.X_OK):
+                raise FileNotFoundError if not posix.access(self._program, posix.F_OK) else PermissionError
+            words = [sys.executable, "-I", "-c", _BOOT, self._program, *self._words]
+            posix.execve(sys.executable, words, env)
         except (OSError, ValueError) as problem:
             gone = isinstance(problem, FileNotFoundError)
             _refuse(f"{self._program} {'is not there' if gone else 'cannot be run'}", _INSTALL)

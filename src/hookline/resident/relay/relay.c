@@ -182,6 +182,50 @@ static int input_again(const struct bytes *input) {
     return 1;
 }
 
+/* Runs the script that is its first argument. Nothing of the environment may choose what the interpreter loads before
+ * that (-I), so the packages beside the script are named here, for an installation that only HOME leads to. */
+static const char BOOT[] =
+    "import sys\n"
+    "del sys.argv[0]\n"
+    "script = sys.argv[0]\n"
+    "sys.path.append('%s/../lib/python%d.%d/site-packages' % (script.rpartition('/')[0], *sys.version_info[:2]))\n"
+    "try:\n"
+    "    exec(compile(open(script, 'rb').read(), script, 'exec'), {'__name__': '__main__', '__file__': script})\n"
+    "except ImportError as problem:\n"
+    "    sys.exit(sys.stderr.write(f'hookline-relay: {script} cannot be run: {problem}\\n') and 2)\n";
+
+/* The interpreter of a script: installers write `#!/path/python`, or if that is too long or has spaces, a line of shell:
+ * '''exec' '/path/python' "$0" "$@". Empty if it is another program. */
+static void find_interpreter(const char *script, char *found, size_t room) {
+    static const char shell[] = "#!/bin/sh\n'''exec' ";
+    char text[PATH_MAX + 64], *at = text, *end, *name, quote = 0;
+    int file = open(script, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    found[0] = 0;
+    if (file >= 0)
+        close(file);
+    if (size <= 0)
+        return;
+    text[size] = 0;
+    if (starts(text, shell)) {
+        at += sizeof shell - 1;
+        if (*at == '"' || *at == '\'')
+            quote = *at++;
+    } else if (starts(text, "#!")) {
+        at += 2 + (text[2] == ' ');
+    } else {
+        return;
+    }
+    for (end = at; *end != 0 && *end != '\n' && (quote ? *end != quote : *end != ' '); end++)
+        ;
+    if (*end == 0 || *at != '/' || (size_t)(end - at) >= room)
+        return;
+    *end = 0;
+    name = strrchr(at, '/') + 1;
+    if (starts(name, "python") || starts(name, "pypy"))
+        strcpy(found, at);
+}
+
 /* What --resident names. */
 static const char *named_folder;
 
@@ -190,9 +234,9 @@ static const char *named_folder;
 static _Noreturn void in_process(char **arguments, const struct bytes *input, const char *reason) {
     static const char variable[] = "HOOKLINE_RELAY=";
     static char said[PATH_MAX + 64];
-    char path[PATH_MAX + 16];
+    char path[PATH_MAX + 16], python[PATH_MAX];
     char *slash, **words, **env;
-    size_t count = 0, kept = 0;
+    size_t count = 0, kept = 0, first = 0;
     if (!own_path(path, PATH_MAX) || (slash = strrchr(path, '/')) == NULL)
         refuse("its own folder is not known", "", INSTALL);
     strcpy(slash + 1, "hookline");
@@ -201,17 +245,25 @@ static _Noreturn void in_process(char **arguments, const struct bytes *input, co
 
     while (arguments[count] != NULL)
         count++;
-    words = calloc(count + 2, sizeof *words);
+    words = calloc(count + 6, sizeof *words);
     for (count = 0; environ[count] != NULL;)
         count++;
     env = calloc(count + 2, sizeof *env);
     if (words == NULL || env == NULL)
         refuse("there is not enough memory", "", "");
-    words[0] = path;
+    find_interpreter(path, python, sizeof python);
+    if (python[0] != 0 && access(path, X_OK) == 0) {
+        words[first++] = python;
+        words[first++] = (char *)"-I";
+        words[first++] = (char *)"-c";
+        words[first++] = (char *)BOOT;
+    }
+    words[first++] = path;
     for (count = 0; arguments[count] != NULL; count++)
-        words[count + 1] = arguments[count];
+        words[first + count] = arguments[count];
     for (count = 0; environ[count] != NULL; count++)
-        if (!starts(environ[count], variable))
+        /* A program that is not known to be Python may start it: a project's modules must not be loaded then. */
+        if (!starts(environ[count], variable) && (words[0] == python || !starts(environ[count], "PYTHON")))
             env[kept++] = environ[count];
     if (reason != NULL) {
         /* The reason is one of ours; a resident is to be started where it was looked for. */
@@ -223,8 +275,8 @@ static _Noreturn void in_process(char **arguments, const struct bytes *input, co
         }
         env[kept] = said;
     }
-    execve(path, words, env);
-    refuse(path, errno == ENOENT ? " is not there" : " cannot be run", INSTALL);
+    execve(words[0], words, env);
+    refuse(words[0], errno == ENOENT ? " is not there" : " cannot be run", INSTALL);
 }
 
 /* ---- what is sent ---- */

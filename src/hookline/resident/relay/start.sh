@@ -50,12 +50,16 @@ for place in filter(None, (folder, "%s/../lib/python%d.%d/site-packages" % (here
         continue
     main(here, "@VERSION@", words)
 import posix
-posix.execv(here + "/hookline", [here + "/hookline", *words[2 * (words[:1] == ["--resident"]):]])
+words = [sys.executable, "-I", here + "/hookline", *words[2 * (words[:1] == ["--resident"]):]]
+posix.execv(sys.executable, words)
 ' "$hookline_relay_here" "$hookline_relay_folder" "$@"
 	hookline_relay_missing=$hookline_relay_python
 	;;
 *)
 	[ "$1" = --resident ] && shift && shift
+	# It may start Python: a project's modules must not be loaded then.
+	unset PYTHONPATH PYTHONHOME PYTHONUSERBASE PYTHONPYCACHEPREFIX PYTHONPLATLIBDIR PYTHONSTARTUP PYTHONINSPECT
+	export PYTHONNOUSERSITE=1 PYTHONSAFEPATH=1
 	[ -x "$hookline_relay_here/hookline" ] && exec "$hookline_relay_here/hookline" "$@"
 	hookline_relay_missing=$hookline_relay_here/hookline
 	;;

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from hookline.cli.commands.convert.meaning import differences
-from hookline.cli.commands.hook.run import hook_command, pinned_program
+from hookline.cli.commands.hook.run import faster, hook_command, pinned_program
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.install import HookCall
@@ -72,7 +72,7 @@ class Planner:
 
     def calls(self) -> list[HookCall]:
         """One call of Hookline at each event of the target that a hook of the file needs. Asked for after `entries`."""
-        program = pinned_program()
+        program = faster(pinned_program())
         said = self._loader.whose(self._file) == self._source.name
         config, source = self._file, "" if said else self._source.name
         return [

@@ -126,10 +126,15 @@ def moved_program(words: Sequence[str], env: Mapping[str, str] = os.environ) -> 
 
 def hookline_command(env: Mapping[str, str] = os.environ) -> str:
     """`hookline` if a shell finds it, else this installation."""
-    import shlex
 
     folders = env.get("PATH", "").split(os.pathsep)
     if any(os.access(os.path.join(folder, "hookline"), os.X_OK) for folder in folders if folder):
         return "hookline"
-    # The agent calls it in the project: without -P its modules would be imported in place of ours.
-    return f"{shlex.quote(sys.executable)} -P -m hookline"
+    return isolated_program()
+
+
+def isolated_program() -> str:
+    """This installation, started so that neither the project nor a variable chooses what Python loads."""
+    import shlex
+
+    return f"{shlex.quote(sys.executable)} -I -m hookline"

@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.run import faster, hook_calls, pinned_program
+from hookline.cli.commands.hook.run import faster, hook_calls, isolated_program, pinned_program
 from hookline.cli.commands.install.report import AgentDocument, InstallDocument, agent_document
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
             f"no agent was found, neither its program in PATH nor its folder; name one of {names}"
         )
     events = [name for given in args.events or () for name in given.split(",") if name]
-    program = pinned_program() if args.no_relay else faster(pinned_program())
+    program = isolated_program() if args.no_relay else faster(pinned_program())
     found = [planned(each, site, partial(_plan, each, site, events, program, records)) for each in dialects]
     return settle(found, args, records, "install")
 
@@ -199,7 +199,7 @@ def trust_own_entries(plan: Plan) -> str | None:
     from hookline.config.trust.store import StoreError
 
     plain = pinned_program()
-    own = [tuple(shlex.split(each)) for each in (plain, faster(plain))]
+    own = [tuple(shlex.split(each)) for each in (plain, faster(plain), isolated_program())]
     found = look_around(plan.site.project)
     mine = [
         entry
