@@ -26,6 +26,7 @@ from bench import (
     soak_kills,
     soak_matching,
     soak_native,
+    soak_options,
     soak_process,
     soak_protected,
     soak_reach,
@@ -56,6 +57,7 @@ def parts() -> dict[str, Part]:
     found["s3"] = soak_hostile.s3
     found["protected"] = soak_protected.soak
     found["files"] = soak_files.soak
+    found["options"] = soak_options.soak
     found["reach"] = soak_reach.reach
     found["s4"] = soak_shell.s4
     found["s4corpus"] = shell_confirm.soak

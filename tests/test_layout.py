@@ -21,7 +21,7 @@ def test_no_line_outside_a_dialects_folder_names_it() -> None:
         ("cli/commands/fire/__init__.py", "  hookline fire --dialect reasonix TurnEnd", False),
         ("cli/commands/fire/__init__.py", 'return "hookline" if dialect == "reasonix" else ""', True),
         ("dialects/registry.py", '"codewhale": Listed("codewhale", (".codewhale",)),', False),
-        ("matching/shell/programs/containers.py", '"docker run, docker exec",', False),
+        ("matching/shell/files/programs.py", '("docker run", "podman run"), _container', False),
     ],
 )
 def test_what_counts_as_naming_a_dialect(file: str, line: str, names: bool) -> None:

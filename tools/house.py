@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tools import house_files as files
+from tools.house_programs import broken_rows
 
 #: What is done on each path of house_paths.
 _PATHS = {
@@ -43,6 +44,7 @@ class Figure(NamedTuple):
 def laws() -> Iterator[Law]:
     yield Law("no line outside a dialect's directory names it", files.naming_lines())
     yield Law("no function body in two dialects", files.shared_bodies())
+    yield Law("each program has one row, and no option is declared twice", broken_rows())
 
 
 def figures() -> Iterator[Figure]:

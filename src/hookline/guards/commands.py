@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from hookline.guards.policy import GuardedCommand
 from hookline.guards.rows import program_names
-from hookline.guards.tables.options import HAVE_SUB_COMMANDS, PLAIN, SPECS
 from hookline.matching.shell.holes import HOLE, Words
 from hookline.matching.shell.options import Options, OptionSpec, read_options, readings
+from hookline.matching.shell.programs import spec_at_once, table, words_at_once
 
 #: What stands for standard input where a file is expected.
 _STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
@@ -64,9 +64,9 @@ def _asks_for_help(words: Words) -> bool:
 def _readings(words: Words, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
     """The command; and for git what its aliases on the line stand for."""
     names = program_names(words[0])
-    program = next((name for name in names if name in SPECS), names[-1])
+    program = next((name for name in names if name in table()), names[-1])
     for options, doubt in _with_doubt(readings(words[1:], _spec(program, rows))):
-        if program in HAVE_SUB_COMMANDS:
+        if _has_sub_commands(program):
             for seen in _with_sub(program, words, options, rows):
                 yield seen._replace(doubt=doubt or seen.doubt)
         else:
@@ -78,8 +78,14 @@ def _with_doubt(read: Iterator[Options]) -> Iterator[tuple[Options, str]]:
         yield options, "an option that is not known comes before it" if place else ""
 
 
+def _has_sub_commands(program: str) -> bool:
+    """Whether its own options come before its sub-command, which has others."""
+    row = table().get(program)
+    return row is not None and row.sub == "before"
+
+
 def _with_sub(program: str, words: Words, top: Options, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
-    """A program whose own options come before its sub-command, which has others."""
+    """A program, its own options and its sub-command."""
     if not top.operands:
         yield Seen(program, (), top, words)
         return
@@ -119,17 +125,17 @@ def _sub(
 @lru_cache(maxsize=512)
 def _spec(program: str, rows: tuple[GuardedCommand, ...]) -> OptionSpec:
     """The options of a program, with those that the rows ask for."""
-    spec = SPECS.get(program, PLAIN)
-    known = {word.rstrip(":") for word in spec.text.split()}
-    if program in HAVE_SUB_COMMANDS:
+    spec = spec_at_once(program)
+    if _has_sub_commands(program):
         return spec
+    known = words_at_once(program)
     more = {
         name: name + (":" if row.value and name in row.given.split() else "")
         for row in rows
         for name in (*row.given.split(), *row.unless.split())
         if name not in known
     }
-    return OptionSpec(" ".join((spec.text, *more.values())), spec.style)
+    return OptionSpec(" ".join((spec.text, *more.values())), spec.style, exact=spec.exact)
 
 
 def _aliases(top: Options) -> Iterator[tuple[str, Words]]:
@@ -158,6 +164,7 @@ def _fits(row: GuardedCommand, seen: Seen, texts: Sequence[str]) -> str | None:
     doubt = doubt or seen.doubt
     if behind is None or _is_spared(row, seen):
         return None
+    behind += seen.options.values(*_destinations(seen.program))
     for asked, found in ((row.given, _given), (row.operand, _operand)):
         answer = found(row, seen.options, behind) if asked else ""
         if answer is None:
@@ -166,6 +173,12 @@ def _fits(row: GuardedCommand, seen: Seen, texts: Sequence[str]) -> str | None:
             return None
         doubt = doubt or answer
     return doubt if _is_left(row, seen, behind, texts) else None
+
+
+@lru_cache(maxsize=512)
+def _destinations(program: str) -> Words:
+    """Options whose value is where something goes, as an operand is: `curl --url`."""
+    return tuple(word.name for word in words_at_once(program).values() if "*" in word.sign)
 
 
 def _is_spared(row: GuardedCommand, seen: Seen) -> bool:

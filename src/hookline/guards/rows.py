@@ -45,7 +45,9 @@ def spellings(words: Words) -> Iterator[Words]:
     name = base_name(words[0]) if words else ""
     yield ("git", name.removeprefix("git-"), *words[1:]) if name.startswith("git-") else words
     if name in _RUNNERS and len(words) > 1:
-        yield words[1:]
+        from hookline.matching.shell.runs import readings_after_options  # noqa: PLC0415 few lines run them
+
+        yield from filter(None, readings_after_options(words))
 
 
 class ReadLine(NamedTuple):

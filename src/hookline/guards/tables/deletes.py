@@ -126,6 +126,13 @@ DISK = Policy(
             example="fdisk /dev/sda",
         ),
         GuardedCommand(
+            run="sgdisk",
+            does="changes the partitions of a disk",
+            given="-Z --zap-all -z --zap -o --clear -d --delete -n --new -g --mbrtogpt -l --load-backup -R --replicate",
+            unless="-P --pretend",
+            example="sgdisk -p --zap-all /dev/sda",
+        ),
+        GuardedCommand(
             run="parted",
             does="changes the partitions of a disk",
             unless="-l --list -v --version",

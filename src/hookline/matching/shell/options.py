@@ -14,9 +14,12 @@ from hookline.matching.shell.holes import HOLE, Words
 
 #: `gnu`: options may come after operands. `posix`: the first operand ends them. `words`: every option is one whole
 #: word with one dash, as with find, java and go. `shell`: as `posix`, but values are always words of their own, after
-#: a cluster that may ask for several (`-ceuo pipefail CODE`), and `+x` is an option, too.
-Style = Literal["gnu", "posix", "words", "shell"]
+#: a cluster that may ask for several (`-ceuo pipefail CODE`), and `+x` is an option, too. `glued`: as `words`, but a
+#: value may be glued to an option of one letter, as with compilers.
+Style = Literal["gnu", "posix", "words", "shell", "glued"]
 
+#: Styles in which an option is one whole word.
+_WHOLE = frozenset(("words", "glued"))
 #: With so many unknown options the further readings of a command are left out.
 _MOST_READINGS = 8
 
@@ -31,6 +34,8 @@ class OptionSpec(Struct, frozen=True):
     style: Style = "gnu"
     #: `--` ends nothing, as more options come behind commands: `find -exec grep -- x {} ; -exec …`.
     endless: bool = False
+    #: Long options are written in full.
+    exact: bool = False
 
 
 class Option(NamedTuple):
@@ -75,6 +80,11 @@ def _table(text: str) -> _Table:
     return _Table(short, long)
 
 
+def valued(spec: OptionSpec) -> frozenset[str]:
+    """The options whose value is the next word, unless it is glued to them."""
+    return frozenset(name for names in _table(spec.text) for name, takes in names.items() if takes == 1)
+
+
 def read_options(arguments: Words, spec: OptionSpec) -> Options:
     """The options and operands among the arguments of a command, its name left out."""
     return _Reader(arguments, _table(spec.text), spec).read()
@@ -98,7 +108,7 @@ def readings(arguments: Words, spec: OptionSpec) -> Iterator[Options]:
 def _without_value(words: Words, at: int, spec: OptionSpec) -> Words:
     """Leave out the word there and the unknown option before it, but not what else is in its cluster."""
     option = words[at - 1]
-    is_cluster = spec.style != "words" and option[:2] != "--" and len(option) > 2
+    is_cluster = spec.style not in _WHOLE and option[:2] != "--" and len(option) > 2
     return (*words[: at - 1], *((option[:-1],) if is_cluster else ()), *words[at + 1 :])
 
 
@@ -108,6 +118,7 @@ class _Reader:
         self._table = table
         self._style = spec.style
         self._endless = spec.endless
+        self._exact = spec.exact or spec.style in _WHOLE
         self._given: list[Option] = []
         self._operands: list[str] = []
         self._unknown: list[str] = []
@@ -136,7 +147,7 @@ class _Reader:
                 self._note(at)
                 self._operands.append(word)
                 at += 1
-            elif word.startswith("--") or self._style == "words":
+            elif word.startswith("--") or self._style in _WHOLE:
                 at += self._long(word, at)
             else:
                 at += self._cluster(word, at)
@@ -165,6 +176,9 @@ class _Reader:
         """How many words it takes."""
         name, equals, value = word.partition("=")
         names = self._full_names(name)
+        if not names and self._style == "glued" and self._table.short.get(word[:2]):
+            self._given.append(Option(word[:2], word[2:], at))
+            return 1
         if not names:
             self._unknown.append(word)
             self._awaited = -1 if equals else at + 1
@@ -201,9 +215,9 @@ class _Reader:
 
     def _full_names(self, name: str) -> list[str]:
         """What a name may be short for. An ambiguous one is an error to the program: it counts as each of them."""
-        if name in self._table.long or (self._style == "words" and name in self._table.short):
+        if name in self._table.long or (self._style in _WHOLE and name in self._table.short):
             return [name]
-        if self._style == "words" or len(name) < 3:
+        if self._exact or len(name) < 3:
             return []
         return [full for full in self._table.long if full.startswith(name)]
 

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from hookline.matching.shell.environment import look_at_variable
 from hookline.matching.shell.found import Doubt, Foreign, Found, Inner, Line, Stdin
@@ -17,10 +18,9 @@ from hookline.matching.shell.kinds import KINDS, from_stdin
 from hookline.matching.shell.kinds.code import starts_programs
 from hookline.matching.shell.kinds.commands import is_stdin, unknown_file
 from hookline.matching.shell.kinds.kind import Kind
-from hookline.matching.shell.options import Option, Options, OptionSpec, read_options
+from hookline.matching.shell.options import Option, Options, OptionSpec, read_options, readings
 from hookline.matching.shell.places import HERE, Beyond
-from hookline.matching.shell.programs import has_rows_below, row_of
-from hookline.matching.shell.programs.row import Program
+from hookline.matching.shell.programs import Row, has_rows_below, row_of
 
 __all__ = [
     "Doubt",
@@ -35,6 +35,7 @@ __all__ = [
     "is_program_pattern",
     "look_through",
     "program_of",
+    "readings_after_options",
     "starts_programs",
 ]
 
@@ -103,17 +104,24 @@ def forms_of(words: Words) -> tuple[str, ...]:
 
 def after_options(words: Words) -> Words:
     """The arguments from the first operand on: without the options before a sub-command."""
-    row = row_of(program_of(words[0]))
     rest = words[1:]
-    return rest[read_options(rest, _NO_OPTIONS if row is None else row.spec_before_operands).first :]
+    return rest[read_options(rest, _spec_before_operands(words[0])).first :]
+
+
+def readings_after_options(words: Words) -> Iterator[Words]:
+    """The same in every reading: an operand may be the value of an option that is not known."""
+    return (read.operands for read in readings(words[1:], _spec_before_operands(words[0])))
+
+
+def _spec_before_operands(word: str) -> OptionSpec:
+    row = row_of(program_of(word))
+    return _NO_OPTIONS if row is None else row.spec_before_operands
 
 
 class _Call:
     """One command, as the row of its program tells what is what."""
 
-    def __init__(
-        self, row: Program, key: str, words: Words, at: int, stdin: Stdin, once: bool = False
-    ) -> None:
+    def __init__(self, row: Row, key: str, words: Words, at: int, stdin: Stdin, once: bool = False) -> None:
         """`once`: it is read in no other way besides."""
         self._once = once
         self._row = row
@@ -122,11 +130,12 @@ class _Call:
         self._at = at
         self._stdin = stdin
         rest = words[at:]
-        self._rest = row.ordered(rest) if row.ordered is not None else rest
+        self._rest = row.ordered(rest, row.spec) if row.ordered is not None else rest
         spec = row.spec
         self._below = has_rows_below(key)
         if self._below:
-            spec = OptionSpec(spec.text, "posix")
+            spec = OptionSpec(spec.text, "posix", exact=spec.exact)
+        self._spec = spec
         self._options: Options = read_options(self._rest, spec)
 
     def found(self) -> Iterator[Found]:
@@ -134,7 +143,7 @@ class _Call:
         if self._is_quiet():
             return
         if row.reader is not None:
-            yield from row.reader(self._rest, self._stdin)
+            yield from row.reader(self._rest, self._stdin, row.spec)
         yield from self._in_options()
         if row.runner and (named := self._plainly_named()) is not None:
             yield named
@@ -146,6 +155,8 @@ class _Call:
         below = self._sub_command()
         if below is not None:
             yield from below.found()
+        for other in self._other_sub_commands():
+            yield from other.found()
         if not self._once:
             yield from self._misread()
 
@@ -184,13 +195,13 @@ class _Call:
     def _judged(self, name: str, text: str, option: str) -> Iterator[Beyond]:
         """Whether a text of this kind goes beyond the plain job; `option` holds it, if it is no operand."""
         kind = KINDS.get(name, _EXECUTED)
-        if name in self._row.near.split(", "):
+        if name in self._row.near:
             yield Beyond(text, place=True)
         elif kind.place is not None:
             # `pytest tests/test_*.py`: what the shell finds is in that directory.
             path = kind.place(text if option or text[:1] == HOLE else text.replace(HOLE, "*"))
             yield Beyond(path, place=True, written=kind.written)
-        elif name not in self._row.plain.split(", ") and kind.beyond(text):
+        elif name not in self._row.plain and kind.beyond(text):
             yield Beyond(option if option and name == "written" else f"{option or 'operand'} {text}")
 
     def _is_quiet(self) -> bool:
@@ -218,6 +229,16 @@ class _Call:
         return _Call(
             row, key, words, at if self._row.ordered is None else self._options.first + 2, self._stdin
         )
+
+    def _other_sub_commands(self) -> "Iterator[_Call]":
+        """Those behind the value of an option that is not known: `kubectl --new-option 5 exec …`."""
+        if not self._below or not self._options.perhaps_values:
+            return
+        for read in islice(readings(self._rest, self._spec), 1, None):
+            key = f"{self._key} {read.operands[0]}" if read.operands else ""
+            row = row_of(key) or row_of(f"{self._key} *")
+            if key and row is not None:
+                yield _Call(row, key, (self._words[0], *read.operands[1:]), 1, self._stdin)
 
     # options
 
@@ -260,8 +281,7 @@ class _Call:
         operands = self._options.operands
         first = row.first
         if first and first != "script":
-            instead = row.values.get(first, "").split() + row.values.get("file", "").split()
-            if self._options.has(*(name.rstrip(":") for name in instead)):
+            if any(kind in {first, "file"} for _option, kind in self._given_kinds()):
                 first = ""
             elif operands:
                 yield operands[0], first
@@ -325,10 +345,10 @@ class _Call:
         operands = self._options.operands
         # An empty name is that of no script.
         is_named = any(is_stdin(one) or not one for one in operands[: self._row.stdin_operands + 1])
-        if self._row.stays and self._options.has(*self._row.stays.split()):
+        if self._row.stays and self._options.has(*self._row.stays):
             yield from from_stdin(kind, self._stdin)
             return
-        besides = self._row.besides.split()
+        besides = self._row.besides
         given = {given for option, given in self._given_kinds() if option.name not in besides}
         if not is_named and (len(operands) > self._row.stdin_operands or kind in given or "file" in given):
             return

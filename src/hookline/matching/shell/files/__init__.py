@@ -1,7 +1,8 @@
 """Which files a command reads and writes, of what its words show.
 
-What programs do is in `rows`, what no row can say in `programs`, `transfers` and `scripts`. A program without a row may
-read and write every file it is given. Redirections are not words: the reading of the line has them.
+What programs do is in the rows of the table of programs, what no row can say in `programs`, `transfers` and
+`scripts`. A program without a row may read and write every file it is given. Redirections are not words: the
+reading of the line has them.
 """
 
 from hookline.matching.shell.files.by_row import NOTHING, Files

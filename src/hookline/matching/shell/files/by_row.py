@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from hookline.matching.shell.files.rows import FileUse
 from hookline.matching.shell.holes import HOLE, Words
-from hookline.matching.shell.options import Options, OptionSpec, Style, read_options
+from hookline.matching.shell.options import Options, OptionSpec, read_options
+from hookline.matching.shell.programs import Row, row_with_files, style_at_once, words_at_once
 
 
 class Files(NamedTuple):
@@ -41,32 +41,32 @@ NOTHING = Files()
 _STREAMS = frozenset(("", "-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"))
 
 
-class _Plan(NamedTuple):
-    """The options of a row: as the reader of options needs them, and what each has to do with files."""
+class FileUse(NamedTuple):
+    """A row as it is about files: its options, and what each of them has to do with files."""
 
+    key: str
+    row: Row
     spec: OptionSpec
-    marks: Mapping[str, str]
-
-
-_MARKS = "<>+!@^#~&?"
+    signs: Mapping[str, str]
 
 
 @lru_cache(maxsize=512)
-def _plan(options: str, style: Style) -> _Plan:
-    marks: dict[str, str] = {}
-    texts: list[str] = []
-    for word in options.split():
-        text = word.rstrip(_MARKS)
-        texts.append(text)
-        if text != word:
-            marks[text.rstrip(":")] = word[len(text) :]
-    return _Plan(OptionSpec(" ".join(texts), style), marks)
+def file_use(key: str) -> FileUse | None:
+    """What is known of the files of a program or a sub-command; None: nothing is."""
+    row = row_with_files(key)
+    if row is None:
+        return None
+    words = row.words if row.sub else words_at_once(key)
+    text = " ".join(word.name + word.takes for word in words.values())
+    spec = OptionSpec(text, "posix" if row.sub else style_at_once(key, row), exact=row.exact)
+    signs = {word.name: word.sign.replace("*", "") for word in words.values() if word.sign}
+    return FileUse(key, row, spec, signs)
 
 
 class Call(NamedTuple):
     """A command whose words were read by its row."""
 
-    row: FileUse
+    use: FileUse
     #: All words after the program, or after the sub-command.
     rest: Words
     given: Options
@@ -74,59 +74,64 @@ class Call(NamedTuple):
     found: Files
 
 
-def by_row(row: FileUse, rest: Words) -> Call:
-    plan = _plan(row.options, row.style)
-    given = read_options(rest, plan.spec)
-    return Call(row, rest, given, _Found(row, plan, given).files())
+def by_row(use: FileUse, rest: Words) -> Call:
+    given = read_options(rest, use.spec)
+    return Call(use, rest, given, _Found(use, rest, given).files())
 
 
 class _Found:
     """Gathers the files of one command."""
 
-    def __init__(self, row: FileUse, plan: _Plan, given: Options) -> None:
-        self._row = row
-        self._plan = plan
+    def __init__(self, use: FileUse, rest: Words, given: Options) -> None:
+        row = self._row = use.row
+        self._signs = use.signs
         self._given = given
         self._lists: dict[str, list[str]] = {sign: [] for sign in "<>?^!%#"}
         self._by_option: list[str] = []
         self._whole = row.whole
         self._in_place = self._dry = False
         for option in given.given:
-            for mark in plan.marks.get(option.name, ""):
-                self._option(mark, option.name, option.value)
+            for sign in use.signs.get(option.name, ""):
+                self._option(sign, option.name, option.value)
         for word in given.unknown:
             self._unknown(word)
+        if given.first in given.perhaps_values:
+            self._unknown_written(rest[given.first - 1], rest[given.first])
 
-    def _option(self, mark: str, name: str, value: str | None) -> None:
-        if mark == "~":
+    def _option(self, sign: str, name: str, value: str | None) -> None:
+        if sign == "~":
             self._in_place = True
-        elif mark == ">" and (value is None or "~" in self._plan.marks.get(name, "")):
+        elif sign == ">" and (value is None or "~" in self._signs.get(name, "")):
             self._by_option.append(name)
-        elif mark == "&":
+        elif sign == "&":
             self._whole = True
-        elif mark == "?":
+        elif sign == "?":
             self._dry = True
-        elif value is not None and mark == "@":
+        elif value is not None and sign == "@":
             self._lists["^"].extend(sent_files(value, name))
-        elif value is not None and mark in "<!#^":
-            self._lists[mark].append(value)
+        elif value is not None and sign in "<!#^":
+            self._lists[sign].append(value)
         elif value is not None and value not in _STREAMS:
             self._lists[">"].append(value)
-            if mark == ">":
+            if sign == ">":
                 self._by_option.append(name)
 
     def _unknown(self, word: str) -> None:
         """`--report=x`: what an option of an unknown name may mean."""
         name, equals, value = word.partition("=")
-        if equals and any(part in name for part in ("out", "report", "xml", "log", "file")):
-            self._option(">", name, value)
-        elif equals and ("/" in value or value[:1] == "."):
+        if equals and not self._unknown_written(name, value) and ("/" in value or value[:1] == "."):
             self._lists["?"].append(value)
+
+    def _unknown_written(self, name: str, value: str) -> bool:
+        is_written = any(part in name for part in ("out", "report", "xml", "log", "file"))
+        if is_written:
+            self._option(">", name, value)
+        return is_written
 
     def files(self) -> Files:
         operands = self._given.operands or ((self._row.default,) if self._row.default else ())
-        signs = "" if self._row.sub else self._row.operands
-        if signs[:1] == "-" and self._row.instead and self._given.has(*self._row.instead.split()):
+        signs = "" if self._row.sub else self._row.files or ""
+        if signs[:1] == "-" and self._row.instead and self._given.has(*self._row.instead):
             signs = signs[1:]
         for word, sign in zip(operands, _spread(signs, operands), strict=False):
             self._operand(word, sign)
@@ -176,15 +181,19 @@ def plain(words: Iterable[str]) -> Words:
 
 def merged(one: Files, other: Files) -> Files:
     """The files of both."""
-    if one == NOTHING:
-        return other
-    return other._replace(
-        reads=one.reads + other.reads,
-        writes=one.writes + other.writes,
-        perhaps=one.perhaps + other.perhaps,
-        sends=one.sends + other.sends,
-        keys=one.keys + other.keys,
-        names=one.names + other.names,
+    if NOTHING in (one, other):
+        return other if one == NOTHING else one
+    return Files(
+        reads=plain(one.reads + other.reads),
+        writes=plain(one.writes + other.writes),
+        perhaps=plain(one.perhaps + other.perhaps),
+        sends=plain(one.sends + other.sends),
+        keys=plain(one.keys + other.keys),
+        names=plain(one.names + other.names),
+        links=plain(one.links + other.links),
+        whole=one.whole or other.whole,
+        into=plain(one.into + other.into),
+        contents=(*one.contents, *other.contents),
         code=one.code + other.code,
         by_option=one.by_option + other.by_option,
     )

@@ -1,21 +1,23 @@
 """What a command does with files: by the row of its program, and what no row can say."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 
 from hookline.matching.shell.files.by_row import (
     NOTHING,
     Call,
     Files,
+    FileUse,
     by_row,
+    file_use,
     looks_recursive,
     merged,
     paths_in,
     plain,
 )
-from hookline.matching.shell.files.rows import FileUse, rows
 from hookline.matching.shell.files.scripts import Script, awk_script, sed_script
 from hookline.matching.shell.files.transfers import (
     copy_files,
@@ -29,6 +31,9 @@ from hookline.matching.shell.files.transfers import (
     wget_files,
 )
 from hookline.matching.shell.holes import HOLE, Words, base_name, without_version
+from hookline.matching.shell.options import read_options, readings
+from hookline.matching.shell.programs import row_with_files
+from hookline.matching.shell.programs.files import bundle
 
 #: What they read comes to nothing but changes the shell itself.
 _SETS = frozenset(
@@ -58,14 +63,25 @@ _CHANGE_REPOSITORY = frozenset(
 @lru_cache(maxsize=512)
 def files_of(words: Words) -> Files:
     """The files of one command."""
-    key, row, rest, around = _row_of(words)
-    if row is None:
-        return merged(around, Files(perhaps=paths_in(rest), whole=looks_recursive(rest)))
-    call = by_row(row, rest)
-    special = _SPECIAL.get(key)
-    if key in _CHANGE_REPOSITORY:
-        around = merged(around, Files(writes=by_row(rows()["git"], words[1:]).given.values("-C")))
-    return merged(around, special(call) if special is not None else call.found)
+    use, rest, around = _use_of(words)
+    found = _files_by(use, rest, words)
+    for other, other_rest in _other_uses_of(words):
+        if other is not None:
+            found = merged(found, _files_by(other, other_rest, words))
+    return merged(around, found)
+
+
+def _files_by(use: FileUse | None, rest: Words, words: Words) -> Files:
+    if use is None:
+        return Files(perhaps=paths_in(rest), whole=looks_recursive(rest))
+    call = by_row(use, rest)
+    special = _SPECIAL.get(use.key)
+    found = special(call) if special is not None else call.found
+    git = file_use("git") if use.key in _CHANGE_REPOSITORY else None
+    if git is None:
+        return found
+    places = [place for read in readings(words[1:], git.spec) for place in read.values("-C")]
+    return merged(Files(writes=plain(places)), found)
 
 
 def writes_by_option(words: Words) -> Words:
@@ -78,8 +94,8 @@ def writes_by_option(words: Words) -> Words:
 
 def is_reader(words: Words) -> bool:
     """Whether the command reads files itself, and nothing it read is in the shell afterwards."""
-    row = _row_of(words)[1]
-    if row is None or row.runs or _key(words[0]) in _SETS:
+    use = _use_of(words)[0]
+    if use is None or use.row.runs or _key(words[0]) in _SETS:
         return False
     found = files_of(words)
     return not (found.writes or found.perhaps or found.links or found.code)
@@ -96,30 +112,50 @@ def runs_standard_input(words: Words) -> bool:
 def _key(word: str) -> str:
     """The name of a program in the rows: `/usr/bin/Python3.12` is python, but md5 is md5."""
     name = base_name(word).casefold().removesuffix(".exe")
-    return name if name in rows() else without_version(name)
+    return name if row_with_files(name) is not None else without_version(name)
 
 
-def _row_of(words: Words) -> tuple[str, FileUse | None, Words, Files]:
-    """The key of a command's row, the row, the words that it is about, and the files of options before them."""
-    table, key = rows(), _key(words[0])
-    row, rest, around = table.get(key), words[1:], NOTHING
-    while row is not None and row.sub:
-        call = by_row(row, rest)
+def _use_of(words: Words) -> tuple[FileUse | None, Words, Files]:
+    """What is known of a command's files, the words that it is about, and the files of options before them."""
+    return _descended(file_use(_key(words[0])), words[1:])
+
+
+def _descended(use: FileUse | None, rest: Words) -> tuple[FileUse | None, Words, Files]:
+    around = NOTHING
+    while use is not None and use.row.sub:
+        call = by_row(use, rest)
         around, first = merged(around, call.found), call.given.first
         if first >= len(rest):
-            return key, row, (), around
-        sub = f"{key} {rest[first]}"
-        key = sub if sub in table else f"{key} *"
-        row, rest = table.get(key), rest[first + 1 :]
-    return key, row, rest, around
+            return use, (), around
+        use, rest = _sub_command(use, rest[first]), rest[first + 1 :]
+    return use, rest, around
+
+
+def _other_uses_of(words: Words) -> Iterator[tuple[FileUse | None, Words]]:
+    """The same where the first operand is the value of an option that is not known."""
+    use = file_use(_key(words[0]))
+    if use is None or (use.row.files or "")[1:] == "*":
+        # To what does the same with all of them it is a file more.
+        return
+    given = read_options(words[1:], use.spec)
+    if given.first not in given.perhaps_values:
+        return
+    for read in islice(readings(words[1:], use.spec), 1, None):
+        if not use.row.sub:
+            yield use, read.operands
+        elif read.operands:
+            yield _descended(_sub_command(use, read.operands[0]), read.operands[1:])[:2]
+
+
+def _sub_command(use: FileUse, name: str) -> FileUse | None:
+    return file_use(f"{use.key} {name}") or file_use(f"{use.key} *")
 
 
 def option_values(words: Words) -> frozenset[int]:
     """Where among the words of a command there are values of options that its row knows."""
-    table, key, found, begin = rows(), _key(words[0]), set[int](), 1
-    row = table.get(key)
-    while row is not None:
-        given = by_row(row, words[begin:]).given
+    use, found, begin = file_use(_key(words[0])), set[int](), 1
+    while use is not None:
+        given = by_row(use, words[begin:]).given
         for option in given.given:
             # A hole in the option itself may be its value; then the next word is none.
             at = begin + option.at
@@ -130,11 +166,9 @@ def option_values(words: Words) -> frozenset[int]:
             ):
                 found.add(at + 1)
         begin += given.first + 1
-        if not row.sub or begin > len(words):
+        if not use.row.sub or begin > len(words):
             break
-        sub = f"{key} {words[begin - 1]}"
-        key = sub if sub in table else f"{key} *"
-        row = table.get(key)
+        use = _sub_command(use, words[begin - 1])
     return frozenset(found)
 
 
@@ -182,7 +216,7 @@ def _dd(call: Call) -> Files:
 def _scripted(call: Call, options: Words, read: Callable[[str], Script]) -> Files:
     """A program of sed or awk, in options or in the first operand; its names of files are those of the command, too."""
     texts = call.given.values(*options)
-    others = call.given.has(*call.row.instead.split())
+    others = call.given.has(*call.use.row.instead)
     texts = texts or (() if others else call.given.operands[:1])
     script = read("\n".join(texts))
     found = call.found._replace(
@@ -222,13 +256,13 @@ def _jq(call: Call) -> Files:
             break
         rest.append(word)
         at += 1
-    found = by_row(call.row, tuple(rest)).found
+    found = by_row(call.use, tuple(rest)).found
     return found._replace(reads=plain([*found.reads, *files]))
 
 
 def _tar(call: Call) -> Files:
     """What is packed is read, unless it is removed afterwards; the archive is written."""
-    call = by_row(call.row, _dashed(call.rest))
+    call = by_row(call.use, bundle(call.rest, call.use.spec))
     given = call.given
     archives = given.values("-f", "--file")
     folders = given.values("-C", "--directory")
@@ -258,19 +292,6 @@ def _below(folders: Words, names: Words) -> Words:
     return tuple(f"{folder.rstrip('/')}/{name}" for folder in folders for name in names)
 
 
-def _dashed(rest: Words) -> Words:
-    """`tar czfC x.tgz dir .` as options: the values of the letters follow one after the other."""
-    if not rest or rest[0][:1] == "-" or HOLE in rest[0]:
-        return rest
-    after = list(rest[1:])
-    found: list[str] = []
-    for letter in rest[0]:
-        found.append(f"-{letter}")
-        if letter in "fCTXIbgFHKLNV" and after:
-            found.append(after.pop(0))
-    return (*found, *after)
-
-
 _FIND_SIGNS = frozenset("-(!,")
 _FIND_NAMES = frozenset(
     ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex")
@@ -287,8 +308,8 @@ def found_by_find(rest: Words) -> tuple[list[str], list[tuple[str, str]], bool]:
 
 
 def _may_change(words: Words) -> bool:
-    row = _row_of(words)[1]
-    return row is None or row.holds or not is_reader(words)
+    use = _use_of(words)[0]
+    return use is None or use.row.holds or not is_reader(words)
 
 
 def _find_starts(rest: Words) -> list[str]:
@@ -338,8 +359,8 @@ def _find(call: Call) -> Files:
 
 def _files_inside(words: Words) -> Files:
     """Of a command inside another one. Those that hold commands themselves are not taken apart again."""
-    row = _row_of(words)[1]
-    if row is None or row.holds:
+    use = _use_of(words)[0]
+    if use is None or use.row.holds:
         return Files(perhaps=paths_in(words[1:]))
     return files_of(words)
 
@@ -370,14 +391,14 @@ def _interpreter(call: Call) -> Files:
     """A script is run, not written; what it is given it may write."""
     given, found = call.given, call.found
     module = next((one for one in given.given if one.name == "-m" and one.value), None)
-    if module is not None and call.row.names.startswith("python"):
+    if module is not None and call.use.key in {"python", "pypy"}:
         glued = call.rest[module.at] != "-m" and call.rest[module.at].endswith(module.value or "")
         after = call.rest[module.at + (1 if glued else 2) :]
         return _files_inside((module.value or "", *after))
     operands = given.operands
     if found.code and given.has("-i"):
         return found._replace(reads=plain(operands), writes=plain(operands))
-    if found.code and given.has("-n", "-p") and call.row.names in {"perl", "ruby"}:
+    if found.code and given.has("-n", "-p") and call.use.key in {"perl", "ruby"}:
         return found._replace(reads=plain([*found.reads, *operands]))
     if found.code:
         return found._replace(perhaps=plain(operands))

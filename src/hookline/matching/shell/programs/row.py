@@ -1,35 +1,119 @@
-"""What one program may run, as data: which options, operands and input hold a command, and of what kind."""
+"""Read rows of the table of programs: what is known of one program, its options and its operands.
+
+A row is text. It begins at the margin with the names it is for and the plain job of the program. Indented below are
+words: those with a dash are its options, the others its properties, which are the fields of `Row`.
+
+    sort, gsort = sorts lines
+        files=<*
+        -n -r -k: -t: --check:: -o:written --output:written --compress-program:program --files0-from:<
+
+`docker|podman run|exec` are four names, and `git *` is every sub-command of git that has no row of its own. Versions,
+paths and .exe are no part of a name. A row without a job runs nothing else.
+
+An option is its name, then `:` where a value follows or `::` where one may be glued to it, then what that
+value is. A sign says what it is as a file: `<` read, `>` written, which is more than the plain job, `+`
+written as the plain job, `!` proves who one is, `@` data that is sent (of a file, after @), `^` a file that
+is sent, `#` code, `*` where something goes, `-` none, although the kind has one. Of an option without a
+value: `~` the operands are changed in place (`~>` where that is more than the plain job), `&` a directory
+means all in it, `?` nothing is written. Then the kind, a name of `hookline.matching.shell.kinds` with dashes
+for blanks: what the value is to the program that runs it, with `=` before it where there is no value. Flags
+are listed as well: an option that no row knows may have a value, and what comes behind it is in doubt.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import product
+from typing import Literal, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from hookline.matching.shell.found import Found, Stdin
 from hookline.matching.shell.holes import Words
 from hookline.matching.shell.options import OptionSpec, Style
 
+_CODE = "awk code javascript lua makefile mysql perl php psql python ruby sed sqlite vim"
+#: What a value of this kind is as a file, if the word has no sign of its own.
+_SIGN_OF_KIND = {**dict.fromkeys(_CODE.split(), "#"), "written": ">", "output": "+", "file": "<"}
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+_SIGNS = "-<>+!@^#~&?*"
 
-class Program(Struct, frozen=True, eq=False, dict=True):
-    """One program, or one sub-command of a program (`git bisect run`).
+#: Puts the arguments of a command into the order of getopt.
+Ordered = Callable[[Words, OptionSpec], Words]
+#: Finds what the arguments of a command run, which no options describe.
+Reader = Callable[[Words, Stdin, OptionSpec], Iterator[Found]]
 
-    Kinds are the names in `hookline.matching.shell.kinds`: `line`, `program`, `python`, `sed`, `written`, …
-    """
 
-    #: Separated by commas; versions, paths and .exe are left out: `python` is also /usr/bin/python3.12. `git *` is
-    #: every sub-command of git that has no row of its own.
+class Word(NamedTuple):
+    """One option."""
+
+    name: str
+    #: Empty, `:` or `::`.
+    takes: str
+    sign: str
+    kind: str
+
+
+def word_of(text: str) -> Word:
+    # A sign may be the letter of an option: `-#`, `-?`.
+    rest = text[2:].lstrip(_LETTERS)
+    name = text[: len(text) - len(rest)]
+    kind = rest.lstrip(":")
+    takes = rest[: len(rest) - len(kind)]
+    plain = kind.lstrip(_SIGNS)
+    sign = kind[: len(kind) - len(plain)]
+    kind = plain.removeprefix("=").replace("-", " ")
+    return Word(name, takes, "" if sign == "-" else sign or _SIGN_OF_KIND.get(kind, ""), kind)
+
+
+def names_of(text: str) -> Iterator[str]:
+    """The names of a row: `docker|podman run, finch run` are three."""
+    for one in text.split(", "):
+        if "|" in one:
+            yield from map(" ".join, product(*(part.split("|") for part in one.split(" "))))
+        else:
+            yield one
+
+
+class Row(Struct, frozen=True, eq=False, dict=True):
+    """One program, or one sub-command of a program (`git bisect run`)."""
+
     names: str
-    #: Its plain job, in words: what a permission for the program alone is for.
-    job: str
-    #: Options that hold nothing to run, as in `OptionSpec`.
-    options: str = ""
-    #: By kind, the options whose value is of that kind: `{"program": "--compress-program:", "written": "-o:"}`.
-    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: Its plain job, in words: what a permission for the program alone is for. Empty: it runs nothing else.
+    job: str = ""
+    #: Its own options, as they are written.
+    options: Words = ()
+    #: It has the options of this row as well; its own win.
+    like: "Row | None" = None
+    style: Style = "gnu"
+    #: Its long options are written in full.
+    exact: bool = False
+    #: Its first operand is a sub-command, whose options come behind it; `anywhere`: its own may come there, too.
+    sub: Literal["", "before", "anywhere"] = ""
+    #: With one of these options it runs nothing.
+    quiet: Words = ("--help", "--version")
+
+    # Its files
+
+    #: A sign for each operand in turn: `<` read, `>` written, `$` written, which is more than the plain job, `=` read
+    #: and written, `%` only named or listed, `-` no file, `?` perhaps read and perhaps written, `^` sent, `#` code. `*`
+    #: after a sign: all further ones; a sign after that is for the last one (`<*>` copies). None: nothing is known of
+    #: its files, and every word may be one.
+    files: str | None = None
+    #: Options that take the place of the first operand: the pattern of grep, the program of sed.
+    instead: Words = ()
+    #: A directory always means all in it.
+    whole: bool = False
+    #: What is meant when there are no operands.
+    default: str = ""
+    #: It runs a command, which the reading lists as well.
+    runs: bool = False
+    #: The files of a command among its words are its own: `find -exec`, `python -m`.
+    holds: bool = False
+
+    # What it runs
+
     #: The lines that options hold are run with the operands behind them: `git fetch --upload-pack=LINE REPOSITORY`.
     appended: bool = False
-    style: Style = "gnu"
-    #: With one of these options it runs nothing.
-    quiet: str = "--help --version"
     #: The operand from which on the operands are a command; None when they are none.
     command: int | None = None
     #: The operands from `command` on are one line of shell, joined by blanks.
@@ -44,47 +128,49 @@ class Program(Struct, frozen=True, eq=False, dict=True):
     stdin: str = ""
     stdin_operands: int = 0
     #: With one of these options it goes on with standard input, whatever it was given: `python -i script.py`.
-    stays: str = ""
+    stays: Words = ()
     #: Options that hold something to run, and beside which standard input is read all the same: `ex -c LINE`.
-    besides: str = ""
+    besides: Words = ()
     #: Too many options to list: any word after one of these (after the name, where there is none) may be the command.
-    loose: tuple[str, ...] | None = None
+    loose: Words | None = None
     #: The first operand is plainly the program: a permission for `npx tsc` is one for tsc.
     runner: bool = False
     #: Kinds that are its plain job: what they hold needs no permission of its own kind.
-    plain: str = ""
+    plain: Words = ()
     #: Kinds that are so inside the project: `make -f build/rules.mk`.
-    near: str = ""
+    near: Words = ()
     #: It runs, or is told what to run by, what is in the directory it is started in: a makefile, settings, tests.
     here: bool = False
     #: All it does goes beyond the plain job of its program: `git difftool`.
     always: bool = False
-    #: Its arguments in the order of getopt, for programs with a way of their own: tar's bundles.
-    ordered: Callable[[Words], Words] | None = None
-    #: For programs whose arguments no options describe.
-    reader: Callable[[Words, Stdin], Iterator[Found]] | None = None
-    #: Lines that start `rm` by way of this row. Tests run them.
-    examples: tuple[str, ...] = ()
-    #: Lines that do so only with what the sandbox of the tests lacks: rights, a terminal, a network, a service.
-    untried: tuple[str, ...] = ()
+    #: For programs with a way of their own: tar's bundles.
+    ordered: Ordered | None = None
+    reader: Reader | None = None
+
+    @cached_property
+    def words(self) -> Mapping[str, Word]:
+        """Its options by their names."""
+        own = {(word := word_of(text)).name: word for text in self.options}
+        return own if self.like is None else {**self.like.words, **own}
 
     @cached_property
     def spec(self) -> OptionSpec:
-        text = " ".join((self.options, *self.values.values(), self.quiet))
-        return OptionSpec(text, self.style, endless="exec" in self.values)
+        words = (word.name + word.takes for word in self.words.values())
+        # To some programs `--version` is an option with a value: what the row says wins.
+        text = " ".join((*self.quiet, *words))
+        return OptionSpec(text, self.style, "exec" in self.kinds.values(), self.exact)
 
     @cached_property
     def spec_before_operands(self) -> OptionSpec:
         """The same up to the first operand: what comes behind it belongs to a sub-command."""
-        return OptionSpec(self.spec.text, "words" if self.style == "words" else "posix")
+        style = self.style if self.style in {"words", "glued"} else "posix"
+        return OptionSpec(self.spec.text, style, exact=self.exact)
 
     @cached_property
-    def kinds(self) -> dict[str, str]:
+    def kinds(self) -> Mapping[str, str]:
         """The kind of each option's value."""
-        return {
-            option.rstrip(":"): kind for kind, options in self.values.items() for option in options.split()
-        }
+        return {word.name: word.kind for word in self.words.values() if word.kind}
 
     @cached_property
     def quiet_options(self) -> frozenset[str]:
-        return frozenset(self.quiet.split())
+        return frozenset(name for name in self.quiet if name not in self.words or not self.words[name].takes)

@@ -1,0 +1,24 @@
+"""A guard sees what it is about behind every option of its program, known or not."""
+
+import pytest
+
+from tests.guards.behind_options import HARMLESS, UNKNOWN, asked
+
+#: One line of so many is asked about here, all of them by `python -m bench.soak options`.
+EVERY = 9
+
+
+def test_an_act_is_seen_behind_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    some = list(asked())[::EVERY]
+    assert {one.option for one in some} >= {*UNKNOWN}
+    assert [one.line for one in some if one.is_silent and not one.may_be_silent] == []
+
+
+def test_only_what_is_harmless_may_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each exception is one: without this a wrong one would hide a hole."""
+    monkeypatch.setenv("HOME", "/home/ada")
+    silent = {(one.program, one.option) for one in asked() if one.may_be_silent and one.is_silent}
+    assert silent == {
+        (program, option) for program, options in HARMLESS.items() for option in options.split()
+    }
