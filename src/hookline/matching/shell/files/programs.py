@@ -33,7 +33,6 @@ from hookline.matching.shell.files.transfers import (
 from hookline.matching.shell.holes import HOLE, Words, base_name, without_version
 from hookline.matching.shell.options import read_options, readings
 from hookline.matching.shell.programs import row_with_files
-from hookline.matching.shell.programs.files import bundle
 
 #: What they read comes to nothing but changes the shell itself.
 _SETS = frozenset(
@@ -262,7 +261,8 @@ def _jq(call: Call) -> Files:
 
 def _tar(call: Call) -> Files:
     """What is packed is read, unless it is removed afterwards; the archive is written."""
-    call = by_row(call.use, bundle(call.rest, call.use.spec))
+    ordered = call.use.row.ordered
+    call = by_row(call.use, call.rest if ordered is None else ordered(call.rest, call.use.spec))
     given = call.given
     archives = given.values("-f", "--file")
     folders = given.values("-C", "--directory")

@@ -57,8 +57,12 @@ class Table:
         for topic, text in texts.items():
             for block in text.split("\n\n"):
                 names, _, job = block.partition("\n")[0].partition(" = ")
+                at = (topic, block)
+                if " " not in names:
+                    self._written[names] = at
+                    continue
                 for name in names_of(names):
-                    self._written[name] = (topic, block)
+                    self._written[name] = at
                     if " " in name:
                         self._below.setdefault(name.partition(" ")[0], []).append(name)
                         if job:

@@ -20,7 +20,7 @@ for blanks: what the value is to the program that runs it, with `=` before it wh
 are listed as well: an option that no row knows may have a value, and what comes behind it is in doubt.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Literal, NamedTuple
@@ -65,13 +65,14 @@ def word_of(text: str) -> Word:
     return Word(name, takes, "" if sign == "-" else sign or _SIGN_OF_KIND.get(kind, ""), kind)
 
 
-def names_of(text: str) -> Iterator[str]:
+def names_of(text: str) -> Sequence[str]:
     """The names of a row: `docker|podman run, finch run` are three."""
-    for one in text.split(", "):
-        if "|" in one:
-            yield from map(" ".join, product(*(part.split("|") for part in one.split(" "))))
-        else:
-            yield one
+    names = text.split(", ")
+    if "|" not in text:
+        return names
+    return [
+        " ".join(each) for one in names for each in product(*(part.split("|") for part in one.split(" ")))
+    ]
 
 
 class Row(Struct, frozen=True, eq=False, dict=True):
