@@ -208,3 +208,31 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         Access(cert=str(tmp_path / "none.pem")).tls()
     with pytest.raises(AccessError, match="need --cert"):
         Access(client_ca="ca.pem").tls()
+
+
+def test_ids_of_megabytes_do_not_push_earlier_denials_out_of_the_journal(tmp_path: Path) -> None:
+    long = "é" * 1_300_000  # 7.8 MB as JSON
+
+    async def scene() -> None:
+        async with deciding(tmp_path, DENY) as server:
+            assert (await server.ask(payload("first"))).status == 200
+            for field in (
+                "session_id",
+                "tool_use_id",
+                "tool_name",
+                "agent_id",
+                "agent_type",
+                "cwd",
+                "prompt_id",
+            ):
+                reply = await server.ask(payload("ls", **{field: long}))
+                assert reply.status == 200, field
+            # Two that differ only at their end stay two.
+            await server.ask(payload("ls", session_id=f"{long}1"))
+            runs = server.runs
+            assert runs[0].call.input == "first"
+            assert {run.decision for run in runs} == {"deny"}
+            assert len({run.session for run in runs}) == 3
+            assert all(len(line) < 8000 for line in server.journal.read_bytes().splitlines())
+
+    asyncio.run(scene())

@@ -68,7 +68,7 @@ class Journal:
         self._counts[run.status] += 1
         if run.passed_without_answer:
             self._passed += 1
-        run = self._with_clean_texts(run)
+        run = self._with_clean_texts(_with_short_ids(run))
         if self._file is not None or self._subscribers.callbacks:
             run = self._with_clean_call(run)
         self._remember(run)
@@ -295,6 +295,30 @@ _INPUT_COLUMNS = 200
 
 _TEXTS = ("stdout", "stderr", "detail", "reason", "why", "doubt")
 _NAMES = ("hook", "source")
+#: Chosen by callers, at any length. Only their being the same each time means something.
+_IDS = ("session", "agent", "told_as", "event", "spelled", "run_id", "decision_id")
+_LONGEST_ID = 256
+
+
+def _short_id(text: str) -> str:
+    """Return an id of bounded length. Long ones keep their beginning and a digest, so that different ones stay so."""
+    if len(text) <= _LONGEST_ID:
+        return text
+    from hashlib import sha256  # noqa: PLC0415 few are that long
+
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{text[: _LONGEST_ID - 17]}…{digest}"
+
+
+def _with_short_ids(run: Run) -> Run:
+    """Bound what callers choose: with ids of megabytes, a few calls would rotate earlier runs out of the file."""
+    # Most runs, quickly: the other ids come from the configuration.
+    if len(run.session) <= _LONGEST_ID and not run.agent and not run.told_as:
+        return run
+    long = {
+        name: _short_id(text) for name in _IDS if (text := getattr(run, name)) and len(text) > _LONGEST_ID
+    }
+    return replace(run, **long) if long else run
 
 
 class RunCleaner:
@@ -322,7 +346,7 @@ class RunCleaner:
             long = len(call.input) > _LONGEST_INPUT
             line = one_line(self._redacted(call.input[:_LONGEST_INPUT], ends_early=long), _INPUT_COLUMNS)
             tool, call_id, project, caller = (
-                one_line(self._redacted(name), _KEPT_OF_A_NAME)
+                one_line(self._redacted(_short_id(name)), _KEPT_OF_A_NAME)
                 for name in (call.tool, call.id, call.project, call.caller)
             )
         except Exception as error:  # noqa: BLE001 - as in `clean`
