@@ -45,7 +45,10 @@ def test_fields_that_take_no_text_get_what_it_is_as_json() -> None:
     assert stop.payload.last_assistant_message == "4"
     assert request("SessionEnd", "cost_usd=1.5").payload.cost_usd == 1.5
     assert request("SessionEnd", "cost_usd=null").payload.cost_usd is None
-    assert request("PostToolBatch", 'tool_calls=[{"a": 1}]').payload.tool_calls == ({"a": 1},)
+    batch = request("PostToolBatch", 'tool_calls=[{"tool_name": "Read", "tool_input": {"a": 1}}]').payload
+    assert [(call.tool_name, call.tool_input) for call in batch.tool_calls] == [("Read", {"a": 1})]
+    with pytest.raises(ConfigError, match=r"tool_calls\[0\]\.tool_name is missing"):
+        request("PostToolBatch", 'tool_calls=[{"a": 1}]')
     with pytest.raises(ConfigError, match="duration_ms: expected int"):
         request("SessionEnd", "duration_ms=soon")
 
