@@ -203,8 +203,8 @@ class LateMessages:
             self._wakes.append(late)
             return
         if late.kind == "message":
-            kind = "warning" if late.failed else "notice"
-            self._user.show(kind, late.text, hook=late.hook, event=late.event, source=late.source)
+            about = {"hook": late.hook, "event": late.event, "source": late.source, "label": late.label}
+            self._user.show("warning" if late.failed else "notice", late.text, **about)
         elif late.kind == "watch":
             self._watch(late.paths)
         else:

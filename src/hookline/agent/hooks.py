@@ -11,7 +11,7 @@ from hookline.agent.ports import Shown, UserPort
 from hookline.engine.background import Inbox
 from hookline.engine.session import Session
 from hookline.engine.tool_call import Hooks
-from hookline.model.events import EventSpec
+from hookline.model.events import EventSpec, event_label
 from hookline.model.outcome import GO_ON, Outcome
 from hookline.model.raw import first_line
 from hookline.model.run import Run
@@ -46,8 +46,8 @@ class SessionHooks(Hooks, Protocol):
         """The hooks of an event."""
         ...
 
-    def source(self, hook: str, *events: EventSpec[Any]) -> str:
-        """Where a hook of one of these events is configured: file:line, or empty."""
+    def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
+        """For `Shown`: a hook of one of these events, the event, and where the hook is configured (file:line)."""
         ...
 
     def child(self, **scene: Any) -> "SessionHooks":
@@ -95,10 +95,12 @@ class EngineHooks:
         hooks = [prepared.hook for lane in self.session.lanes(event.name) for prepared in lane.hooks]
         return tuple(hook.name for hook in hooks if hook.mode != "off")
 
-    def source(self, hook: str, *events: EventSpec[Any]) -> str:
+    def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
         lanes = (lane for event in events for lane in self.session.lanes(event.name))
         found = (prepared for lane in lanes for prepared in lane.hooks if prepared.hook.name == hook)
-        return next((prepared.source for prepared in found), "") if hook else ""
+        known = next(found, None) if hook else None
+        facts = {} if known is None else {"source": known.source, "label": known.hook.event_label}
+        return {"hook": hook, "event": events[0].name, **facts} if hook else {}
 
     def child(self, **scene: Any) -> "EngineHooks":
         return EngineHooks(self.session.engine.session(self.session.id, self.session, **scene))
@@ -130,9 +132,9 @@ class NoHooks:
         del event
         return ()
 
-    def source(self, hook: str, *events: EventSpec[Any]) -> str:
+    def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
         del hook, events
-        return ""
+        return {}
 
     def child(self, **scene: Any) -> "NoHooks":
         return NoHooks(replace(self.scene, **scene))
@@ -229,7 +231,7 @@ class AgentHooks:
             fired = await self._log.dispatch(self.session_hooks, event, payload)
         outcome = fired.outcome
         if outcome is not GO_ON or fired.runs:
-            for shown in _news(fired, lambda hook: self.session_hooks.source(hook, event)):
+            for shown in _news(fired, lambda hook: self.session_hooks.by(hook, event)):
                 self._user.listener.show(shown)
         return outcome
 
@@ -257,13 +259,7 @@ class AgentHooks:
         return self.session_hooks.names(event)
 
     def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
-        """For `Shown`: the hook that something comes from, its event and where it is configured."""
-        if not hook:
-            return {}
-        return {"hook": hook, "event": events[0].name, "source": self.session_hooks.source(hook, *events)}
-
-    def source(self, hook: str, *events: EventSpec[Any]) -> str:
-        return self.session_hooks.source(hook, *events)
+        return self.session_hooks.by(hook, *events)
 
     def child(self, **scene: Any) -> "AgentHooks":
         return self.of_subagent(self._user, **scene)
@@ -272,35 +268,31 @@ class AgentHooks:
         return AgentHooks(self.session_hooks.child(**scene), user, self._log, self.spending)
 
 
-def _news(fired: Fired, source: Callable[[str], str]) -> Iterator[Shown]:
+def _news(fired: Fired, by: Callable[[str], dict[str, Any]]) -> Iterator[Shown]:
     """What the user is shown of an event: messages, rewrites, added text, and hooks that gave no answer."""
     outcome, payload = fired.outcome, fired.payload
     about: dict[str, Any] = {"event": fired.event, "tool_use_id": getattr(payload, "tool_use_id", None) or ""}
     for edit in outcome.edits:
         if edit.whole is not UNSET:
-            by = {"hook": edit.by, "source": source(edit.by)}
-            before = getattr(payload, edit.field, None)
-            yield Shown(kind="rewrite", field=edit.field, before=before, after=edit.whole, **by, **about)
+            values = {"before": getattr(payload, edit.field, None), "after": edit.whole}
+            yield Shown(kind="rewrite", field=edit.field, **values, **{**about, **by(edit.by)})
             payload = _changed(payload, edit.field, edit.whole)
     for item in outcome.context_items:
-        yield Shown(kind="context", text=item.text, hook=item.hook, source=source(item.hook), **about)
+        yield Shown(kind="context", text=item.text, **{**about, **by(item.hook)})
     silent = {run.hook for run in fired.runs if run.passed_without_answer}
     for message in outcome.messages:
         kind = "warning" if message.warns or message.hook in silent else "notice"
-        yield Shown(kind=kind, text=message.text, hook=message.hook, source=source(message.hook), **about)
+        yield Shown(kind=kind, text=message.text, **{**about, **by(message.hook)})
     told = {message.hook for message in outcome.messages}
     for run in fired.runs:
         if run.passed_without_answer and run.hook not in told:
             what = run.detail or (run.cause or run.status).replace("_", " ")
             line = first_line(run.stderr.encode())
             what = what if line in what else f"{what}: {line}"
-            yield Shown(
-                kind="warning",
-                text=f"hook {run.hook} gave no answer, and its event went on: {what}",
-                hook=run.hook,
-                source=run.source,
-                **about,
-            )
+            text = f"hook {run.hook} gave no answer, and its event went on: {what}"
+            label = event_label(run.spelled or run.event, run.event)
+            whose: dict[str, Any] = {"hook": run.hook, "source": run.source, "label": label}
+            yield Shown(kind="warning", text=text, **about, **whose)
 
 
 def _changed(payload: Any, name: str, value: Any) -> Any:

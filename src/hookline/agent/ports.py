@@ -44,6 +44,8 @@ class Shown(Struct, frozen=True, kw_only=True):
     hook: str = ""
     event: str = ""
     source: str = ""
+    #: The event by the hook's own name, with Hookline's in brackets where that differs.
+    label: str = ""
     #: Of a rewrite: which field, and its value before and after.
     field: str = ""
     before: Any = None

@@ -12,7 +12,7 @@ from hookline.dialects.family.wire import payload_of
 from hookline.dialects.registry import home_dialect
 from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError, UnknownEventError
-from hookline.model.events import EventSpec
+from hookline.model.events import EVENTS, EventSpec
 from hookline.model.payloads import read_value
 from hookline.model.scene import SCENE_TEXTS, Scene
 from hookline.model.wire import Parsed
@@ -44,6 +44,30 @@ def other_dialects() -> "Iterator[Dialect]":
     from hookline.dialects.registry import every_dialect
 
     yield from (dialect for dialect in every_dialect() if dialect.has_agent)
+
+
+def chosen(name: str) -> "Dialect":
+    """Build the dialect that was named. Raises `UnknownDialectError`, which names the nearest."""
+    from hookline.dialects.registry import dialect_named, standard_dialects
+    from hookline.model.errors import UnknownDialectError
+
+    found = dialect_named(name)
+    if found is None:
+        names = tuple(standard_dialects())
+        raise UnknownDialectError(name[:_LONGEST_NAME], names, nearest(name, names))
+    return found
+
+
+def own_names(dialect: "Dialect", name: str) -> list[str]:
+    """The dialect's own names that are meant: the one that was given, or all for an event of the table."""
+    if name in dialect.events:
+        return [name]
+    found = [own for own in dialect.events if any(each.event.name == name for each in dialect.moments(own))]
+    if found:
+        return found
+    if name in EVENTS:
+        raise RequestError(f"{dialect.name} has no event {name}; it has {', '.join(dialect.events)}")
+    raise unknown_event(name, (), dialect.events)
 
 
 def all_event_names(dialects: "Iterable[Dialect]") -> Iterator[EventName]:
@@ -160,13 +184,15 @@ def _of_table(
 def _of_dialect(document: dict[str, Any], given: _Words, cwd: str, dialect: "Dialect") -> Request:
     """A payload in the agent's own shape, or made of words under the agent's own event name."""
     own_event = dialect.events.get(given.event) if given.event is not None else None
+    name = own_event.name if own_event is not None else _own_name(document, dialect)
+    if name is not None and given.settings and _in_own_words(given, dialect, name):
+        document, given = _said_by(document, given, dialect, name), _Words(given.event, None, ())
     if document:
         parsed = dialect.wire.parse(document)
         if given.tool is not None or given.settings:
             fields: dict[str, Any] = msgspec.to_builtins(parsed.payload)
             scene = msgspec.structs.replace(parsed.scene, **_apply(fields, parsed.event, given))
             parsed = Parsed(parsed.event, payload_of(parsed.event, fields), scene)
-        name = own_event.name if own_event is not None else _own_name(document, dialect)
         return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd), dialect.name, name)
     if own_event is None:
         raise RequestError(f"say which event to fire; {dialect.name} has {', '.join(dialect.events)}")
@@ -174,6 +200,45 @@ def _of_dialect(document: dict[str, Any], given: _Words, cwd: str, dialect: "Dia
     scene = Scene(**_apply(fields, own_event.event, given))
     payload = payload_of(own_event.event, fields)
     return Request(own_event.event, payload, _placed(scene, cwd), dialect.name, own_event.name)
+
+
+def _in_own_words(given: _Words, dialect: "Dialect", name: str) -> bool:
+    """Whether the keys are those of the agent. Raises RequestError for one that neither it nor the table has."""
+    from hookline.schemas.own_words import own_keys
+
+    keys = own_keys(dialect, name)
+    if given.tool is not None or all(setting.path[0] in keys for setting in given.settings):
+        return given.tool is None
+    known = {*(_field_types(dialect.events[name].event) or ()), *_SCENE_TYPES}
+    wrong = next((each.path[0] for each in given.settings if each.path[0] not in known), None)
+    if wrong is not None and _field_types(dialect.events[name].event) is not None:
+        meant = nearest(wrong, (*known, *keys))
+        listed = f"`hookline events {name} --dialect {dialect.name}` lists them"
+        raise RequestError(
+            f"{name} has no field {wrong!r}; {f'did you mean {meant!r}?' if meant else listed}"
+        )
+    return False
+
+
+def _said_by(document: dict[str, Any], given: _Words, dialect: "Dialect", name: str) -> dict[str, Any]:
+    """The agent's own document, with the words in it."""
+    from hookline.schemas.own_words import own_keys
+
+    keys = own_keys(dialect, name)
+    said = {**document, dialect.event_key: name}
+    for setting in given.settings:
+        _set(said, setting.path, _own_value(setting, keys[setting.path[0]]))
+    return said
+
+
+def _own_value(setting: Setting, example: Any) -> Any:
+    """What is text in the agent's document stays as typed; anything else is read as JSON where it is JSON."""
+    if setting.is_json:
+        return _json(setting)
+    if not isinstance(example, str) and len(setting.path) == 1:
+        with suppress(RequestError):
+            return _json(setting)
+    return setting.text
 
 
 def _own_name(document: Mapping[str, Any], dialect: "Dialect") -> str | None:

@@ -139,6 +139,8 @@ class LateMessage(Struct, frozen=True, kw_only=True):
     type: str = ""
     source: str = ""
     event: str = ""
+    #: The event as people are shown it.
+    label: str = ""
     run_id: str = ""
     #: By which a durable hook's message is acknowledged; empty: it is not kept anywhere.
     wake_id: str = ""
@@ -271,6 +273,7 @@ def deliver(inbox: Inbox, call: Call, outcome: Outcome, source: str, *, failed: 
         "type": hook.kind,
         "source": source,
         "event": hook.policy.event_name,
+        "label": hook.event_label,
         "run_id": call.run_id,
     }
     too_late: list[str] = []

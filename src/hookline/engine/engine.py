@@ -323,6 +323,8 @@ class RunningHook(Struct, frozen=True):
     agent: str | None = None
     #: Where it is configured: file:line.
     source: str = ""
+    #: Its event as people are shown it: by the hook's own name.
+    label: str = ""
 
 
 class RunningHooks:
@@ -355,6 +357,7 @@ class RunningHooks:
                 call.scene.session_id,
                 call.scene.agent_id,
                 str(call.hook.where),
+                call.hook.event_label,
             )
             for call in tuple(self._calls)
         )

@@ -288,6 +288,12 @@ def knows(event: EventSpec[Any], *names: str) -> bool:
     return not declared or any(name in declared for name in names)
 
 
+def event_label(own: str, *names: str) -> str:
+    """An event by its own name, with Hookline's in brackets where that differs."""
+    others = [name for name in names if name != own]
+    return f"{own} [{', '.join(others)}]" if others else own
+
+
 def subject_of(event: EventSpec[Any], payload: Any) -> str | None:
     """What a matcher tests; None where the event has no subject or the payload does not say it."""
     value = field_of(payload, event.subject) if event.subject else None

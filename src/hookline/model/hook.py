@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from hookline.model.diagnostics import NOWHERE, Where
-from hookline.model.events import EventSpec, May
+from hookline.model.events import EventSpec, May, event_label
 from hookline.model.policy import Cause, Policy, Reaction
 from hookline.model.run import Mode
 from hookline.model.scene import Scene
@@ -154,6 +154,11 @@ class Hook(Struct, frozen=True, kw_only=True, eq=False):
         # Names are in messages everywhere: one that has line breaks or steers a terminal would forge lines of them.
         if not self.name.isprintable():
             force_setattr(self, "name", shown_name(self.name) or "?")
+
+    @property
+    def event_label(self) -> str:
+        """Its event as people are shown it."""
+        return event_label(self.policy.event_name, self.event.name)
 
     @property
     def asks_in_doubt(self) -> bool:

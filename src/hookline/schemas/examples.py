@@ -143,6 +143,15 @@ def example_payload(event: EventSpec[Any]) -> Any:
     return _made(event, known)
 
 
+def bare_payload(event: EventSpec[Any]) -> Any:
+    """A payload of the event with the fields it cannot be without; None if only its host can make one."""
+    whole = example_payload(event)
+    if not isinstance(whole, Struct):
+        return whole
+    needed = (each.name for each in msgspec.structs.fields(whole) if each.required)
+    return _made(event, {name: getattr(whole, name) for name in needed})
+
+
 def _made(event: EventSpec[Any], known: Schema) -> Any:
     try:
         return msgspec.convert(known, event.payload, dec_hook=read_value)
@@ -185,8 +194,13 @@ def _specific(event: EventSpec[Any], **fields: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event.name, **fields}}
 
 
+def block_reason(event: EventSpec[Any]) -> str:
+    """A reason that a hook might give."""
+    return "force pushes need a review" if event.subject == "tool_name" else "not like this"
+
+
 def _block(event: EventSpec[Any]) -> dict[str, Any]:
-    reason = "force pushes need a review" if event.subject == "tool_name" else "not like this"
+    reason = block_reason(event)
     if event.may & May.PERMIT and event.subject == "tool_name":
         return _specific(event, permissionDecision="deny", permissionDecisionReason=reason)
     return {"decision": "block", "reason": reason}
@@ -206,11 +220,15 @@ _REWRITES: Mapping[str, Any] = {
 }
 
 
-def _rewrite(event: EventSpec[Any]) -> dict[str, Any]:
+def rewritten_value(event: EventSpec[Any]) -> Any:
+    """The field that hooks may rewrite, as one might leave it."""
     field = event.rewrites or ""
     schema = payload_fields(event)[0].get(field, {})
-    value = _REWRITES.get(field, _BY_TYPE.get(schema.get("type", ""), "..."))
-    return _specific(event, **{updated_key(field): value})
+    return _REWRITES.get(field, _BY_TYPE.get(schema.get("type", ""), "..."))
+
+
+def _rewrite(event: EventSpec[Any]) -> dict[str, Any]:
+    return _specific(event, **{updated_key(event.rewrites or ""): rewritten_value(event)})
 
 
 _SUPPLIED: Mapping[str, Any] = {
@@ -223,8 +241,13 @@ _SUPPLIED: Mapping[str, Any] = {
 }
 
 
+def supplied_value(event: EventSpec[Any]) -> Any:
+    """The value that a hook might supply."""
+    return _SUPPLIED.get(event.name, "...")
+
+
 def _answer(event: EventSpec[Any]) -> dict[str, Any]:
-    return _specific(event, answer=_SUPPLIED.get(event.name, "..."))
+    return _specific(event, answer=supplied_value(event))
 
 
 _RULE = {

@@ -70,7 +70,7 @@ class Activity:
 
     def summary(self, hooks: "Sequence[RunningHook]", *, streams: bool) -> str:
         """In words, what would be stopped now."""
-        parts = [f"hook {one_line(hook.hook, 60)} ({hook.event})" for hook in hooks[:2]]
+        parts = [f"hook {one_line(hook.hook, 60)} ({hook.label})" for hook in hooks[:2]]
         parts += [headline(call.shown.tool, call.shown.tool_input, 80) for call in self.calls.values()]
         if not parts and (streams or self.asked is not None):
             parts = ["the model's answer"]
@@ -90,7 +90,7 @@ class Activity:
             yield Text(f"  … {len(calls) - _MOST_CALLS} more calls", "dim")
         for hook in waited[:_MOST_HOOKS]:
             name = one_line(hook.hook, 60)
-            event = f"{hook.event}: {name}" if hook.message else hook.event
+            event = f"{hook.label}: {name}" if hook.message else hook.label
             about = " · ".join(filter(None, (event, near(hook.source))))
             yield _running(hook.message or f"hook {name}", now - hook.since, about)
         if len(waited) > _MOST_HOOKS:

@@ -207,7 +207,7 @@ def test_an_agents_own_event_name_is_explained_for_that_agent(here: InProcess) -
     document = explained(here, "turn_start")
     assert (document["event"], document["spelled"]) == ("PreModelCall", "turn_start")
     assert document["lanes"][0]["spelled"] == "turn_start"
-    assert here.call("explain", "turn_start").stdout.startswith("PreModelCall (turn_start, docker-agent)\n")
+    assert here.call("explain", "turn_start").stdout.startswith("turn_start [PreModelCall] of docker-agent\n")
 
 
 def test_a_hook_that_is_not_trusted_is_not_admitted(here: InProcess) -> None:

@@ -134,7 +134,7 @@ def test_the_json_of_a_real_run_is_what_its_schema_says(tmp_path: Path) -> None:
 
 def test_an_agents_own_name_stands_beside_the_event(tmp_path: Path) -> None:
     ran = run_cli(["fire", "turn_start", "--dry-run", "--hook", "PreModelCall=date"], tmp_path, tmp_path)
-    assert ran.stdout.startswith("PreModelCall (turn_start, docker-agent)\n")
+    assert ran.stdout.startswith("turn_start [PreModelCall] of docker-agent\n")
 
 
 def test_the_text_fits_a_narrow_terminal() -> None:

@@ -46,7 +46,11 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
         "mode": LocalRow("optional", "NAME", "change the permission mode; alone it lists them"),
         "add-dir": LocalRow("required", "DIR", "let the tools work in another directory too"),
         "worktree": LocalRow("required", "NAME", "work in a git worktree of that name"),
-        "hooks": LocalRow("none", "", "show the hooks in force"),
+        "hooks": LocalRow(
+            "optional",
+            "events [EVENT]",
+            "show the active hooks; or the events they can be at, in their own words",
+        ),
         "cost": LocalRow("none", "", "show what the session used"),
         "logout": LocalRow("none", "", "end the session and forget the account"),
         "exit": LocalRow("none", "", "end the session"),

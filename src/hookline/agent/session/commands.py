@@ -14,6 +14,7 @@ from hookline.agent.transcript.store import SessionsStore, listed
 from hookline.agent.transcript.writer import TranscriptError
 from hookline.config.engine import Engine
 from hookline.config.trust.trust import Trust
+from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.hook import Hook
@@ -22,6 +23,8 @@ from hookline.permissions.modes import MODES
 
 _DONE = PromptResult(status="completed")
 _WIDEST = 200
+#: Columns of a page about an event.
+_PAGE = 88
 
 
 def _say(agent: Agent, text: str, *, failed: bool = False) -> PromptResult:
@@ -125,17 +128,45 @@ def help_command(prompts: ProjectPrompts) -> Command:
 
 def hooks_command(engine: Engine | None) -> Command:
     async def show_hooks(agent: Agent, argument: str) -> PromptResult:
-        del argument
+        asked, _, event = argument.partition(" ")
+        if asked == "events":
+            found = await asyncio.to_thread(_about_events, engine, event.strip())
+            unknown = f"no event is called {event.strip()!r}; /hooks events lists them"
+            return _say(agent, found or unknown, failed=not found)
+        if asked:
+            return _say(
+                agent, "/hooks shows the active hooks, /hooks events what they can be at", failed=True
+            )
         trust = engine.trust if engine is not None else None
         hooks = engine.hooks if engine is not None else ()
         lines = [
-            one_line(f"{hook.policy.event_name}: {hook.name}", _WIDEST)
+            one_line(f"{hook.event_label}: {hook.name}", _WIDEST)
             + f" ({hook.dialect}, {hook.where}{_state(hook, trust)}{_mode(hook, engine)})"
             for hook in hooks
         ]
         return _say(agent, "\n".join(lines) or "no hook is configured")
 
     return show_hooks
+
+
+def _about_events(engine: Engine | None, event: str) -> str:
+    """The events of every agent whose hooks are active, or one of them, each in that agent's words."""
+    from hookline.schemas.own_page import listing, own_lines, page  # noqa: PLC0415 few users look
+    from hookline.schemas.own_words import own_event  # noqa: PLC0415 as above
+
+    names = dict.fromkeys(hook.dialect for hook in engine.hooks) if engine is not None else {}
+    known = [] if engine is None else [engine.loader.dialect(each) for each in names or (OWN_FORMAT,)]
+    dialects = known or [home_dialect()]
+    if not event:
+        parts = [f"{each.title}:\n{listing(own_lines(each), _PAGE)}" for each in dialects]
+        return "\n\n".join([*parts, "/hooks events EVENT shows what its hooks get, answer and exit with"])
+    found = (
+        page(own_event(dialect, name), dialect.title, _PAGE)
+        for dialect in dialects
+        for name in dialect.events
+        if event in (name, *(each.event.name for each in dialect.moments(name)))
+    )
+    return "\n\n".join(found)
 
 
 def _mode(hook: Hook, engine: Engine | None) -> str:

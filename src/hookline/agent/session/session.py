@@ -224,7 +224,7 @@ class Agent:
                 if not self._may_wake(late.text):
                     self._late.acknowledge(late.wake_id)
                     break
-                about = {"hook": late.hook, "event": late.event, "source": late.source}
+                about = {"hook": late.hook, "event": late.event, "source": late.source, "label": late.label}
                 self.user.show("wake", late.text, **about)
                 text, woken, wake = wake_prompt(late), True, late.wake_id
             result = await self.play(text, woken=woken, wake=wake)

@@ -107,7 +107,7 @@ class Inspector:
         channel = self._screen.channel
         fired, session = channel.fired.get(hook.event.name), self._session
         if fired is None:
-            return [f"no {hook.event.name} has happened yet in this session"]
+            return [f"no {hook.event_label} has happened yet in this session"]
         verdicts: Sequence[Verdict] = (
             session.explain(hook.event, fired.payload) if session is not None else ()
         )
@@ -116,13 +116,13 @@ class Inspector:
             found = next((one for one in verdicts if one.prepared.hook.name == hook.name), None)
         if found is None:
             return ["it is not in force"]
-        return [f"at the last {hook.event.name}: {_happened(hook, fired, found)}"]
+        return [f"at the last {hook.event_label}: {_happened(hook, fired, found)}"]
 
     def _facts(self, hook: "Hook") -> list[str]:
         record, engine = self._screen.channel.hook_stats.of(hook), self._engine
         last = record.last
         lines = [
-            f"{hook.policy.event_name}: {hook.name}",
+            f"{hook.event_label}: {hook.name}",
             f"  from      {near(str(hook.where))} ({hook.dialect}, {hook.scope})",
             f"  mode      {engine.mode_of(hook) if engine is not None else hook.mode}",
             f"  trust     {self._trust.get(id(hook), _TRUSTED)}",

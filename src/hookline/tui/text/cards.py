@@ -90,7 +90,7 @@ def _folded(shown: Shown) -> RenderableType:
 def source_text(shown: Shown) -> str:
     """The hook that it comes from, its event, and where it is written."""
     who = f"hook {shown.hook}" if shown.hook else ""
-    event = shown.event if shown.hook else ""
+    event = (shown.label or shown.event) if shown.hook else ""
     return one_line(" · ".join(filter(None, (who, event, near(shown.source)))), 300)
 
 

@@ -4,16 +4,25 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.requests import EventName, all_event_names, other_dialects, unknown_event
+from hookline.cli.requests import (
+    EventName,
+    all_event_names,
+    chosen,
+    other_dialects,
+    own_names,
+    unknown_event,
+)
 from hookline.cli.text import indented, json_lines, paragraph, table, terminal_width
-from hookline.dialects.registry import home_dialect
+from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.model.events import EVENTS
 from hookline.model.safe_text import printable
 from hookline.schemas import event_facts as words
 from hookline.schemas.event_facts import EventFacts, Field, event_facts
+from hookline.schemas.own_page import OwnLine, listing, own_lines, page
+from hookline.schemas.own_words import OwnEvent, own_event
 from hookline.schemas.payload import COMMON
 
 _NOTES = (
@@ -69,11 +78,51 @@ class MeantDocument(Struct, frozen=True):
 
     def as_text(self, width: int) -> str:
         names = [paragraph(f"{each.name} of {each.dialect} is {each.event}", width) for each in self.meant]
-        return "\n".join([*names, *(f"\n{each.as_text(width)}" for each in self.events)])
+        dialects = dict.fromkeys(each.dialect for each in self.meant)
+        own = [
+            f"`hookline events {self.asked} --dialect {each}` shows it in that agent's words"
+            for each in dialects
+        ]
+        return "\n".join([*names, *own, *(f"\n{each.as_text(width)}" for each in self.events)])
+
+
+class OwnTable(Struct, frozen=True):
+    """Every event of one agent, by the agent's own names."""
+
+    dialect: str
+    events: tuple[OwnLine, ...]
+
+    def as_text(self, width: int) -> str:
+        title = (
+            f"Events of {chosen(self.dialect).title}, with Hookline's names in brackets: hooks may, and when"
+        )
+        note = f"`hookline events EVENT --dialect {self.dialect}` shows what hooks get, answer and exit with"
+        return "\n".join([paragraph(title, width), listing(self.events, width), "", paragraph(note, width)])
+
+
+class OwnDocument(OwnEvent, frozen=True, kw_only=True):
+    """One event in the words of an agent."""
+
+    def as_text(self, width: int) -> str:
+        return page(self, chosen(self.dialect).title, width)
+
+
+class OwnDocuments(Struct, frozen=True):
+    """The events of an agent that are one event of Hookline's."""
+
+    dialect: str
+    asked: str
+    events: tuple[OwnDocument, ...]
+
+    def as_text(self, width: int) -> str:
+        return "\n\n".join(each.as_text(width) for each in self.events)
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
-    document = _table() if args.event is None else _about(args.event)
+    if args.dialect is not None and args.dialect != OWN_FORMAT:
+        document = _own_table(args.dialect) if args.event is None else _own(args.dialect, args.event)
+    else:
+        document = _table() if args.event is None else _about(args.event)
     text = json_lines(document) if args.json else document.as_text(terminal_width())
     return show(text, as_json=args.json)
 
@@ -81,6 +130,17 @@ def run(args: argparse.Namespace) -> ExitStatus:
 def _table() -> EventTable:
     own = home_dialect()
     return EventTable(tuple(_table_line(event_facts(event, own.policy(event))) for event in EVENTS.values()))
+
+
+def _own_table(name: str) -> OwnTable:
+    return OwnTable(name, own_lines(chosen(name)))
+
+
+def _own(name: str, event: str) -> OwnDocument | OwnDocuments:
+    dialect = chosen(name)
+    names = own_names(dialect, event)
+    found = tuple(OwnDocument(**structs.asdict(own_event(dialect, each))) for each in names)
+    return found[0] if len(found) == 1 else OwnDocuments(name, event, found)
 
 
 def _table_line(facts: EventFacts) -> EventLine:

@@ -13,6 +13,7 @@ from hookline.cli.describe import (
 )
 from hookline.cli.shown_hooks import ShownHook
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table, with_tilde
+from hookline.model.events import event_label
 from hookline.model.hook import Output, Scope
 from hookline.model.policy import Cause, Limit, Reaction
 from hookline.model.safe_text import one_line, printable
@@ -119,8 +120,10 @@ def as_text(document: ExplainDocument, *, dialect: str | None, fires: str, cwd: 
 
 
 def _lines(document: ExplainDocument, dialect: str | None, fires: str, cwd: str, width: int) -> Iterator[str]:
-    under = f" ({document.spelled}, {dialect})" if document.spelled else f" (as {dialect})" if dialect else ""
-    yield printable(f"{document.event}{under}")
+    if document.spelled:
+        yield printable(f"{event_label(document.spelled, document.event)} of {dialect}")
+    else:
+        yield printable(document.event + (f" (as {dialect})" if dialect else ""))
     yield paragraph(f"fires {fires}", width, "  ")
     if document.subject is not None:
         yield paragraph(

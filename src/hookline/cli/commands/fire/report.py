@@ -164,7 +164,7 @@ def run_result(run: Run) -> RunResult:
 
 
 def _lines(firing: Firing, width: int) -> list[str]:
-    lines = [printable(firing.event.name + (f" ({firing.under})" if firing.under else ""))]
+    lines = [printable(firing.under)]
     if not firing.entries:
         lines.append(f"  no hook is configured for {firing.event.name}")
     effects = _effects(firing)

@@ -26,6 +26,7 @@ from hookline.config.engine import Engine
 from hookline.engine.explain import Verdict, accounts_of, skipped_run
 from hookline.engine.session import Session
 from hookline.model.diagnostics import Diagnostic
+from hookline.model.events import event_label
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON
 from hookline.model.run import Run
@@ -119,10 +120,10 @@ async def _dispatch(
 
 
 def _under(request: Request) -> str:
-    """The agent's own name of the event and the agent, or the agent that calls; empty for the event table's own."""
+    """The event by the agent's own name, or by the table's with the agent that calls."""
     if request.event_name:
-        return f"{request.event_name}, {request.dialect}"
-    return f"as {request.dialect}" if request.dialect else ""
+        return f"{event_label(request.event_name, request.event.name)} of {request.dialect}"
+    return f"{request.event.name} (as {request.dialect})" if request.dialect else request.event.name
 
 
 # What became of each hook

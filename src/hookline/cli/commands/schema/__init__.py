@@ -7,14 +7,15 @@ from hookline.cli.main import add_json_option, command_parser
 _DESCRIPTION = """Print a JSON Schema (2020-12): of what a hook is given at an event, of what it may answer there, or of
 Hookline's own configuration file. Without arguments, list them.
 
-EVENT is a name of the event table (`hookline events`), or an agent's own name for one of them; what
-is printed is always the format of Hookline's own hooks."""
+EVENT is a name of the event table (`hookline events`), or an agent's own name for one of them. What
+is printed is the format of Hookline's own hooks; with --dialect it is the format of that agent's."""
 
 _EPILOG = """examples:
   hookline schema
   hookline schema config > hooks.schema.json
   hookline schema payload PreToolUse
   hookline schema answer Stop
+  hookline schema payload message_submit --dialect codewhale
 
 exit status: 0 fine, 1 there is no such schema"""
 
@@ -23,4 +24,5 @@ def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "schema", _DESCRIPTION, _EPILOG)
     parser.add_argument("kind", nargs="?", metavar="payload|answer|config", help="which kind of schema")
     parser.add_argument("event", nargs="?", metavar="EVENT", help="of which event; config needs none")
+    parser.add_argument("--dialect", metavar="NAME", help="what hooks of this agent get and answer")
     add_json_option(parser, "the list of schemas as JSON")

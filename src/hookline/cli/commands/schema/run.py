@@ -6,8 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.requests import RequestError, events_named, other_dialects
+from hookline.cli.requests import RequestError, chosen, events_named, other_dialects, own_names
 from hookline.cli.text import json_lines, paragraph, table, terminal_width
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.matching.nearest import nearest
 from hookline.model.events import EVENTS, EventSpec
 
@@ -52,7 +53,9 @@ def run(args: argparse.Namespace) -> ExitStatus:
         close = nearest(kind, _KINDS)
         hint = f"did you mean {close!r}?" if close else f"there are: {', '.join(_KINDS)}"
         raise RequestError(f"there is no schema of {kind[:200]!r}; {hint}")
-    return show(json_lines(_schema(kind, args.event)), as_json=True)
+    foreign = args.dialect if args.dialect != OWN_FORMAT else None
+    schema = _schema(kind, args.event) if foreign is None else _own_schema(kind, args.event, foreign)
+    return show(json_lines(schema), as_json=True)
 
 
 def _show_list(*, as_json: bool) -> ExitStatus:
@@ -75,10 +78,33 @@ def _schema(kind: str, name: str | None) -> dict[str, Any]:
         if name is not None:
             raise RequestError(f"one schema holds for the whole file, so {name[:200]!r} is one word too many")
         return config_schema(EVENTS)
+    event = _event(_given(kind, name))
+    return payload_schema(event) if kind == "payload" else answer_schema(event)
+
+
+def _own_schema(kind: str, event: str | None, agent: str) -> dict[str, Any]:
+    """What hooks of an agent get or answer at one of its own events."""
+    from hookline.schemas.own_words import own_answer_schema, own_payload_schema
+
+    dialect = chosen(agent)
+    if kind == _CONFIG:
+        raise RequestError(
+            f"there is a schema of Hookline's own file alone; `hookline doctor` checks {agent}'s"
+        )
+    names = own_names(dialect, _given(kind, event))
+    if len(names) > 1:
+        raise RequestError(f"{event!r} means {' and '.join(names)} of {agent}: say which one")
+    schema = (own_payload_schema if kind == "payload" else own_answer_schema)(dialect, names[0])
+    if schema is None:
+        where = f"`hookline events {names[0]} --dialect {agent}` shows what they can say"
+        raise RequestError(f"hooks of {agent} answer no JSON at {names[0]}; {where}")
+    return schema
+
+
+def _given(kind: str, name: str | None) -> str:
     if name is None:
         raise RequestError(f"say of which event: hookline schema {kind} EVENT; `hookline events` lists them")
-    event = _event(name)
-    return payload_schema(event) if kind == "payload" else answer_schema(event)
+    return name
 
 
 def _event(name: str) -> EventSpec[Any]:
