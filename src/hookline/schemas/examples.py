@@ -26,7 +26,7 @@ SCENE = Scene(
 )
 
 _CALL = {"name": "Bash", "input": {"command": "git push --force"}}
-_USAGE = {"input_tokens": 5210, "output_tokens": 318}
+_USAGE = {"input_tokens": 5210, "output_tokens": 318, "cache_read_tokens": 4100}
 
 #: By field, or by `Payload.field` where a name has several meanings.
 _VALUES: Mapping[str, Any] = MappingProxyType(
@@ -68,6 +68,7 @@ _VALUES: Mapping[str, Any] = MappingProxyType(
         "old_cwd": "/home/ada/site",
         "old_mode": "default",
         "prompt": "Fix the login form.",
+        "queued_message_count": 1,
         "reason": "force pushes are denied by a rule",
         "response": "All tests pass.",
         "task_description": "Run the whole suite.",

@@ -18,6 +18,7 @@ from hookline.model.events import EventSpec, May, field_of, fields_of
 from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, Outcome, PermissionUpdate, Vote
 from hookline.model.raw import Broke, Exited, RawResult
 from hookline.model.scene import Scene
+from hookline.model.usage import Totals
 from hookline.model.wire import Call, HookReply
 from hookline.schemas.event_facts import BLOCK_WORDS, placement_words
 from hookline.schemas.examples import (
@@ -37,7 +38,16 @@ from hookline.tools.tell import ReadCall
 if TYPE_CHECKING:
     from hookline.engine.judge import Judgement
 
-_SCENE = replace(SCENE, model="small", turn=2, project_dir=SCENE.cwd)
+_SCENE = replace(
+    SCENE,
+    model="small",
+    turn=2,
+    prompt="Fix the login form.",
+    totals=Totals(
+        input_tokens=9120, output_tokens=640, cost_usd=0.42, session_tokens=9760, conversation_tokens=5528
+    ),
+    project_dir=SCENE.cwd,
+)
 #: Texts that are found again in what a wire makes of them.
 _STDOUT, _STDERR = "text-on-stdout", "text-on-stderr"
 #: From here on, numbers of the examples are unlike each other.
