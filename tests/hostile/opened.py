@@ -15,6 +15,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+import hookline
 from hookline.model.safe_text import one_line
 from tests.homes import at_home
 from tests.hostile.openings import Opening
@@ -24,6 +25,7 @@ from tests.hostile.traces import Act, acts, traced
 #: Started as users start it: `python -m` would look for modules in the repository.
 HOOKLINE = str(Path(sys.executable).parent / "hookline")
 _LONGEST = 90.0
+_PACKAGE = f"{Path(hookline.__file__).parent}/"
 #: A command that has said nothing for so long waits for what is typed: after it has said something, and otherwise.
 _SOON, _LATER = 0.3, 1.5
 
@@ -54,6 +56,8 @@ class Opened(Struct, frozen=True):
 def opened(site: Site, opening: Opening, traces: Path) -> Opened:
     command = traced([*_command(site, opening)], traces)
     env = {**site.surroundings(), **dict(opening.env)}
+    if opening.daemon:
+        site.start_daemon()
     if opening.typed is None:
         status, output = _run(command, site.cwd, env, opening.stdin)
     else:
@@ -73,7 +77,9 @@ def _wrong_acts(site: Site, opening: Opening, seen: tuple[Act, ...]) -> Iterator
     for act in seen:
         if act.what == "exec" and not _is_ours(site, opening, act):
             yield Wrong("exec", one_line(" ".join((act.about, *act.words[1:])), 200))
-        elif act.what == "connect" and not any(place in act.about for place in _USER_DATABASES):
+        elif act.what == "connect" and not any(
+            place in act.about for place in (*_USER_DATABASES, "/proc/self/fd/")
+        ):
             yield Wrong("connect", act.about[:300])
         elif act.what == "write" and not _is_allowed(act.about, allowed):
             yield Wrong("write", f"{act.about} by {act.call.partition('(')[0]}")
@@ -84,6 +90,10 @@ def _is_ours(site: Site, opening: Opening, act: Act) -> bool:
     guard = str(site.guard)
     if act.words == _command(site, opening):
         return True
+    # The relay runs the Hookline beside it by its Python, isolated, with the same words.
+    command = _command(site, opening)
+    if opening.program[1:2] == ("--resident",) and act.words[1:3] == ("-I", "-c"):
+        return act.words[4:] == (str(Path(command[0]).with_name("hookline")), *command[3:])
     if act.words[1:2] == ("-c",):
         return act.words[2] in {guard, ":"} or act.words[3:4] == ("hookline-watchdog",)
     return act.words == (guard,)
@@ -97,6 +107,8 @@ def _writable(site: Site, opening: Opening) -> tuple[str, ...]:
 
 def _is_allowed(path: str, allowed: tuple[str, ...]) -> bool:
     if path in {"/dev/null", "/dev/tty", "/dev/ptmx"} or path.startswith("/dev/pts/"):
+        return True
+    if path.startswith(_PACKAGE) and "__pycache__" in path:  # Python's, of our own modules
         return True
     # A directory is made with those it lies in.
     return any(path == each or path.startswith(f"{each}/") or each.startswith(f"{path}/") for each in allowed)

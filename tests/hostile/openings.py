@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.cli.commands.hook.run import hookline_command
 from hookline.cli.main import COMMANDS
@@ -27,15 +28,19 @@ class Opening(Struct, frozen=True, kw_only=True):
     guarded: bool = False
     #: Whether it is meant to write into the repository.
     writes: bool = False
-    #: Variables by which the calling agent tells it of the call.
+    #: Variables by which the calling agent tells it of the call, and those that the repository set for it.
     env: tuple[tuple[str, str], ...] = ()
+    #: Whether a daemon of the user is there to answer it.
+    daemon: bool = False
 
 
 def openings(site: Site) -> Iterator[Opening]:
     yield from _questions()
     yield from _fired()
     yield from _inside_other_agents(site)
+    yield from by_every_way(site)
     yield from _agent(site)
+    yield Opening(name="jobs run", words=("jobs", "run"))
     yield from _trust()
     yield Opening(name="init", words=("init",), writes=True)
     yield Opening(name="fire after init", words=("fire", "SessionStart"))
@@ -45,8 +50,10 @@ def openings(site: Site) -> Iterator[Opening]:
 
 def sample(site: Site) -> Iterator[Opening]:
     """One that asks, one that runs hooks, and one inside another agent."""
-    wanted = ("doctor", "fire PreToolUse", "hook claude-code PreToolUse")
-    return (opening for opening in openings(site) if opening.name in wanted)
+    wanted = ("doctor", "fire PreToolUse", "hook claude-code PreToolUse", "jobs run")
+    found = [opening for opening in openings(site) if opening.name in wanted]
+    yield from found
+    yield from (each for each in by_every_way(site) if each.name.startswith(f"{wanted[2]},"))
 
 
 def _questions() -> Iterator[Opening]:
@@ -123,6 +130,43 @@ def _inside_other_agents(site: Site) -> Iterator[Opening]:
         words=("hook", "--dialect", "codewhale", "tool_call_before"),
         env=tuple((f"DEEPSEEK_{name}", value) for name, value in whale.items()),
         guarded=True,
+    )
+
+
+def by_every_way(site: Site) -> Iterator[Opening]:
+    """Calls that guards decide, by a process, the relay and the daemon, with variables that lead to the repository."""
+    relay = (str(site.relay.program), "--resident", str(site.relay.folder))
+    everything = _variables(site)
+    # A daemon leaves calls with another HOME to a process of their own.
+    others = tuple(each for each in everything if each[0] != "HOME")
+    for opening in _inside_other_agents(site):
+        if opening.guarded and not opening.program:
+            for way, program, env in (
+                ("an entry", tuple(shlex.split(hookline_command({}))), everything),
+                ("the relay", relay, everything),
+                ("the daemon", relay, others),
+            ):
+                name, daemon = f"{opening.name}, by {way}", way == "the daemon"
+                yield replace(opening, name=name, program=program, env=(*opening.env, *env), daemon=daemon)
+
+
+def _variables(site: Site) -> tuple[tuple[str, str], ...]:
+    """All variables that could lead Hookline, or the Python that runs it, into the repository."""
+    root = str(site.root)
+    places = (
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "XDG_DATA_HOME",
+        "XDG_CACHE_HOME",
+        "XDG_RUNTIME_DIR",
+    )
+    python = ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX", "PYTHONPLATLIBDIR")
+    return (
+        *((name, root) for name in (*places, *python)),
+        ("PYTHONSTARTUP", f"{root}/sitecustomize.py"),
+        ("PYTHONBREAKPOINT", "sitecustomize.x"),
+        ("PYTHONINSPECT", "1"),
     )
 
 

@@ -1,11 +1,17 @@
 """The hostile repositories, each as the function that makes it. Its name and its first line say what it tries."""
 
+import asyncio
 import json
 import os
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from hookline import Engine
+from hookline.events import SESSION_START
+from hookline.model.payloads import SessionStarted
 from tests.dialects.codex.hooks import states as trusted_states
 from tests.hostile import hook_files as files
 from tests.hostile.site import ESCAPE, FORGED, WORDS, Site
@@ -472,6 +478,9 @@ def python_modules(site: Site) -> None:
         "usercustomize",
     ):
         site.write(f"{name}.py", code)
+    packages = f".local/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    site.write(f"{packages}/usercustomize.py", code)
+    site.write(f"{packages}/evil.pth", f"import os; {code}")
     for name in ("sh", "git", "python3", "hookline", "bash"):
         site.write(name, f"#!/bin/sh\n{site.mark(f'program-{name}')}\n")
     site.write("pyvenv.cfg", "home = .\n")
@@ -479,6 +488,25 @@ def python_modules(site: Site) -> None:
         ".hookline/hooks.toml",
         files.as_toml(files.groups(files.EVENTS, lambda _event: {"command": "git status"})),
     )
+
+
+def queue(site: Site) -> None:
+    """A queue of durable hooks, where variables lead to it, with a job that says that the user named its file."""
+    entry = {"command": site.mark("queue"), "async": True, "durable": True}
+    file = site.write("jobs.json", json.dumps({"hooks": {"SessionStart": [{"hooks": [entry]}]}}))
+
+    async def accept() -> None:
+        engine = Engine(env={"HOME": str(site.root)})
+        engine.load(site.root, [str(file)])
+        engine.background.closed = True  # so that it is accepted and not begun
+        await engine.session("s-1", cwd=site.root).dispatch(SESSION_START, SessionStarted())
+        await engine.close(0)
+
+    asyncio.run(accept())
+    state = site.root / ".local/state/hookline"
+    for each in (site.root / "hookline", site.root / ".state/hookline", site.home / ".local/state/hookline"):
+        shutil.copytree(state, each)
+    site.env.update(XDG_STATE_HOME=str(site.root / ".state"))
 
 
 def _servers(**entries: Mapping[str, Any]) -> str:
@@ -494,6 +522,6 @@ _ALL: tuple[Build, ...] = (
     docker_agent, other_kinds,
     mcp_program, mcp_address, self_granting, self_trusting, claude_granting, links_to_files, links_to_devices, plugins,
     look_alikes, nested, false_worktree, through_a_link, environment, lying_variables, bombs, git_tricks, front_matter,
-    forged_names, python_modules,
+    forged_names, python_modules, queue,
 )  # fmt: skip
 REPOSITORIES: Mapping[str, Build] = MappingProxyType({build.__name__: build for build in _ALL})

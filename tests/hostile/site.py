@@ -5,11 +5,16 @@ Whatever a repository gets to run touches a file in `marks` or connects to `port
 
 import os
 import socket
+import subprocess
+import sys
 import threading
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
 from tests.dialects.codex.hooks import trust_in_codex
+from tests.resident.relay.programs import KINDS, Kind, Relay, programs, real_relay
+from tests.waiting import wait_until
 
 #: What must not leave the machine nor be printed: the value of a variable, and the content of a file in the home.
 KEY = "sk-canary-4f1d0a"
@@ -42,6 +47,8 @@ class Site:
         self.port: int = self._listener.getsockname()[1]
         self.connections = 0
         threading.Thread(target=self._count, daemon=True).start()
+        self._daemon: subprocess.Popen[bytes] | None = None
+        self._starts = threading.Lock()
         self.guard = self.home / "bin" / "guard.sh"
         self._users_own_files()
 
@@ -50,6 +57,28 @@ class Site:
 
     def __exit__(self, *_exc: object) -> None:
         self._listener.close()
+        if self._daemon is not None:
+            self._daemon.kill()
+            self._daemon.wait()
+
+    @cached_property
+    def relay(self) -> Relay:
+        """The relay of the user, beside their Hookline."""
+        folder = self.home.parent / "run"
+        folder.mkdir(mode=0o700)
+        there: list[Kind] = [kind for kind in KINDS if (programs() / kind / "hookline-relay").exists()]
+        return real_relay(there[0], folder, self.home.parent / "bin")
+
+    def start_daemon(self) -> None:
+        """Returns when the daemon of the user answers; there is one for all openings."""
+        with self._starts:
+            if self._daemon is None:
+                words = ["-I", "-m", "hookline", "resident", "run", "--folder", str(self.relay.folder)]
+                self._daemon = subprocess.Popen(
+                    [sys.executable, *words, "--home", str(self.home)], cwd="/", stdin=subprocess.DEVNULL,
+                    env={"HOME": str(self.home), "PATH": os.defpath, "LANG": "C.UTF-8"},
+                )  # fmt: skip
+            wait_until((self.relay.folder / "relay").exists)
 
     def write(self, name: str, text: str) -> Path:
         """A file of the repository, or with an absolute name anywhere; what starts with #! may be run."""

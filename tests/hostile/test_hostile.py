@@ -4,10 +4,13 @@ import asyncio
 import pathlib
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 import pytest
 
-from hookline import Engine, Outcome
+from hookline import Engine, Outcome, __version__
 from hookline.events import PRE_TOOL_USE, ToolCall
+from hookline.resident.server import Status
+from hookline.resident.start import ask
 from tests.every import every
 from tests.hostile import traces
 from tests.hostile.control import trusted_run
@@ -20,7 +23,7 @@ needs_strace = pytest.mark.skipif(traces.problem() is not None, reason=str(trace
 
 
 @needs_strace
-@pytest.mark.parametrize("name", ["native_toml", "environment"])
+@pytest.mark.parametrize("name", ["native_toml", "environment", "python_modules", "queue"])
 def test_nothing_of_a_hostile_repository_runs(name: str, tmp_path: pathlib.Path) -> None:
     with Site(tmp_path / "site") as site:
         REPOSITORIES[name](site)
@@ -33,6 +36,8 @@ def test_nothing_of_a_hostile_repository_runs(name: str, tmp_path: pathlib.Path)
             seen = dict(zip((way.name for way in ways), pool.map(wrong, range(len(ways))), strict=True))
         assert seen == dict.fromkeys(seen, ())
         assert (site.marked(), site.connections) == ([], 0)
+        told = ask(str(site.relay.folder), "status", version=__version__)
+        assert msgspec.json.decode(told.stdout, type=Status).calls == sum(way.daemon for way in ways)
 
 
 @needs_strace
