@@ -1,14 +1,20 @@
 """The http endpoint: who is answered, and who is not."""
 
+import asyncio
+import contextlib
 import http.client
 import json
-from collections.abc import Iterator, Mapping
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 import pytest
 
+from hookline.resident.http import LOOPBACK, HttpEndpoint, Limits
+from hookline.resident.protocol import Reply
 from tests.resident.residents import Residents, command, hook_file
 from tests.resident.test_same_answers import http_of
+from tests.waiting import until
 
 PATH = "/hook/claude-code/PreToolUse"
 
@@ -118,3 +124,153 @@ def test_what_is_said_beside_an_exit_code_that_blocks_is_kept(endpoint: Endpoint
         200,
         {"decision": "block", "reason": "not yet", "systemMessage": "look"},
     )
+
+
+# Clients that are slow, and many of them
+
+TOKEN = "secret"
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+def with_endpoint(limits: Limits, story: Callable[[HttpEndpoint], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async def answer(words: tuple[str, ...], payload: bytes) -> Reply:
+            return Reply(0, payload)
+
+        endpoint = HttpEndpoint(answer, TOKEN, limits)
+        await endpoint.listen(0)
+        try:
+            await story(endpoint)
+        finally:
+            endpoint.close()
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+async def connected(endpoint: HttpEndpoint) -> Streams:
+    return await asyncio.open_connection(LOOPBACK, endpoint.port)
+
+
+def request(endpoint: HttpEndpoint, length: int = 2) -> bytes:
+    return (
+        f"POST {PATH} HTTP/1.1\r\nHost: {LOOPBACK}:{endpoint.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+        f"Content-Length: {length}\r\n\r\n"
+    ).encode()
+
+
+async def ask(endpoint: HttpEndpoint, streams: Streams) -> bytes:
+    """Send a whole request on a connection; returns the first line of its answer, empty if it was closed."""
+    reader, writer = streams
+    try:
+        writer.write(request(endpoint) + b"{}")
+        line = await reader.readline()
+        while line.strip() and (await reader.readline()).strip():
+            pass
+        if line:
+            await reader.readexactly(2)
+    except ConnectionError:
+        return b""
+    return line
+
+
+async def trickle(streams: Streams, data: bytes) -> bytes:
+    """Send a byte now and then until the endpoint closes; returns what it said."""
+    reader, writer = streams
+
+    async def send() -> None:
+        for each in data:
+            writer.write(bytes((each,)))
+            await asyncio.sleep(0.02)
+
+    sending = asyncio.create_task(send())
+    said = b""
+    try:
+        while part := await reader.read(1 << 16):
+            said += part
+    except ConnectionError:
+        pass
+    finally:
+        sending.cancel()
+        writer.close()
+    return said
+
+
+def _serving() -> int:
+    return sum("HttpEndpoint._serve" in repr(task) for task in asyncio.all_tasks())
+
+
+async def _unused(streams: Streams) -> bytes:
+    """Return what comes until the connection ends."""
+    try:
+        return await streams[0].read()
+    except ConnectionError:
+        return b""
+    finally:
+        streams[1].close()
+
+
+def test_a_client_that_sends_its_head_slowly_is_cut_off() -> None:
+    async def story(endpoint: HttpEndpoint) -> None:
+        # Many minutes long at this pace: only a limit of the whole time ends it.
+        head = request(endpoint)[:-2] + b"X: " + b"y" * 30_000
+        assert await trickle(await connected(endpoint), head) == b""
+        streams = await connected(endpoint)
+        assert await ask(endpoint, streams) == b"HTTP/1.1 200 OK\r\n"
+        streams[1].close()
+
+    with_endpoint(Limits(head_seconds=0.5), story)
+
+
+def test_a_client_that_sends_its_payload_slowly_gets_an_error() -> None:
+    async def story(endpoint: HttpEndpoint) -> None:
+        streams = await connected(endpoint)
+        streams[1].write(request(endpoint, 30_000))
+        said = await trickle(streams, b"y" * 30_000)
+        assert said.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert b"did not come within 0.5 s" in said
+
+    with_endpoint(Limits(body_seconds=0.5), story)
+
+
+def test_a_client_that_does_not_take_its_answer_is_cut_off() -> None:
+    async def story(endpoint: HttpEndpoint) -> None:
+        size = 32 << 20
+        client = socket.create_connection((LOOPBACK, endpoint.port))
+        client.setblocking(False)
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(client, request(endpoint, size) + b"y" * size)
+        assert _serving() == 1
+        await until(lambda: not _serving())
+        taken = 0
+        with contextlib.suppress(ConnectionError):
+            while part := await loop.sock_recv(client, 1 << 20):
+                taken += len(part)
+        assert taken < size
+        client.close()
+
+    with_endpoint(Limits(body_seconds=1.0), story)
+
+
+def test_a_connection_that_stays_open_is_closed_after_a_while() -> None:
+    async def story(endpoint: HttpEndpoint) -> None:
+        streams = await connected(endpoint)
+        assert await ask(endpoint, streams) == b"HTTP/1.1 200 OK\r\n"
+        assert await trickle(streams, b"") == b""
+
+    with_endpoint(Limits(idle_seconds=0.3), story)
+
+
+def test_connections_that_only_wait_make_room_for_a_request() -> None:
+    """Anybody on this machine can connect: that must not keep the user's agents from being answered."""
+
+    async def story(endpoint: HttpEndpoint) -> None:
+        waiting = [await connected(endpoint) for _ in range(30)]
+        streams = await connected(endpoint)
+        assert await ask(endpoint, streams) == b"HTTP/1.1 200 OK\r\n"
+        streams[1].close()
+        assert [await _unused(each) for each in waiting[:20]] == [b""] * 20
+        assert await ask(endpoint, waiting[-1]) == b"HTTP/1.1 200 OK\r\n"
+        for _, writer in waiting:
+            writer.close()
+
+    with_endpoint(Limits(connections=4), story)

@@ -16,6 +16,7 @@ import pytest
 from hookline import __version__
 from hookline.resident.folder import FolderError, connect, open_folder
 from hookline.resident.protocol import BEGINS, HEADER, MAGIC, read_frame
+from hookline.resident.server import Status
 from hookline.resident.start import ask
 from tests.resident.residents import RefusalError, Residents, command, decision, hook_file
 from tests.telemetry.collector import collecting
@@ -71,6 +72,59 @@ def test_a_second_one_ends_at_once_and_one_that_was_killed_is_replaced(residents
     first.wait()
     residents.start()
     assert decision(residents.call()) is None
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_after_a_stop_or_a_kill_the_next_call_starts_another(end: str, residents: Residents) -> None:
+    """A relay that finds no daemon starts the program with this variable."""
+
+    def call() -> Status:
+        done = residents.in_process(
+            residents.payload(), "hook", "--dialect", "claude-code", "PreToolUse",
+            env={"HOOKLINE_RELAY": f"none {residents.folder}"},
+        )  # fmt: skip
+        assert done.code == 0
+        wait_until(lambda: residents.status() is not None)
+        found = residents.status()
+        assert found is not None
+        return found
+
+    first = call()
+    assert call().pid == first.pid
+    if end == "kill":
+        os.kill(first.pid, signal.SIGKILL)
+    else:
+        ask(str(residents.folder), "stop", version=__version__)
+    wait_until(lambda: residents.status() is None)
+    assert call().pid != first.pid
+
+
+def test_one_that_does_not_come_to_listen_is_not_started_by_every_call(residents: Residents) -> None:
+    (residents.folder / "lock").mkdir()  # nothing can be started here
+    env = {"HOOKLINE_RELAY": f"none {residents.folder}"}
+    times: set[int] = set()
+    for _ in range(2):
+        residents.in_process(
+            residents.payload(), "hook", "--dialect", "claude-code", "PreToolUse", env=env
+        )  # fmt: skip
+        times.add((residents.folder / "tried").stat().st_mtime_ns)
+    assert len(times) == 1
+
+
+def test_commands_say_that_the_daemon_serves_another_home(residents: Residents, tmp_path: Path) -> None:
+    residents.start()
+    other = tmp_path / "other"
+    other.mkdir(mode=0o755)
+    said = f"the running daemon serves {residents.home}, and your home directory is {other}: each call"
+    own = residents.in_process(b"", "resident", "start", "--folder", str(residents.folder))
+    assert (own.code, b"it is running already" in own.stderr) == (0, True)
+    for word, code in (("start", 1), ("status", 0)):
+        ran = residents.in_process(
+            b"", "resident", word, "--folder", str(residents.folder), env={"HOME": str(other)}
+        )
+        assert (ran.code, said in ran.stderr.decode()) == (code, True), ran
+        assert b"running already" not in ran.stderr
+        assert b"hookline resident stop" in ran.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

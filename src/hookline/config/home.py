@@ -34,7 +34,11 @@ class Home(Struct, frozen=True):
     def option(self) -> tuple[str, ...]:
         """The words that name it to a process which believes the user database."""
         account = account_home()
-        return () if account is not None and _same(self.path, account) else ("--home", self.path)
+        return () if account is not None and self.is_at(account) else ("--home", self.path)
+
+    def is_at(self, path: str) -> bool:
+        """Return True if the path leads to the same directory."""
+        return _same(self.path, path)
 
 
 def home_of_call(named: str | None, env: Mapping[str, str], projects: "Callable[[], Sequence[str]]") -> Home:

@@ -12,6 +12,8 @@ from contextlib import suppress
 from hookline.model.errors import HooklineError
 
 SOCKET = "relay"
+#: A mark that a call has started a daemon; one that listens removes it.
+TRIED = "tried"
 
 
 class FolderError(HooklineError):

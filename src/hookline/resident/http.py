@@ -21,10 +21,14 @@ from hookline.resident.protocol import Reply
 LOOPBACK: Final = "127.0.0.1"
 _MOST_HEAD: Final = 1 << 15
 _MOST_BODY: Final = 64 << 20
+#: Clients are given less than the endpoint waits: a request that meets the end of its connection fails, and agents
+#: go on then.
+_KEEP_ALIVE: Final = "timeout=90"
 _STATUS: Final = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-    405: "Method Not Allowed", 411: "Length Required", 413: "Content Too Large", 421: "Misdirected Request",
-    431: "Request Header Fields Too Large", 500: "Internal Server Error", 503: "Service Unavailable",
+    405: "Method Not Allowed", 408: "Request Timeout", 411: "Length Required", 413: "Content Too Large",
+    421: "Misdirected Request", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+    503: "Service Unavailable",
 }  # fmt: skip
 _BLOCKED: Final = 2
 
@@ -46,6 +50,19 @@ class Head(Struct, frozen=True):
     headers: dict[str, str]
 
 
+class Limits(Struct, frozen=True):
+    """How many clients may be connected, and for how many seconds the endpoint waits for them."""
+
+    #: One more takes the place of the one that has waited longest without a request.
+    connections: int = 128
+    #: For the head of the first request.
+    head_seconds: float = 10.0
+    #: For the body, and until an answer is taken.
+    body_seconds: float = 60.0
+    #: For another request.
+    idle_seconds: float = 120.0
+
+
 def token_file(env: Mapping[str, str]) -> str:
     return os.path.join(state_dir(env), "resident-token")
 
@@ -58,14 +75,18 @@ def read_token(env: Mapping[str, str]) -> str:
 class HttpEndpoint:
     """Listens on one port of 127.0.0.1."""
 
-    def __init__(self, answer: Answer, token: str) -> None:
+    def __init__(self, answer: Answer, token: str, limits: Limits = Limits()) -> None:  # noqa: B008 frozen
         self._answer = answer
         self._token = token
+        self._limits = limits
+        self._connected: set[asyncio.StreamWriter] = set()
+        #: Those of them that have not sent a whole head, in the order in which they came to wait.
+        self._waiting: dict[asyncio.StreamWriter, None] = {}
         self._server: asyncio.Server | None = None
         self.port = 0
 
     async def listen(self, port: int) -> None:
-        self._server = await asyncio.start_server(self._connected, LOOPBACK, port, limit=_MOST_HEAD)
+        self._server = await asyncio.start_server(self._serve, LOOPBACK, port, limit=_MOST_HEAD)
         self.port = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:
@@ -73,30 +94,59 @@ class HttpEndpoint:
         if self._server is not None:
             self._server.close()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while await self._exchange(reader, writer):
-                pass
+            self._make_room()
+            self._connected.add(writer)
+            seconds = self._limits.head_seconds
+            while True:
+                await self._exchange(reader, writer, seconds)
+                seconds = self._limits.idle_seconds
+        except HttpError as problem:
+            _write(writer, problem.status, _error(str(problem)), last=True)
+        except TimeoutError:
+            writer.transport.abort()  # closing would wait until the client has taken its answer
         except (OSError, EOFError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
+            self._connected.discard(writer)
             writer.close()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request and its answer; whether the connection goes on."""
+    def _make_room(self) -> None:
+        """End the connection that has waited longest. Without the token nobody gets further than waiting."""
+        if len(self._connected) < self._limits.connections:
+            return
+        longest = next(iter(self._waiting), None)
+        if longest is None:
+            raise HttpError(503, f"{len(self._connected)} requests are being answered")
+        del self._waiting[longest]
+        self._connected.discard(longest)
+        longest.transport.abort()
+
+    async def _exchange(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seconds: float
+    ) -> None:
+        """Answer one request, whose head is waited for this long. Raises HttpError and TimeoutError."""
+        self._waiting[writer] = None
         try:
-            head = read_head(await reader.readuntil(b"\r\n\r\n"))
-            self._check(head)
-            length = _length(head)
-            body = await reader.readexactly(length)
-            words = _words(head.path)
-        except HttpError as problem:
-            _write(writer, problem.status, _error(str(problem)), last=True)
-            return False
-        reply = await self._answer(words, body)
+            async with asyncio.timeout(seconds):
+                raw = await reader.readuntil(b"\r\n\r\n")
+        finally:
+            self._waiting.pop(writer, None)
+        head = read_head(raw)
+        self._check(head)
+        body = await self._body(reader, _length(head))
+        reply = await self._answer(_words(head.path), body)
         _write(writer, *((503, _error(reply)) if isinstance(reply, str) else _content(reply)))
-        await writer.drain()
-        return True
+        async with asyncio.timeout(self._limits.body_seconds):
+            await writer.drain()
+
+    async def _body(self, reader: asyncio.StreamReader, length: int) -> bytes:
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                return await reader.readexactly(length)
+        except TimeoutError:
+            raise HttpError(408, f"the payload did not come within {self._limits.body_seconds:g} s") from None
 
     def _check(self, head: Head) -> None:
         headers = head.headers
@@ -178,5 +228,5 @@ def _error(why: str) -> bytes:
 def _write(writer: Any, status: int, body: bytes, *, last: bool = False) -> None:
     lines = [f"HTTP/1.1 {status} {_STATUS[status]}", "Content-Type: application/json"]
     lines += [f"Content-Length: {len(body)}", "Cache-Control: no-store", "X-Content-Type-Options: nosniff"]
-    lines += ["Connection: close"] if last else []
+    lines += ["Connection: close"] if last else [f"Keep-Alive: {_KEEP_ALIVE}"]
     writer.write("\r\n".join([*lines, "", ""]).encode() + body)

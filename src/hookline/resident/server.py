@@ -26,7 +26,7 @@ from hookline.resident import protocol
 from hookline.resident.call.twin import now, process_started
 from hookline.resident.calls import ResidentCall, refusal
 from hookline.resident.connection import Connection, Listener, run_at_once
-from hookline.resident.folder import SOCKET, Folder
+from hookline.resident.folder import SOCKET, TRIED, Folder
 from hookline.resident.keep import Keep
 from hookline.resident.protocol import Reply, Request
 
@@ -83,6 +83,8 @@ class Status(Struct, frozen=True):
     idle_seconds: float
     http: str | None = None
     draining: bool = False
+    #: The home directory whose calls it answers; those of others start a process each.
+    home: str = ""
 
 
 class Resident:
@@ -204,6 +206,8 @@ class Resident:
             os.umask(before)
         self._socket = os.stat(SOCKET, dir_fd=self._folder.descriptor)
         listening.listen(_BACKLOG)
+        with suppress(FileNotFoundError):
+            os.unlink(TRIED, dir_fd=self._folder.descriptor)  # if this one ends, the next call starts another
         self._listener = Listener(listening, self.request, self._log)
 
     async def _listen_http(self) -> None:
@@ -323,6 +327,7 @@ class Resident:
         return Status(
             os.getpid(), __version__, self._since, self._calls, self._refused, len(self._tasks),
             self.keep.sessions, self.settings.idle_seconds, self.http_address, self._listener is None,
+            os.environ.get("HOME", ""),
         )  # fmt: skip
 
 

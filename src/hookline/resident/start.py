@@ -12,7 +12,7 @@ from hookline.config.home import Home
 from hookline.journal.file import state_dir
 from hookline.model.safe_text import one_line
 from hookline.resident import protocol
-from hookline.resident.folder import FolderError, connect, open_folder
+from hookline.resident.folder import TRIED, FolderError, connect, open_folder
 from hookline.resident.protocol import Reply, Request
 
 #: `off`: calls start no resident.
@@ -28,9 +28,8 @@ _TAKEN: Final = re.compile(
 )
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _MOST_LOG: Final = 1 << 20
-#: Seconds in which it is tried once only.
+#: Seconds in which calls start one daemon only, if it does not come to listen.
 _TRY_SECONDS: Final = 30.0
-_TRIED: Final = "tried"
 
 
 def start(
@@ -77,15 +76,15 @@ def start_if_wanted(relay: str, env: Mapping[str, str]) -> None:
 
 
 def _tried_lately(folder: int) -> bool:
-    """One that does not come up must not be started with every call."""
+    """Return True if a call has started one that does not listen yet: not every call is to start another."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        lately = time.time() - os.stat(_TRIED, dir_fd=folder, follow_symlinks=False).st_mtime < _TRY_SECONDS
+        lately = time.time() - os.stat(TRIED, dir_fd=folder, follow_symlinks=False).st_mtime < _TRY_SECONDS
     except FileNotFoundError:
         lately = False
     if not lately:
-        os.close(os.open(_TRIED, flags, 0o600, dir_fd=folder))
-        os.utime(_TRIED, dir_fd=folder)
+        os.close(os.open(TRIED, flags, 0o600, dir_fd=folder))
+        os.utime(TRIED, dir_fd=folder)
     return lately
 
 

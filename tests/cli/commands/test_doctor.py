@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from hookline import __version__
 from hookline.checks.programs import KNOWN_GAP, SURVIVORS, containment_tier, survivors
 from hookline.extending import Run
 from hookline.journal.file import encoded
 from hookline.model.run import Called
+from hookline.resident.server import Status
 from tests.cli.doctor_case import DoctorCase, alarms, parsed
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, place, run_cli
@@ -352,3 +354,20 @@ def test_without_a_resident_it_says_what_starts_one(
     assert said() == ["no resident is running; the next call of an agent starts one"]
     monkeypatch.setenv("HOOKLINE_RESIDENT", "off")
     assert "HOOKLINE_RESIDENT=off keeps calls from starting one" in said()[0]
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_daemon_that_serves_another_home_is_named(
+    own: bool, case: DoctorCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = str(case.home) if own else "/home/ada"
+
+    def running(_folder: str | None) -> Status:
+        return Status(1, __version__, 0.0, 0, 0, 0, 0, 1800.0, home=home)
+
+    monkeypatch.setattr("hookline.cli.commands.doctor.resident.running", running)
+    entry = {"type": "command", "command": "hookline-relay hook --dialect claude-code Stop"}
+    case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
+    found = [one.message for one in case.problems() if one.code == "other-home"]
+    served = f"the running daemon serves /home/ada, and your home directory is {case.home}: each call of your agents"
+    assert found == ([] if own else [f"{served} starts Hookline anew"])

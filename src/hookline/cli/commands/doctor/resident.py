@@ -7,6 +7,7 @@ from typing import Final
 from hookline import __version__
 from hookline.checks.context import CheckContext, entries
 from hookline.cli.commands.hook.run import faster
+from hookline.cli.commands.resident.report import other_home
 from hookline.cli.commands.resident.run import running
 from hookline.config.install.self_calls import plain_program
 from hookline.config.load import Loaded
@@ -58,6 +59,9 @@ def _reached(context: CheckContext) -> Iterator[Diagnostic]:
         if context.env.get(SWITCH) == "off":
             message = f"no resident is running, and {SWITCH}=off keeps calls from starting one: they are slow"
         yield Diagnostic("info", "no-resident", message, place, fix="hookline resident start")
+    elif (other := other_home(status, context.env.get("HOME", ""))) is not None:
+        fix = "hookline resident stop; the next call of an agent starts one that serves it"
+        yield Diagnostic("warning", "other-home", other, place, fix=fix)
     elif status.version != __version__:
         message = f"the resident is of version {status.version}, and this is {__version__}"
         yield Diagnostic("info", "old-resident", message, place, fix="hookline resident stop")

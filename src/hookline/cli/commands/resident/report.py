@@ -1,8 +1,19 @@
-"""What is shown of the resident."""
+"""Show the daemon's status, and that it serves another home directory."""
 
 import time
 
+from hookline.config.home import Home
 from hookline.resident.server import Status
+
+
+def other_home(status: Status, home: str) -> str | None:
+    """Return what follows if the daemon serves another home directory than this one; None if it does not."""
+    if not status.home or Home(home).is_at(status.home):
+        return None
+    return (
+        f"the running daemon serves {status.home}, and your home directory is {home}: each call of your agents starts "
+        "Hookline anew"
+    )
 
 
 def as_text(status: Status | None, log: str) -> str:
@@ -19,6 +30,7 @@ def as_text(status: Status | None, log: str) -> str:
         f"  now       {status.running} under way",
         f"  sessions  {status.sessions:,} remembered",
         f"  ends      after {status.idle_seconds:.0f} s without a call",
+        f"  home      {status.home}",
         f"  log       {log}",
     ]
     if status.http is not None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from hookline import __version__
-from hookline.cli.commands.resident.report import as_text
+from hookline.cli.commands.resident.report import as_text, other_home
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.config.home import home_of_call, projects_here
+from hookline.model.safe_text import printable
 from hookline.resident.folder import FolderError, open_folder
 from hookline.resident.server import Resident, Settings, Status
 from hookline.resident.start import LogFile, ask, start
@@ -52,11 +53,17 @@ def _status(args: argparse.Namespace) -> int:
         show(msgspec.json.encode(found).decode(), as_json=True)
     else:
         show(as_text(found, LogFile(os.environ).path))
+        if found is not None and (other := other_home(found, os.environ["HOME"])) is not None:
+            note(printable(f"hookline resident: {other}; `hookline resident stop` ends it"))
     return ExitStatus.OK if found is not None else ExitStatus.PROBLEM
 
 
 def _start(args: argparse.Namespace) -> int:
-    if running(args.folder) is not None:
+    status = running(args.folder)
+    if status is not None and (other := other_home(status, os.environ["HOME"])) is not None:
+        note(printable(f"hookline resident: {other}; `hookline resident stop` ends it, then start it again"))
+        return ExitStatus.PROBLEM
+    if status is not None:
         note("hookline resident: it is running already")
         return _status(args)
     open_folder(args.folder, create=True).close()
