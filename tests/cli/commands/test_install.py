@@ -13,7 +13,8 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from hookline.cli.commands.hook.run import faster, isolated_program, pinned_program
+from hookline.cli.commands.hook.run import faster, pinned_program
+from hookline.config.install.self_calls import isolated_program
 from tests.cli.run_cli import Place, Ran, clean_env, run_cli
 from tests.cli.terminal import Terminal
 

@@ -1,6 +1,7 @@
 """A project's Python does not run in Hookline, whichever variable leads to it, and the user's guard holds."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -38,6 +39,8 @@ def variables(project: Path) -> dict[str, dict[str, str]]:
         "the directory": {"PYTHONPATH": "."},
         "PYTHONHOME": {"PYTHONHOME": here},
         "PYTHONUSERBASE": {"PYTHONUSERBASE": f"{here}/.local"},
+        "PYTHONEXECUTABLE": {"PYTHONEXECUTABLE": f"{here}/.local/bin/python"},
+        "__PYVENV_LAUNCHER__": {"__PYVENV_LAUNCHER__": f"{here}/.local/bin/python"},
         "HOME": {"HOME": here},
         "others": {
             "PYTHONSTARTUP": f"{here}/os.py", "PYTHONINSPECT": "1", "PYTHONPLATLIBDIR": here,
@@ -55,6 +58,9 @@ def hostile(residents: Residents) -> Path:
         residents.write(f"{name}.py", evil)
     residents.write(f"{_PACKAGES}/usercustomize.py", evil)
     residents.write(f"{_PACKAGES}/evil.pth", f"import posix; exec({evil!r})\n")
+    # An environment of Python's as it is found beside the program that a variable names.
+    residents.write(".local/pyvenv.cfg", f"home = {os.path.dirname(os.path.realpath(sys.executable))}\n")
+    residents.write(".local/bin/python", f"#!/bin/sh\n: >{shlex.quote(str(mark))}\n").chmod(0o755)
     residents.write(".config/hookline/hooks.toml", "")
     residents.write("~/.config/hookline/hooks.toml", DENIES)
     return mark

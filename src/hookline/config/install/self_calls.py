@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ _PROGRAM = "hookline"
 #: The relay passes the call on to the resident, or to the program.
 _PROGRAMS = frozenset((_PROGRAM, "hookline-relay"))
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*", re.IGNORECASE)
+#: How an entry starts Python: `-I` does not keep it from believing these two, which name other packages and programs.
+_CLEARED = ("/usr/bin/env", "-u", "PYTHONEXECUTABLE", "-u", "__PYVENV_LAUNCHER__")
 #: Programs that start another one by its name.
 _RUNNERS = frozenset({"uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "mise", "pixi", "conda", "nix"})
 _QUOTES = re.compile(r"[\"'\\]")
@@ -26,6 +29,17 @@ _INNER = re.compile(r"""\Ash -c ('[^']*'(?:"'"'[^']*')*)\Z""")
 _EXPANDS = re.compile(r"^\s*!|[$`#*?\n]")
 #: For command lines that cannot be parsed with certainty.
 _LOOKS_LIKE_CALL = re.compile(r"\bhookline[\w./-]*[\s)]+(?:--resident\s+\S+\s+)?(?:-\S+\s+)*hook(?![\w.-])")
+
+
+def isolated_program() -> str:
+    """Name this installation, started so that neither the project nor a variable chooses what Python loads."""
+    return shlex.join((*_CLEARED, sys.executable, "-I", "-m", _PROGRAM))
+
+
+def program_words(line: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a command without those that only clear its environment."""
+    words = tuple(line)
+    return words[len(_CLEARED) :] if words[: len(_CLEARED)] == _CLEARED else words
 
 
 def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
@@ -92,7 +106,8 @@ def entry_call(command: str) -> EntryCall | None:
 
     What a shell does there if Hookline cannot be run belongs to it (`closed_in_shell`).
     """
-    words = _words(_CLOSED.sub("", _INNER.sub(lambda found: shlex.split(found[1])[0], command)))
+    line = _words(_CLOSED.sub("", _INNER.sub(lambda found: shlex.split(found[1])[0], command)))
+    words = program_words(line)
     arguments = words[1:] if words and _base(words[0]) in _PROGRAMS else None
     if arguments is None:
         for place in (words[1:3], words[1:4]):
@@ -125,7 +140,8 @@ def _is_hook_call(words: Sequence[str]) -> bool:
 
 def _arguments(words: Sequence[str]) -> Sequence[str] | None:
     """What follows `hookline`, however it is started; None if something else is run."""
-    program = _base(words[0])
+    words = program_words(words)
+    program = _base(words[0]) if words else ""
     if program in _PROGRAMS:
         return _without_folder(words[1:])
     if _PYTHON.fullmatch(program) or program in _RUNNERS:

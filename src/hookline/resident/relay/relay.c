@@ -226,6 +226,12 @@ static void find_interpreter(const char *script, char *found, size_t room) {
         strcpy(found, at);
 }
 
+/* Variables that `-I` does not keep Python from believing: with them it takes the packages beside the program they name,
+ * and starts that program in place of itself. */
+static int names_python(const char *entry) {
+    return starts(entry, "PYTHONEXECUTABLE=") || starts(entry, "__PYVENV_LAUNCHER__=");
+}
+
 /* What --resident names. */
 static const char *named_folder;
 
@@ -263,7 +269,8 @@ static _Noreturn void in_process(char **arguments, const struct bytes *input, co
         words[first + count] = arguments[count];
     for (count = 0; environ[count] != NULL; count++)
         /* A program that is not known to be Python may start it: a project's modules must not be loaded then. */
-        if (!starts(environ[count], variable) && (words[0] == python || !starts(environ[count], "PYTHON")))
+        if (!starts(environ[count], variable) && !names_python(environ[count]) &&
+            (words[0] == python || !starts(environ[count], "PYTHON")))
             env[kept++] = environ[count];
     if (reason != NULL) {
         /* The reason is one of ours; a resident is to be started where it was looked for. */

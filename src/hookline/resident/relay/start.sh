@@ -37,6 +37,8 @@ case $hookline_relay_first in
 	;;
 esac
 
+# With these, Python would take the packages beside the program they name, in spite of -I.
+unset PYTHONEXECUTABLE __PYVENV_LAUNCHER__
 case ${hookline_relay_python##*/} in
 python* | pypy*)
 	[ -x "$hookline_relay_python" ] && exec "$hookline_relay_python" -I -S -X utf8 -c '

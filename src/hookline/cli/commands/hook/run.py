@@ -96,6 +96,8 @@ def faster(program: str, env: Mapping[str, str] = os.environ) -> str:
     """The relay of a Hookline that `hookline_command` or `pinned_program` names; the same if there is none."""
     import shlex
 
+    from hookline.config.install.self_calls import program_words
+
     def has(folder: str, *names: str) -> bool:
         return bool(folder) and all(os.access(os.path.join(folder, name), os.X_OK) for name in names)
 
@@ -103,7 +105,7 @@ def faster(program: str, env: Mapping[str, str] = os.environ) -> str:
         folders = env.get("PATH", "").split(os.pathsep)
         found = next((folder for folder in folders if has(folder, "hookline")), "")
         return _RELAY if has(found, _RELAY) else program
-    folder = os.path.dirname(shlex.split(program)[0])
+    folder = os.path.dirname(program_words(shlex.split(program))[0])
     return shlex.quote(os.path.join(folder, _RELAY)) if has(folder, "hookline", _RELAY) else program
 
 
@@ -111,12 +113,14 @@ def moved_program(words: Sequence[str], env: Mapping[str, str] = os.environ) -> 
     """What is wrong with how an entry starts Hookline: it is gone, or another one than this; None if nothing is."""
     import shlex
 
+    from hookline.config.install.self_calls import program_words
+
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if each]
     named = [words[0]] if os.path.isabs(words[0]) else [os.path.join(each, words[0]) for each in folders]
     program = next((each for each in named if os.path.isfile(each) and os.access(each, os.X_OK)), None)
     if program is None:
         return f"{words[0]} is not there"
-    own = shlex.split(pinned_program())[0]
+    own = program_words(shlex.split(pinned_program()))[0]
     real, own_real = os.path.realpath(program), os.path.realpath(own)
     if os.path.basename(program) == _RELAY:  # it starts the one beside it, wherever a link to it is
         real = os.path.join(os.path.dirname(real), "hookline")
@@ -130,11 +134,6 @@ def hookline_command(env: Mapping[str, str] = os.environ) -> str:
     folders = env.get("PATH", "").split(os.pathsep)
     if any(os.access(os.path.join(folder, "hookline"), os.X_OK) for folder in folders if folder):
         return "hookline"
+    from hookline.config.install.self_calls import isolated_program
+
     return isolated_program()
-
-
-def isolated_program() -> str:
-    """This installation, started so that neither the project nor a variable chooses what Python loads."""
-    import shlex
-
-    return f"{shlex.quote(sys.executable)} -I -m hookline"

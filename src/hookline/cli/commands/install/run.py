@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.run import faster, hook_calls, isolated_program, pinned_program
+from hookline.cli.commands.hook.run import faster, hook_calls, pinned_program
 from hookline.cli.commands.install.report import AgentDocument, InstallDocument, agent_document
 from hookline.cli.engines import working_directory
 from hookline.cli.output import ExitStatus, note, show, show_part
@@ -18,7 +18,7 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, terminal_width
 from hookline.config.install.plan import IsOwn, Plan, installer_of, is_there, look, plan_install
 from hookline.config.install.records import Records
-from hookline.config.install.self_calls import plain_program
+from hookline.config.install.self_calls import isolated_program, plain_program, program_words
 from hookline.config.project import project_root
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallError, Site
@@ -199,7 +199,7 @@ def trust_own_entries(plan: Plan) -> str | None:
     from hookline.config.trust.store import StoreError
 
     plain = pinned_program()
-    own = [tuple(shlex.split(each)) for each in (plain, faster(plain), isolated_program())]
+    own = [program_words(shlex.split(each)) for each in (plain, faster(plain), isolated_program())]
     found = look_around(plan.site.project)
     mine = [
         entry
