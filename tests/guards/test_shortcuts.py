@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,9 @@ _PIECES = (
 
 @given(st.lists(st.sampled_from(_PIECES) | st.text(max_size=4), min_size=1, max_size=4).map("".join))
 def test_no_secret_is_passed_over(path: str) -> None:
-    if any(re.search(secret.path, path, re.IGNORECASE) for secret in SECRETS.secrets):
-        assert SECRETS.may_be_secret(path)
+    found = [re.search(secret.path, path, re.IGNORECASE) is not None for secret in SECRETS.secrets]
+    assert [secret.is_at(path) for secret in SECRETS.secrets] == found
+    assert SECRETS.may_be_secret(path) or not any(found)
 
 
 @every("secret", SECRETS.secrets)
@@ -41,6 +43,7 @@ def test_every_secret_may_be_one(secret: object) -> None:
         (r"(?<!\.pub)\.key$", r"\.key$"),
         (r"[(?!x)]\(?!", r"[(?!x)]\(?!"),
         (r"a(?=(?:b|\))[)\]])c", "ac"),
+        (r"x\w[\w.-]", r"x[\w\x80-\x{10FFFF}][\w\x80-\x{10FFFF}.-]"),
     ],
 )
 def test_a_pattern_without_lookaround_finds_no_less(pattern: str, wide: str) -> None:
@@ -76,3 +79,22 @@ def test_a_call_that_was_changed_in_place_is_read_again() -> None:
     assert runner.verdict("write-outside-project", (), nested, scene) is None
     given["file_path"] = "/etc/passwd"
     assert runner.verdict("write-outside-project", (), nested, scene) is not None
+
+
+@every("end", ["", "é", "é/.env", "\n"])
+def test_a_long_path_takes_no_longer_than_a_short_one(end: str) -> None:
+    def seconds(length: int) -> float:
+        path = "/" + "firefox/" * (length // 8) + end
+        call = ToolCall(tool_name="Read", tool_input={"file_path": path})
+        before = time.process_time()
+        GuardRunner().verdict("secrets-read", (), call, Scene(cwd="/srv/app", project_dir="/srv/app"))
+        return time.process_time() - before
+
+    seconds(1000)  # what is compiled once
+    # Squares would be 64 times as much.
+    assert seconds(64_000) < 12 * (seconds(8000) + 0.01)
+
+
+def test_a_path_that_is_long_before_it_is_shortened_is_read() -> None:
+    call = ToolCall(tool_name="Read", tool_input={"file_path": "/a/.." * 2000 + "/srv/app/.env"})
+    assert GuardRunner().verdict("secrets-read", (), call, Scene(cwd="/srv/app", project_dir="/srv/app"))

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import pairwise
 
-from hookline.guards.policy import OUTSIDE, Policy, Secret
+from hookline.guards.policy import LONGEST_PATH, OUTSIDE, Policy, Secret
 from hookline.guards.settings import Settings
 from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.matching.shell.files.programs import files_of
@@ -90,7 +90,8 @@ class Files:
         for directory in directories or (self._place.cwd,):
             whole = self.whole(word, directory)
             if whole is not None:
-                texts += dict.fromkeys((whole, _real(whole)))
+                texts += dict.fromkeys((whole, _real(whole)) if len(whole) <= LONGEST_PATH else (whole,))
+        texts = [text[-LONGEST_PATH:] for text in texts]
         if not any(map(policy.may_be_secret, texts)) and not any(map(_may_be_other_name, texts)):
             return None
         for row in policy.secrets:
@@ -340,7 +341,7 @@ def _paths(act: Act) -> list[str]:
 
 
 def _is_secret(row: Secret, text: str) -> bool:
-    if _regex(row.path).search(text) is not None:
+    if row.is_at(text):
         return True
     if not _may_be_other_name(text):
         return False
@@ -396,8 +397,3 @@ def _has_link(path: str) -> bool:
 
 def _shown(word: str) -> str:
     return word.replace(HOLE, "…")[:200]
-
-
-@lru_cache(maxsize=128)
-def _regex(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)

@@ -1,6 +1,7 @@
 """What a guard by meaning is made of: rows about commands, flows, files and signs in code. All of it is data."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from types import MappingProxyType
@@ -11,6 +12,8 @@ from msgspec import Struct
 from hookline.guards import MODULES
 from hookline.matching.patterns import Expression, compile_re2
 
+#: No system opens a longer path. It may still be the end of one that a tool shortens first.
+LONGEST_PATH = 4096
 #: No program has this name.
 SEVERAL = "/"
 #: What is said of a file that a guard keeps from being written.
@@ -59,13 +62,25 @@ class Flow(Struct, frozen=True, kw_only=True):
     kept: bool = False
 
 
-class Secret(Struct, frozen=True, kw_only=True):
+class Secret(Struct, frozen=True, kw_only=True, dict=True):
     """Files with secrets, by how their paths end."""
 
     path: str
     what: str
     example: str
     part: str = ""
+
+    def is_at(self, path: str) -> bool:
+        """Return True if the path is one of these files. Takes linear time: `re` is only asked where `re2` found it."""
+        return _is_found(self._wide, path) and self._exact.search(path) is not None
+
+    @cached_property
+    def _wide(self) -> Expression:
+        return _wide_expression([self])
+
+    @cached_property
+    def _exact(self) -> re.Pattern[str]:
+        return re.compile(self.path, re.IGNORECASE)
 
 
 class Policy(Struct, frozen=True, kw_only=True, dict=True):
@@ -111,17 +126,28 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
 
     def may_be_secret(self, path: str) -> bool:
         """Whether a path may be one of its secrets: most are none, and need not be compared with each."""
-        # Elsewhere `re` and `re2` have other letters, and other ends of a text.
-        return not path.isascii() or "\n" in path or self._any_secret.found(path)
+        return _is_found(self._any_secret, path)
 
     @cached_property
     def _any_secret(self) -> Expression:
-        wide = (f"(?:{without_lookaround(secret.path)})" for secret in self.secrets)
-        return compile_re2(f"(?i){'|'.join(wide)}", anchored=False)
+        return _wide_expression(self.secrets)
 
     @cached_property
     def by_program(self) -> Mapping[str, tuple[GuardedCommand, ...]]:
         return by_program(self.rows)
+
+
+def _wide_expression(secrets: Sequence[Secret]) -> Expression:
+    """Return an expression that finds all these secrets, and perhaps more, in linear time."""
+    wide = (f"(?:{without_lookaround(secret.path)})" for secret in secrets)
+    return compile_re2(f"(?i){'|'.join(wide)}", anchored=False, longest_subject=LONGEST_PATH)
+
+
+def _is_found(expression: Expression, path: str) -> bool:
+    # Half of a surrogate pair is no letter for `re`, and nothing at all for `re2`.
+    whole = path if path.isascii() else path.encode("utf-8", "replace").decode()
+    # At a line feed that ends the text, `$` is before it as well.
+    return expression.found(whole) or (whole[-1:] == "\n" and expression.found(whole[:-1]))
 
 
 @cache
@@ -142,7 +168,7 @@ def by_program(rows: tuple[GuardedCommand, ...]) -> Mapping[str, tuple[GuardedCo
 
 
 def without_lookaround(pattern: str) -> str:
-    """The pattern without `(?!…)`, `(?<!…)` and the like: it finds all that it found, and more."""
+    """Return the pattern for `re2`, without `(?!…)`, `(?<!…)` and the like: it finds all that it found, and more."""
     kept: list[str] = []
     at = 0
     while at < len(pattern):
@@ -150,9 +176,17 @@ def without_lookaround(pattern: str) -> str:
             at = _end_of_group(pattern, at)
             continue
         end = _end_of_item(pattern, at)
-        kept.append(pattern[at:end])
+        kept.append(_with_all_letters(pattern[at:end]))
         at = end
     return "".join(kept)
+
+
+def _with_all_letters(item: str) -> str:
+    """Let `\\w` and `\\d` be letters and digits of every script, as they are for `re`."""
+    more = r"\x80-\x{10FFFF}"
+    if item[0] == "[":
+        return item.replace(r"\w", rf"\w{more}").replace(r"\d", rf"\d{more}")
+    return f"[{item}{more}]" if item in (r"\w", r"\d") else item
 
 
 def _end_of_group(pattern: str, at: int) -> int:
