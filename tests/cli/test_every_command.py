@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.main import COMMANDS
 from hookline.cli.output import Progress, paint, show_part
+from hookline.config.commands import COMMANDS
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, run_cli, run_here
 from tests.every import every

@@ -3,12 +3,13 @@
 Also what the parsers of all commands have in common. Every command imports this: nothing here may be slow.
 """
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import ExitStatus, columns, note, open_standard_streams, show
+from hookline.config.commands import COMMANDS
 
 if TYPE_CHECKING:
     import argparse
@@ -34,36 +35,6 @@ _EPILOG = """examples:
 `hookline COMMAND --help` shows the options of a command, with examples.
 exit status: 0 fine, 1 a problem or a usage error, 2 `fire` was blocked, 130 interrupted"""
 
-#: A command is the package of that name in `commands`; its line here is all that `hookline --help` needs of it.
-COMMANDS: Mapping[str, str] = {
-    "doctor": "find every hook, and what is wrong with it",
-    "list": "the hooks in force here, in the order they run",
-    "fire": "run the hooks on one event",
-    "explain": "why each hook would run, or would not",
-    "events": "list the events, or show all about one",
-    "schema": "the JSON Schemas of payloads, answers and config",
-    "hook": "be one hook inside another agent",
-    "convert": "run the hooks of one agent in another",
-    "init": "write a first guard and show it at work",
-    "install": "make the agents on this machine ask Hookline",
-    "uninstall": "take Hookline out of their files again",
-    "status": "where Hookline is installed, trusted and seen at work",
-    "resident": "the server that makes calls of other agents fast",
-    "trust": "see what a project would run, and trust it",
-    "log": "what the hooks did, from the journal",
-    "console": "what the hooks did, in your browser",
-    "observed": "were your hooks asked about every call they should have been?",
-    "backtest": "what your hooks would have done in past sessions",
-    "rule": "add a rule, watch it, and put it in force",
-    "serve": "decide for others, over http",
-    "jobs": "what durable hooks still have to do",
-    "fleet": "the machines of a team, over a NATS server",
-    "bench": "how long your hooks take",
-    "agent": "a coding agent that fires every event",
-    "completion": "print a completion script for your shell",
-}
-
-
 #: Processes that agents start: they find the home directory by other rules, and by themselves.
 _FIND_HOME = ("hook", "resident")
 
@@ -88,7 +59,7 @@ def build_parser(command: str | None = None) -> "Parser":
         prog="hookline",
         usage="hookline [-h] [--version] COMMAND ...",
         description=_DESCRIPTION.format(
-            commands="\n".join(f"  {name:11} {line}" for name, line in COMMANDS.items())
+            commands="\n".join(f"  {name:11} {command.line}" for name, command in COMMANDS.items())
         ),
         epilog=_EPILOG,
         formatter_class=help_format,
@@ -221,7 +192,7 @@ def _broke(problem: Exception) -> ExitStatus:
 
 
 def command_parser(commands: Any, name: str, description: str, epilog: str) -> Any:
-    """The parser of one command; its line in `hookline --help` is in `COMMANDS`."""
+    """The parser of one command; its line in `hookline --help` is in `config/commands.py`."""
     return commands.add_parser(name, description=description, epilog=epilog, formatter_class=help_format)
 
 

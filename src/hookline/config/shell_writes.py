@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from hookline.config.commands import changing_command, may_change
 from hookline.config.project import is_inside
 from hookline.config.protected import CONFIGURES, Hit, real_path, whole_path
 from hookline.config.shell_glance import Glance
@@ -21,24 +22,6 @@ _CHANGES_TRUST = "it changes which hooks, rules or servers are in force or trust
 _FLOWS = re.compile(
     r"\$\(|`|<\(|\(\s*\)|\b(?:xargs|parallel|read|mapfile|readarray|exec|execdir|alias|function)\b"
 )
-#: Commands of Hookline that leave as they are the hooks that are in force or trusted, some with a certain word only.
-#: Every other command counts as a change, also one that does not exist yet. A call of `hook` in the agent's place would
-#: tell Hookline about a session what the agent did not.
-HOOKLINE_READS = frozenset(
-    (
-        "agent", "backtest", "bench", "completion", "convert", "doctor", "events", "explain", "fire", "list", "log",
-        "observed", "resident", "schema", "status", "console", "serve",
-        "jobs", "jobs list", "jobs retry", "jobs run", "jobs show", "rule list", "fleet worker", "fleet status",
-    )
-)  # fmt: skip
-#: Those whose next word decides.
-_HOOKLINE_BY_WORD = frozenset(("fleet", "jobs", "rule"))
-HOOKLINE_CHANGES = frozenset(
-    ("convert", "fleet", "hook", "init", "install", "jobs", "rule", "trust", "uninstall")
-)
-_HOOKLINE_SHOWS = frozenset(("--list", "--diff", "--dry-run", "--print-config", "--help", "-h", "--version"))
-#: In full or abbreviated.
-_HOOKLINE_CONFIRMS = ("--yes", "--write")
 _MOST_DIRECTORIES = 16
 _MOST_NAMES = 1000
 _NO_QUOTES = str.maketrans("", "", "\"'\\")
@@ -217,20 +200,10 @@ def _changes_hookline(words: Words) -> str | None:
     named = base_name(rest[0]).casefold()
     if named not in {"hookline", "hookline-relay"} and HOLE not in named:
         return None
-    confirmed = any(
-        word == "-y" or (len(word) > 2 and option.startswith(word))
-        for word in rest
-        for option in _HOOKLINE_CONFIRMS
-    )
-    if _HOOKLINE_SHOWS & {*rest} and not confirmed:
+    command = changing_command(rest[1:])
+    if command is None or (HOLE in named and not may_change(command)):
         return None
-    operands = [word for word in rest[1:] if not word.startswith("-")]
-    # An option may have a value before the sub-command.
-    at = next((at for at, word in enumerate(operands[:3]) if word in HOOKLINE_CHANGES), 0)
-    if not operands or (HOLE in named and operands[at] not in HOOKLINE_CHANGES):
-        return None
-    said = " ".join(operands[at : at + 2]) if operands[at] in _HOOKLINE_BY_WORD else operands[at]
-    return None if said in HOOKLINE_READS and not confirmed else f"hookline {operands[at]}"
+    return f"hookline {command}"
 
 
 def _looked_for(path: str, tests: Sequence[tuple[str, str]]) -> bool:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from hookline.cli.main import COMMANDS, add_command_parser
+from hookline.cli.main import add_command_parser
 from hookline.cli.output import ExitStatus, show
+from hookline.config.commands import COMMANDS
 from hookline.dialects.registry import standard_dialects
 from hookline.model.events import EVENTS
 
@@ -55,10 +56,10 @@ def all_commands() -> tuple[CommandWords, ...]:
     """Every command, in the order of the table."""
     lists = {"events": tuple(EVENTS), "dialects": tuple(standard_dialects())}
     found: list[CommandWords] = []
-    for name, line in COMMANDS.items():
+    for name, command in COMMANDS.items():
         parser = _Parser()
         add_command_parser(name, parser)
-        found.append(parser.words(name, line, lists))
+        found.append(parser.words(name, command.line, lists))
     return tuple(found)
 
 

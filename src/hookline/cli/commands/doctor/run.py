@@ -19,10 +19,10 @@ from hookline.cli.commands.doctor.calls import asking_agents, calls
 from hookline.cli.commands.doctor.report import Findings
 from hookline.cli.commands.doctor.resident import about_resident
 from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places, working_directory
-from hookline.cli.main import COMMANDS
 from hookline.cli.output import ExitStatus, Progress, show
 from hookline.cli.text import terminal_width
 from hookline.cli.trust_state import trust_of
+from hookline.config.commands import COMMANDS
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.install.self_calls import hookline_arguments
