@@ -2,7 +2,7 @@
 
     scenarios/NAME/scenario.toml    what is done, and what is expected (records `Scenario` and `Play`)
     scenarios/NAME/script.yaml      what the model says (`script` of a play names another one)
-    scenarios/NAME/home/...         goes to the home of the run
+    scenarios/NAME/home/...         goes to the home of the run; programs in home/bin are found by their names
     scenarios/NAME/...              everything else goes to the project, which is the working directory
 
 Each play is one real process of `hookline agent --json`; the plays of a scenario share home and project, so a
@@ -154,12 +154,13 @@ def play_scenario(name: str, place: Path) -> list[Played]:
 
 
 def _play(play: Play, given: Path, home: Path, project: Path) -> Played:
-    words = agent_words(play, given, project)
+    words, env = agent_words(play, given, project), clean_env(home)
+    env["PATH"] = f"{home / 'bin'}:{env['PATH']}"
     if play.before is not None:
-        subprocess.run(["sh", "-c", play.before], env=clean_env(home), cwd=project, check=True)
+        subprocess.run(["sh", "-c", play.before], env=env, cwd=project, check=True)
     ran = run_warm(
         words,
-        env=clean_env(home),
+        env=env,
         cwd=project,
         stdin="".join(f"{line}\n" for line in play.stdin or ()).encode(),
         timeout=_LONGEST_WAIT,

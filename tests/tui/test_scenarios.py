@@ -8,6 +8,7 @@ on every way out and once (`test_ways_out.py`).
 
 import asyncio
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,6 +61,10 @@ ROWS: Sequence[tuple[str, Sequence[str], Sequence[tuple[str, str]], Sequence[str
         [("write it\r", "written"), ("half a tho", "mended twice"), ("", "this wake is ignored")],
         ["> write it", "written", "↻ a background hook found something", "a hole in line 3", "mended", "mended twice",
          "2 times in a row", "> half a tho"],
+    ),
+    (
+        "seed001_settings", ("--allow", "Bash"), [("work\r", "all audited")],
+        ["> work", "denied: forced pushes are audited first", "hook audit-tool.sh", "all audited"],
     ),
     ("seed001_initial_message", GEN, [("", "read them")], ["> read the open issues", "read them"]),
     (
@@ -160,8 +165,36 @@ def in_order(text: str, wanted: Sequence[str]) -> bool:
 def _scene(scenario: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     project = Project(place, monkeypatch)
     shutil.copytree(SCENARIOS / scenario, project.root, dirs_exist_ok=True)
+    if (project.root / "home").is_dir():
+        shutil.copytree(project.root / "home", project.home, dirs_exist_ok=True)
+        monkeypatch.setenv("PATH", f"{project.home / 'bin'}:{os.environ['PATH']}")
     project.trust()
     return project
+
+
+def test_the_manual_smoke_test_of_the_rfc_step_by_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = _scene("seed000_manual_smoke_test", tmp_path, monkeypatch)
+    hooks = project.home / ".deepseek/hooks"
+
+    async def main() -> None:
+        async with project.play("--model", "scripted:script.yaml", columns=130) as one:
+            await one.until_words("Enter sends")
+            one.types("hello\r")
+            await one.until_words("hello to you")
+            await one.idle()
+            assert in_order(one.words, ["> [hooked] hello", "hello to you"])
+            shutil.copy(hooks / "blocks.sh", hooks / "inject-memory.sh")
+            one.types("hello\r")
+            shown = "✗ blocked: the memory is being moved (hook inject-memory.sh · message_submit [UserPromptSubmit]"
+            await one.until_words(shown)
+            await one.idle()
+            # No turn has started: the script has no second answer. What was typed is in the line again.
+            assert "used up" not in one.words
+            assert one.screen.buffer.text == "hello"
+
+    asyncio.run(main())
 
 
 def test_all_24_events_are_fired_at_the_screen_and_every_hook_is_seen_to_have_run(

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Prepends [hooked] to every submitted message.
+sed 's/.*"text":"\([^"]*\)".*/{ "text": "[hooked] \1" }/'
