@@ -12,7 +12,7 @@ from tests.vouching import vouch_for_nothing
 
 DOCS = Path(__file__).parents[2] / "docs"
 _CALL = 'hookline hook --home "$HOME" --dialect'
-PAGES = sorted((*DOCS.glob("how-to/*.md"), *DOCS.glob("explanation/*.md")))
+PAGES = sorted(page for part in ("how-to", "explanation", "dialects") for page in DOCS.glob(f"{part}/*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
