@@ -8,7 +8,7 @@ READY := $(VENV)/.relay
 RELAY := src/hookline/resident/relay
 # What must stay covered: the layers every decision passes through, by the tests of those layers. Measuring slows
 # down whatever is run, so the other tests run without. What durable hooks do in processes of their own is not measured.
-LAYERS := tests/model tests/matching tests/permissions tests/engine tests/journal tests/durable/test_hooks.py tests/durable/test_queue.py
+LAYERS := tests/model tests/matching tests/permissions tests/engine tests/journal tests/jobs/test_hooks.py tests/jobs/test_queue.py
 COVERED := --cov=hookline.model --cov=hookline.matching --cov=hookline.engine --cov=hookline.journal --cov-branch --cov-fail-under=95 --cov-report=term:skip-covered
 # Twice as many as processors, because many tests wait for processes.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')

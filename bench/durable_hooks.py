@@ -13,14 +13,14 @@ from time import perf_counter
 from bench.findings import Finding
 from bench.ratios import many, many_awaited, ratio, run
 from hookline import Engine
-from hookline.durable.file import DurableFile
-from hookline.durable.port import Job
 from hookline.events import POST_TOOL_USE
+from hookline.jobs.file import DurableFile
+from hookline.jobs.port import Job
 from hookline.journal.file import JournalFile
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.model.payloads import ToolResult
-from tests.durable.kills import SLOTS, Plan, play, stopped_past_lease, turns
+from tests.jobs.kills import SLOTS, Plan, play, stopped_past_lease, turns
 
 JOBS, KILLS = 10_000, 50
 #: A page of the file holds one job or several: of one size alone, one byte could make the difference.
@@ -64,7 +64,7 @@ async def _enqueue() -> float:
         ours, theirs = cycle(bodies), cycle(bodies)
 
         def submit() -> None:
-            queue.submit(Job(id=os.urandom(16).hex(), session="s", lane="files", body=next(ours)))
+            queue.submit(Job(id=os.urandom(16).hex(), session="s", queue="files", body=next(ours)))
 
         def insert() -> None:
             bare.execute("INSERT INTO job VALUES (?, ?)", (os.urandom(16).hex(), next(theirs)))

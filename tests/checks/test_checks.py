@@ -14,9 +14,9 @@ from hookline.checks.journal import payloads
 from hookline.checks.programs import unstartable
 from hookline.checks.registry import ranked
 from hookline.checks.settings import fails_open, open_cases, secrets
-from hookline.durable.file import DurableFile
-from hookline.durable.port import Job
 from hookline.events import EVENTS
+from hookline.jobs.file import DurableFile
+from hookline.jobs.port import Job
 from hookline.model.diagnostics import Diagnostic, Where
 from tests.checks.hooks import claude, here, looking, native
 
@@ -238,7 +238,7 @@ def test_dead_letters_late_jobs_and_a_damaged_queue_are_said(tmp_path: Path) -> 
     assert not path.exists()
     queue = DurableFile(str(path))
     for number in ("1", "2"):
-        queue.submit(Job(id=number, session="s", lane="files", body=b"{}"))
+        queue.submit(Job(id=number, session="s", queue="files", body=b"{}"))
     (lease,) = queue.claim(["files"], 1)
     queue.bury(lease, (), "exit 1\x1b[2J")
     queue.close()

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hookline.durable.file import DurableFile
-from hookline.durable.port import Job
-from hookline.engine.jobs.stored import StoredCall
+from hookline.jobs.file import DurableFile
+from hookline.jobs.port import Job
+from hookline.jobs.stored import StoredCall
 from hookline.journal.file import JournalFile
 from hookline.journal.payloads import PayloadFile
 from hookline.journal.redaction import Redactor
@@ -115,7 +115,7 @@ def _jobs(home: Path, project: Path) -> None:
             Job(
                 id=f"{number}a5f2c{number:026x}",
                 session=SESSION,
-                lane="files",
+                queue="files",
                 body=msgspec.json.encode(stored),
             )
         )

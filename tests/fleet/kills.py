@@ -1,6 +1,6 @@
 """The fleet under kill -9 of hosts, workers and the server, judged from three independent records.
 
-As in `tests/durable/kills.py`: accepted is what the tester wrote down, effects are lines of real `sh` hooks, and shown
+As in `tests/jobs/kills.py`: accepted is what the tester wrote down, effects are lines of real `sh` hooks, and shown
 is what the session's host noted. Also part of `make soak`, at full counts.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tests.durable.kills import Plan, Players, Say, Seen
 from tests.fleet.server import Server, home
+from tests.jobs.kills import Plan, Players, Say, Seen
 from tests.waiting import wait_until
 
 MACHINES = ("alpha", "beta")

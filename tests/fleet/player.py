@@ -11,19 +11,20 @@ from typing import Any, Literal
 import msgspec
 
 from hookline import Engine
-from hookline.durable.port import Lease, Settled, Wake
 from hookline.fleet import worker
 from hookline.fleet.connection import Entry
-from hookline.fleet.jobs import files, ledger, wake_file
+from hookline.fleet.jobs import ledger
 from hookline.fleet.jobs.ledger import Claim, Held, Standing
 from hookline.fleet.settings import read_settings
-from tests.durable.player import append, end_before_settle, host, taken
+from hookline.jobs import outbox, remote
+from hookline.jobs.port import Lease, Settled, Wake
+from tests.jobs.player import append, end_before_settle, host, taken
 
 FOLDER = Path(sys.argv[2])
 MUTANT = sys.argv[3] if len(sys.argv) > 3 else ""
 
 
-class Taken(files.Taken):
+class RemoteJobs(remote.RemoteJobs):
     """The real one, in a process that is ended or stopped after the effect of a hook, before that is settled."""
 
     def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
@@ -58,14 +59,14 @@ class BlindLedger(ledger.Ledger):
         """A result that was brought home is as good as a new one."""
 
 
-class ForgetfulTaken(Taken):
+class ForgetfulJobs(RemoteJobs):
     """A mutant: what was taken away is settled all the same."""
 
     def forget(self, key: str) -> None:
         pass
 
 
-class RepeatingFile(wake_file.WakeFile):
+class RepeatingOutbox(outbox.Outbox):
     """A mutant: a result counts each time that it comes."""
 
     def finish(
@@ -92,9 +93,9 @@ class RepeatingFile(wake_file.WakeFile):
 
 async def work() -> None:
     names: Any = worker
-    names.Taken, names.Ledger = Taken, Ledger
+    names.RemoteJobs, names.Ledger = RemoteJobs, Ledger
     if MUTANT == "settles again":
-        names.Taken, names.Ledger, names.WakeFile = ForgetfulTaken, BlindLedger, RepeatingFile
+        names.RemoteJobs, names.Ledger, names.Outbox = ForgetfulJobs, BlindLedger, RepeatingOutbox
     settings = read_settings(os.environ)
 
     def say(line: str) -> None:

@@ -173,7 +173,7 @@ def test_a_machine_that_is_refused_keeps_its_jobs_and_comes_in_with_a_right_toke
             session = engine.session("s", cwd=tmp_path)
             await session.dispatch(POST_TOOL_USE, result())
             await until(lambda: said)
-            assert [job.state for job in engine.desk.queue.open_jobs("s")] == ["queued"]
+            assert [job.state for job in engine.jobs.queue.open_jobs("s")] == ["queued"]
             secret(tmp_path / "new", "known")
             os.replace(tmp_path / "new", token)
             assert await session.inbox.next_wake() is not None

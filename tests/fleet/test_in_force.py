@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from hookline.config.bundles.format import BundleFile, BundleScope
 from hookline.config.protected import protected_in
 from hookline.config.watch import Watch, changes
-from hookline.engine.jobs.stored import fleet_key, goes_to_fleet, hook_key
+from hookline.jobs.stored import fleet_key, goes_to_fleet, hook_key
 from hookline.model.hook import Hook
 from tests.every import every
 from tests.fleet.machines import FILES, GUARD, SCRIPT, Machine, bundle, key, signed

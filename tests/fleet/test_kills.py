@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.durable.kills import Plan, both, play
 from tests.fleet.kills import FleetPlayers, stopped_worker
 from tests.fleet.server import needs_server
+from tests.jobs.kills import Plan, both, play
 
 pytestmark = [needs_server, pytest.mark.unmeasured]
 

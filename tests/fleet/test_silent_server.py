@@ -95,12 +95,12 @@ def test_a_server_that_stops_in_mid_request_is_said_once_and_nothing_is_lost(tmp
             session = engine.session("s", cwd=tmp_path)
             for number in range(count):
                 await session.dispatch(POST_TOOL_USE, result(str(number)))
-            assert len(engine.desk.queue.open_jobs("s")) == count
+            assert len(engine.jobs.queue.open_jobs("s")) == count
 
     async def told(count: int) -> None:
         async with agent(env, tmp_path) as engine:
             session = engine.session("s", cwd=tmp_path)
-            engine.desk.wakes.join(session)
+            engine.jobs.wakes.join(session)
             for _ in range(count):
                 assert (await asyncio.wait_for(session.inbox.get(), LONG)).text == "found"
 

@@ -14,10 +14,10 @@ from hookline import Engine
 from hookline.events import POST_TOOL_USE
 from hookline.fleet.audit import ship
 from hookline.fleet.connection import AUDIT, Fleet, FleetError, connected
-from hookline.fleet.jobs.wake_file import WakeFile
 from hookline.fleet.machine import NameTakenError
 from hookline.fleet.settings import read_settings
 from hookline.fleet.worker import AlreadyRunningError, Worker, with_slots
+from hookline.jobs.outbox import Outbox
 from hookline.journal.file import JournalFile, journal_path, state_dir
 from hookline.model.payloads import ToolResult
 from hookline.model.run import Run
@@ -81,7 +81,7 @@ def test_a_job_is_run_by_another_machine_and_its_session_is_told(tmp_path: Path)
             late = await session.inbox.next_wake()
             assert late is not None
             assert "larger than the 1,048,576 bytes that the server takes" in late.text
-            assert [job.state for job in engine.desk.queue.open_jobs("s")] == []
+            assert [job.state for job in engine.jobs.queue.open_jobs("s")] == []
 
     try:
         asyncio.run(main())
@@ -99,7 +99,7 @@ def test_without_the_server_jobs_are_accepted_and_they_are_run_when_it_is_there(
             session = engine.session("s", cwd=tmp_path)
             await session.dispatch(POST_TOOL_USE, result())
             await until(lambda: any("cannot be reached" in line for line in said))
-            assert len(engine.desk.queue.open_jobs("s")) == 1
+            assert len(engine.jobs.queue.open_jobs("s")) == 1
             assert not (tmp_path / "ran").exists()
             server.start()
             late = await session.inbox.next_wake()
@@ -126,19 +126,19 @@ def test_what_comes_for_a_session_goes_to_the_machine_that_opened_it_last_and_is
         ):  # fmt: skip
             await until(lambda: is_in(said) and is_in(there))
             old = first.session("s", cwd=tmp_path)
-            first.desk.wakes.join(old)
+            first.jobs.wakes.join(old)
             await old.dispatch(POST_TOOL_USE, result())
-            await until(lambda: [each.claimed for each in WakeFile(alpha).listeners()] != [None])
+            await until(lambda: [each.claimed for each in Outbox(alpha).listeners()] != [None])
             new = second.session("s", cwd=tmp_path)
-            second.desk.wakes.join(new)
+            second.jobs.wakes.join(new)
             await until(lambda: any("goes on at beta" in line for line in said))
             async with at_work(gamma):
                 late = await asyncio.wait_for(new.inbox.get(), 30)
                 assert late.text == "found"
-                await until(lambda: not WakeFile(alpha).away_count())
+                await until(lambda: not Outbox(alpha).away_count())
             assert old.inbox.take() is None
             assert new.inbox.take() is None
-            assert WakeFile(beta).wakes("s") == WakeFile(alpha).wakes("s") == []
+            assert Outbox(beta).wakes("s") == Outbox(alpha).wakes("s") == []
 
     try:
         asyncio.run(main())

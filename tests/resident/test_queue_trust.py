@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.config.engine import jobs_path
 from hookline.events import POST_TOOL_USE
+from hookline.jobs import jobs_path
 from hookline.model.payloads import ToolResult
-from tests.durable.test_hooks import configure, hookline, user
+from tests.jobs.test_hooks import configure, hookline, user
 from tests.resident.residents import Residents
 from tests.waiting import wait_until
 

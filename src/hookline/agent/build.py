@@ -38,13 +38,13 @@ from hookline.agent.transcript.writer import Transcript
 from hookline.agent.turn.includes import Includes
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
-from hookline.config.jobs import adopt_jobs
 from hookline.config.protected import protected_in
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import upward
 from hookline.engine.background import LateMessage
 from hookline.handlers.process.pool import Processes
+from hookline.jobs import jobs_path
 from hookline.journal.file import state_dir
 from hookline.matching.nearest import nearest
 from hookline.model.errors import ConfigError, PatternError
@@ -249,8 +249,11 @@ def _session_hooks(
 
 def _join_jobs(hooks: SessionHooks, past: EarlierSession | None) -> None:
     if isinstance(hooks, EngineHooks) and isinstance(hooks.session.engine, Engine):
-        adopt_jobs(hooks.session.engine)
-        hooks.session.engine.desk.wakes.join(hooks.session, past.wakes if past is not None else ())
+        engine = hooks.session.engine
+        # Without a queue there is nothing to look for again and again.
+        if os.path.lexists(jobs_path(engine.env)):
+            engine.jobs.adopt()
+        engine.jobs.wakes.join(hooks.session, past.wakes if past is not None else ())
 
 
 def _trust(options: AgentOptions, host: AgentHost) -> Trust:

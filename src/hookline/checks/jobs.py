@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from hookline.checks.context import CheckContext
-from hookline.config.engine import jobs_path
 from hookline.config.load import Loaded
+from hookline.jobs import jobs_path
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.safe_text import one_line
 
@@ -21,10 +21,10 @@ def jobs(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     path = jobs_path(context.env)
     if not os.path.lexists(path):
         return
-    from hookline.config.jobs import open_jobs_file  # noqa: PLC0415 few users have a queue
-    from hookline.durable.port import FLEET, DurableError  # noqa: PLC0415 the same
+    from hookline.jobs.file import user_queue  # noqa: PLC0415 few users have a queue
+    from hookline.jobs.port import FLEET, DurableError  # noqa: PLC0415 the same
 
-    queue = open_jobs_file(context.env)
+    queue = user_queue(context.env)
     try:
         known = queue.jobs()
     except DurableError as problem:
@@ -39,7 +39,9 @@ def jobs(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         message = f"{_count(len(dead), 'dead letter')} of durable hooks, the last one: {last or 'no reason is known'}"
         yield Diagnostic("warning", "dead-letters", message, Where(path), fix="`hookline jobs` lists them")
     late = [
-        job for job in known if job.state == "queued" and job.lane != FLEET and job.sent < time.time() - _LATE
+        job
+        for job in known
+        if job.state == "queued" and job.queue != FLEET and job.sent < time.time() - _LATE
     ]
     if late:
         message = f"{_count(len(late), 'job')} of durable hooks waited for more than an hour"

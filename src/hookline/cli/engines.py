@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.cli.output import note
-from hookline.config.engine import Engine, payload_file, strictly, tracers
+from hookline.config.engine import Engine, strictly, tracers, user_journal
 from hookline.config.load import Loaded
 from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import LIMIT
 from hookline.engine.session import Session
 from hookline.handlers.registry import Handlers, standard_handlers
-from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.model.diagnostics import Diagnostic
@@ -79,15 +78,7 @@ def command_observer(journal: Journal, *, from_agent: bool = False) -> "Telemetr
 
 def command_journal(*, caller: str = "", made_by: str = "") -> Journal:
     """The user's journal."""
-    redactor = Redactor(os.environ)
-    return Journal(
-        redactor,
-        file=JournalFile(journal_path(os.environ)),
-        subscribers=tracers(),
-        caller=caller,
-        made_by=made_by,
-        payloads=payload_file(os.environ, redactor),
-    )
+    return user_journal(os.environ, caller=caller, made_by=made_by, subscribers=tracers())
 
 
 def command_handlers(model: str | None = None, cwd: str | None = None, **handlers: Any) -> Handlers:

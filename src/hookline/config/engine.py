@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from hookline.engine import engine as core
 from hookline.engine.background import Background
 from hookline.engine.run_hook import Admit, admit_all
 from hookline.handlers.registry import Handler, Handlers, standard_handlers
-from hookline.journal.file import state_dir
+from hookline.journal.file import JournalFile, journal_path
 from hookline.journal.journal import Journal, Trace, trace_wanted
 from hookline.journal.redaction import Redactor
 from hookline.model.events import EVENTS, EventSpec, May, event_table
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from hookline.config.call_writes import CallReaders
     from hookline.config.load import Loaded, Loader
     from hookline.config.trust.trust import Options, Trust
-    from hookline.durable.port import Durable
     from hookline.engine.host.tool import Approve
+    from hookline.jobs.port import Durable
+    from hookline.jobs.runner import JobRunner
     from hookline.journal.observer import Observer
     from hookline.journal.payloads import PayloadFile
     from hookline.matching.shell import ShellReader
@@ -86,6 +88,7 @@ class Engine(core.Engine):
         events = event_table((*EVENTS.values(), *rows)) if rows else EVENTS
         self._home = home_dialect(events) if loader is None else loader.home
         self._loader = loader
+        self._durable = durable
         self._loaded = False
         #: The environment is that of this process: HOME there counts as in a command that a person runs.
         self._finds_home = env is None
@@ -97,6 +100,7 @@ class Engine(core.Engine):
             handlers=handlers if handlers is not None else standard_handlers(env=env),
             home=self._home,
             journal=journal if journal is not None else memory_journal(),
+            jobs=self._job_runner,
             events=events,
             admit=admit,
             tools=tools,
@@ -104,7 +108,6 @@ class Engine(core.Engine):
             background=background,
             drain_seconds=drain_seconds,
             env=env,
-            durable=self._queue if durable is None else lambda: durable,
             observer=observer,
         )
         if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
@@ -115,11 +118,14 @@ class Engine(core.Engine):
     def _shell_reader(self) -> "ShellReader":
         return self._home.tables()[1]
 
-    def _queue(self) -> "Durable":
-        """The user's own, which all their processes share."""
-        from hookline.durable.file import DurableFile  # noqa: PLC0415 few have durable hooks
+    def _job_runner(self, engine: core.Engine) -> "JobRunner":
+        """Make what runs durable hooks, by default with the queue that all processes of the user share."""
+        from hookline.jobs.file import user_queue  # noqa: PLC0415 few have durable hooks
+        from hookline.jobs.projects import ProjectHooks  # noqa: PLC0415 as above
+        from hookline.jobs.runner import JobRunner  # noqa: PLC0415 as above
 
-        return DurableFile(jobs_path(self.env))
+        queue = self._durable if self._durable is not None else user_queue(self.env)
+        return JobRunner(engine, queue, ProjectHooks(partial(hooks_of, self)))
 
     def _changes_guards(self, tool_name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
         """Why a call changes what guards the agent."""
@@ -205,9 +211,40 @@ class Engine(core.Engine):
         return True
 
 
-def jobs_path(env: Mapping[str, str]) -> str:
-    """The queue of durable hooks of this user."""
-    return os.path.join(state_dir(env), "jobs.sqlite")
+def hooks_of(
+    engine: Engine, directory: str, dialect: str = OWN_FORMAT, file: str = ""
+) -> tuple[Engine, Sequence[Hook]]:
+    """Read the hooks of a directory, or of one file in it, for jobs of other processes and machines.
+
+    They come with another engine, which admits them by the user's trust alone: neither what the environment of this
+    process grants nor that a job names the file counts there.
+    """
+    from hookline.config.trust.trust import Options  # noqa: PLC0415 as the loader
+
+    other = Engine(handlers=engine.handlers, journal=engine.journal, env=engine.env)
+    trust = other.trust_in(directory, Options(environment=False))
+    if file:
+        return other, other.loader.files([file], dialect, trust=trust).hooks
+    return other, other.loader.directory(directory, [dialect], trust=trust).hooks
+
+
+def user_journal(
+    env: Mapping[str, str],
+    *,
+    caller: str = "",
+    made_by: str = "",
+    subscribers: Sequence[Callable[[Run], None]] = (),
+) -> Journal:
+    """Make the journal that writes the user's file, with payloads if their settings ask for that."""
+    redactor = Redactor(env)
+    return Journal(
+        redactor,
+        file=JournalFile(journal_path(env)),
+        subscribers=subscribers,
+        caller=caller,
+        made_by=made_by,
+        payloads=payload_file(env, redactor),
+    )
 
 
 def payload_file(env: Mapping[str, str], redactor: Redactor) -> "PayloadFile | None":

@@ -25,11 +25,10 @@ from hookline.model.scene import Scene, SceneOptions, scene_fields
 from hookline.model.wire import Call, Wire
 
 if TYPE_CHECKING:
-    from hookline.durable.port import Durable
     from hookline.engine.breaker import Breaker
     from hookline.engine.host.tool import Approve
-    from hookline.engine.jobs.desk import Desk
     from hookline.engine.make_hook import Action, HookDecorator, HookOptions
+    from hookline.jobs.runner import JobRunner
     from hookline.journal.observer import Observer
     from hookline.tools.declare import Tool
     from hookline.tools.table import ToolTable
@@ -63,6 +62,7 @@ class Engine:
         handlers: Mapping[str, Handler],
         home: Home,
         journal: Journal,
+        jobs: "Callable[[Engine], JobRunner]",
         events: Mapping[str, EventSpec[Any]] = EVENTS,
         admit: Admit = admit_all,
         tools: "Mapping[str, Tool]" = NO_TOOLS,
@@ -70,7 +70,6 @@ class Engine:
         background: Background | None = None,
         drain_seconds: float = 5.0,
         env: Mapping[str, str] | None = None,
-        durable: "Callable[[], Durable] | None" = None,
         observer: "Observer | None" = None,
     ) -> None:
         #: The environment of the agent: this process's, unless it works for another one.
@@ -98,8 +97,8 @@ class Engine:
         self.next_number: Callable[[], int] = itertools.count(int.from_bytes(os.urandom(7))).__next__
         #: Every hook that is not waited for is durable.
         self.all_durable = False
-        self._durable = durable
-        self._desk: Desk | None = None
+        self._make_jobs = jobs
+        self._jobs: JobRunner | None = None
         #: Told of every dispatch and run, for telemetry.
         self.observer = observer
         if observer is not None:
@@ -107,13 +106,11 @@ class Engine:
         self.store.swap(hooks)
 
     @property
-    def desk(self) -> "Desk":
-        """Where durable hooks are accepted, and run."""
-        if self._desk is None:
-            from hookline.engine.jobs.desk import Desk  # noqa: PLC0415 only for those who have durable hooks
-
-            self._desk = Desk(self, self._durable)
-        return self._desk
+    def jobs(self) -> "JobRunner":
+        """Accepts and runs durable hooks; made when it is first needed."""
+        if self._jobs is None:
+            self._jobs = self._make_jobs(self)
+        return self._jobs
 
     @property
     def tool_table(self) -> "ToolTable":
@@ -291,9 +288,9 @@ class Engine:
         if self.closed:
             return ()
         killed = await self.background.close(self._drain_seconds if limit is None else limit)
-        if self._desk is not None:
-            killed = tuple(name for name in killed if name != self._desk.work)
-            self._desk.close()
+        if self._jobs is not None:
+            killed = tuple(name for name in killed if name != self._jobs.work)
+            self._jobs.close()
         self.closed = True
         await close_all(self.handlers)
         if self.observer is not None:

@@ -194,7 +194,7 @@ def _detach(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
 def _submit(state: "DispatchState", prepared: PreparedHook, call: Call, act: int) -> list[HookAnswer]:
     """Let a durable hook be run later. If that cannot be promised, it has failed, under its policy."""
     call.started = perf_counter()
-    problem = state.session.engine.desk.submit(state, prepared, call, act)
+    problem = state.session.engine.jobs.submit(state, prepared, call, act)
     if problem is None:
         record(state, prepared, call, None, DETACHED)
         return []

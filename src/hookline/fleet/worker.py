@@ -12,24 +12,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from hookline.config.engine import Engine
-from hookline.durable.port import DurableError
+from hookline.config.engine import Engine, user_journal
 from hookline.fleet.audit.ship import Shipper
 from hookline.fleet.bundles.follow import follow_fleet
 from hookline.fleet.connection import Fleet, FleetError, connect
-from hookline.fleet.jobs.files import Taken
 from hookline.fleet.jobs.hooks import FleetHooks
 from hookline.fleet.jobs.ledger import Ledger
 from hookline.fleet.jobs.sender import Sender
 from hookline.fleet.jobs.taker import Taker
-from hookline.fleet.jobs.wake_file import WakeFile
 from hookline.fleet.jobs.wakes import Mover
 from hookline.fleet.machine import Machine, NameTakenError, Presence
 from hookline.fleet.settings import FleetSettings
-from hookline.handlers.registry import standard_handlers
-from hookline.journal.file import JournalFile, journal_path, state_dir
-from hookline.journal.journal import Journal
-from hookline.journal.redaction import Redactor
+from hookline.jobs.outbox import Outbox
+from hookline.jobs.port import DurableError
+from hookline.jobs.remote import RemoteJobs
+from hookline.journal.file import state_dir
 from hookline.model.errors import HooklineError
 
 #: Seconds until the server is tried again.
@@ -50,8 +47,8 @@ class Worker:
         self._env = env
         self._say = say
         self._folder = os.path.join(state_dir(env), "fleet")
-        self._outbox = WakeFile(env)
-        self._taken = Taken(env, settings.lease)
+        self._outbox = Outbox(env)
+        self._taken = RemoteJobs(env, settings.lease)
         self._shipper = Shipper(env, settings.name, self._note, settings.mask)
         self._taker: Taker | None = None
         self._file = ""
@@ -65,20 +62,17 @@ class Worker:
         """Raises AlreadyRunningError, NameTakenError, and DurableError if the files cannot be used."""
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         lock = _locked(os.path.join(self._folder, "worker.lock"))
-        journal = Journal(
-            Redactor(self._env), file=JournalFile(journal_path(self._env)), caller="hookline fleet"
-        )
-        handlers = standard_handlers(env=self._env)
+        journal = user_journal(self._env, caller="hookline fleet")
         try:
             self._file = self._taken.prepare()
             self._outbox.join(self.settings.name)
-            hooks = FleetHooks(self._env, handlers, journal, self._folder, self._note)
             async with Engine(
-                handlers=handlers, journal=journal, env=self._env, durable=self._taken, drain_seconds=0.5
+                journal=journal, env=self._env, durable=self._taken, drain_seconds=0.5
             ) as engine:
-                engine.desk.at_once = max(1, self.settings.slots)
-                engine.desk.adopt(hooks)
-                await self._stay(hooks, engine.desk.look)
+                hooks = FleetHooks(engine, self._folder, self._note)
+                engine.jobs.at_once = max(1, self.settings.slots)
+                engine.jobs.adopt(hooks)
+                await self._stay(hooks, engine.jobs.look)
         finally:
             self._taken.close()
             self._outbox.close()

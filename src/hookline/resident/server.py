@@ -17,9 +17,10 @@ import msgspec
 from msgspec import Struct
 
 from hookline import __version__
-from hookline.config.jobs import left_jobs
+from hookline.config.engine import Engine, user_journal
 from hookline.dialects.registry import standard_dialects
 from hookline.handlers.process.pool import Processes
+from hookline.handlers.registry import standard_handlers
 from hookline.matching.shell import ShellReader
 from hookline.model.safe_text import one_line
 from hookline.resident import protocol
@@ -129,12 +130,18 @@ class Resident:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.drain, f"signal {signal.Signals(number).name}")
         self._log(f"started, version {__version__}, pid {os.getpid()}, folder {self._folder.path}")
-        jobs = left_jobs(self.processes, os.environ, "hookline resident")
+        # Hooks of jobs get the environment of this process.
+        left = Engine(
+            handlers=standard_handlers(processes=self.processes, env=os.environ),
+            journal=user_journal(os.environ, caller="hookline resident"),
+            env=os.environ,
+        )
+        left.jobs.adopt()
         try:
             await self._until_ended()
         finally:
             self.drain("it ends")
-            await jobs.close()
+            await left.close()
             await self._close()
             self._log("ended")
         return True

@@ -18,6 +18,7 @@ from hookline.engine.explain import Verdict, accounts_of
 from hookline.engine.run_hook import admit_all
 from hookline.engine.session import Session
 from hookline.handlers.registry import Handler, Handlers
+from hookline.jobs.runner import JobRunner
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.matching.nearest import nearest
@@ -174,6 +175,7 @@ class Kit:
             handlers=_with_http(engine.handlers, self._poster),
             home=engine.home,
             journal=Journal(Redactor(os.environ)),
+            jobs=JobRunner,
             events=engine.events,
             admit=admit_all if trusted else engine.admit,
             tools=engine.tools,

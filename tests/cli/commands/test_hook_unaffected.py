@@ -18,10 +18,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 
 from hookline import Engine
 from hookline.cli.commands.hook import serve
-from hookline.durable.file import DurableFile
-from hookline.durable.port import Job, Wake
 from hookline.engine.background import LateMessage
-from hookline.engine.jobs.stored import StoredCall
+from hookline.jobs.file import DurableFile
+from hookline.jobs.port import Job, Wake
+from hookline.jobs.stored import StoredCall
 from hookline.journal.file import JournalFile
 from hookline.journal.journal import Journal
 from hookline.journal.observer import Ended
@@ -91,7 +91,7 @@ def job(session: str, body: bytes | None = None) -> Job:
         hook="key", name="scan", type="command", event="PostToolUse", event_id="1", dialect="native", file="/x",
         source="/x:1", scope="user", payload=msgspec.Raw(b"{}"), scene=Scene(session_id=session),
     )  # fmt: skip
-    return Job(id="0001", session=session, lane="files", body=body or msgspec.json.encode(stored))
+    return Job(id="0001", session=session, queue="files", body=body or msgspec.json.encode(stored))
 
 
 def submit(home: Path, *jobs: Job) -> None:

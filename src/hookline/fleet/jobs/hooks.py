@@ -8,12 +8,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from hookline.config.engine import Engine
-from hookline.config.trust.trust import Options
-from hookline.dialects.registry import OWN_FORMAT
-from hookline.engine.jobs.stored import StoredCall, fleet_key, goes_to_fleet
-from hookline.handlers.registry import Handler
-from hookline.journal.journal import Journal
+from hookline.config.engine import Engine, hooks_of
+from hookline.jobs.stored import StoredCall, fleet_key, goes_to_fleet
 from hookline.model.errors import HooklineError
 from hookline.model.hook import Hook
 
@@ -24,23 +20,18 @@ _FRESH: Final = 2.0
 class FleetHooks:
     """Finds the hooks of jobs of the fleet, in a folder that no project has."""
 
-    def __init__(
-        self, env: Mapping[str, str], handlers: Mapping[str, Handler], journal: Journal, folder: str,
-        note: Callable[[str], None],
-    ) -> None:  # fmt: skip
-        self._env = env
-        self._handlers = handlers
-        self._journal = journal
+    def __init__(self, engine: Engine, folder: str, note: Callable[[str], None]) -> None:
+        """`engine` reads the files of this machine."""
+        self._reader = self._engine = engine
         self._folder = folder
         self._note = note
         self._read_at = float("-inf")
-        self._engine: Engine | None = None
         self._hooks: Mapping[str, Hook] = {}
 
     def __call__(self, stored: StoredCall) -> tuple[Engine, Hook] | str:
         """The hook of a job and an engine that has it; or why there is none."""
         hook = self.hooks().get(stored.fleet)
-        if hook is None or self._engine is None:
+        if hook is None:
             return "this machine has no such hook any more, or not as it was"
         return self._engine, hook
 
@@ -54,12 +45,9 @@ class FleetHooks:
         return self._hooks
 
     def _read(self) -> None:
-        engine = Engine(handlers=self._handlers, journal=self._journal, env=self._env)
-        trust = engine.trust_in(self._folder, Options(environment=False))
-        found = engine.loader.directory(self._folder, [OWN_FORMAT], trust=trust).hooks
+        self._engine, found = hooks_of(self._reader, self._folder)
         self._hooks = {
             fleet_key(hook): hook
             for hook in found
             if goes_to_fleet(hook) and hook.mode != "off" and hook.broken is None
         }
-        self._engine = engine

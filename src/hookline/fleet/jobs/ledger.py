@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.durable.port import Wake
 from hookline.fleet.connection import SETTLED, Entry, Fleet
+from hookline.jobs.port import Wake
 
 #: `over`: its machine has noted the result in its own file, so the rest of the entry is gone.
 Standing = Literal["taken", "settled", "dead", "over"]

@@ -13,12 +13,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.durable.port import Wake
 from hookline.engine.background import LateMessage
-from hookline.engine.jobs.stored import StoredCall, stored_call
 from hookline.fleet.connection import Fleet, token
-from hookline.fleet.jobs.files import Outbox, Outgoing
 from hookline.fleet.jobs.ledger import Claim, Ledger, job_key
+from hookline.jobs.outbox import Outbox, Outgoing
+from hookline.jobs.port import Wake
+from hookline.jobs.stored import StoredCall, stored_call
 
 #: How many are sent at once.
 _AT_ONCE: Final = 64

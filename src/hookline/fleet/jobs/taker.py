@@ -11,13 +11,13 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from hookline.durable.port import Job
-from hookline.engine.jobs.stored import FILES, stored_call
 from hookline.fleet.connection import HOOKS, Fleet, FleetError
 from hookline.fleet.connection import Message as Delivery
-from hookline.fleet.jobs.files import Report, Taken
 from hookline.fleet.jobs.ledger import Busy, Held, Ledger, job_key
 from hookline.fleet.jobs.sender import Message
+from hookline.jobs.port import Job
+from hookline.jobs.remote import RemoteJobs, Report
+from hookline.jobs.stored import FILES, stored_call
 
 #: Seconds that one request for jobs waits.
 _ASKS: Final = 1.0
@@ -28,7 +28,7 @@ class Taker:
     """Takes jobs while there is room, and reports what came of them, until it is cancelled."""
 
     def __init__(
-        self, fleet: Fleet, ledger: Ledger, taken: Taken, folder: str, slots: int, note: Callable[[str], None],
+        self, fleet: Fleet, ledger: Ledger, taken: RemoteJobs, folder: str, slots: int, note: Callable[[str], None],
         begun: Callable[[], None],
     ) -> None:  # fmt: skip
         self._fleet = fleet
@@ -121,7 +121,7 @@ class Taker:
             await delivery.put_off(held.seconds)
             return
         body = msgspec.json.encode(replace(stored, directory=self._folder))
-        job = Job(id=message.id, session=message.session, lane=FILES, body=body)
+        job = Job(id=message.id, session=message.session, queue=FILES, body=body)
         self._held[key] = held
         self._deliveries[key] = delivery
         if self._taken.take(job, key, message.turn, held.claim.takes - 1):

@@ -12,9 +12,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from hookline.durable.port import Wake
 from hookline.fleet.connection import SESSIONS, WAKE, Entry, Fleet, Message, token
-from hookline.fleet.jobs.wake_file import Leaving, Listener, WakeFile
+from hookline.jobs.outbox import Leaving, LocalSession, Outbox
+from hookline.jobs.port import Wake
 
 #: Seconds between two looks at the file, at the sessions' entries, and at a wake that has not arrived.
 _LOOK: Final = 0.25
@@ -59,7 +59,7 @@ def _place(found: Entry | None) -> Place | None:
 class Mover:
     """Claims the sessions that are opened here, sends wakes away and takes those that come, until it is cancelled."""
 
-    def __init__(self, fleet: Fleet, file: WakeFile, machine: str, note: Callable[[str], None]) -> None:
+    def __init__(self, fleet: Fleet, file: Outbox, machine: str, note: Callable[[str], None]) -> None:
         self._fleet = fleet
         self._file = file
         self._machine = machine
@@ -85,7 +85,7 @@ class Mover:
 
     # -- sessions
 
-    async def _follow(self, listener: Listener) -> None:
+    async def _follow(self, listener: LocalSession) -> None:
         if listener.claimed is None:
             if listener.alive:
                 await self._claim(listener)
@@ -106,7 +106,7 @@ class Mover:
             elif not listener.alive:
                 self._file.send_away(listener)
 
-    async def _claim(self, listener: Listener) -> None:
+    async def _claim(self, listener: LocalSession) -> None:
         """Whoever opened the session last has it, wherever it was."""
         key = f"session.{token(listener.session)}"
         found = await self._fleet.get(SESSIONS, key)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.engine import Engine, jobs_path, strictly
+from hookline.config.engine import Engine, strictly
 from hookline.config.load import Loaded
 from hookline.config.project import is_inside, project_root
 from hookline.config.sessions import Sessions
@@ -18,6 +18,7 @@ from hookline.dialects.dialect import Dialect, DialectEvent, upward
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.run_hook import Admission, Admit
 from hookline.engine.session import Session
+from hookline.jobs import jobs_path
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import SESSION_END, EventSpec, May, field_of
 from hookline.model.hook import Hook, Scope
@@ -282,7 +283,7 @@ class AgentCall:
         """Deliver background results. If that fails, nothing was said: hooks decide about the call as ever."""
         try:
             if session.id != RUN_NAME and os.path.exists(jobs_path(self._env)):
-                self.engine.desk.wakes.join(session)
+                self.engine.jobs.wakes.join(session)
             if not len(session.inbox):
                 return GO_ON
             from hookline.resident.call.late import late_outcome

@@ -357,7 +357,7 @@ async def _close_engine(
             "later use --durable (durable = true in a native file), to wait longer raise background_seconds "
             f"(now {seconds:g}) in the [agent] table of your settings"
         )
-    if queued := engine.desk.unfinished:
+    if queued := engine.jobs.unfinished:
         left = f"{_names(queued)} had not ended when the agent left: queued, to be finished later"
         front.user.show("notice", f"{left} (hookline jobs shows them)")
 

@@ -141,9 +141,9 @@ class ConsoleAnswers:
 
     def jobs(self) -> Mapping[str, Any]:
         from hookline.cli.commands.jobs.report import JobsDocument, job_document
-        from hookline.config.jobs import open_jobs_file
+        from hookline.jobs.file import user_queue
 
-        queue = open_jobs_file(os.environ)
+        queue = user_queue(os.environ)
         try:
             jobs = tuple(job_document(job) for job in queue.jobs(settled=True))
             return msgspec.to_builtins(JobsDocument(queue=queue.path, jobs=jobs))
@@ -152,9 +152,9 @@ class ConsoleAnswers:
 
     def job(self, beginning: str) -> Mapping[str, Any] | None:
         from hookline.cli.commands.jobs.report import job_document
-        from hookline.config.jobs import open_jobs_file
+        from hookline.jobs.file import user_queue
 
-        queue = open_jobs_file(os.environ)
+        queue = user_queue(os.environ)
         try:
             found = queue.find(beginning)
         finally:

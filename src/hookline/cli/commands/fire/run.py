@@ -65,7 +65,7 @@ def _has_durable(verdicts: Sequence[Verdict]) -> bool:
 
 
 def _queue_problems(engine: Engine, verdicts: Sequence[Verdict]) -> Sequence[str]:
-    return engine.desk.problems if _has_durable(verdicts) else ()
+    return engine.jobs.problems if _has_durable(verdicts) else ()
 
 
 def _held_back(engine: Engine, verdicts: Sequence[Verdict], firing: Firing) -> Iterator[Hook]:
@@ -100,7 +100,7 @@ async def _dispatch(
     else:
         outcome = await session.dispatch(request.event, request.payload)
         if _has_durable(verdicts):
-            engine.desk.patience = _PATIENCE
+            engine.jobs.patience = _PATIENCE
         await engine.drain()
         entries = _after_dispatch(verdicts, runs, request.scene.cwd, redact)
     hooks = [entry.run for entry in entries if not entry.again]

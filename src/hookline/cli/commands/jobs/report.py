@@ -7,9 +7,9 @@ import msgspec
 from msgspec import Struct
 
 from hookline.cli.text import count_of, json_lines, table, with_tilde
-from hookline.durable.owner import pid_of
-from hookline.durable.port import FLEET, Known
-from hookline.engine.jobs.stored import StoredCall, stored_call
+from hookline.jobs.owner import pid_of
+from hookline.jobs.port import FLEET, JobInfo
+from hookline.jobs.stored import StoredCall, stored_call
 from hookline.model.safe_text import one_line, printable
 
 _SHORT = 8
@@ -78,7 +78,7 @@ class JobsDocument(Struct, frozen=True, kw_only=True):
         return "\n".join(lines)
 
 
-def job_document(job: Known, *, payload: bool = False) -> JobDocument:
+def job_document(job: JobInfo, *, payload: bool = False) -> JobDocument:
     try:
         stored = stored_call(job.body) if job.body else None
     except ValueError:
@@ -97,7 +97,7 @@ def job_document(job: Known, *, payload: bool = False) -> JobDocument:
         pid=pid_of(job.owner) if job.owner else None,
         wait=round(job.wait, 3),
         why=job.why,
-        lane=job.lane,
+        lane=job.queue,
         payload=_payload(stored) if payload and stored else None,
     )
 

@@ -10,15 +10,14 @@ from hookline.cli.engines import command_engine
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, json_lines, terminal_width
-from hookline.config.jobs import ProjectHooks, open_jobs_file
-from hookline.durable.file import DurableFile
-from hookline.durable.port import DurableError, Known
+from hookline.jobs.file import DurableFile, user_queue
+from hookline.jobs.port import DurableError, JobInfo
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 
 
 def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
-    queue = open_jobs_file(os.environ)
+    queue = user_queue(os.environ)
     if args.action == "run":
         return _work(args, queue)
     try:
@@ -45,7 +44,7 @@ def _list(args: argparse.Namespace, queue: DurableFile) -> int:
     return ExitStatus.PROBLEM if document.dead else status
 
 
-def _found(queue: DurableFile, words: list[str]) -> Known:
+def _found(queue: DurableFile, words: list[str]) -> JobInfo:
     if len(words) != 1:
         raise RequestError("say which job: hookline jobs lists them")
     found = queue.find(words[0])
@@ -55,7 +54,7 @@ def _found(queue: DurableFile, words: list[str]) -> Known:
     return found[0]
 
 
-def _one(args: argparse.Namespace, queue: DurableFile, job: Known) -> int:
+def _one(args: argparse.Namespace, queue: DurableFile, job: JobInfo) -> int:
     if args.action == "show":
         document = Journal(Redactor(os.environ)).without_secrets(job_document(job, payload=True))
         return show(json_lines(document) if args.json else job_text(document), as_json=args.json)
@@ -79,7 +78,7 @@ async def _work(args: argparse.Namespace, queue: DurableFile) -> int:
     before = {job.id for job in queue.jobs()} if queue.exists else set[str]()
     engine = command_engine(caller="hookline jobs")
     try:
-        await engine.desk.run_all(ProjectHooks(os.environ, engine.handlers, engine.journal))
+        await engine.jobs.run_all()
         after = {job.id: job for job in queue.jobs()}
     except DurableError as problem:
         return _unusable(problem)

@@ -14,7 +14,7 @@ from hookline.model.errors import HooklineError
 #: How often a job is begun at most.
 MAX_ATTEMPTS: Final = 3
 
-#: The lane of jobs that are sent to other machines. No process of this one runs them.
+#: The queue of jobs that are sent to other machines. No process of this one runs them.
 FLEET: Final = "fleet"
 
 State = Literal["queued", "running", "settled", "dead"]
@@ -33,7 +33,7 @@ class Job(Struct, frozen=True, kw_only=True):
     id: str
     session: str
     #: Who can run it: any process of the user, or only one that has a certain hook.
-    lane: str
+    queue: str
     body: bytes
     #: It waits until all earlier ordered jobs of its session are over.
     ordered: bool = False
@@ -57,12 +57,12 @@ class Wake(Struct, frozen=True, kw_only=True):
     body: bytes
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class JobInfo(Struct, frozen=True, kw_only=True):
     """A job as the queue has it, for those who look at it."""
 
     id: str
     session: str
-    lane: str
+    queue: str
     state: State
     attempts: int
     #: Seconds since the epoch: when it was accepted, and when it was over.
@@ -89,8 +89,8 @@ class Durable(Protocol):
         """It is committed when this returns. False: the same id was accepted before."""
         ...
 
-    def claim(self, lanes: Sequence[str], most: int) -> Sequence[Lease]:
-        """Jobs to run now: those of this process, and those in these lanes that nobody has."""
+    def claim(self, queues: Sequence[str], most: int) -> Sequence[Lease]:
+        """Jobs to run now: those of this process, and those of these queues that no process has."""
         ...
 
     def extend(self, lease: Lease) -> bool:
@@ -121,7 +121,7 @@ class Durable(Protocol):
         """It was not run to its end, through no fault of its own: another process may do it."""
         ...
 
-    def open_jobs(self, session: str) -> Sequence[Known]:
+    def open_jobs(self, session: str) -> Sequence[JobInfo]:
         """The jobs of a session that are not over."""
         ...
 
@@ -137,7 +137,7 @@ class Durable(Protocol):
         """This process tells the session what comes for it. True: other machines may send something at any time."""
         ...
 
-    def next_due(self, lanes: Sequence[str]) -> float | None:
+    def next_due(self, queues: Sequence[str]) -> float | None:
         """Seconds until something may be claimed; None: nothing is waiting."""
         ...
 

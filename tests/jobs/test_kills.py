@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.durable.kills import Plan, both, killed_before_seen, play, stopped_past_lease, turns
+from tests.jobs.kills import Plan, both, killed_before_seen, play, stopped_past_lease, turns
 
 pytestmark = pytest.mark.unmeasured
 

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from hookline.durable.file import DurableFile
-from hookline.durable.owner import is_gone, owner_name
-from hookline.durable.port import MAX_ATTEMPTS, DurableError, Job, Lease, Wake
+from hookline.jobs.file import DurableFile
+from hookline.jobs.owner import is_gone, owner_name
+from hookline.jobs.port import MAX_ATTEMPTS, DurableError, Job, Lease, Wake
 from tests.waiting import wait_until
 
 LANES = ("files",)
 
 
-def job(number: int, *, session: str = "s", ordered: bool = False, lane: str = "files") -> Job:
-    return Job(id=f"{number:04}", session=session, lane=lane, body=b"{}", ordered=ordered)
+def job(number: int, *, session: str = "s", ordered: bool = False, queue: str = "files") -> Job:
+    return Job(id=f"{number:04}", session=session, queue=queue, body=b"{}", ordered=ordered)
 
 
 def queue(folder: Path, **options: float) -> DurableFile:
@@ -122,7 +122,7 @@ def test_ordered_jobs_of_a_session_run_one_after_another_and_others_beside_them(
 
 def test_only_a_process_that_has_the_hook_gets_its_job(tmp_path: Path) -> None:
     here = queue(tmp_path)
-    here.submit(job(1, lane="code:x"))
+    here.submit(job(1, queue="code:x"))
     here.close()
     other = queue(tmp_path)
     assert other.claim(LANES, 8) == ()
@@ -131,7 +131,7 @@ def test_only_a_process_that_has_the_hook_gets_its_job(tmp_path: Path) -> None:
 
 def test_jobs_of_a_dead_process_are_taken_before_their_lease_ends(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from tests.durable.test_queue import *\n"
+        "import os, sys; from tests.jobs.test_queue import *\n"
         "q = queue(Path(sys.argv[1])); q.submit(job(1)); q.submit(job(2)); print(len(q.claim(LANES, 1))); os._exit(9)"
     )
     done = subprocess.run(
@@ -203,7 +203,7 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
     here = queue(tmp_path)
     here.submit(job(1))
     here._do(lambda connection: connection.execute("PRAGMA max_page_count = 20"))  # pyright: ignore[reportPrivateUsage]
-    large = [Job(id=str(number), session="s", lane="files", body=b"x" * 4000) for number in range(100)]
+    large = [Job(id=str(number), session="s", queue="files", body=b"x" * 4000) for number in range(100)]
     with pytest.raises(DurableError, match="full"):
         list(map(here.submit, large))
 
@@ -257,12 +257,12 @@ def test_a_jump_of_the_clock_ends_no_lease_and_loses_no_wake(
         here.submit(job(number))
     first, second = here.claim(LANES, 8)
     here.settle(first, [Wake(id="1.0", session="s", body=b"x")])
-    monkeypatch.setattr("hookline.durable.file._RARELY", 1)  # so that the next one who opens it tidies up
+    monkeypatch.setattr("hookline.jobs.file._RARELY", 1)  # so that the next one who opens it tidies up
     for years in (40, -40):
         jumped = time.time() + years * 365 * 86_400
         monkeypatch.setattr(time, "time", lambda jumped=jumped: jumped)
         assert other.claim(LANES, 8) == ()
         assert [wake.id for wake in queue(tmp_path).wakes("s")] == ["1.0"]
         monkeypatch.undo()
-        monkeypatch.setattr("hookline.durable.file._RARELY", 1)
+        monkeypatch.setattr("hookline.jobs.file._RARELY", 1)
     assert here.settle(second, []) == "settled"

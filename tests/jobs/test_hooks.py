@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from hookline import Engine
-from hookline.config.engine import jobs_path
-from hookline.config.jobs import ProjectHooks
-from hookline.durable.file import DurableFile
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE
+from hookline.jobs import jobs_path
+from hookline.jobs.file import DurableFile
 from hookline.model.payloads import ToolCall, ToolResult
 from tests.waiting import wait_until
 
@@ -57,7 +56,7 @@ def accept(folder: Path, cwd: Path) -> str:
         engine.load(cwd)
         engine.background.closed = True  # so that nothing begins
         await engine.session("s", cwd=cwd, project_dir=cwd).dispatch(POST_TOOL_USE, RESULT)
-        (job,) = engine.desk.queue.open_jobs("s")
+        (job,) = engine.jobs.queue.open_jobs("s")
         await engine.close(0)
         return job.id
 
@@ -118,7 +117,7 @@ def test_a_function_hook_of_a_program_is_run_when_the_program_comes_back(tmp_pat
                 engine.background.closed = True
                 await engine.session("s").dispatch(POST_TOOL_USE, RESULT)
             else:
-                await engine.desk.run_all(ProjectHooks({}, engine.handlers, engine.journal))
+                await engine.jobs.run_all()
 
     asyncio.run(main(begins=True))
     assert ran == []
@@ -144,7 +143,7 @@ def test_what_cannot_be_accepted_is_a_failure_of_the_hook_and_other_hooks_decide
             assert any("not a database" in text for text in said)
             statuses = {run.hook: run.status for run in engine.journal.recent()}
             assert statuses == {"scan": "not_started", "guard": "ok"}
-            assert engine.desk.problems
+            assert engine.jobs.problems
 
     asyncio.run(main())
 
@@ -210,11 +209,11 @@ def test_what_cannot_be_settled_now_is_settled_later_and_told_once(tmp_path: Pat
                 await asyncio.sleep(0.01)
             read_only(here, on=True)
             (tmp_path / "go").touch()
-            while not engine.desk.problems:
+            while not engine.jobs.problems:
                 await asyncio.sleep(0.01)
-            assert "readonly" in engine.desk.problems[0]
+            assert "readonly" in engine.jobs.problems[0]
             said = [run.detail for run in engine.journal.recent() if run.type == "durable"]
-            assert said == engine.desk.problems, "it is in the journal once"
+            assert said == engine.jobs.problems, "it is in the journal once"
             read_only(here, on=False)
             late = await session.inbox.next_wake()
             assert late is not None
@@ -324,9 +323,9 @@ def test_an_agent_that_has_the_hook_leaves_a_job_of_the_fleet_to_the_worker(tmp_
         async with Engine(env=env) as engine:
             engine.load(cwd)
             await engine.session("s", cwd=cwd, project_dir=cwd).dispatch(POST_TOOL_USE, RESULT)
-            await engine.desk.run_all(ProjectHooks(env, engine.handlers, engine.journal))
-            (job,) = engine.desk.queue.open_jobs("s")
-            assert (job.lane, job.state, job.attempts) == ("fleet", "queued", 0)
+            await engine.jobs.run_all()
+            (job,) = engine.jobs.queue.open_jobs("s")
+            assert (job.queue, job.state, job.attempts) == ("fleet", "queued", 0)
 
     asyncio.run(main())
     assert not ran.exists()

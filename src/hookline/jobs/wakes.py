@@ -7,9 +7,9 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from hookline.durable.port import Durable, DurableError, Known, Wake
 from hookline.engine.background import Inbox, LateMessage
-from hookline.engine.jobs.stored import stored_call
+from hookline.jobs.port import Durable, DurableError, JobInfo, Wake
+from hookline.jobs.stored import stored_call
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
@@ -135,7 +135,7 @@ class Wakes:
             self._queue().seen(wake.id)  # it can never be delivered
 
 
-def _wakes(job: Known) -> bool:
+def _wakes(job: JobInfo) -> bool:
     try:
         return stored_call(job.body).rewake
     except ValueError:  # it is damaged: the process that runs it buries it

@@ -26,7 +26,7 @@ def _has_namespaces() -> bool:
 )
 def test_a_full_disk_loses_nothing_that_was_accepted_and_is_said_by_everything(tmp_path: Path) -> None:
     ran = subprocess.run(
-        [*_NAMESPACE, sys.executable, "-m", "tests.durable.full_disk", str(tmp_path)],
+        [*_NAMESPACE, sys.executable, "-m", "tests.jobs.full_disk", str(tmp_path)],
         cwd=_ROOT, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr

@@ -1,133 +1,23 @@
-"""The fleet's side of the user's queue, and the file of jobs that this machine has taken from others.
+"""Jobs of other machines that this one has taken, in a file of their own.
 
-Nothing that was accepted depends on the server: a job stays in the file of its machine until its result is there, and
-what another machine has taken stays in that one's file until the result is reported.
+What was taken stays in the file until its result is reported and the machine that asked has it.
 """
 
 import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from hookline.config.engine import jobs_path
-from hookline.durable.file import IN_TURN, DurableFile, insert_wakes, to_ledger
-from hookline.durable.owner import now
-from hookline.durable.port import FLEET, Job, Lease, Settled, Wake
+from hookline.jobs.file import DurableFile
+from hookline.jobs.owner import now
+from hookline.jobs.port import Job, Lease, Settled, Wake
 from hookline.journal.file import state_dir
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
-
-#: A later time is of a clock that has begun anew.
-_LONGEST: Final = 3600.0
-_SENDABLE: Final = (
-    "SELECT id, session, body, ordered, epoch, attempts, sent FROM job WHERE lane = ? AND settled IS NULL"  # noqa: S608 our own words
-    f" AND NOT (due BETWEEN ? AND ?) AND {IN_TURN} ORDER BY n LIMIT ?"
-)
-
-
-class Outgoing(Struct, frozen=True):
-    """A job of this machine that the fleet is to run."""
-
-    job: Job
-    #: Counts how often the user has had it tried again.
-    turn: int
-    #: How often it was sent.
-    sent: int
-    #: Seconds since the epoch.
-    accepted: float
-
-
-class Outbox(DurableFile):
-    """The user's queue: its jobs for the fleet, from the time they were accepted until their results are here."""
-
-    def __init__(self, env: Mapping[str, str]) -> None:
-        super().__init__(jobs_path(env))
-
-    def join(self, machine: str) -> None:
-        """From now on sessions of this user listen for other machines, too."""
-        self._do(lambda connection: connection.execute("INSERT OR IGNORE INTO member VALUES (?)", (machine,)))
-
-    def outgoing(self, most: int) -> Sequence[Outgoing]:
-        """What is to be sent, or looked after: in its order, where one was asked for."""
-        values = FLEET, now(), now() + _LONGEST, most
-        rows = self._do(lambda connection: connection.execute(_SENDABLE, values).fetchall())
-        return [
-            Outgoing(
-                Job(id=i, session=s, lane=FLEET, body=bytes(body), ordered=bool(o)), epoch, attempts, sent
-            )
-            for i, s, body, o, epoch, attempts, sent in rows
-        ]
-
-    def sent(self, jobs: Sequence[Outgoing], seconds: float, why: str = "") -> None:
-        """They were sent, or found to be under way: look again then."""
-        self._write(
-            lambda connection: connection.executemany(
-                "UPDATE job SET attempts = ?, due = ?, why = ? WHERE id = ? AND epoch = ? AND settled IS NULL",
-                [(each.sent, now() + seconds, why, each.job.id, each.turn) for each in jobs],
-            )
-        )
-
-    def ask_again(self) -> None:
-        """The server has lost what it had: look after everything now."""
-        self._do(lambda connection: connection.execute("UPDATE job SET due = 0 WHERE lane = ?", (FLEET,)))
-
-    def waiting(self) -> int:
-        query = "SELECT count(*) FROM job WHERE lane = ? AND settled IS NULL"
-        return self._do(lambda connection: connection.execute(query, (FLEET,)).fetchone()[0])
-
-    def away_count(self) -> int:
-        """Wakes on their way to other machines."""
-        return self._do(lambda connection: connection.execute("SELECT count(*) FROM away").fetchone()[0])
-
-    def finish(
-        self,
-        job_id: str,
-        turn: int,
-        state: Literal["settled", "dead"],
-        wakes: Sequence[Wake],
-        why: str,
-        tries: int,
-    ) -> bool:
-        """The result of a job, once. False: it was there before, or the user has dropped the job."""
-
-        def finish(connection: "Connection") -> bool:
-            found = connection.execute(
-                "SELECT session FROM job WHERE id = ? AND epoch = ? AND lane = ? AND settled IS NULL",
-                (job_id, turn, FLEET),
-            ).fetchone()
-            if found is None:
-                return False
-            (session,) = found
-            connection.execute(
-                "UPDATE job SET state = ?, settled = ?, why = ?, attempts = ? WHERE id = ?",
-                (state, time.time(), why, tries, job_id),
-            )
-            if state == "settled":
-                to_ledger(connection, job_id, why)
-            # They are for the session that asked, whatever the other machine says.
-            insert_wakes(connection, [Wake(id=each.id, session=session, body=each.body) for each in wakes])
-            # If that is on another machine now, no process here may begin to tell it.
-            connection.executemany(
-                "INSERT OR IGNORE INTO away (id, session, machine) SELECT ?, session, elsewhere FROM listener"
-                " WHERE session = ? AND elsewhere IS NOT NULL",
-                [(each.id, session) for each in wakes],
-            )
-            return True
-
-        return self._write(finish)
-
-    def again(self, job_id: str) -> None:
-        """Its result was here and is gone, with the end of a machine: it is another turn."""
-        self._do(
-            lambda connection: connection.execute(
-                "UPDATE job SET epoch = epoch + 1, attempts = 0, due = 0 WHERE id = ? AND settled IS NULL",
-                (job_id,),
-            )
-        )
 
 
 class Report(Struct, frozen=True):
@@ -139,7 +29,7 @@ class Report(Struct, frozen=True):
     wakes: tuple[Wake, ...]
 
 
-class Taken(DurableFile):
+class RemoteJobs(DurableFile):
     """Jobs of the fleet that this machine has taken: a queue like any other, until their results are reported."""
 
     def __init__(
@@ -192,7 +82,7 @@ class Taken(DurableFile):
                 " VALUES (?, ?, ?, 0, 'queued', ?, ?, ?, ?, ?, ?)",
                 # Wakes are told from those of earlier turns by their epochs.
                 (
-                    job.id, job.session, job.lane, now() + self.lease, self.owner, time.time(), job.body, turn * 1000,
+                    job.id, job.session, job.queue, now() + self.lease, self.owner, time.time(), job.body, turn * 1000,
                     tries,
                 ),
             )  # fmt: skip

@@ -12,12 +12,13 @@ import random
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from hookline.durable.owner import is_gone, now, owner_name
-from hookline.durable.port import FLEET, MAX_ATTEMPTS, DurableError, Job, Known, Lease, Settled, Wake
+from hookline.jobs import jobs_path
+from hookline.jobs.owner import is_gone, now, owner_name
+from hookline.jobs.port import FLEET, MAX_ATTEMPTS, DurableError, Job, JobInfo, Lease, Settled, Wake
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -169,13 +170,13 @@ class DurableFile:
     # -- jobs
 
     def submit(self, job: Job) -> bool:
-        owner = None if job.lane == FLEET else self.owner
+        owner = None if job.queue == FLEET else self.owner
         values = (
-            job.id, job.session, job.lane, job.ordered, now() + self.lease, owner, time.time(), job.body,
+            job.id, job.session, job.queue, job.ordered, now() + self.lease, owner, time.time(), job.body,
         )  # fmt: skip
         return self._do(partial(_insert, values))
 
-    def claim(self, lanes: Sequence[str], most: int) -> Sequence[Lease]:
+    def claim(self, queues: Sequence[str], most: int) -> Sequence[Lease]:
         """A job whose process ended may be the reason for that: it is begun when nothing else runs, and runs alone."""
 
         def claim(connection: "Connection") -> Sequence[Lease]:
@@ -183,23 +184,23 @@ class DurableFile:
             busy, suspects = connection.execute(_AT_WORK, (_LOST, self.owner)).fetchone()
             if suspects:
                 return ()  # that one runs alone
-            ready = f"{_CLAIMED} {_ready(lanes)}"
-            values = self.owner, *lanes, now(), _LOST
+            ready = f"{_CLAIMED} {_ready(queues)}"
+            values = self.owner, *queues, now(), _LOST
             rows = connection.execute(f"{ready} AND why <> ? ORDER BY n LIMIT ?", (*values, most)).fetchall()
             if not rows and not busy:
                 rows = connection.execute(f"{ready} AND why = ? ORDER BY n LIMIT 1", values).fetchall()
             return [self._leased(connection, row) for row in rows]
 
         # Most looks find nothing: they take no lock.
-        return self._write(claim) if self.next_due(lanes) == 0 else ()
+        return self._write(claim) if self.next_due(queues) == 0 else ()
 
     def _leased(self, connection: "Connection", row: Any) -> Lease:
-        job_id, session, lane, body, ordered, attempts, epoch = row
+        job_id, session, queue, body, ordered, attempts, epoch = row
         connection.execute(
             "UPDATE job SET state = 'running', owner = ?, attempts = ?, epoch = ?, lease_until = ? WHERE id = ?",
             (self.owner, attempts + 1, epoch + 1, now() + self.lease, job_id),
         )
-        job = Job(id=job_id, session=session, lane=lane, body=bytes(body), ordered=bool(ordered))
+        job = Job(id=job_id, session=session, queue=queue, body=bytes(body), ordered=bool(ordered))
         return Lease(job=job, attempt=attempts + 1, epoch=epoch + 1)
 
     def _take_back(self, connection: "Connection") -> None:
@@ -283,13 +284,13 @@ class DurableFile:
 
         return self._write(finish)
 
-    def next_due(self, lanes: Sequence[str]) -> float | None:
+    def next_due(self, queues: Sequence[str]) -> float | None:
         def look(connection: "Connection") -> float | None:
             if now() - self._looked > _LOOK:
                 if self._lost(connection):
                     return 0.0  # and so it is until somebody claims
                 self._looked = now()
-            ready, values = _ready(lanes), (self.owner, *lanes)
+            ready, values = _ready(queues), (self.owner, *queues)
             if connection.execute(f"SELECT 1 {ready} LIMIT 1", (*values, now())).fetchone():
                 return 0.0
             (due,) = connection.execute(f"SELECT min(due) {ready}", (*values, float("inf"))).fetchone()
@@ -334,14 +335,14 @@ class DurableFile:
 
     # -- looking, and what the user does by hand
 
-    def open_jobs(self, session: str) -> Sequence[Known]:
+    def open_jobs(self, session: str) -> Sequence[JobInfo]:
         return self._known(f"{_JOBS} WHERE settled IS NULL AND session = ? ORDER BY n", session)
 
-    def jobs(self, *, settled: bool = False) -> Sequence[Known]:
+    def jobs(self, *, settled: bool = False) -> Sequence[JobInfo]:
         """Those that are not over and the dead letters, oldest first; or all that are remembered."""
         return self._known(f"{_ALL} ORDER BY sent" if settled else f"{_JOBS} ORDER BY n")
 
-    def find(self, beginning: str) -> Sequence[Known]:
+    def find(self, beginning: str) -> Sequence[JobInfo]:
         """The jobs whose id begins so."""
         return self._known(_FIND, len(beginning), beginning)
 
@@ -367,17 +368,17 @@ class DurableFile:
 
         return self._write(drop) if self.exists else False
 
-    def _known(self, query: str, *values: object) -> Sequence[Known]:
+    def _known(self, query: str, *values: object) -> Sequence[JobInfo]:
         if not self.exists:
             return ()
         rows = self._do(lambda connection: connection.execute(query, values).fetchall())
         return [
-            Known(
-                id=job_id, session=session, lane=lane, state=state, attempts=attempts, sent=sent, settled=settled,
-                owner=owner, wait=max(0.0, due - now()) if state == "queued" and lane != FLEET else 0.0, why=why,
+            JobInfo(
+                id=job_id, session=session, queue=queue, state=state, attempts=attempts, sent=sent, settled=settled,
+                owner=owner, wait=max(0.0, due - now()) if state == "queued" and queue != FLEET else 0.0, why=why,
                 body=bytes(body),
             )
-            for _n, job_id, session, lane, state, attempts, sent, settled, owner, due, why, body in rows
+            for _n, job_id, session, queue, state, attempts, sent, settled, owner, due, why, body in rows
         ]  # fmt: skip
 
     def changed(self) -> bool:
@@ -499,6 +500,11 @@ class DurableFile:
         return connection
 
 
+def user_queue(env: Mapping[str, str]) -> DurableFile:
+    """Return the queue of this user, which is opened when it is first needed."""
+    return DurableFile(jobs_path(env))
+
+
 def _make_tables(connection: "Connection") -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > _VERSION:
@@ -518,9 +524,9 @@ def _reason(problem: Exception) -> str:
     return next((f"{text}: {what}" for part, what in _SQLITE_REASONS.items() if part in text), text)
 
 
-def _ready(lanes: Sequence[str]) -> str:
-    """What may be begun: jobs of an owner, and nobody's in these lanes, that are due."""
-    places = ",".join("?" * len(lanes))
+def _ready(queues: Sequence[str]) -> str:
+    """What may be begun: jobs of an owner, and those of these queues that no process has, that are due."""
+    places = ",".join("?" * len(queues))
     whose = f"(owner = ? OR (owner IS NULL AND lane IN ({places})))"
     return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {IN_TURN}"
 

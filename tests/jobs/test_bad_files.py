@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hookline.durable.file import DurableFile
-from hookline.durable.port import Job
-from hookline.engine.jobs.stored import StoredCall
+from hookline.jobs.file import DurableFile
+from hookline.jobs.port import Job
+from hookline.jobs.stored import StoredCall
 from hookline.model.scene import Scene
 from tests.cli.run_cli import clean_env, run_cli
 
@@ -27,7 +27,7 @@ def _queue(home: Path) -> Path:
 def _fill(file: Path) -> None:
     queue = DurableFile(str(file))
     for number in range(60):
-        queue.submit(Job(id=f"{number:04}", session="s", lane="files", body=b'{"x":"' + b"y" * 2000 + b'"}'))
+        queue.submit(Job(id=f"{number:04}", session="s", queue="files", body=b'{"x":"' + b"y" * 2000 + b'"}'))
     queue.close()
 
 
@@ -147,7 +147,7 @@ def test_what_is_shown_of_a_job_has_no_secrets(tmp_path: Path) -> None:
         payload=msgspec.Raw(msgspec.json.encode(payload)), scene=Scene(session_id="s", cwd=str(tmp_path)),
     )  # fmt: skip
     queue = DurableFile(str(file))
-    queue.submit(Job(id="0001", session="s", lane="files", body=msgspec.json.encode(stored)))
+    queue.submit(Job(id="0001", session="s", queue="files", body=msgspec.json.encode(stored)))
     queue.close()
     for words in ([], ["--json"]):
         shown = run_cli(["jobs", "show", "0001", *words], tmp_path, tmp_path)

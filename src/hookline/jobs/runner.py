@@ -1,11 +1,11 @@
 """Durable hooks: accepted when the queue has them, run here if this process lives, else by another one of the user.
 
-A desk belongs to one engine. It accepts jobs, runs its own and, if it adopts, those that other processes left; `wakes`
-tells sessions what came of them.
+A runner belongs to one engine. It accepts jobs, runs its own and, if it adopts, those that other processes left;
+`wakes` delivers the results to their sessions.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Final
@@ -14,23 +14,23 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.durable.port import FLEET, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Settled, Wake
 from hookline.engine.background import Inbox, LateMessage, deliver
 from hookline.engine.dispatch import DispatchState
-from hookline.engine.jobs.stored import (
+from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
+from hookline.engine.lanes import PreparedHook
+from hookline.engine.run_hook import begin_handler, record
+from hookline.jobs.port import FLEET, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Settled, Wake
+from hookline.jobs.stored import (
     FILES,
-    Resolve,
+    FindHook,
     StoredCall,
     fleet_key,
     goes_to_fleet,
     hook_key,
-    lane_of,
+    queue_of,
     stored_call,
 )
-from hookline.engine.jobs.wakes import LOOK_SECONDS, Wakes
-from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
-from hookline.engine.lanes import PreparedHook
-from hookline.engine.run_hook import begin_handler, record
+from hookline.jobs.wakes import LOOK_SECONDS, Wakes
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON
 from hookline.model.payloads import read_value
@@ -65,18 +65,22 @@ class _GivenUpError(DurableError):
     """The queue could not be used for so long that nothing more is tried here."""
 
 
-class Desk:
+class JobRunner:
     """The durable hooks of one engine."""
 
     #: The name of its work in the background.
     work = "durable hooks"
 
-    def __init__(self, engine: "Engine", open_queue: Callable[[], Durable] | None, at_once: int = 8) -> None:
+    def __init__(
+        self, engine: "Engine", queue: Durable | None = None, find_hook: FindHook | None = None
+    ) -> None:
+        """`find_hook` finds the hooks of jobs that other processes have left, once this one adopts them."""
         self._engine = engine
-        self._open_queue = open_queue
-        self._queue: Durable | None = None
+        self._queue = queue
+        self._find_hook = find_hook
+        self._adopts = False
         #: How many jobs run at once.
-        self.at_once = at_once
+        self.at_once = 8
         #: Seconds between two looks for what others have left.
         self.adopt_seconds = 1.0
         #: Calls that were accepted here, by the id of their job.
@@ -85,7 +89,6 @@ class Desk:
         #: Tells sessions what came of their jobs.
         self.wakes = Wakes(lambda: self.queue, self._held, self._problem)
         self._keys: dict[Hook, str] = {}
-        self._resolve: Resolve | None = None
         self._worker: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._timer: asyncio.Handle | None = None
@@ -101,9 +104,7 @@ class Desk:
     def queue(self) -> Durable:
         """Raises DurableError where there is none."""
         if self._queue is None:
-            if self._open_queue is None:
-                raise DurableError("this engine has no durable queue")
-            self._queue = self._open_queue()
+            raise DurableError("this engine has no durable queue")
         return self._queue
 
     @property
@@ -131,10 +132,14 @@ class Desk:
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
             return f"what it is about cannot be stored: {type(problem).__name__}: {problem}"
         job = Job(
-            id=job_id, session=session.id, lane=lane_of(hook, key), body=body, ordered=hook.order == "session"
+            id=job_id,
+            session=session.id,
+            queue=queue_of(hook, key),
+            body=body,
+            ordered=hook.order == "session",
         )
         call.number = int(job_id[:14], 16)
-        if job.lane == FLEET:
+        if job.queue == FLEET:
             return self._send(session, job, rewake=stored.rewake)
         # Before it can be over.
         self._held[job_id] = _Made(state, prepared, call, state.event_id, session.inbox)
@@ -170,25 +175,28 @@ class Desk:
 
     # -- running
 
-    def adopt(self, resolve: Resolve) -> None:
-        """Also run what other processes of the user have left, from now on until the engine is closed."""
-        self._resolve = resolve
+    def adopt(self, find_hook: FindHook | None = None) -> None:
+        """Also run what other processes of the user have left, from now on until the engine is closed.
+
+        `find_hook` replaces the one that the engine was made with.
+        """
+        self._find_hook, self._adopts = find_hook or self._find_hook, True
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_soon(self._adopt)
 
-    async def run_all(self, resolve: Resolve) -> None:
+    async def run_all(self) -> None:
         """Run everything that can be run, until nothing is left that is not another process's.
 
         Raises DurableError if the queue cannot be used: an agent would go on, but here nothing else is to be done.
         """
-        self._resolve, self.patience = resolve, _PATIENCE
+        self._adopts, self.patience = True, _PATIENCE
         while True:
             self._work()
             if self._worker is not None:
                 await asyncio.shield(self._worker)
             if self._given_up:
                 raise DurableError(self.problems[-1])
-            due = self.queue.next_due(self._lanes())
+            due = self.queue.next_due(self._queues())
             if due is None:
                 return
             await asyncio.sleep(min(due, self.adopt_seconds))
@@ -199,16 +207,16 @@ class Desk:
 
     def _adopt(self) -> None:
         try:
-            if self.queue.next_due(self._lanes()) == 0:
+            if self.queue.next_due(self._queues()) == 0:
                 self._work()
         except DurableError as problem:
             self._problem(problem)
         self._timer = asyncio.get_running_loop().call_later(self.adopt_seconds, self._adopt)
 
-    def _lanes(self) -> Sequence[str]:
-        if self._resolve is None:
+    def _queues(self) -> Sequence[str]:
+        if not self._adopts:
             return ()
-        code = {lane_of(hook, self._key(hook)) for hook in self._engine.hooks if hook.in_background}
+        code = {queue_of(hook, self._key(hook)) for hook in self._engine.hooks if hook.in_background}
         # Jobs of the fleet are the worker's, although this engine has their hooks.
         return [FILES, *(code - {FILES, FLEET})]
 
@@ -254,17 +262,17 @@ class Desk:
         """Begin what there is room for. The seconds until it is worth another look; None: nothing is left here."""
         if self._given_up:
             return None
-        queue, lanes = self.queue, self._lanes()
+        queue, queues = self.queue, self._queues()
         try:
             free = self.at_once - len(self._running)
-            for lease in queue.claim(lanes, free) if free else ():
+            for lease in queue.claim(queues, free) if free else ():
                 task = asyncio.get_running_loop().create_task(self._run_job(lease))
                 self._running[lease.job.id] = lease, task
                 task.add_done_callback(lambda _task, job_id=lease.job.id: self._ended(job_id))
             self._failing_since = None
             if self._running:
                 return self.adopt_seconds
-            due = queue.next_due(lanes)
+            due = queue.next_due(queues)
             if due is None and not queue.holds():
                 return None
         except DurableError as problem:
@@ -416,7 +424,7 @@ class Desk:
             stored = stored_call(lease.job.body)
         except ValueError as problem:
             return str(problem)
-        found = self._own(stored) or (self._resolve(stored) if self._resolve is not None else "")
+        found = self._own(stored) or (self._find_hook(stored) if self._find_hook is not None else "")
         if isinstance(found, str):
             return found or f"there is no hook {stored.name} here"
         engine, hook = found

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.durable.port import FLEET
+from hookline.jobs.port import FLEET
 from hookline.model.diagnostics import Where
 from hookline.model.hook import BUNDLE_VARIABLE, Hook, Scope
 from hookline.model.scene import Scene
@@ -16,7 +16,7 @@ from hookline.model.scene import Scene
 if TYPE_CHECKING:
     from hookline.engine.engine import Engine
 
-#: The lane of hooks that are in files: any process of the user can run them.
+#: The queue of hooks that are in files: any process of the user can run them.
 FILES: Final = "files"
 #: Whose hooks other machines may have, too.
 _SHARED: Final[frozenset[Scope]] = frozenset(("managed", "user"))
@@ -46,8 +46,8 @@ class StoredCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fleet: str = ""
 
 
-#: The hook of a job and the engine that has it; or why there is none, which makes the job a dead letter.
-Resolve = Callable[[StoredCall], "tuple[Engine, Hook] | str"]
+#: Finds the hook of a job and the engine that has it; or says why there is none, which makes the job a dead letter.
+FindHook = Callable[[StoredCall], "tuple[Engine, Hook] | str"]
 _decode: Final = msgspec.json.Decoder(StoredCall).decode
 
 
@@ -84,7 +84,7 @@ def goes_to_fleet(hook: Hook) -> bool:
     return hook.durable == "fleet" and bool(hook.where.file) and hook.scope in _SHARED
 
 
-def lane_of(hook: Hook, key: str) -> str:
+def queue_of(hook: Hook, key: str) -> str:
     """A hook made in code, or by an option of the command line, only runs in a process that has it, too."""
     if goes_to_fleet(hook):
         return FLEET

@@ -1,6 +1,6 @@
 """What happens on a full disk, played in a mount namespace of its own: the state directory is a small tmpfs.
 
-Run as `python -m tests.durable.full_disk HOME`; prints what was seen as one JSON object.
+Run as `python -m tests.jobs.full_disk HOME`; prints what was seen as one JSON object.
 """
 
 import json
@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hookline.durable.file import DurableFile
-from hookline.durable.port import DurableError, Job
+from hookline.jobs.file import DurableFile
+from hookline.jobs.port import DurableError, Job
 from tests.cli.run_cli import clean_env
 
 _HOOKS = """
@@ -29,7 +29,7 @@ durable = true
 
 
 def job(number: int) -> Job:
-    return Job(id=f"{number:04}", session="s", lane="code:x", body=b"x" * 4000)
+    return Job(id=f"{number:04}", session="s", queue="code:x", body=b"x" * 4000)
 
 
 def hookline(home: Path, *words: str) -> tuple[int, str]:

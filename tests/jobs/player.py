@@ -15,11 +15,10 @@ from typing import Any
 import msgspec
 
 from hookline import Engine
-from hookline.config.jobs import ProjectHooks
-from hookline.durable.file import DurableFile
-from hookline.durable.port import Lease, Settled, Wake
 from hookline.engine.session import Session
 from hookline.events import POST_TOOL_USE
+from hookline.jobs.file import DurableFile
+from hookline.jobs.port import Lease, Settled, Wake
 from hookline.model.payloads import ToolResult
 
 SESSION = "the session"
@@ -81,7 +80,7 @@ async def host(folder: Path, engine: Engine, mutant: str) -> None:
     session.inbox.owner_acknowledges = True
     shown = folder / "shown"
     before = [line.split()[0] for line in shown.read_text().splitlines()] if shown.exists() else []
-    engine.desk.wakes.join(session, () if mutant == "forgets" else before)
+    engine.jobs.wakes.join(session, () if mutant == "forgets" else before)
     listening = asyncio.ensure_future(listen(folder, session, shown, mutant))
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
@@ -92,13 +91,13 @@ async def host(folder: Path, engine: Engine, mutant: str) -> None:
         await session.dispatch(POST_TOOL_USE, result)
         os.write(1, f"{number}\n".encode())
         await asyncio.sleep(0)
-    while engine.desk.queue.open_jobs(SESSION) or (
-        engine.desk.queue.wakes(SESSION) and mutant != "settles again"
+    while engine.jobs.queue.open_jobs(SESSION) or (
+        engine.jobs.queue.wakes(SESSION) and mutant != "settles again"
     ):
         await asyncio.sleep(0.05)
     listening.cancel()
     if mutant == "settles again":
-        for wake in engine.desk.queue.wakes(SESSION):
+        for wake in engine.jobs.queue.wakes(SESSION):
             append(shown, f"{wake.id} wake {msgspec.json.decode(wake.body)['text']}")
 
 
@@ -116,12 +115,12 @@ async def listen(folder: Path, session: Session, shown: Path, mutant: str) -> No
 
 async def main(role: str, folder: Path, mutant: str) -> None:
     async with Engine(durable=Queue(folder, mutant), drain_seconds=0.2) as engine:
-        engine.desk.adopt_seconds = 0.1
+        engine.jobs.adopt_seconds = 0.1
         if role == "host":
             engine.load(folder)
             await host(folder, engine, mutant)
         else:
-            engine.desk.adopt(ProjectHooks(os.environ, engine.handlers, engine.journal))
+            engine.jobs.adopt()
             os.write(1, b"ready\n")
             await asyncio.Event().wait()
 

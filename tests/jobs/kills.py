@@ -119,7 +119,7 @@ class Players:
             "HOME": home, "XDG_STATE_HOME": f"{home}/state", "XDG_CONFIG_HOME": f"{home}/.config",
             "PLAYER_LEASE": f"{self.plan.lease:g}", "PLAYER_GRACE": f"{self.plan.grace:g}",
         }  # fmt: skip
-        return self._start("tests.durable.player", role, env)
+        return self._start("tests.jobs.player", role, env)
 
     def _start(self, module: str, role: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-m", module, role, str(self.folder), self.plan.mutant]

@@ -1,1 +1,0 @@
-"""Work that outlives the process that accepted it: a queue of jobs, and the wakes that come of them."""

@@ -1,1 +1,0 @@
-"""Hooks whose work outlives the process that fired their event."""

@@ -1,0 +1,57 @@
+"""Find the hooks of jobs that another process has left: files are read again, and trust is asked again."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from hookline.jobs.stored import StoredCall, hook_key
+from hookline.model.errors import HooklineError
+from hookline.model.hook import Hook
+
+if TYPE_CHECKING:
+    from hookline.engine.engine import Engine
+
+#: Seconds for which what was read of a project counts: jobs come in heaps.
+_FRESH_SECONDS: Final = 1.0
+#: Reads the hooks of a directory in a dialect, or of one file in it, with an engine that admits them by trust.
+ReadHooks = Callable[[str, str, str], "tuple[Engine, Sequence[Hook]]"]
+
+
+class ProjectHooks:
+    """Finds the hooks of jobs, of whatever project, as their files say now."""
+
+    def __init__(self, read: ReadHooks) -> None:
+        self._read = read
+        #: By directory, dialect and file: when it was read, the engine and the hooks by their keys.
+        self._known: dict[tuple[str, str, str], tuple[float, Engine, Mapping[str, Hook]]] = {}
+
+    def __call__(self, stored: StoredCall) -> "tuple[Engine, Hook] | str":
+        """Return the hook of a job and an engine that admits it, or does not; or why there is none."""
+        directories = (
+            stored.directory,
+            stored.scene.cwd,
+            stored.scene.project_dir or "",
+            os.path.dirname(stored.file),
+        )
+        looks = [(each, "") for each in dict.fromkeys(directories) if each and os.path.isdir(each)]
+        if stored.scope == "flag" and stored.file:
+            looks.append((os.path.dirname(stored.file), stored.file))
+        for directory, file in looks:
+            try:
+                engine, hooks = self._hooks(directory, stored.dialect, file)
+            except HooklineError as problem:
+                return f"its configuration cannot be read: {problem}"
+            hook = hooks.get(stored.hook)
+            if hook is not None:
+                return engine, hook
+        return f"{stored.file} has no such hook any more, or not as it was"
+
+    def _hooks(self, directory: str, dialect: str, file: str) -> "tuple[Engine, Mapping[str, Hook]]":
+        key = directory, dialect, file
+        known = self._known.get(key)
+        if known is None or time.monotonic() - known[0] > _FRESH_SECONDS:
+            engine, hooks = self._read(directory, dialect, file)
+            by_key = {hook_key(hook): hook for hook in hooks if hook.in_background}
+            known = self._known[key] = time.monotonic(), engine, by_key
+        return known[1], known[2]
