@@ -317,7 +317,7 @@ class _UnclosableEngine(Engine):
     async def drain(self, limit: float | None = None) -> bool:
         raise RuntimeError("cannot wait")
 
-    async def close(self, limit: float | None = None) -> None:
+    async def close(self, limit: float | None = None) -> tuple[str, ...]:
         raise RuntimeError("cannot close")
 
 
