@@ -15,6 +15,7 @@ from hookline import Engine
 from hookline.events import POST_TOOL_USE
 from hookline.jobs import jobs_path
 from hookline.model.payloads import ToolResult
+from tests.homes import at_home
 from tests.jobs.test_hooks import configure, hookline, user
 from tests.resident.residents import Residents
 from tests.waiting import wait_until
@@ -108,8 +109,8 @@ def test_a_daemon_takes_no_place_and_no_program_from_the_call_that_starts_it(res
     env = {**residents.env, **given, **path, "HOOKLINE_RELAY": f"none {residents.folder}"}
     program = shutil.which("hookline", path=os.path.dirname(sys.executable)) or "hookline"
     subprocess.run(
-        [program, "hook", "--dialect", "claude-code"], input=residents.payload(), cwd=residents.project,
-        env=env, capture_output=True, check=False,
+        [program, *at_home(["hook", "--dialect", "claude-code"], env)], input=residents.payload(),
+        cwd=residents.project, env=env, capture_output=True, check=False,
     )  # fmt: skip
     wait_until(lambda: residents.status() is not None)
     status = residents.status()

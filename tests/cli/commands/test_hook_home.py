@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.commands.agent_calls import DENIES
 from tests.cli.commands.test_hook_unaffected import without_rights
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
+from tests.homes import NOBODYS_HOME
 
 _WORDS = ("hook", "--dialect", "claude-code", "PreToolUse")
 
@@ -52,9 +54,16 @@ def test_a_home_that_the_entry_names_holds_whatever_the_variable_says(home: Path
 
 
 def test_a_call_that_names_no_home_says_which_one_it_uses(home: Path) -> None:
-    """The home of a real user database: this user has no guards there, so nothing more is asked of it."""
-    ran = by(home, ["hook", "--dialect", "claude-code", "SessionEnd"], {})
-    assert f"HOME is {home}, your home directory is " in ran.stderr
+    code = (
+        f"import sys; sys.path.append({str(Path(__file__).parents[3])!r}); "
+        "from tests.homes import hide_own_home; hide_own_home(); from hookline.app import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *_WORDS], input=payload(home), text=True, capture_output=True, check=False,
+        cwd=home.parent / "project", env=clean_env(home),
+    )  # fmt: skip
+    assert done.stdout == ""  # the user of that home has no guards
+    assert f"HOME is {home}, your home directory is {NOBODYS_HOME}: that is used instead" in done.stderr
 
 
 @pytest.mark.parametrize("closed", [".config/hookline", ".config", "."])

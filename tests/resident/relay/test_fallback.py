@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.every import every
+from tests.homes import at_home
 from tests.resident.relay.programs import CALL, KINDS, Kind, Relay, clean, env_of, real_relay, relay_of
 from tests.resident.relay.server import Connection, answer, frame, serving
 from tests.vouching import vouch_for
@@ -559,9 +560,10 @@ def test_the_real_program_answers_where_there_is_no_resident(relay: Relay, tmp_p
     real = real_relay(relay.kind, relay.folder, tmp_path / "a bin")
     env = clean() | {"HOME": str(home), "PWD": str(project), "HOOKLINE_RESIDENT": "off"}
     payload = b'{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
-    ran = real.run(given=payload, env=env, cwd=project)
+    words = at_home(CALL, env)
+    ran = real.run(*words, given=payload, env=env, cwd=project)
     direct = subprocess.run(
-        [real.program.parent / "hookline", *CALL],
+        [real.program.parent / "hookline", *words],
         input=payload,
         env=env,
         cwd=project,
