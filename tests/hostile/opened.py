@@ -100,8 +100,10 @@ def _is_ours(site: Site, opening: Opening, act: Act) -> bool:
 
 
 def _writable(site: Site, opening: Opening) -> tuple[str, ...]:
-    """Our own state, and for a command that writes into the repository, Hookline's folder there."""
+    """Our own state, and for a command that writes into the repository, what it is to write there."""
     own = [site.root / ".hookline", site.cwd.resolve() / ".hookline"] if opening.writes else []
+    if opening.words[0] in ("install", "uninstall") and opening.writes:
+        own += [site.root, site.cwd.resolve(), site.home / ".codex"]  # the files of every agent that is there
     return tuple(str(each) for each in (site.home / ".local/state/hookline", *own))
 
 
