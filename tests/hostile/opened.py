@@ -87,11 +87,12 @@ def _wrong_acts(site: Site, opening: Opening, seen: tuple[Act, ...]) -> Iterator
 
 def _is_ours(site: Site, opening: Opening, act: Act) -> bool:
     """The command itself, the watchdog's shell, the user's own guard, and what `bench` compares hooks with."""
-    guard = str(site.guard)
-    if act.words == _command(site, opening):
+    guard, command = str(site.guard), _command(site, opening)
+    # An entry may begin with `env`, which runs the rest of it.
+    entry = command[command.index(sys.executable) :] if sys.executable in opening.program else command
+    if act.words in {command, entry}:
         return True
     # The relay runs the Hookline beside it by its Python, isolated, with the same words.
-    command = _command(site, opening)
     if opening.program[1:2] == ("--resident",) and act.words[1:3] == ("-I", "-c"):
         return act.words[4:] == (str(Path(command[0]).with_name("hookline")), *command[3:])
     if act.words[1:2] == ("-c",):
