@@ -16,8 +16,8 @@ import pluggy
 from bench import trust_cost, warm_scripts
 from bench.ratios import Timed, many, many_awaited, ratio
 from hookline import Engine, Outcome, deny
-from hookline.config.trust.trust import Trust
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, ToolCall
+from hookline.trust.trust import Trust
 from tests.homes import at_home
 
 CALL = ToolCall(tool_name="Bash", tool_input={"command": "ls"})

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.findings import Finding
-from tests.config.flipper import flipped_runs, one_hook
-from tests.config.trusted_samples import SAMPLES, TrustedProject, changes
+from tests.trust.flipper import flipped_runs, one_hook
+from tests.trust.trusted_samples import SAMPLES, TrustedProject, changes
 
 Say = Callable[[str], None]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from bench.ratios import Timed, many, ratio
 from hookline import Engine
-from hookline.config.trust.trust import Options, Trust
 from hookline.documents.document import read_document
 from hookline.model.scene import Scene
+from hookline.trust.trust import Options, Trust
 
 _HOOKS = 100
 #: About as long as a guard that people write.

@@ -40,10 +40,10 @@ from hookline.agent.settings import AgentSettings
 from hookline.agent.tools.base import Category, ToolReply, Workplace
 from hookline.agent.turn.turn import AgentParts
 from hookline.cli.main import run
-from hookline.config.trust.trust import Trust
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
+from hookline.trust.trust import Trust
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PACKAGE = os.path.dirname(os.path.abspath(hookline.__file__)) + os.sep

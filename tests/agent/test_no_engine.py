@@ -14,10 +14,10 @@ from hookline.agent.settings import AgentSettings
 from hookline.agent.subagents.subagent import GENERAL
 from hookline.agent.tools.base import Workplace
 from hookline.agent.turn.turn import AgentParts
-from hookline.config.trust.trust import Trust
 from hookline.model.messages import ToolResult
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
+from hookline.trust.trust import Trust
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from hookline.agent.mcp.config import find_servers
 from hookline.agent.project_items import project_items
-from hookline.config.trust.items import group_hashes
-from hookline.config.trust.trust import Options, Trust
+from hookline.trust.items import group_hashes
+from hookline.trust.trust import Options, Trust
 from tests.agent.mcp.http_server import serving
 from tests.agent.scripted_session import ScriptedSession
 from tests.cli.run_cli import Ran, run_cli

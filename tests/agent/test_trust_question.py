@@ -14,7 +14,7 @@ from hookline.cli.commands.agent.conversation import LineAsker, LineInput
 from hookline.cli.commands.agent.plain import LineFront, ProgressLines
 from hookline.cli.commands.agent.trust_question import Answer, ask_about
 from hookline.cli.commands.agent.untrusted import Waiting, waiting_in
-from hookline.config.trust.trust import Options
+from hookline.trust.trust import Options
 from tests.agent.terminal import Terminal
 from tests.cli.run_cli import run_cli
 

@@ -9,11 +9,11 @@ import pytest
 
 from hookline import Engine, load
 from hookline.config.load import Loaded, Loader
-from hookline.config.trust.trust import Options
 from hookline.dialects.registry import home_dialect, standard_dialects
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import standard_handlers
 from hookline.model.errors import UnknownDialectError
+from hookline.trust.trust import Options
 from tests.vouching import vouch_for, vouch_for_nothing
 
 CLAUDE = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.files import read_file
 from hookline.config.load import Loaded, Loader
+from hookline.dialects.files import read_file
 from hookline.dialects.registry import home_dialect
 from hookline.extending import standard_handlers
 

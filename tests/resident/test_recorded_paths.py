@@ -19,7 +19,7 @@ from hookline.resident.call.place import find_place
 from hookline.resident.call.protect import protection_in
 from hookline.resident.probes import recorded
 from tests.cli.commands.agent_calls import Caller, repository
-from tests.config.trusted_samples import SAMPLES, SCRIPT, Sample
+from tests.trust.trusted_samples import SAMPLES, SCRIPT, Sample
 
 _LOOKING = ("stat", "lstat", "open", "listdir", "scandir", "readlink", "access")
 _LISTING = ("listdir", "scandir")

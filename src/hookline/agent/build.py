@@ -39,8 +39,6 @@ from hookline.agent.turn.includes import Includes
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
 from hookline.config.protected import protected_in
-from hookline.config.trust.trust import Options as TrustOptions
-from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import upward
 from hookline.engine.background import LateMessage
 from hookline.handlers.process.pool import Processes
@@ -53,6 +51,8 @@ from hookline.model.scene import Scene
 from hookline.permissions.modes import MODES, mode_of
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
+from hookline.trust.trust import Options as TrustOptions
+from hookline.trust.trust import Trust
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):

@@ -4,11 +4,11 @@ import os
 from collections.abc import Sequence
 
 from hookline.agent.safe_files import UnreadableError
-from hookline.config.project import is_inside
-from hookline.config.trust.items import TrustItem
-from hookline.config.trust.trust import Trust
 from hookline.model.diagnostics import Where
 from hookline.model.safe_text import one_line
+from hookline.trust.items import TrustItem
+from hookline.trust.project import is_inside
+from hookline.trust.trust import Trust
 
 _WIDEST = 300
 

@@ -6,9 +6,9 @@ from hookline.agent.mcp.config import find_servers
 from hookline.agent.prompts.command_files import command_items
 from hookline.agent.session.instruction_files import instruction_items
 from hookline.agent.settings import read_settings
-from hookline.config.trust.items import TrustItem
-from hookline.config.trust.trust import Trust
 from hookline.permissions.rules import RuleReader
+from hookline.trust.items import TrustItem
+from hookline.trust.trust import Trust
 
 
 def project_items(cwd: str, env: Mapping[str, str], trust: Trust) -> list[TrustItem]:

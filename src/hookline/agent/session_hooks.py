@@ -12,7 +12,6 @@ from hookline.agent.prompts.prompt import PreparedPrompt
 from hookline.config.dormant import register_front_matter
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.config.trust.trust import only_tightens
 from hookline.dialects.registry import OWN_FORMAT, sharing
 from hookline.documents.document import Document
 from hookline.engine.session import Session
@@ -21,6 +20,7 @@ from hookline.model import events as e
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
+from hookline.trust.trust import only_tightens
 
 
 class Additions(Struct, frozen=True, kw_only=True):

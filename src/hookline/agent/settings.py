@@ -12,18 +12,18 @@ import msgspec
 from msgspec import Meta, Struct
 
 from hookline.agent.prompts.prompt import Route
-from hookline.config.files import read_file
-from hookline.config.trust.items import TrustItem
 from hookline.dialects.dialect import SUFFIXES, upward, user_directories
+from hookline.dialects.files import read_file
 from hookline.dialects.registry import sharing
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Scope
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.settings import LOOSENING, permission_settings
+from hookline.trust.items import TrustItem
 
 if TYPE_CHECKING:
-    from hookline.config.trust.trust import Trust
+    from hookline.trust.trust import Trust
 
 SYSTEM = (
     "You are a coding agent in a terminal. Use the tools to look before you change, keep changes small, "

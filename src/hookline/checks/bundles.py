@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookline.checks.context import CheckContext
-from hookline.config.files import fleet_files
 from hookline.config.load import Loaded
+from hookline.dialects.files import fleet_files
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 
 if TYPE_CHECKING:

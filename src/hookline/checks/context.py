@@ -13,8 +13,8 @@ from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
-    from hookline.config.trust.trust import Trust
     from hookline.dialects.dialect import Dialect
+    from hookline.trust.trust import Trust
 
 
 class CheckContext(Struct, frozen=True, eq=False):

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from hookline.checks.context import CheckContext, entries
 from hookline.config.dormant import Dormant
-from hookline.config.files import read_file
 from hookline.config.load import Loaded, Loader
-from hookline.config.trust.items import TrustItem
-from hookline.config.trust.trust import Trust, only_tightens
 from hookline.dialects.dialect import Dialect, upward
+from hookline.dialects.files import read_file
 from hookline.dialects.report import about
 from hookline.documents.document import Document
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
+from hookline.trust.items import TrustItem
+from hookline.trust.trust import Trust, only_tightens
 
 _UNKNOWN_EVENT: Final = re.compile(r"no event is called '([A-Za-z_]{1,80})'")
 _STEMS: Final = ("hooks", "hook", "settings", "setting", "config", "hooks.local", "settings.local")

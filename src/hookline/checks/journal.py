@@ -9,12 +9,12 @@ from msgspec import Struct, field
 
 from hookline.checks.answers import judges
 from hookline.checks.context import CheckContext
-from hookline.config.files import KEEP_PAYLOADS, payload_settings
 from hookline.config.load import Loaded
-from hookline.config.project import is_inside, project_root
+from hookline.dialects.files import KEEP_PAYLOADS, payload_settings
 from hookline.journal.reader import Damage, scan_journal
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.run import Run
+from hookline.trust.project import is_inside, project_root
 
 DAYS: Final = 7
 _DAY: Final = 86_400.0

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from hookline.cli.output import note
 from hookline.config.engine import Engine, strictly, tracers, user_journal
 from hookline.config.load import Loaded
-from hookline.config.trust.trust import Options as TrustOptions
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import LIMIT
 from hookline.engine.session import Session
@@ -23,6 +22,7 @@ from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
+from hookline.trust.trust import Options as TrustOptions
 
 if TYPE_CHECKING:
     import argparse

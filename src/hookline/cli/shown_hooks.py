@@ -17,9 +17,9 @@ from hookline.cli.describe import (
 from hookline.cli.text import relative_to
 from hookline.cli.trust_state import trust_of
 from hookline.config.engine import Engine
-from hookline.config.trust.trust import Standing
 from hookline.model.hook import Hook, InDoubt, Scope
 from hookline.model.run import Mode
+from hookline.trust.trust import Standing
 
 
 class NamedHook(Struct, frozen=True, kw_only=True):

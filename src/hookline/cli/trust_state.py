@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from hookline.cli.describe import short_source
 from hookline.cli.output import note
 from hookline.cli.text import count_of
-from hookline.config.trust.trust import Standing, State, only_tightens
 from hookline.model.safe_text import one_line
+from hookline.trust.trust import Standing, State, only_tightens
 
 if TYPE_CHECKING:
     from hookline.config.engine import Engine

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.config.project import is_inside, project_root, trust_root
 from hookline.config.protected import (
     CONFIGURES,
     Hit,
@@ -20,6 +19,7 @@ from hookline.config.protected import (
 )
 from hookline.config.shell_glance import Glance
 from hookline.model.hook import Hook
+from hookline.trust.project import is_inside, project_root, trust_root
 
 if TYPE_CHECKING:
     from hookline.matching.shell import ShellReader

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.files import layer_of, read_front_matter_of
 from hookline.dialects.dialect import Definitions, Dialect, Place, is_there, upward
+from hookline.dialects.files import layer_of, read_front_matter_of
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
-    from hookline.config.trust.trust import Trust
+    from hookline.trust.trust import Trust
 
 #: A folder with more files, or deeper ones, is something else.
 _MOST_FILES = 1000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from msgspec.structs import replace
 
-from hookline.config.files import payload_settings
+from hookline.dialects.files import payload_settings
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.engine import engine as core
 from hookline.engine.background import Background
@@ -24,7 +24,6 @@ from hookline.model.run import Run
 if TYPE_CHECKING:
     from hookline.config.call_writes import CallReaders
     from hookline.config.load import Loaded, Loader
-    from hookline.config.trust.trust import Options, Trust
     from hookline.engine.host.tool import Approve
     from hookline.jobs.port import Durable
     from hookline.jobs.runner import JobRunner
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from hookline.journal.payloads import PayloadFile
     from hookline.matching.shell import ShellReader
     from hookline.tools.declare import Tool
+    from hookline.trust.trust import Options, Trust
 
 
 class EngineOptions(TypedDict, total=False):
@@ -178,7 +178,7 @@ class Engine(core.Engine):
         """
         cwd = os.fspath(cwd)
         if files is None:
-            from hookline.config.trust.trust import Options  # noqa: PLC0415 as the loader
+            from hookline.trust.trust import Options  # noqa: PLC0415 as the loader
 
             names = [OWN_FORMAT] if dialects is None else dialects
             loaded = self.loader.directory(cwd, names, trust=self.trust_in(cwd, Options(vouched=trust)))
@@ -189,7 +189,7 @@ class Engine(core.Engine):
 
     def trust_in(self, cwd: str, options: "Options") -> "Trust":
         """From now on the user's trust decides which hooks of the project may run; not if the host has an `admit`."""
-        from hookline.config.trust.trust import Trust  # noqa: PLC0415 as the loader
+        from hookline.trust.trust import Trust  # noqa: PLC0415 as the loader
 
         self._find_home()
         trust = Trust(cwd, self.env, options)
@@ -219,7 +219,7 @@ def hooks_of(
     They come with another engine, which admits them by the user's trust alone: neither what the environment of this
     process grants nor that a job names the file counts there.
     """
-    from hookline.config.trust.trust import Options  # noqa: PLC0415 as the loader
+    from hookline.trust.trust import Options  # noqa: PLC0415 as the loader
 
     other = Engine(handlers=engine.handlers, journal=engine.journal, env=engine.env)
     trust = other.trust_in(directory, Options(environment=False))

@@ -70,7 +70,7 @@ def home_by_hand(env: Mapping[str, str], projects: "Callable[[], Sequence[str]] 
 
 def projects_here(cwd: str | None = None) -> list[str]:
     """The repository of a directory, if it is in one."""
-    from hookline.config.project import project_root  # noqa: PLC0415 rarely needed
+    from hookline.trust.project import project_root  # noqa: PLC0415 rarely needed
 
     try:
         root = project_root(cwd or os.getcwd())
@@ -90,7 +90,7 @@ def _believed(given: str, projects: "Callable[[], Sequence[str]]") -> Home:
     """HOME, if only the user or root can have made it."""
     why = _unfit(given) if os.path.isabs(given) else "which is not an absolute path"
     if why is None:
-        from hookline.config.project import is_inside  # noqa: PLC0415 rarely needed
+        from hookline.trust.project import is_inside  # noqa: PLC0415 rarely needed
 
         real = os.path.realpath(given)
         inside = next((root for root in projects() if root != os.sep and is_inside(real, root)), None)

@@ -8,8 +8,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.engine import Engine, EngineOptions
-from hookline.config.files import fleet_files, layer_of, read_file, unused_document
-from hookline.config.trust.items import TrustItem
 from hookline.dialects.dialect import (
     Dialect,
     Disabled,
@@ -23,6 +21,7 @@ from hookline.dialects.dialect import (
     unused_files,
     user_directory,
 )
+from hookline.dialects.files import fleet_files, layer_of, read_file, unused_document
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
@@ -30,12 +29,13 @@ from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import UnknownDialectError
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook, Scope
+from hookline.trust.items import TrustItem
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hookline.config.dormant import DormantHooks
-    from hookline.config.trust.trust import Trust
+    from hookline.trust.trust import Trust
 
 #: Codes about what one agent does with a file that another one reads as well.
 _ABOUT_ONE_AGENT = frozenset({"not-inherited"})

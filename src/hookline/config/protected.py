@@ -11,11 +11,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hookline.config.project import is_inside
 from hookline.dialects.dialect import upward, user_directories
 from hookline.dialects.registry import Listed, standard_dialects
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
+from hookline.trust.project import is_inside
 
 CONFIGURES = "hooks, rules or servers are configured there"
 _RUN_BY_HOOK = "a hook in force runs it"

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from hookline.config.commands import changing_command, may_change
-from hookline.config.project import is_inside
 from hookline.config.protected import CONFIGURES, Hit, real_path, whole_path
 from hookline.config.shell_glance import Glance
 from hookline.matching.shell import HOLE, ShellReader, ShellReading, base_name
 from hookline.matching.shell.files import Files, files_of, found_by_find, is_reader, runs_standard_input
 from hookline.matching.shell.holes import Words, without_version
+from hookline.trust.project import is_inside
 
 _CHANGES_TRUST = "it changes which hooks, rules or servers are in force or trusted"
 #: The output of one command becomes words of another.

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.config.sessions import guard_identity, is_guard
-from hookline.config.trust.trust import only_tightens
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.hook import Hook
+from hookline.trust.sessions import guard_identity, is_guard
+from hookline.trust.trust import only_tightens
 
 #: Time of change, size and identity: equal marks mean unchanged content.
 Mark = tuple[int, int, int]

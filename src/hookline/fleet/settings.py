@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.files import read_file
 from hookline.dialects.dialect import user_directories
+from hookline.dialects.files import read_file
 from hookline.dialects.report import Report
 from hookline.documents.document import Document
 from hookline.model.diagnostics import NOWHERE, Where

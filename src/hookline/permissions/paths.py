@@ -4,9 +4,9 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from hookline.config.project import is_inside
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.permissions.facts import CallFacts
+from hookline.trust.project import is_inside
 
 PATH_FIELDS = ("file_path", "notebook_path", "path")
 

@@ -11,9 +11,7 @@ from msgspec.structs import replace
 from hookline.config.engine import Engine
 from hookline.config.install.self_calls import calls_hookline_hook
 from hookline.config.load import Loaded
-from hookline.config.project import project_root
 from hookline.config.rules import parse_rule, rule_hooks
-from hookline.config.trust.trust import Options, Trust
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.family.wire import bad_payload
 from hookline.engine.judge import PASSED
@@ -30,6 +28,8 @@ from hookline.model.wire import Parsed
 from hookline.replay.answers import KeptAnswers
 from hookline.replay.handlers import replay_handlers
 from hookline.transcripts.moment import Moment
+from hookline.trust.project import project_root
+from hookline.trust.trust import Options, Trust
 
 _MOST_ENGINES = 64
 #: Lines that one engine remembers having read: sessions repeat themselves.

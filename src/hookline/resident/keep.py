@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from hookline.config.engine import Engine, keeps_payloads, payload_file
 from hookline.config.load import Loaded, Loader
-from hookline.config.sessions import SessionRecord, Sessions
 from hookline.dialects.registry import dialect_named, home_dialect
 from hookline.engine.background import Inbox
 from hookline.engine.session import BlockCounts, Session
@@ -27,11 +26,12 @@ from hookline.resident.call.protect import Protection, protection_in
 from hookline.resident.call.twin import Asked, Given, call_key, now
 from hookline.resident.journal import CallJournal, JournalFiles
 from hookline.resident.probes import Remembered
+from hookline.trust.sessions import SessionRecord, Sessions
 
 if TYPE_CHECKING:
-    from hookline.config.trust.trust import Trust
     from hookline.dialects.dialect import Dialect
     from hookline.journal.observer import Observer
+    from hookline.trust.trust import Trust
 
 #: Variables that differ from call to call and mean nothing to Hookline.
 _PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))

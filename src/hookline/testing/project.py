@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hookline.config.files import OWNERSHIP
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import HomeDialect, Place
+from hookline.dialects.files import OWNERSHIP
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.hook import Scope
 

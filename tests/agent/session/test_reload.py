@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookline import Engine
-from hookline.config.trust.trust import Trust
+from hookline.trust.trust import Trust
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 from tests.waiting import until
 

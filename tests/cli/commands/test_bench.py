@@ -12,9 +12,9 @@ import pytest
 from hookline import Engine
 from hookline.cli.commands.bench.plan import plan, samples
 from hookline.cli.commands.bench.report import hook_figures, percent, times
-from hookline.config.trust.trust import Standing
 from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_START, STOP
 from hookline.extending import Run, Scene
+from hookline.trust.trust import Standing
 from tests.cli.golden import check_golden, normalised
 from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli

@@ -36,7 +36,7 @@ _HEAVY = (
     "fnmatch", "urllib.parse", "dataclasses",
     "hookline.handlers.process.pool", "hookline.handlers.command", "hookline.handlers.deadline",
     "hookline.matching.shell.walk.lines", "hookline.matching.conditions", "hookline.guards.judge",
-    "hookline.guards.paths", "hookline.tools.read_call", "hookline.config.trust.files", "hookline.permissions.facts",
+    "hookline.guards.paths", "hookline.tools.read_call", "hookline.trust.files", "hookline.permissions.facts",
     "hookline.dialects.claude_code.answers", "hookline.dialects.claude_code.settings", "hookline.cli.requests",
 )  # fmt: skip
 #: 101 when this was written, and 167 before.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.config.trust.trust import Trust
+from hookline.trust.trust import Trust
 from tests.cli.commands.agent_calls import DENIES, Caller, decision, reason
 
 GUARD_FILE = ".hookline/hooks.toml"
@@ -51,7 +51,7 @@ def test_a_variable_does_not_vouch_for_it(caller: Caller, monkeypatch: pytest.Mo
     caller.write(GUARD_FILE, GUARD)
     trust = Trust(str(caller.project), os.environ)
     hooks = Engine().loader.directory(str(caller.project), ["native"], trust=trust).hooks
-    from hookline.config.trust.items import group_hashes
+    from hookline.trust.items import group_hashes
 
     monkeypatch.setenv("HOOKLINE_TRUST", ",".join(group_hashes([trust.item(hook) for hook in hooks])))
     assert decision(caller.call(caller.project)) == "ask"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.config.project import project_root
-from hookline.config.sessions import Sessions, guards_of
-from hookline.config.trust.trust import Trust
+from hookline.trust.project import project_root
+from hookline.trust.sessions import Sessions, guards_of
+from hookline.trust.trust import Trust
 from tests.cli.commands.agent_calls import DENIES, Caller, decision, reason
 
 GUARD_FILE = ".hookline/hooks.toml"

@@ -10,9 +10,9 @@ import pytest
 
 from hookline import Engine, Outcome, load
 from hookline.config.load import Loaded
-from hookline.config.trust.trust import Options
 from hookline.dialects.gemini_cli import dialect
 from hookline.events import PRE_TOOL_USE, ToolCall
+from hookline.trust.trust import Options
 from tests.dialects.hooked_agent import HookedAgent
 from tests.vouching import vouch_for
 

@@ -15,18 +15,18 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.files import read_file
-from hookline.config.trust.items import TrustItem
-from hookline.config.trust.names import quoted
 from hookline.dialects.dialect import upward, user_directories
+from hookline.dialects.files import read_file
 from hookline.documents.document import Document
 from hookline.journal.redaction import MARK, holds_a_secret, secret_forms
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.safe_text import bare_url, one_line
+from hookline.trust.items import TrustItem
+from hookline.trust.names import quoted
 
 if TYPE_CHECKING:
-    from hookline.config.trust.trust import Trust
+    from hookline.trust.trust import Trust
 
 Source = Literal["user", "project", "local"]
 _SOURCES: tuple[Source, ...] = ("user", "project", "local")

@@ -23,12 +23,12 @@ from hookline.agent.prompts.library import (
 from hookline.agent.prompts.mentions import Expanded, Mention, Wanted, block, expand, mentions, wanted_files
 from hookline.agent.prompts.prompt import PromptContext
 from hookline.agent.safe_files import UnreadableError
-from hookline.config.trust.items import TrustItem
-from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import upward
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Scope
 from hookline.model.safe_text import one_line
+from hookline.trust.items import TrustItem
+from hookline.trust.trust import Trust
 
 if TYPE_CHECKING:
     from hookline.agent.turn.includes import Includes

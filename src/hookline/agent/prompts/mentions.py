@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from hookline.agent.prompts.prompt import PromptContext
 from hookline.agent.safe_files import UnreadableError, chunks, opened, reason
-from hookline.config.project import is_inside
 from hookline.dialects.dialect import upward
 from hookline.model.safe_text import one_line
+from hookline.trust.project import is_inside
 
 #: After these characters an @ is part of an address, a package name or an escape.
 _MENTION = re.compile(r'(?<![\w@.+/\\-])@(?:"([^"\n]+)"|([^\s"\'`<>|]+))(#L\d+(?:-L?\d+)?(?!\w))?')

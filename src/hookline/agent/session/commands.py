@@ -13,13 +13,13 @@ from hookline.agent.tools.base import ToolError
 from hookline.agent.transcript.store import SessionsStore, listed
 from hookline.agent.transcript.writer import TranscriptError
 from hookline.config.engine import Engine
-from hookline.config.trust.trust import Trust
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
 from hookline.permissions.modes import MODES
+from hookline.trust.trust import Trust
 
 _DONE = PromptResult(status="completed")
 _WIDEST = 200

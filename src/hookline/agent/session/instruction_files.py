@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from hookline.agent.include_items import include_item, inside, leads_elsewhere, link_item, target
 from hookline.agent.prompts.mentions import Mention, Reading
 from hookline.agent.safe_files import UnreadableError, chunks, opened
-from hookline.config.trust.items import TrustItem
-from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import upward, user_directory
 from hookline.dialects.registry import sharing
 from hookline.documents.front_matter import read_front_matter
 from hookline.matching.patterns import glob
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Scope
+from hookline.trust.items import TrustItem
+from hookline.trust.trust import Trust
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "AGENTS.local.md", "CLAUDE.local.md")
 #: Characters of a file that are used.

@@ -23,12 +23,12 @@ from hookline.agent.session.instruction_files import (
 )
 from hookline.agent.turn.includes import Includes
 from hookline.agent.turn.turn import AgentParts
-from hookline.config.project import is_inside
-from hookline.config.trust.items import TrustItem
 from hookline.documents.front_matter import read_front_matter
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.safe_text import one_line
+from hookline.trust.items import TrustItem
+from hookline.trust.project import is_inside
 
 #: Files that one file may include.
 _MOST_INCLUDES = 100

@@ -11,13 +11,13 @@ from hookline.agent.call_text import near
 from hookline.agent.session.session import Agent
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.config.trust.items import TrustItem
-from hookline.config.trust.store import StoreError
 from hookline.config.watch import Mark, Reload, Watch, changes, existing_directories, mark, until_different
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
+from hookline.trust.items import TrustItem
+from hookline.trust.store import StoreError
 
 Change = Literal["add", "change", "unlink"]
 

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from hookline.agent.session_hooks import Additions, builtin_hooks
 from hookline.agent.subagents.subagent import AgentType
 from hookline.config.engine import Engine
-from hookline.config.files import read_file
 from hookline.dialects.dialect import Dialect
+from hookline.dialects.files import read_file
 from hookline.dialects.registry import every_dialect
 from hookline.documents.document import Document
 from hookline.matching.nearest import nearest

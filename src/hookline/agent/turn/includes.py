@@ -18,9 +18,6 @@ from hookline.agent.tools.read import Lines, read_response, read_tool
 from hookline.agent.turn.calls import AgentPorts
 from hookline.agent.turn.checks import CallBudget, CallRules, arguments_of, facts_of
 from hookline.agent.turn.turn import AgentParts
-from hookline.config.project import is_inside
-from hookline.config.trust.items import TrustItem
-from hookline.config.trust.trust import Trust
 from hookline.engine.tool_call import Reply, run_tool_call
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError
@@ -28,6 +25,9 @@ from hookline.model.hook import Scope
 from hookline.model.messages import ToolUse
 from hookline.model.safe_text import one_line
 from hookline.permissions.decide import denied_by_rule
+from hookline.trust.items import TrustItem
+from hookline.trust.project import is_inside
+from hookline.trust.trust import Trust
 
 _WIDEST = 300
 _TOOL = "Read"

@@ -12,7 +12,6 @@ from hookline.agent.models.port import ModelError, ModelPort
 from hookline.agent.ports import Shown, UserPort
 from hookline.agent.settings import AgentSettings
 from hookline.agent.tools.base import Tool, Workplace
-from hookline.config.trust.trust import Trust
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
@@ -20,6 +19,7 @@ from hookline.model.outcome import ContextItem, Outcome
 from hookline.model.usage import Usage
 from hookline.permissions.rules import RuleSet
 from hookline.permissions.state import Permissions
+from hookline.trust.trust import Trust
 
 
 class Turn(Struct, kw_only=True):

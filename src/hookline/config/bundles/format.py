@@ -12,8 +12,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from hookline.config.trust.digest import sha256
 from hookline.model.errors import HooklineError
+from hookline.trust.digest import sha256
 
 #: A server takes messages of a megabyte, and a bundle is one message.
 LARGEST = 1_000_000

@@ -14,17 +14,17 @@ from hookline.config.bundles.format import Bundle, BundleError, file_digests
 from hookline.config.bundles.place import BundlePlace
 from hookline.config.bundles.settings import BundleSettings, bundle_settings
 from hookline.config.load import Found, Loaded
-from hookline.config.project import project_root
 from hookline.documents.document import format_of, read_document
 from hookline.handlers.specs import CommandSpec
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.events import May
 from hookline.model.hook import BUNDLE_VARIABLE, Hook, HookBundle
+from hookline.trust.project import project_root
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
-    from hookline.config.trust.trust import Trust
     from hookline.dialects.dialect import HomeDialect
+    from hookline.trust.trust import Trust
 
 _AGAIN = "run `hookline fleet pull` to get it again"
 

@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle, BundleError, Envelope, read_body, split, verify
 from hookline.config.bundles.settings import BundleSettings
-from hookline.config.trust.digest import sha256
 from hookline.dialects.dialect import is_there
+from hookline.trust.digest import sha256
 
 ACTIVE = "active.bundle"
 IN_FORCE = "in-force.json"

@@ -13,8 +13,8 @@ from typing import Any, cast
 from msgspec import Struct
 
 from hookline.config.bundles.format import key_id, read_key
-from hookline.config.files import MANAGED_FLEET, fleet_files, read_file
 from hookline.dialects.dialect import is_there
+from hookline.dialects.files import MANAGED_FLEET, fleet_files, read_file
 from hookline.documents.document import Document, misshaped
 from hookline.model.diagnostics import Diagnostic, Where
 

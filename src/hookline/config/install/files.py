@@ -13,8 +13,8 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from hookline.config.project import is_inside
 from hookline.dialects.installer import InstallError
+from hookline.trust.project import is_inside
 
 _MOST_BYTES = 10_000_000
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW

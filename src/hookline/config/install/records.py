@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from hookline.config.install.files import Snapshot, missing_folders, replace, snapshot
-from hookline.config.trust.digest import sha256
-from hookline.config.trust.store import check_owner, replace_file
 from hookline.dialects.installer import InstallError
+from hookline.trust.digest import sha256
+from hookline.trust.store import check_owner, replace_file
 
 #: Below the home directory. Not by XDG_STATE_HOME, which a project's settings could set.
 FOLDER = (".local", "state", "hookline", "installed")

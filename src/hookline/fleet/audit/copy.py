@@ -18,13 +18,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.trust.store import replace_file
 from hookline.fleet.audit.ship import Batch, UnreadableError, read_batch
 from hookline.fleet.connection import AUDIT, Fleet, FleetError, Stored, connected
 from hookline.fleet.settings import FleetSettings, is_name
 from hookline.journal.file import encoded, state_dir
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
+from hookline.trust.store import replace_file
 
 #: Bytes after which a file is full. Each machine has two; together they are no more than the audit of the server.
 _FULL: Final = 16 << 20

@@ -17,7 +17,6 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from hookline.config.trust.store import replace_file
 from hookline.fleet.connection import AUDIT, Fleet, FleetError
 from hookline.journal.file import journal_path, state_dir
 from hookline.journal.journal import Journal
@@ -25,6 +24,7 @@ from hookline.journal.reader import Damage, records_in
 from hookline.journal.redaction import Redactor
 from hookline.model.errors import HooklineError
 from hookline.model.run import Run
+from hookline.trust.store import replace_file
 
 #: Seconds between two looks at the journal.
 _LOOK: Final = 0.5

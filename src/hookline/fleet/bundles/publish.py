@@ -27,8 +27,6 @@ from hookline.config.bundles.format import (
 )
 from hookline.config.bundles.load import bundled, origin_of, read_hooks
 from hookline.config.load import Loaded, Loader
-from hookline.config.sessions import guard_identity
-from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import SUFFIXES
 from hookline.fleet.bundles.keys import SigningKey
 from hookline.fleet.bundles.transport import Offered
@@ -38,6 +36,8 @@ from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.hook import BUNDLE_VARIABLE, Hook
 from hookline.model.scene import Scene
+from hookline.trust.sessions import guard_identity
+from hookline.trust.trust import Trust
 
 _NAMED = re.compile(rf"\$(?:\{{{BUNDLE_VARIABLE}\}}|{BUNDLE_VARIABLE})/([^\s\"';&|<>()]+)")
 

@@ -15,10 +15,10 @@ import msgspec
 from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle
-from hookline.config.trust.store import replace_file
 from hookline.fleet.audit.ship import gaps
 from hookline.fleet.connection import BUNDLES, MACHINES, Fleet, FleetError
 from hookline.fleet.machine import KEY, Presence
+from hookline.trust.store import replace_file
 
 #: Seconds between two looks into a folder.
 _LOOKS = 2.0

@@ -10,10 +10,6 @@ from msgspec.structs import replace
 
 from hookline.config.engine import Engine, strictly
 from hookline.config.load import Loaded
-from hookline.config.project import is_inside, project_root
-from hookline.config.sessions import Sessions
-from hookline.config.trust.trust import Options as TrustOptions
-from hookline.config.trust.trust import Trust
 from hookline.dialects.dialect import Dialect, DialectEvent, upward
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.run_hook import Admission, Admit
@@ -32,6 +28,10 @@ from hookline.resident.call.payload import CallError, event_named, event_of, rea
 from hookline.resident.call.place import Place, find_place
 from hookline.resident.call.protect import Protection, names_protected, protect, protection_in
 from hookline.resident.call.twin import Asked, Given, Twin, now, twin_call
+from hookline.trust.project import is_inside, project_root
+from hookline.trust.sessions import Sessions
+from hookline.trust.trust import Options as TrustOptions
+from hookline.trust.trust import Trust
 
 if TYPE_CHECKING:
     from hookline.matching.shell import ShellReader

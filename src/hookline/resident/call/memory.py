@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookline.config.sessions import SessionRecord, Sessions, guards_of, missing_guards
 from hookline.model.events import May
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Outcome, Vote
 from hookline.model.policy import Policy
 from hookline.model.wire import Parsed
 from hookline.resident.call.place import Place
+from hookline.trust.sessions import SessionRecord, Sessions, guards_of, missing_guards
 
 if TYPE_CHECKING:
-    from hookline.config.trust.trust import Trust
+    from hookline.trust.trust import Trust
 
 #: Where a start of the agent by its user shows: what changed before that, the user has seen.
 _START, _STARTS = "SessionStart", ("startup", "resume")

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from hookline.config.home import projects_here
-from hookline.config.project import is_inside, lookup_directory, project_root
 from hookline.dialects.registry import standard_dialects
+from hookline.trust.project import is_inside, lookup_directory, project_root
 
 
 class Place(Struct, frozen=True):

@@ -34,7 +34,7 @@ class Protection(Struct, frozen=True, eq=False):
 
 def protection_in(place: "Place", hooks: Sequence[Hook], env: Mapping[str, str]) -> Protection:
     from hookline.config.call_writes import CallReader
-    from hookline.config.project import project_root, trust_root
+    from hookline.trust.project import project_root, trust_root
 
     top = project_root(place.cwd)
     reader = CallReader(_protected(place, hooks, env))

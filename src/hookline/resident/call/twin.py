@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 from msgspec import Struct
 
-from hookline.config.sessions import SessionRecord, Sessions
-from hookline.config.trust.digest import sha256, shake_256
 from hookline.model.events import field_of
 from hookline.model.outcome import GO_ON, Outcome, Permission, Vote
 from hookline.model.wire import HookReply, Parsed
+from hookline.trust.digest import sha256, shake_256
+from hookline.trust.sessions import SessionRecord, Sessions
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect

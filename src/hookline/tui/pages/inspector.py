@@ -13,11 +13,11 @@ from hookline.model.safe_text import one_line, printable
 if TYPE_CHECKING:
     from hookline.agent.hooks import Fired
     from hookline.config.engine import Engine
-    from hookline.config.trust.trust import Trust
     from hookline.engine.explain import Verdict
     from hookline.engine.session import Session
     from hookline.model.hook import Hook
     from hookline.model.run import Mode
+    from hookline.trust.trust import Trust
     from hookline.tui.screen import Screen
 
 _MODES: "dict[str, Mode]" = {"s": "shadow", "o": "off", "e": "enforce"}

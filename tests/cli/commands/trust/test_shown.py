@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from hookline.config.sessions import Guard, SessionRecord, Sessions
+from hookline.trust.sessions import Guard, SessionRecord, Sessions
 from tests.cli.commands.trust.projects import ASKS, HOOKS, document, entry_of, states, store, trust_all
 from tests.cli.in_process import InProcess
 from tests.cli.terminal import Terminal

@@ -37,12 +37,12 @@ from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.config.trust.trust import Options as TrustOptions
-from hookline.config.trust.trust import Trust
 from hookline.handlers.process.pool import Processes
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
+from hookline.trust.trust import Options as TrustOptions
+from hookline.trust.trust import Trust
 
 #: Seconds that background hooks still have after an interrupt.
 _HURRIED_SECONDS = 0.5

@@ -9,11 +9,11 @@ from hookline.agent.front import Choice, Front
 from hookline.cli.commands.agent.untrusted import Waiting
 from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whole
 from hookline.cli.text import terminal_width, with_tilde
-from hookline.config.trust.comparison import difference
-from hookline.config.trust.review import Entry, Review, review
-from hookline.config.trust.store import StoreError
-from hookline.config.trust.words import Text
 from hookline.model.safe_text import one_line, spelled_out
+from hookline.trust.comparison import difference
+from hookline.trust.review import Entry, Review, review
+from hookline.trust.store import StoreError
+from hookline.trust.words import Text
 
 Answer = Literal["yes", "no", "session"]
 
@@ -31,7 +31,8 @@ _MOST_DIFFERENT = 40
 async def ask_about(waiting: Waiting, front: Front) -> Answer:
     """Show what waits, and store what the user says to it. No answer is a no."""
     # Guards that sessions of other agents miss are no matter of this one.
-    found = replace(review(waiting.trust, waiting.loaded, waiting.dormant, waiting.others), missed={})
+    others = (*waiting.loaded.loosening, *waiting.others)
+    found = replace(review(waiting.trust, waiting.loaded.hooks, waiting.dormant, others), missed={})
     (title, *lines), whole = _short(found, terminal_width())
     if not is_shown_whole(found):
         front.note("\n".join([title, *lines]))

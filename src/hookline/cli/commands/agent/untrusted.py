@@ -7,10 +7,10 @@ from hookline.agent.project_items import project_items
 from hookline.cli.text import count_of
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.config.trust.items import ItemKind, TrustItem
-from hookline.config.trust.trust import Trust
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
+from hookline.trust.items import ItemKind, TrustItem
+from hookline.trust.trust import Trust
 
 _LONGEST = 400
 _WORDS: dict[ItemKind, str] = {"hook": "hook", "server": "MCP server", "settings": "setting"}

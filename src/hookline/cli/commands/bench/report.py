@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from hookline.cli.describe import short_source
 from hookline.cli.text import count_of, indented, json_lines, paragraph, table
-from hookline.config.trust.trust import Standing
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
+from hookline.trust.trust import Standing
 
 Verdict = Literal["fine", "slow", "too slow", "failing", "untrusted", "would run", "not run"]
 

@@ -44,7 +44,6 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, terminal_width
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
-from hookline.config.trust.trust import Standing
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.warm.scripts import WarmScripts
 from hookline.journal.journal import Journal
@@ -58,6 +57,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.scene import Scene
 from hookline.schemas.examples import SCENE
+from hookline.trust.trust import Standing
 
 _WARM_UPS = 2
 #: How long an interpreter may take to start.

@@ -21,12 +21,12 @@ from hookline.config.install.files import replace as replace_file
 from hookline.config.install.plan import further, installer_of, look, with_calls
 from hookline.config.install.self_calls import entry_call
 from hookline.config.load import layer_of
-from hookline.config.project import project_root
 from hookline.dialects.dialect import Dialect, Place
 from hookline.dialects.install import HookCall
 from hookline.dialects.installer import Entry, Site, Texts
 from hookline.dialects.registry import every_dialect
 from hookline.documents.document import format_of, read_document
+from hookline.trust.project import project_root
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 

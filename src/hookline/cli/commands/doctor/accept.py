@@ -9,16 +9,16 @@ from msgspec import Struct
 
 from hookline.cli.text import relative_to, with_tilde
 from hookline.config.engine import Engine
-from hookline.config.files import read_file
 from hookline.config.load import Found, Loaded
-from hookline.config.project import is_inside
-from hookline.config.trust.trust import Options as TrustOptions
-from hookline.config.trust.trust import Trust
+from hookline.dialects.files import read_file
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import misshaped
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.hook import Scope
 from hookline.model.safe_text import one_line
+from hookline.trust.project import is_inside
+from hookline.trust.trust import Options as TrustOptions
+from hookline.trust.trust import Trust
 
 _ACCEPT: Final = "accept"
 _LONGEST_NAME: Final = 60

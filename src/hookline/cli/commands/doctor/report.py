@@ -18,10 +18,10 @@ from hookline.cli.text import count_of, indented, json_lines, paragraph, relativ
 from hookline.cli.trust_state import USUAL
 from hookline.config.dormant import Dormant
 from hookline.config.load import Found, Loaded
-from hookline.config.trust.trust import Standing, State
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
+from hookline.trust.trust import Standing, State
 
 Weight = Literal["error", "warning", "note"]
 _WEIGHTS: dict[Severity, Weight] = {"error": "error", "warning": "warning", "info": "note"}

@@ -27,7 +27,6 @@ from hookline.cli.text import (
     wrapped,
 )
 from hookline.cli.trust_state import USUAL
-from hookline.config.trust.trust import Standing
 from hookline.engine.background import LateMessage
 from hookline.engine.explain import ASKED_INSTEAD
 from hookline.journal.journal import Journal
@@ -36,6 +35,7 @@ from hookline.model.events import EventSpec, May
 from hookline.model.outcome import ContextItem, Outcome, Permission, PermissionUpdate
 from hookline.model.run import Run, RunResult
 from hookline.model.safe_text import one_line, printable
+from hookline.trust.trust import Standing
 
 #: How the reason of a hook begins that a dry run would have run.
 WOULD_RUN = "dry run: would run"

@@ -14,12 +14,12 @@ from hookline.cli.output import ExitStatus, note, paint, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import columns, json_lines, paragraph, terminal_width
 from hookline.config.engine import Engine
-from hookline.config.trust.store import StoreError
 from hookline.dialects.dialect import SUFFIXES, user_directory
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.events import PRE_TOOL_USE
 from hookline.model.payloads import ToolCall
 from hookline.model.safe_text import one_line, printable
+from hookline.trust.store import StoreError
 
 GUARD = """\
 # `hookline events` lists the moments a hook can react to.

@@ -19,7 +19,6 @@ from hookline.cli.text import count_of, terminal_width
 from hookline.config.install.plan import IsOwn, Plan, installer_of, is_there, look, plan_install
 from hookline.config.install.records import Records
 from hookline.config.install.self_calls import isolated_program, plain_program, program_words
-from hookline.config.project import project_root
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallError, Site
 from hookline.dialects.registry import dialect_named, every_dialect
@@ -27,6 +26,7 @@ from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError
 from hookline.model.safe_text import one_line
 from hookline.resident.call.payload import event_named
+from hookline.trust.project import project_root
 
 _LONGEST = 500
 #: Where programs are that are run without being installed, as `uvx hookline` does.
@@ -196,7 +196,7 @@ def _trusted(each: Planned, document: AgentDocument) -> AgentDocument:
 def trust_own_entries(plan: Plan) -> str | None:
     """Trust the entries that name this program: the user asked for them. Why that did not work, if it did not."""
     from hookline.cli.commands.trust.run import look_around
-    from hookline.config.trust.store import StoreError
+    from hookline.trust.store import StoreError
 
     plain = pinned_program()
     own = [program_words(shlex.split(each)) for each in (plain, faster(plain), isolated_program())]

@@ -37,11 +37,11 @@ from hookline.cli.trust_state import (
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
 from hookline.config.load import Found
-from hookline.config.trust.trust import Standing
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
+from hookline.trust.trust import Standing
 
 #: The table only identifies a hook; --json has the whole of it.
 _LONGEST_NAME, _LONGEST_RUNS = 30, 48

@@ -14,9 +14,7 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
 from hookline.config.engine import Engine
 from hookline.config.install.files import Snapshot, refuse_unwritable, replace, snapshot
-from hookline.config.project import project_root
 from hookline.config.rules import EVENT, RuleError, parse_rule, rule_entry, rule_hooks, rule_of
-from hookline.config.trust.store import StoreError
 from hookline.dialects.dialect import SUFFIXES, nearest_project, user_directory
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import Format, format_of
@@ -27,6 +25,8 @@ from hookline.model.hook import Hook
 from hookline.model.run import Mode
 from hookline.model.safe_text import one_line
 from hookline.replay.journal_index import HookRecord, JournalIndex, hook_name
+from hookline.trust.project import project_root
+from hookline.trust.store import StoreError
 
 _MODES: dict[str, Mode] = {"promote": "enforce", "demote": "shadow", "off": "off"}
 

@@ -13,15 +13,15 @@ from hookline.cli.output import ExitStatus, show
 from hookline.cli.text import terminal_width
 from hookline.config.install.plan import further, installer_of, is_there, look
 from hookline.config.install.self_calls import plain_program
-from hookline.config.project import project_root
-from hookline.config.sessions import Sessions
-from hookline.config.trust.review import Review
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallScope, Site
 from hookline.journal.file import journal_path
 from hookline.journal.reader import scan_journal
 from hookline.model.errors import HooklineError
 from hookline.model.run import Run
+from hookline.trust.project import project_root
+from hookline.trust.review import Review
+from hookline.trust.sessions import Sessions
 
 _SCOPES: tuple[InstallScope, ...] = ("user", "project")
 

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, json_lines, paragraph, pieces, with_tilde
-from hookline.config.trust.items import decoded
-from hookline.config.trust.review import NOT_COVERED, Entry, Review
-from hookline.config.trust.store import StoredProject
-from hookline.config.trust.trust import State
-from hookline.config.trust.words import Text
 from hookline.model.safe_text import one_line, spelled_out
+from hookline.trust.items import decoded
+from hookline.trust.review import NOT_COVERED, Entry, Review
+from hookline.trust.store import StoredProject
+from hookline.trust.trust import State
+from hookline.trust.words import Text
 
 #: More is not shown at a terminal, and then there is no question: a yes must not cover what was not shown.
 MOST_SHOWN = 200

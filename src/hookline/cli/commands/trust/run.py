@@ -16,12 +16,12 @@ from hookline.cli.engines import inspection_engine, report_diagnostics, working_
 from hookline.cli.output import ExitStatus, note, show, show_part
 from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, json_lines, table, terminal_width, with_tilde
-from hookline.config.project import project_root, trust_root, vouches_for
-from hookline.config.trust.comparison import difference
-from hookline.config.trust.review import Review, review
-from hookline.config.trust.store import TrustStore
-from hookline.config.trust.trust import Options
 from hookline.model.safe_text import one_line
+from hookline.trust.comparison import difference
+from hookline.trust.project import project_root, trust_root, vouches_for
+from hookline.trust.review import Review, review
+from hookline.trust.store import TrustStore
+from hookline.trust.trust import Options
 
 _LONGEST = 500
 
@@ -50,7 +50,8 @@ def look_around(cwd: str) -> Review:
     report_diagnostics(loaded.errors)
     dormant = engine.loader.dormant(cwd, trust=trust)
     hooks = [hook for file in dormant.files if file.used and not file.off for hook in file.hooks]
-    return review(trust, loaded, hooks, project_items(cwd, os.environ, trust))
+    others = (*loaded.loosening, *project_items(cwd, os.environ, trust))
+    return review(trust, loaded.hooks, hooks, others)
 
 
 def _show(found: Review, *, as_json_document: bool) -> ExitStatus:

@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.config.sessions import Guard, SessionRecord, Sessions, guards_of
-from hookline.config.trust.trust import Trust
+from hookline.trust.sessions import Guard, SessionRecord, Sessions, guards_of
+from hookline.trust.trust import Trust
 
 RECORD = SessionRecord(
     dialect="claude-code",
@@ -200,8 +200,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 IDENTITIES = """
 import sys
 from hookline import Engine
-from hookline.config.sessions import guards_of
-from hookline.config.trust.trust import Trust
+from hookline.trust.sessions import guards_of
+from hookline.trust.trust import Trust
 for file in sys.argv[1:]:
     print(*guards_of(Engine().loader.files([file]).hooks, Trust("/", {})))
 """

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.config.trust.files import MOST_BYTES, FileFinder, Look, sealed_files
-from hookline.config.trust.names import Places, as_line
 from hookline.handlers.specs import CommandSpec
+from hookline.trust.files import MOST_BYTES, FileFinder, Look, sealed_files
+from hookline.trust.names import Places, as_line
 
 ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh", 'a"b.sh', "a'b.sh", r"a\b.sh", "a'\"b.sh", "-odd.sh")
 

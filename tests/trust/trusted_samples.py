@@ -14,10 +14,10 @@ from msgspec.structs import asdict
 
 from hookline import Engine
 from hookline.config.load import Loaded, Loader
-from hookline.config.trust.trust import Trust
 from hookline.dialects.registry import home_dialect
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import Hook, Run, Scene, standard_handlers
+from hookline.trust.trust import Trust
 from tests.dialects.codex.hooks import trust_in_codex
 
 Document = dict[str, Any]

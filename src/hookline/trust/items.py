@@ -11,9 +11,9 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.config.trust.digest import sha256
 from hookline.model.diagnostics import NOWHERE, Path, Where
 from hookline.model.hook import Hook
+from hookline.trust.digest import sha256
 
 ItemKind = Literal["hook", "server", "settings"]
 

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from hookline.config.project import is_inside, project_root, trust_root, vouches_for
-from hookline.config.trust.items import (
+from hookline.documents.document import Document
+from hookline.engine.run_hook import ADMITTED, Admission
+from hookline.handlers.specs import GUARDS, BuiltinSpec, CommandSpec
+from hookline.model.diagnostics import Where
+from hookline.model.hook import BUNDLE_VARIABLE, Hook, HookBundle, Scope
+from hookline.model.outcome import GO_ON, Message, Outcome, Vote
+from hookline.model.scene import Scene
+from hookline.trust.items import (
     Look,
     TrustItem,
     as_utf8,
@@ -24,18 +30,12 @@ from hookline.config.trust.items import (
     shown_files,
     shown_path,
 )
-from hookline.config.trust.store import StoredItem, TrustStore
-from hookline.documents.document import Document
-from hookline.engine.run_hook import ADMITTED, Admission
-from hookline.handlers.specs import GUARDS, BuiltinSpec, CommandSpec
-from hookline.model.diagnostics import Where
-from hookline.model.hook import BUNDLE_VARIABLE, Hook, HookBundle, Scope
-from hookline.model.outcome import GO_ON, Message, Outcome, Vote
-from hookline.model.scene import Scene
+from hookline.trust.project import is_inside, project_root, trust_root, vouches_for
+from hookline.trust.store import StoredItem, TrustStore
 
 if TYPE_CHECKING:
-    from hookline.config.trust.files import FileFinder, NamedFile
-    from hookline.config.trust.names import Places
+    from hookline.trust.files import FileFinder, NamedFile
+    from hookline.trust.names import Places
 
 State = Literal["managed", "trusted", "modified", "untrusted", "disabled"]
 
@@ -222,7 +222,7 @@ class Trust:
         self, where: Where, label: str, facts: Any, words: Sequence[str], folder: str
     ) -> TrustItem:
         """An MCP server, which starts in a directory. Its words may name files."""
-        from hookline.config.trust.names import Places  # noqa: PLC0415 few ask about servers
+        from hookline.trust.names import Places  # noqa: PLC0415 few ask about servers
 
         look = self._finder.look(
             words, Places(folder, self._home, {"HOME": self._home, "PWD": folder}, self._env)
@@ -348,7 +348,7 @@ class Trust:
         if session:
             self._session |= {item.identity for item in items}
             return
-        from hookline.config.trust.files import read_file_bytes  # noqa: PLC0415 only to trust something
+        from hookline.trust.files import read_file_bytes  # noqa: PLC0415 only to trust something
 
         key = root or self.key
         gone = [before.identity for item in items if (before := self.before(item, key)) is not None]
@@ -373,7 +373,7 @@ class Trust:
 
     @cached_property
     def _finder(self) -> "FileFinder":
-        from hookline.config.trust.files import FileFinder  # noqa: PLC0415 only commands name files
+        from hookline.trust.files import FileFinder  # noqa: PLC0415 only commands name files
 
         return FileFinder(self.root)
 
@@ -409,7 +409,7 @@ class Trust:
         wanted = self.options.strict or hook.required or hook.scope == "managed"
         if not wanted or not isinstance(hook.spec, CommandSpec):
             return ADMITTED
-        from hookline.config.trust.files import sealed_files  # noqa: PLC0415 only for commands
+        from hookline.trust.files import sealed_files  # noqa: PLC0415 only for commands
 
         look = self._finder.look(_lines(hook), self._places(hook, scene.cwd, scene.project_dir or ""))
         trusted = None if item is None else self._trusted_texts(hook)
@@ -439,7 +439,7 @@ class Trust:
         return {each.text: each.digest for each in self._looks[(_key(hook), "", "")][0].files}
 
     def _places(self, hook: Hook, cwd: str, project: str) -> "Places":
-        from hookline.config.trust.names import Places  # noqa: PLC0415 as below
+        from hookline.trust.names import Places  # noqa: PLC0415 as below
 
         spec = hook.spec
         plain = (
@@ -527,7 +527,7 @@ def _lines(hook: Hook) -> Sequence[str]:
     spec = hook.spec
     if not isinstance(spec, CommandSpec):
         return ()
-    from hookline.config.trust.names import as_line  # noqa: PLC0415 as above
+    from hookline.trust.names import as_line  # noqa: PLC0415 as above
 
     line = spec.command if spec.args is None else as_line((spec.command, *spec.args))
     return (line, *_own_variables(spec).values())

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from hookline.config.load import Loaded
-from hookline.config.sessions import Guard, Sessions, guards_of
-from hookline.config.trust.digest import sha256
-from hookline.config.trust.items import TrustItem, canonical, group_hashes, hashed_together
-from hookline.config.trust.trust import Standing, Trust
-from hookline.config.trust.words import Text, hook_texts, item_texts, what_hook_does, what_item_does
 from hookline.model.hook import Hook
+from hookline.trust.digest import sha256
+from hookline.trust.items import TrustItem, canonical, group_hashes, hashed_together
+from hookline.trust.sessions import Guard, Sessions, guards_of
+from hookline.trust.trust import Standing, Trust
+from hookline.trust.words import Text, hook_texts, item_texts, what_hook_does, what_item_does
 
 #: What trust in an entry says nothing about.
 NOT_COVERED = (
@@ -89,18 +88,21 @@ class Review(Struct, frozen=True, eq=False):
 
 
 def review(
-    trust: Trust, loaded: Loaded, dormant: Sequence[Hook] = (), others: Sequence[TrustItem] = ()
+    trust: Trust, hooks: Sequence[Hook], dormant: Sequence[Hook] = (), others: Sequence[TrustItem] = ()
 ) -> Review:
-    """`dormant` hooks are not in force yet; `others` are items that are not hooks."""
-    hooks = [hook for hook in (*loaded.hooks, *dormant) if trust.is_foreign(hook.where.file, hook.scope)]
-    entries = [*_hook_entries(trust, hooks)]
+    """List everything of a project that needs trust.
+
+    `dormant` hooks are not active yet; `others` are items that are not hooks.
+    """
+    foreign = [hook for hook in (*hooks, *dormant) if trust.is_foreign(hook.where.file, hook.scope)]
+    entries = [*_hook_entries(trust, foreign)]
     entries += [
         Entry(
             item, trust.key, trust.item_standing(item), tuple(what_item_does(item)), tuple(item_texts(item))
         )
-        for item in (*loaded.loosening, *others)
+        for item in others
     ]
-    guards = guards_of(loaded.hooks, trust)
+    guards = guards_of(hooks, trust)
     missed = Sessions(trust.home).missed(trust.root, guards)
     return Review(trust, tuple(entries), missed, guards)
 

@@ -15,10 +15,10 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from hookline.config.project import is_inside
-from hookline.config.trust.digest import sha256
-from hookline.config.trust.items import TrustItem, as_utf8
 from hookline.model.errors import HooklineError
+from hookline.trust.digest import sha256
+from hookline.trust.items import TrustItem, as_utf8
+from hookline.trust.project import is_inside
 
 #: Below the home directory.
 FOLDER = (".local", "state", "hookline", "trust")

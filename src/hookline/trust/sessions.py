@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from hookline.config.trust.digest import sha256
-from hookline.config.trust.store import check_owner, replace_file
 from hookline.model.events import May
 from hookline.model.hook import Hook
 from hookline.model.scene import Scene
+from hookline.trust.digest import sha256
+from hookline.trust.store import check_owner, replace_file
 
 if TYPE_CHECKING:
-    from hookline.config.trust.trust import Trust
+    from hookline.trust.trust import Trust
 
 #: Below the home directory. Not by XDG_STATE_HOME, which a project's settings could set.
 FOLDER = (".local", "state", "hookline", "sessions")

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from hookline.config.files import read_file, settings_files
 from hookline.dialects.dialect import upward
+from hookline.dialects.files import read_file, settings_files
 
 #: No line of git's own small files is longer.
 _MOST = 4096

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from hookline.config.trust.items import TrustItem, canonical, decoded
 from hookline.handlers.specs import (
     AgentSpec,
     BuiltinSpec,
@@ -23,6 +22,7 @@ from hookline.handlers.specs import (
 )
 from hookline.model.events import May
 from hookline.model.hook import Hook
+from hookline.trust.items import TrustItem, canonical, decoded
 
 _VARIABLE = re.compile(r"\$\{?(?:env:)?([A-Za-z_]\w*)")
 

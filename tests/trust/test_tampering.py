@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from tests.config.flipper import flipped_runs, one_hook
-from tests.config.trusted_samples import (
+from tests.trust.flipper import flipped_runs, one_hook
+from tests.trust.trusted_samples import (
     SAMPLES,
     SCRIPT_CHANGES,
     Document,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.config.trust.trust import Options, Trust
 from hookline.handlers.specs import CommandSpec
 from hookline.model.hook import Hook
 from hookline.model.scene import Scene
+from hookline.trust.trust import Options, Trust
 
 
 class Project:

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from hookline.config.project import is_inside
-from hookline.config.trust.digest import sha256
-from hookline.config.trust.items import Look, NamedFile, Signature, signature
-from hookline.config.trust.names import Places, is_plain, names_in, paths_of, words_of
 from hookline.handlers.specs import NAME_BEGINS, NAME_ENDS, CommandSpec
+from hookline.trust.digest import sha256
+from hookline.trust.items import Look, NamedFile, Signature, signature
+from hookline.trust.names import Places, is_plain, names_in, paths_of, words_of
+from hookline.trust.project import is_inside
 
 #: Larger files are named, but not covered.
 MOST_BYTES = 5 << 20

@@ -3,11 +3,11 @@
 import difflib
 from collections.abc import Iterator
 
-from hookline.config.trust.files import digest_of, read_file_bytes
-from hookline.config.trust.items import readable
-from hookline.config.trust.review import Entry
-from hookline.config.trust.store import StoredItem
-from hookline.config.trust.trust import Trust
+from hookline.trust.files import digest_of, read_file_bytes
+from hookline.trust.items import readable
+from hookline.trust.review import Entry
+from hookline.trust.store import StoredItem
+from hookline.trust.trust import Trust
 
 #: Lines of a file beyond which it is not compared, and lines of a difference that are shown.
 _MOST_LINES, _MOST_SHOWN = 20_000, 2_000

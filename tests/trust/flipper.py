@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.config.trusted_samples import SAMPLES, Sample, TrustedProject
+from tests.trust.trusted_samples import SAMPLES, Sample, TrustedProject
 
 #: Puts other bytes under the name every millisecond; says when it has begun.
 _FLIPPER = """
