@@ -1,6 +1,7 @@
 """Events on the screen: `/hooks events` in the words of the hooks that are there, and one name for one event."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -97,5 +98,21 @@ def test_an_event_has_one_name_while_its_hook_runs_and_afterwards(project: Proje
             await one.until(f"at the last {LABEL}: it ran")
             assert f"{LABEL}: prefix" in one.text
             one.types("qq")
+
+    asyncio.run(main())
+
+
+def test_a_gate_that_sends_the_agent_back_is_named_as_its_agent_does(project: Project) -> None:
+    command = "test -e sent || { touch sent; echo run the tests first >&2; exit 2; }"
+    entry = {"type": "command", "command": command, "name": "tests"}
+    project.write(".gemini/settings.json", json.dumps({"hooks": {"AfterAgent": [{"hooks": [entry]}]}}))
+
+    async def main() -> None:
+        script = [{"text": "Done."}, {"text": "Tested."}]
+        async with project.agent(script, None, "--dialect", "gemini-cli", columns=160) as one:
+            await one.until("Enter sends")
+            one.types("go\r")
+            await one.until("Tested.")
+            assert "! AfterAgent [Stop] hook: run the tests first" in one.words
 
     asyncio.run(main())

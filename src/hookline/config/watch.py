@@ -200,10 +200,10 @@ class Changes(Struct, frozen=True, eq=False):
         gone = {_called(hook) for hook in self.gone}
         for hook in self.gone:
             what = "changed" if _called(hook) in new else "gone"
-            yield f"guard {what}: {hook.policy.event_name} {hook.name} ({hook.where})"
+            yield f"guard {what}: {hook.event_label} {hook.name} ({hook.where})"
         for hook in self.new:
             what = "changed to" if _called(hook) in gone else "new"
-            yield f"{what}: {hook.policy.event_name} {hook.name} ({hook.where}): {runs(hook)}"
+            yield f"{what}: {hook.event_label} {hook.name} ({hook.where}): {runs(hook)}"
 
 
 def changes(before: Sequence[Hook], after: Sequence[Hook]) -> Changes:

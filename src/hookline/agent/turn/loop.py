@@ -147,14 +147,13 @@ class Loop:
 
     def _sent_back(self, gate: Outcome, event: EventSpec[Any]) -> bool:
         """Whether a gate keeps the turn alive; if so, the model is told why."""
-        by = f"{event.name} hook"
         self._conversation.place(gate.context_items)
         if gate.stop or not gate.blocked:
             return False
         who = self._hooks.by(decided_by(gate), event)
-        self._parts.warn(f"{by}: {gate.reason or 'sent back'}", **who)
+        self._parts.warn(f"{who.get('label', event.name)} hook: {gate.reason or 'sent back'}", **who)
         if not any(item.placement == "user" for item in gate.context_items):
-            self._conversation.add(User(text=gate.reason or _SENT_BACK, by=by))
+            self._conversation.add(User(text=gate.reason or _SENT_BACK, by=f"{event.name} hook"))
         return True
 
     async def _limit_reached(self, what: str) -> Ending:
