@@ -105,7 +105,7 @@ def test_hookline_trust_lists_what_is_included_and_takes_exactly_that(site: Site
     (item,) = json.loads(shown.stdout)["items"]
     assert (item["source"], item["facts"]) == (
         f"{site.project}/AGENTS.md:1",
-        {"includes": ["docs/style.md"]},
+        {"sends to the model": ["docs/style.md"]},
     )
     assert (
         run_cli(["trust", "--yes", json.loads(shown.stdout)["hashes"]], site.project, site.home).status == 0
@@ -120,6 +120,25 @@ def test_hookline_trust_lists_what_is_included_and_takes_exactly_that(site: Site
     (site.project / "docs/style.md").unlink()
     site.link("docs/style.md", "../.env")
     assert _SECRET not in site.play(trust=False).sent
+
+
+def test_the_user_is_asked_only_about_files_that_could_be_sent_in_plain_words(site: Site) -> None:
+    site.write("~/.ssh/id_rsa", _SECRET)
+    site.write("AGENTS.md", "@~/.ssh/id_rsa @.env @gone.md\n")
+    site.write(".claude/commands/ship.md", "Ship @~/.ssh/id_rsa and @.env\n")
+    shown = run_cli(["trust"], site.project, site.home)
+    assert "has these files sent to the model with it: .env\n" in shown.stdout
+    assert "id_rsa" not in shown.stdout
+    played = site.play(prompt="/ship", trust=False)
+    assert _SECRET not in played.sent
+    assert played.said(
+        "not used: files included by AGENTS.md, .claude/commands/ship.md. Run `hookline trust`"
+    )
+    assert played.said("AGENTS.md:1: left out @.env: you have not trusted it")
+    assert played.said("AGENTS.md:1: @~/.ssh/id_rsa was left out: it is or leads outside")
+    assert played.said("AGENTS.md:1: @gone.md was left out: there is no such file")
+    assert played.said("ship.md:1: left out @.env: you have not trusted it")
+    assert played.said("ship.md: @~/.ssh/id_rsa was left out: it is or leads outside")
 
 
 def test_a_deny_rule_holds_for_includes_and_names_what_was_left_out(site: Site) -> None:

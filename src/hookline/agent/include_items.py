@@ -6,19 +6,25 @@ from collections.abc import Sequence
 from hookline.agent.safe_files import UnreadableError
 from hookline.model.diagnostics import Where
 from hookline.model.safe_text import one_line
-from hookline.trust.items import TrustItem
+from hookline.trust.items import INCLUDES, TrustItem
 from hookline.trust.project import is_inside
 from hookline.trust.trust import Trust
 
+#: What the item is, in front of the names.
+LABEL = "files that it includes"
 _WIDEST = 300
 
 
 def inside(path: str, within: str) -> str:
     """Return the real path of a file. Raises UnreadableError unless that is below the directory."""
-    real = os.path.realpath(path)
-    if not is_inside(real, os.path.realpath(within)):
+    if not is_below(path, within):
         raise UnreadableError(f"was left out: it is or leads outside {one_line(within, _WIDEST)}")
-    return real
+    return os.path.realpath(path)
+
+
+def is_below(path: str, within: str) -> bool:
+    """Return True if a file is really below the directory: others are left out, trusted or not."""
+    return is_inside(os.path.realpath(path), os.path.realpath(within))
 
 
 def leads_elsewhere(file: str, within: str) -> bool:
@@ -29,7 +35,7 @@ def leads_elsewhere(file: str, within: str) -> bool:
 
 def include_item(trust: Trust, where: Where, targets: Sequence[str]) -> TrustItem:
     """Return what the user has to trust for a file to include others: their names, and where links lead."""
-    item = trust.settings_item(where, "files that it includes", {"includes": sorted(set(targets))})
+    item = trust.settings_item(where, LABEL, {INCLUDES: sorted(set(targets))})
     if trust.hashes:
         trust.accept_hashes([item])
     return item

@@ -16,6 +16,8 @@ from hookline.model.hook import Hook
 from hookline.trust.digest import sha256
 
 ItemKind = Literal["hook", "server", "settings"]
+#: The name of the fact that a file of the project has other files sent to the model with it.
+INCLUDES = "sends to the model"
 
 
 #: Device, number, size and times of a file: equal ones mean the same content.

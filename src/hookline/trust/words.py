@@ -22,7 +22,7 @@ from hookline.handlers.specs import (
 )
 from hookline.model.events import May
 from hookline.model.hook import Hook
-from hookline.trust.items import TrustItem, canonical, decoded
+from hookline.trust.items import INCLUDES, TrustItem, canonical, decoded
 
 _VARIABLE = re.compile(r"\$\{?(?:env:)?([A-Za-z_]\w*)")
 
@@ -50,7 +50,7 @@ _SETTINGS: Mapping[str, str] = MappingProxyType(
         "replaces": "replaces your own hooks at {value}",
         "disableAllHooks": "switches all hooks off, yours too: {value}",
         "enabledPlugins": "switches plugins on or off: {value}",
-        "includes": "has these files sent to the model with it: {value}",
+        INCLUDES: "has these files sent to the model with it: {value}",
     }
 )
 _MOST_NAMED = 10

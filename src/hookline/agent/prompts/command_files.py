@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hookline.agent.include_items import include_item, leads_elsewhere, link_item, target
+from hookline.agent.include_items import include_item, is_below, leads_elsewhere, link_item, target
 from hookline.agent.prompts.library import (
     Definition,
     Entry,
@@ -71,14 +71,13 @@ async def _included(
     found = await asyncio.to_thread(lambda: list(wanted_files(own, context)))
     wanted = [each for each in found if not isinstance(each, str)]
     problems = [each for each in found if isinstance(each, str)]
-    if not wanted:
-        return Expanded((), tuple(problems))
+    asked = [each for each in wanted if is_below(each.path, root)]
     item = _mentions_item(definition, context.cwd, context.env, includes.trust)
-    why = includes.untrusted(entry.file, _scope(entry), item, root)
+    why = includes.untrusted(entry.file, _scope(entry), item, root) if asked else None
     if why is not None:
-        names = ", ".join(f"@{each.name}" for each in wanted)
-        line = item.where.line
-        return Expanded((), (*problems, f"{_shown(entry.file, root)}:{line}: left out {names}: {why}"))
+        names = ", ".join(f"@{each.name}" for each in asked)
+        problems.append(f"{_shown(entry.file, root)}:{item.where.line}: left out {names}: {why}")
+        wanted = [each for each in wanted if each not in asked]
     blocks: list[str] = []
     for each in wanted:
         try:
@@ -109,11 +108,16 @@ def _mentions_item(definition: Definition, cwd: str, env: Mapping[str, str], tru
     entry, body, context = definition.entry, definition.body, PromptContext(cwd=cwd, env=env)
     targets: list[str] = []
     line: int | None = None
+    root = _root(cwd)
     for mention in mentions(body) if entry.kind == "command" else ():
         wanted = next(wanted_files([mention], context), None)
-        if isinstance(wanted, Wanted) or is_partly_placeholder(mention.word):
-            line = line or definition.first_line + body[: body.index(mention.word)].count("\n")
-            targets.append(target(wanted.path, _root(cwd)) if isinstance(wanted, Wanted) else mention.word)
+        if isinstance(wanted, Wanted) and is_below(wanted.path, root):
+            targets.append(target(wanted.path, root))
+        elif is_partly_placeholder(mention.word):
+            targets.append(mention.word)
+        else:
+            continue
+        line = line or definition.first_line + body[: body.index(mention.word)].count("\n")
     return include_item(trust, Where(entry.file, locate=lambda _: line), targets)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.include_items import include_item, inside, leads_elsewhere, link_item, target
+from hookline.agent.include_items import include_item, inside, is_below, leads_elsewhere, link_item, target
 from hookline.agent.prompts.mentions import Mention, Reading
 from hookline.agent.safe_files import UnreadableError, chunks, opened
 from hookline.dialects.dialect import upward, user_directory
@@ -175,12 +175,17 @@ def includes_of(text: str, file: str, env: Mapping[str, str]) -> list[Include]:
     return list(found.values())
 
 
+def readable(found: Iterable[Include], source: Source) -> list[Include]:
+    """Return the includes that may be read once the user trusts them."""
+    return [each for each in found if each.exists and is_below(each.path, source.within)]
+
+
 def trust_item(source: Source, includes: Iterable[Include], trust: Trust) -> TrustItem:
     """Return what the user has to trust for a file to include these."""
-    existing = [each for each in includes if each.exists]
-    line = existing[0].line if existing else None
+    found = list(includes)
+    line = found[0].line if found else None
     where = Where(source.file, locate=lambda _: line)
-    return include_item(trust, where, [target(each.path, source.within) for each in existing])
+    return include_item(trust, where, [target(each.path, source.within) for each in found])
 
 
 def instruction_items(cwd: str, env: Mapping[str, str], trust: Trust) -> Iterator[TrustItem]:
@@ -200,7 +205,7 @@ def instruction_items(cwd: str, env: Mapping[str, str], trust: Trust) -> Iterato
         seen.add(real)
         if source.parent is None and source.leads_elsewhere:
             yield link_item(source.file, source.within, trust)
-        found = [] if source.globs else [each for each in includes_of(text, source.file, env) if each.exists]
+        found = [] if source.globs else readable(includes_of(text, source.file, env), source)
         if found:
             yield trust_item(source, found, trust)
             waiting += [source.included(each.path) for each in found if source.depth < DEEPEST]

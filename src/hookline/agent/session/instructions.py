@@ -19,6 +19,7 @@ from hookline.agent.session.instruction_files import (
     matching_rules,
     nested,
     read_instructions,
+    readable,
     trust_item,
 )
 from hookline.agent.turn.includes import Includes
@@ -111,13 +112,13 @@ class Instructions:
     async def _follow(self, source: Source, text: str) -> None:
         """Load the files that a file includes."""
         found = await asyncio.to_thread(includes_of, text, source.file, self._workplace.env)
-        existing = [each for each in found if each.exists]
-        why = self._untrusted(source, trust_item(source, existing, self._trust)) if existing else None
+        asked = readable(found, source)
+        why = self._untrusted(source, trust_item(source, asked, self._trust)) if asked else None
         if why is not None:
-            names = ", ".join(f"@{one_line(each.name, 200)}" for each in existing[:_MOST_NAMED])
-            more = f" and {len(existing) - _MOST_NAMED} more" if len(existing) > _MOST_NAMED else ""
-            self._user.warn(f"{self._at(source, existing[0])}: left out {names}{more}: {why}")
-            return
+            names = ", ".join(f"@{one_line(each.name, 200)}" for each in asked[:_MOST_NAMED])
+            more = f" and {len(asked) - _MOST_NAMED} more" if len(asked) > _MOST_NAMED else ""
+            self._user.warn(f"{self._at(source, asked[0])}: left out {names}{more}: {why}")
+            found = [each for each in found if each not in asked]
         for number, each in enumerate(found):
             try:
                 await self._include(each, source, number)

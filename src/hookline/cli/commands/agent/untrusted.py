@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 
+from hookline.agent.include_items import LABEL
 from hookline.agent.project_items import project_items
 from hookline.cli.text import count_of
 from hookline.config.engine import Engine
@@ -36,11 +37,14 @@ class Waiting:
     def notice(self) -> str:
         """One line about what does not run."""
         parts: list[str] = []
+        including = [item for item in self._items if item.label == LABEL]
         for kind, word in _WORDS.items():
-            of_kind = [item for item in self._items if item.kind == kind]
+            of_kind = [item for item in self._items if item.kind == kind and item not in including]
             if of_kind:
                 files = ", ".join(dict.fromkeys(item.file for item in of_kind))
                 parts.append(f"{count_of(len(of_kind), word)} ({files})")
+        if including:
+            parts.append(f"files included by {', '.join(dict.fromkeys(item.file for item in including))}")
         what = one_line("; ".join(parts), _LONGEST)
         return f"not trusted, so not used: {what}. Run `hookline trust` to see it and decide"
 
