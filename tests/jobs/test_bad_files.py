@@ -138,17 +138,29 @@ def test_a_queue_that_breaks_while_jobs_run_ends_the_command(tmp_path: Path) -> 
     assert "disk I/O error: look at the disk and the files beside it (-wal, -shm)" in ran.stderr
 
 
-def test_what_is_shown_of_a_job_has_no_secrets(tmp_path: Path) -> None:
-    file = _queue(tmp_path)
+def _submit(home: Path, job_id: str, payload: object) -> None:
+    file = _queue(home)
     file.parent.mkdir(parents=True)
-    payload = {"tool_input": {"command": "export TOKEN=ghp_" + "a1B2" * 9, "password": "hunter22"}}
     stored = StoredCall(
         hook="k", name="scan", type="command", event="PostToolUse", event_id="e", dialect="native",
-        payload=msgspec.Raw(msgspec.json.encode(payload)), scene=Scene(session_id="s", cwd=str(tmp_path)),
+        payload=msgspec.Raw(msgspec.json.encode(payload)), scene=Scene(session_id="s", cwd=str(home)),
     )  # fmt: skip
     queue = DurableFile(str(file))
-    queue.submit(Job(id="0001", session="s", queue="files", body=msgspec.json.encode(stored)))
+    queue.submit(Job(id=job_id, session="s", queue="files", body=msgspec.json.encode(stored)))
     queue.close()
+
+
+def test_a_job_with_a_damaged_id_becomes_a_dead_letter_like_any_other(tmp_path: Path) -> None:
+    _submit(tmp_path, "no number", {})
+    ran = run_cli(["jobs", "run"], tmp_path, tmp_path, timeout=20)
+    assert (ran.status, ran.stdout) == (1, "0 jobs run to the end, 0 left to others, 1 dead letter\n")
+    shown = run_cli(["jobs", "show", "no number"], tmp_path, tmp_path)
+    assert "has no such hook any more" in shown.stdout
+
+
+def test_what_is_shown_of_a_job_has_no_secrets(tmp_path: Path) -> None:
+    payload = {"tool_input": {"command": "export TOKEN=ghp_" + "a1B2" * 9, "password": "hunter22"}}
+    _submit(tmp_path, "0001", payload)
     for words in ([], ["--json"]):
         shown = run_cli(["jobs", "show", "0001", *words], tmp_path, tmp_path)
         assert shown.status == 0

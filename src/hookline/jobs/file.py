@@ -13,7 +13,6 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from hookline.jobs import jobs_path
@@ -95,8 +94,8 @@ CREATE TABLE IF NOT EXISTS away (
 CREATE TABLE IF NOT EXISTS member (machine TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 _INSERT: Final = (
-    "INSERT OR IGNORE INTO job (id, session, lane, ordered, state, lease_until, owner, sent, body)"
-    " SELECT ?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7, ?8 WHERE NOT EXISTS (SELECT 1 FROM done WHERE id = ?1)"
+    "INSERT OR IGNORE INTO job (id, session, lane, ordered, body, state, sent, lease_until, owner, epoch, attempts)"
+    " SELECT ?1, ?2, ?3, ?4, ?5, 'queued', ?6, ?7, ?8, ?9, ?10 WHERE NOT EXISTS (SELECT 1 FROM done WHERE id = ?1)"
 )
 _INTO_LEDGER: Final = (
     "INSERT OR REPLACE INTO done SELECT id, session, lane, attempts, sent, ?, ? FROM job WHERE id = ?"
@@ -113,8 +112,8 @@ _ALL: Final = f"{_JOBS} UNION ALL {_OVER}"
 _CLAIMED: Final = (
     "SELECT id, session, lane, CAST(body AS BLOB), ordered, CAST(attempts AS INTEGER), CAST(epoch AS INTEGER)"
 )
-_FINISH: Final = "UPDATE job SET state = ?, settled = ?, why = ?, owner = NULL"
-_FIND: Final = f"SELECT * FROM ({_ALL}) WHERE substr(id, 1, ?) = ?"  # noqa: S608 our own words, as all of these
+_BURY: Final = "UPDATE job SET state = 'dead', settled = ?, why = ?, owner = NULL WHERE id = ?"
+_FIND: Final = f"SELECT * FROM ({_ALL}) WHERE substr(id, 1, ?) = ?"
 #: What is noted of a job whose process ended while it ran.
 _LOST: Final = "its process ended"
 _AT_WORK: Final = "SELECT count(*), total(why = ?) FROM job WHERE owner = ? AND state = 'running'"
@@ -171,10 +170,14 @@ class DurableFile:
 
     def submit(self, job: Job) -> bool:
         owner = None if job.queue == FLEET else self.owner
-        values = (
-            job.id, job.session, job.queue, job.ordered, now() + self.lease, owner, time.time(), job.body,
-        )  # fmt: skip
-        return self._do(partial(_insert, values))
+        return self._do(lambda connection: self._insert(connection, job, owner))
+
+    def _insert(
+        self, connection: "Connection", job: Job, owner: str | None, epoch: int = 0, attempts: int = 0
+    ) -> bool:
+        """Put a job into the queue. False: its id is there, or in the ledger."""
+        values = job.id, job.session, job.queue, job.ordered, job.body, time.time(), now() + self.lease
+        return connection.execute(_INSERT, (*values, owner, epoch, attempts)).rowcount == 1
 
     def claim(self, queues: Sequence[str], most: int) -> Sequence[Lease]:
         """A job whose process ended may be the reason for that: it is begun when nothing else runs, and runs alone."""
@@ -235,15 +238,15 @@ class DurableFile:
 
     def keep(self) -> None:
         """This process lives, and means to run what it has accepted."""
-        self._do(
-            lambda connection: connection.execute(
-                "UPDATE job SET lease_until = ? WHERE owner = ? AND settled IS NULL",
-                (now() + self.lease, self.owner),
-            )
+        self._change(
+            "UPDATE job SET lease_until = ? WHERE owner = ? AND settled IS NULL",
+            now() + self.lease,
+            self.owner,
         )
 
     def holds(self) -> bool:
         query = "SELECT 1 FROM job WHERE owner = ? AND settled IS NULL LIMIT 1"
+        # Opens the file in any case: one that cannot be opened may hold jobs of this process.
         return self._do(lambda connection: connection.execute(query, (self.owner,)).fetchone() is not None)
 
     def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
@@ -264,22 +267,16 @@ class DurableFile:
 
     def _held(self, lease: Lease, change: str, *values: object) -> bool:
         """Make a change that only the holder of the lease may make."""
-        held = (lease.job.id, lease.epoch, self.owner)
-        return self._do(lambda connection: connection.execute(change + _HELD, (*values, *held)).rowcount == 1)
+        return self._change(change + _HELD, *values, lease.job.id, lease.epoch, self.owner) == 1
 
     def _finish(
         self, lease: Lease, state: Literal["settled", "dead"], wakes: Sequence[Wake], why: str
     ) -> Settled:
         def finish(connection: "Connection") -> Settled:
-            ended = connection.execute(
-                _FINISH + _HELD,
-                (state, time.time(), why, lease.job.id, lease.epoch, self.owner),
-            )
-            if ended.rowcount != 1:
+            held = lease.job.id, lease.epoch, self.owner
+            if connection.execute("SELECT 1 FROM job" + _HELD, held).fetchone() is None:
                 return "lost"
-            if state == "settled":  # a dead letter can be tried again
-                to_ledger(connection, lease.job.id, why)
-            insert_wakes(connection, wakes)
+            end_job(connection, lease.job.id, state, wakes, why)
             return state
 
         return self._write(finish)
@@ -301,37 +298,23 @@ class DurableFile:
     # -- wakes
 
     def wakes(self, session: str) -> Sequence[Wake]:
-        if not self.exists:
-            return ()
-        rows = self._do(
-            lambda connection: connection.execute(
-                "SELECT id, session, body FROM wake WHERE session = ? AND seen IS NULL"
-                " AND id NOT IN (SELECT id FROM away) ORDER BY n",
-                (session,),
-            ).fetchall()
-        )
+        return self._wakes("session = ? AND seen IS NULL AND id NOT IN (SELECT id FROM away)", session)
+
+    def _wakes(self, which: str, *values: object) -> list[Wake]:
+        rows = self._rows(f"SELECT id, session, body FROM wake WHERE {which} ORDER BY n", *values)
         return [Wake(id=wake_id, session=whose, body=bytes(body)) for wake_id, whose, body in rows]
 
     def seen(self, wake_id: str) -> None:
-        if not self.exists:
-            return
-        self._do(
-            lambda connection: connection.execute(
-                "UPDATE wake SET seen = ?, body = x'' WHERE id = ? AND seen IS NULL", (time.time(), wake_id)
+        if self.exists:
+            self._change(
+                "UPDATE wake SET seen = ?, body = x'' WHERE id = ? AND seen IS NULL", time.time(), wake_id
             )
-        )
 
     def listen(self, session: str) -> bool:
-        if not self.exists:
+        if not self._rows("SELECT 1 FROM member"):
             return False
-
-        def listen(connection: "Connection") -> bool:
-            if connection.execute("SELECT 1 FROM member").fetchone() is None:
-                return False
-            connection.execute(_LISTEN, (session, self.owner))
-            return True
-
-        return self._do(listen)
+        self._change(_LISTEN, session, self.owner)
+        return True
 
     # -- looking, and what the user does by hand
 
@@ -348,13 +331,11 @@ class DurableFile:
 
     def requeue(self, job_id: str) -> bool:
         """Try a dead letter again, or at once what waits for its next attempt. False: it is neither."""
-        return self._do(
-            lambda connection: connection.execute(
-                "UPDATE job SET state = 'queued', attempts = 0, due = 0, settled = NULL, owner = NULL, why = '',"
-                " epoch = epoch + 1 WHERE id = ? AND state IN ('dead', 'queued')",
-                (job_id,),
-            ).rowcount == 1
-        )  # fmt: skip
+        change = (
+            "UPDATE job SET state = 'queued', attempts = 0, due = 0, settled = NULL, owner = NULL, why = '',"
+            " epoch = epoch + 1 WHERE id = ? AND state IN ('dead', 'queued')"
+        )
+        return self._change(change, job_id) == 1
 
     def drop(self, job_id: str) -> bool:
         """Forget a dead letter, or a job that has not begun. False: it is running, or over."""
@@ -369,24 +350,21 @@ class DurableFile:
         return self._write(drop) if self.exists else False
 
     def _known(self, query: str, *values: object) -> Sequence[JobInfo]:
-        if not self.exists:
-            return ()
-        rows = self._do(lambda connection: connection.execute(query, values).fetchall())
         return [
             JobInfo(
                 id=job_id, session=session, queue=queue, state=state, attempts=attempts, sent=sent, settled=settled,
                 owner=owner, wait=max(0.0, due - now()) if state == "queued" and queue != FLEET else 0.0, why=why,
                 body=bytes(body),
             )
-            for _n, job_id, session, queue, state, attempts, sent, settled, owner, due, why, body in rows
+            for _n, job_id, session, queue, state, attempts, sent, settled, owner, due, why, body
+            in self._rows(query, *values)
         ]  # fmt: skip
 
     def changed(self) -> bool:
-        if not self.exists:
-            return False
-        (version,) = self._do(lambda connection: connection.execute("PRAGMA data_version").fetchone())
-        changed, self._version = version != self._version, version
-        return changed
+        before, version = self._version, self._rows("PRAGMA data_version")
+        if version:
+            self._version = version[0][0]
+        return self._version != before
 
     # -- the file
 
@@ -407,6 +385,19 @@ class DurableFile:
                 pass  # they are found by their lease
             finally:
                 connection.close()
+
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        """Return what a query finds. Looking makes no file: where there is none, nothing is found."""
+        return (
+            self._do(lambda connection: connection.execute(query, values).fetchall()) if self.exists else []
+        )
+
+    def _count(self, which: str, *values: object) -> int:
+        return sum(number for (number,) in self._rows(f"SELECT count(*) FROM {which}", *values))
+
+    def _change(self, change: str, *values: object) -> int:
+        """Make one change. Return how many rows it concerned."""
+        return self._do(lambda connection: connection.execute(change, values).rowcount)
 
     def _write(self, change: "Callable[[Connection], T]") -> T:
         """All of a change, or nothing."""
@@ -531,15 +522,22 @@ def _ready(queues: Sequence[str]) -> str:
     return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {IN_TURN}"
 
 
-def _insert(values: tuple[object, ...], connection: "Connection") -> bool:
-    return connection.execute(_INSERT, values).rowcount == 1
-
-
 def insert_wakes(connection: "Connection", wakes: Sequence[Wake]) -> None:
     connection.executemany(
         "INSERT OR IGNORE INTO wake (id, session, body, at) VALUES (?, ?, ?, ?)",
         [(wake.id, wake.session, wake.body, time.time()) for wake in wakes],
     )
+
+
+def end_job(
+    connection: "Connection", job_id: str, state: Literal["settled", "dead"], wakes: Sequence[Wake], why: str
+) -> None:
+    """Note that a job is over, and its wakes. A dead letter stays in the queue: it can be tried again."""
+    if state == "settled":
+        to_ledger(connection, job_id, why)
+    else:
+        connection.execute(_BURY, (time.time(), why, job_id))
+    insert_wakes(connection, wakes)
 
 
 def to_ledger(connection: "Connection", job_id: str, why: str) -> None:

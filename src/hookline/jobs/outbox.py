@@ -5,25 +5,24 @@ file of one machine at a time, as sessions see it: one that goes to another mach
 session here sees it; it is removed when the other machine has said that it has it.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
 from hookline.jobs import jobs_path
-from hookline.jobs.file import IN_TURN, DurableFile, insert_wakes, to_ledger
+from hookline.jobs.file import IN_TURN, DurableFile, end_job, insert_wakes
 from hookline.jobs.owner import is_gone, now
 from hookline.jobs.port import FLEET, Job, Wake
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-#: A later time is of a clock that has begun anew.
-_LONGEST: Final = 3600.0
+#: For the values of `_later`.
+_DUE: Final = "NOT (due BETWEEN ? AND ?)"
 _SENDABLE: Final = (
-    "SELECT id, session, body, ordered, epoch, attempts, sent FROM job WHERE lane = ? AND settled IS NULL"  # noqa: S608 our own words
-    f" AND NOT (due BETWEEN ? AND ?) AND {IN_TURN} ORDER BY n LIMIT ?"
+    "SELECT id, session, body, ordered, epoch, attempts, sent FROM job WHERE lane = ? AND settled IS NULL"
+    f" AND {_DUE} AND {IN_TURN} ORDER BY n LIMIT ?"
 )
 #: Listeners whose process is gone, and that nothing waits for.
 _IDLE: Final = (
@@ -74,17 +73,15 @@ class Outbox(DurableFile):
 
     def join(self, machine: str) -> None:
         """From now on sessions of this user listen for other machines, too."""
-        self._do(lambda connection: connection.execute("INSERT OR IGNORE INTO member VALUES (?)", (machine,)))
+        self._change("INSERT OR IGNORE INTO member VALUES (?)", machine)
 
     def outgoing(self, most: int) -> Sequence[Outgoing]:
-        """What is to be sent, or looked after: in its order, where one was asked for."""
-        values = FLEET, now(), now() + _LONGEST, most
-        rows = self._do(lambda connection: connection.execute(_SENDABLE, values).fetchall())
+        """Return what is to be sent, or looked after: in its order, where one was asked for."""
         return [
             Outgoing(
                 Job(id=i, session=s, queue=FLEET, body=bytes(body), ordered=bool(o)), epoch, attempts, sent
             )
-            for i, s, body, o, epoch, attempts, sent in rows
+            for i, s, body, o, epoch, attempts, sent in self._rows(_SENDABLE, FLEET, *_later(), most)
         ]
 
     def sent(self, jobs: Sequence[Outgoing], seconds: float, why: str = "") -> None:
@@ -98,15 +95,14 @@ class Outbox(DurableFile):
 
     def ask_again(self) -> None:
         """The server has lost what it had: look after everything now."""
-        self._do(lambda connection: connection.execute("UPDATE job SET due = 0 WHERE lane = ?", (FLEET,)))
+        self._change("UPDATE job SET due = 0 WHERE lane = ?", FLEET)
 
     def waiting(self) -> int:
-        query = "SELECT count(*) FROM job WHERE lane = ? AND settled IS NULL"
-        return self._do(lambda connection: connection.execute(query, (FLEET,)).fetchone()[0])
+        return self._count("job WHERE lane = ? AND settled IS NULL", FLEET)
 
     def away_count(self) -> int:
-        """Wakes on their way to other machines."""
-        return self._do(lambda connection: connection.execute("SELECT count(*) FROM away").fetchone()[0])
+        """Count the wakes on their way to other machines."""
+        return self._count("away")
 
     def finish(
         self,
@@ -120,21 +116,15 @@ class Outbox(DurableFile):
         """The result of a job, once. False: it was there before, or the user has dropped the job."""
 
         def finish(connection: "Connection") -> bool:
-            found = connection.execute(
-                "SELECT session FROM job WHERE id = ? AND epoch = ? AND lane = ? AND settled IS NULL",
-                (job_id, turn, FLEET),
-            ).fetchone()
+            query = "SELECT session FROM job WHERE id = ? AND epoch = ? AND lane = ? AND settled IS NULL"
+            found = connection.execute(query, (job_id, turn, FLEET)).fetchone()
             if found is None:
                 return False
             (session,) = found
-            connection.execute(
-                "UPDATE job SET state = ?, settled = ?, why = ?, attempts = ? WHERE id = ?",
-                (state, time.time(), why, tries, job_id),
-            )
-            if state == "settled":
-                to_ledger(connection, job_id, why)
+            connection.execute("UPDATE job SET attempts = ? WHERE id = ?", (tries, job_id))
             # They are for the session that asked, whatever the other machine says.
-            insert_wakes(connection, [Wake(id=each.id, session=session, body=each.body) for each in wakes])
+            own = [Wake(id=each.id, session=session, body=each.body) for each in wakes]
+            end_job(connection, job_id, state, own, why)
             # If that is on another machine now, no process here may begin to tell it.
             connection.executemany(
                 "INSERT OR IGNORE INTO away (id, session, machine) SELECT ?, session, elsewhere FROM listener"
@@ -147,38 +137,23 @@ class Outbox(DurableFile):
 
     def again(self, job_id: str) -> None:
         """Its result was here and is gone, with the end of a machine: it is another turn."""
-        self._do(
-            lambda connection: connection.execute(
-                "UPDATE job SET epoch = epoch + 1, attempts = 0, due = 0 WHERE id = ? AND settled IS NULL",
-                (job_id,),
-            )
+        self._change(
+            "UPDATE job SET epoch = epoch + 1, attempts = 0, due = 0 WHERE id = ? AND settled IS NULL", job_id
         )
 
     # -- sessions, and wakes on their way
 
     def listeners(self) -> Sequence[LocalSession]:
-        """Of sessions that are open here, or that something waits for; the others are forgotten."""
-
-        def look(connection: "Connection") -> list[LocalSession]:
-            found = [
-                LocalSession(*row)
-                for row in connection.execute(
-                    "SELECT session, owner, claimed, elsewhere FROM listener"
-                ).fetchall()
-            ]
-            idle = {
-                row[0]
-                for row in connection.execute(f"SELECT session FROM listener WHERE {_IDLE}").fetchall()  # noqa: S608 our own words
-            }
-            gone = [each for each in found if each.session in idle and not each.alive]
-            for each in gone:
-                connection.execute(
-                    f"DELETE FROM listener WHERE session = ? AND owner = ? AND {_IDLE}",  # noqa: S608 as above
-                    (each.session, each.owner),
-                )
-            return [each for each in found if each not in gone]
-
-        return self._do(look)
+        """Return the sessions that are open here, or that something waits for; the others are forgotten."""
+        found: list[LocalSession] = []
+        for *values, idle in self._rows(f"SELECT session, owner, claimed, elsewhere, {_IDLE} FROM listener"):
+            each = LocalSession(*values)
+            if idle and not each.alive:
+                forget = f"DELETE FROM listener WHERE session = ? AND owner = ? AND {_IDLE}"
+                self._change(forget, each.session, each.owner)
+            else:
+                found.append(each)
+        return found
 
     def claimed(self, listener: LocalSession, revision: int) -> None:
         """The session is this machine's, by that revision."""
@@ -189,61 +164,48 @@ class Outbox(DurableFile):
         self._listener(listener, "elsewhere = ?", machine)
 
     def _listener(self, listener: LocalSession, change: str, value: object) -> None:
-        self._do(
-            lambda connection: connection.execute(
-                f"UPDATE listener SET {change} WHERE session = ? AND owner = ?",  # noqa: S608 our own words
-                (value, listener.session, listener.owner),
-            )
-        )
+        change = f"UPDATE listener SET {change} WHERE session = ? AND owner = ?"
+        self._change(change, value, listener.session, listener.owner)
 
     def send_away(self, listener: LocalSession) -> None:
         """What the session has not seen goes to the machine that has it. No process here may be telling it."""
-        self._do(
-            lambda connection: connection.execute(
-                "INSERT OR IGNORE INTO away (id, session, machine) SELECT id, session, ? FROM wake"
-                " WHERE session = ? AND seen IS NULL",
-                (listener.elsewhere, listener.session),
-            )
+        self._change(
+            "INSERT OR IGNORE INTO away (id, session, machine) SELECT id, session, ? FROM wake"
+            " WHERE session = ? AND seen IS NULL",
+            listener.elsewhere,
+            listener.session,
         )
 
     def leaving(self) -> Sequence[Leaving]:
-        """What is to be sent, or asked about."""
-        rows = self._do(
-            lambda connection: connection.execute(
-                "SELECT away.id, away.session, body, machine FROM away JOIN wake USING (id)"
-                " WHERE NOT (due BETWEEN ? AND ?) ORDER BY n LIMIT 64",
-                (now(), now() + 3600),
-            ).fetchall()
+        """Return what is to be sent, or asked about."""
+        rows = self._rows(
+            "SELECT away.id, away.session, body, machine FROM away JOIN wake USING (id)"
+            f" WHERE {_DUE} ORDER BY n LIMIT 64",
+            *_later(),
         )
         return [Leaving(Wake(id=i, session=s, body=bytes(body)), machine) for i, s, body, machine in rows]
 
-    def redirect(self, wake_id: str, machine: str) -> None:
-        self._do(
-            lambda connection: connection.execute(
-                "UPDATE away SET machine = ?, due = 0 WHERE id = ?", (machine, wake_id)
-            )
-        )
-
     def look_again(self, wake_id: str, seconds: float) -> None:
-        self._do(
-            lambda connection: connection.execute(
-                "UPDATE away SET due = ? WHERE id = ?", (now() + seconds, wake_id)
-            )
-        )
+        self._change("UPDATE away SET due = ? WHERE id = ?", now() + seconds, wake_id)
 
     def left(self, wake_id: str) -> None:
         """The other machine has it."""
 
         def left(connection: "Connection") -> None:
-            connection.execute("DELETE FROM wake WHERE id = ?", (wake_id,))
-            connection.execute("DELETE FROM away WHERE id = ?", (wake_id,))
+            for table in ("wake", "away"):
+                connection.execute(f"DELETE FROM {table} WHERE id = ?", (wake_id,))
 
         self._write(left)
 
     def stays(self, wake_id: str) -> None:
         """It is for a session of this machine after all."""
-        self._do(lambda connection: connection.execute("DELETE FROM away WHERE id = ?", (wake_id,)))
+        self._change("DELETE FROM away WHERE id = ?", wake_id)
 
     def arrived(self, wake: Wake) -> None:
         """A wake that another machine had: it is there when this returns, and told once, however often it comes."""
         self._write(lambda connection: insert_wakes(connection, [wake]))
+
+
+def _later() -> tuple[float, float]:
+    """Return between which times what is not due yet is due. A later one is of a clock that has begun anew."""
+    return now(), now() + 3600.0

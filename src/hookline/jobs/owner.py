@@ -9,6 +9,8 @@ import time
 from functools import lru_cache
 from secrets import token_hex
 
+from hookline.handlers.process.procfs import process_info
+
 #: Separates the parts of a name.
 _SEPARATOR = "/"
 
@@ -51,11 +53,6 @@ def pid_of(owner: str) -> str:
 
 
 def _began(pid: int) -> str:
-    """When a process began, by the kernel's count: another one may have its number later. Empty: there is none."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-    except OSError:
-        return ""
-    # A zombie runs nothing any more.
-    return "" if fields[0] in (b"Z", b"X") else fields[19].decode()
+    """Return when a process began, by the kernel's count: another one may get its number later. Empty: it is gone."""
+    found = process_info(pid)
+    return str(found.started) if found is not None and found.alive else ""  # a zombie runs nothing any more

@@ -1,4 +1,4 @@
-"""What the engine needs of a durable queue, and the records that it holds.
+"""Define what the runner needs of a durable queue, and the records that it holds.
 
 What was accepted is settled or becomes a dead letter, and either can be seen. A job runs at least once; its result
 counts once, because only the holder of the current lease can settle it.
@@ -130,7 +130,7 @@ class Durable(Protocol):
         ...
 
     def seen(self, wake_id: str) -> None:
-        """It was told: never again."""
+        """Mark a wake as delivered."""
         ...
 
     def listen(self, session: str) -> bool:

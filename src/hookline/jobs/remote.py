@@ -5,19 +5,20 @@ What was taken stays in the file until its result is reported and the machine th
 
 import os
 import secrets
-import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
 from hookline.jobs.file import DurableFile
-from hookline.jobs.owner import now
 from hookline.jobs.port import Job, Lease, Settled, Wake
 from hookline.journal.file import state_dir
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
+
+#: For the wakes of a job, whose ids begin with its own and a dot: the length of that beginning, and the beginning.
+_ITS_WAKES: Final = "substr(id, 1, ?) = ?"
 
 
 class Report(Struct, frozen=True):
@@ -77,50 +78,38 @@ class RemoteJobs(DurableFile):
                 return False
             _forget(connection, job.id)  # an earlier turn
             connection.execute("INSERT INTO key (id, key) VALUES (?, ?)", (job.id, key))
-            connection.execute(
-                "INSERT INTO job (id, session, lane, ordered, state, lease_until, owner, sent, body, epoch, attempts)"
-                " VALUES (?, ?, ?, 0, 'queued', ?, ?, ?, ?, ?, ?)",
-                # Wakes are told from those of earlier turns by their epochs.
-                (
-                    job.id, job.session, job.queue, now() + self.lease, self.owner, time.time(), job.body, turn * 1000,
-                    tries,
-                ),
-            )  # fmt: skip
-            return True
+            # Wakes are told from those of earlier turns by their epochs.
+            return self._insert(connection, job, self.owner, turn * 1000, tries)
 
         return self._write(take)
 
     def keys(self, *, told: bool) -> Sequence[str]:
         """Keys of what is here: of results that the ledger has, or of everything else."""
-        query = "SELECT key FROM key WHERE told = ?"
-        return [key for (key,) in self._do(lambda connection: connection.execute(query, (told,)).fetchall())]
+        return [key for (key,) in self._rows("SELECT key FROM key WHERE told = ?", told)]
 
     def tell(self, key: str, *, told: bool) -> None:
         """The ledger has the result; or has lost it. It stays here until the machine that asked has it."""
-        self._do(lambda connection: connection.execute("UPDATE key SET told = ? WHERE key = ?", (told, key)))
+        self._change("UPDATE key SET told = ? WHERE key = ?", told, key)
 
     def tell_all_again(self) -> None:
         """The server has lost what it had."""
-        self._do(lambda connection: connection.execute("UPDATE key SET told = 0"))
+        self._change("UPDATE key SET told = 0")
 
     def unsettled(self) -> int:
-        query = "SELECT count(*) FROM job WHERE settled IS NULL"
-        return self._do(lambda connection: connection.execute(query).fetchone()[0])
+        return self._count("job WHERE settled IS NULL")
 
     def reports(self) -> Sequence[Report]:
         """Results that the ledger does not have."""
 
-        def look(connection: "Connection") -> list[Report]:
-            rows = connection.execute(
-                "SELECT key, 'settled', d.why, d.id FROM key JOIN done AS d USING (id) WHERE told = 0"
-                " UNION ALL SELECT key, state, why, j.id FROM key JOIN job AS j USING (id)"
-                " WHERE state = 'dead' AND told = 0"
-            ).fetchall()
-            return [
-                Report(key, state, why, _wakes_of(connection, job_id)) for key, state, why, job_id in rows
-            ]
-
-        return self._do(look)
+        rows = self._rows(
+            "SELECT key, 'settled', d.why, d.id FROM key JOIN done AS d USING (id) WHERE told = 0"
+            " UNION ALL SELECT key, state, why, j.id FROM key JOIN job AS j USING (id)"
+            " WHERE state = 'dead' AND told = 0"
+        )
+        return [
+            Report(key, state, why, tuple(self._wakes(_ITS_WAKES, len(job_id) + 1, f"{job_id}.")))
+            for key, state, why, job_id in rows
+        ]
 
     def forget(self, key: str) -> None:
         """Its result is where it was asked for, or it was taken away: whatever still runs of it does not count."""
@@ -131,28 +120,16 @@ class RemoteJobs(DurableFile):
 
         self._write(forget)
 
-    def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
-        return self._after(super().settle(lease, wakes, why))
-
-    def bury(self, lease: Lease, wakes: Sequence[Wake], why: str) -> Settled:
-        return self._after(super().bury(lease, wakes, why))
-
-    def retry(self, lease: Lease, wakes: Sequence[Wake], why: str) -> Settled:
-        return self._after(super().retry(lease, wakes, why))
-
-    def _after(self, settled: Settled) -> Settled:
-        if settled in ("settled", "dead"):
+    def _finish(
+        self, lease: Lease, state: Literal["settled", "dead"], wakes: Sequence[Wake], why: str
+    ) -> Settled:
+        settled = super()._finish(lease, state, wakes, why)
+        if settled != "lost":
             self.on_change()
         return settled
 
 
-def _wakes_of(connection: "Connection", job_id: str) -> tuple[Wake, ...]:
-    query = "SELECT id, session, body FROM wake WHERE substr(id, 1, ?) = ? ORDER BY n"
-    rows = connection.execute(query, (len(job_id) + 1, f"{job_id}.")).fetchall()
-    return tuple(Wake(id=wake_id, session=session, body=bytes(body)) for wake_id, session, body in rows)
-
-
 def _forget(connection: "Connection", job_id: str) -> None:
     for table in ("job", "done", "key"):
-        connection.execute(f"DELETE FROM {table} WHERE id = ?", (job_id,))  # noqa: S608 our own words
-    connection.execute("DELETE FROM wake WHERE substr(id, 1, ?) = ?", (len(job_id) + 1, f"{job_id}."))
+        connection.execute(f"DELETE FROM {table} WHERE id = ?", (job_id,))
+    connection.execute(f"DELETE FROM wake WHERE {_ITS_WAKES}", (len(job_id) + 1, f"{job_id}."))

@@ -28,9 +28,10 @@ from hookline.jobs.stored import (
     goes_to_fleet,
     hook_key,
     queue_of,
+    run_number,
     stored_call,
 )
-from hookline.jobs.wakes import LOOK_SECONDS, Wakes
+from hookline.jobs.wakes import LOOK_SECONDS, Wakes, as_wakes, dead_letter, numbered
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON
 from hookline.model.payloads import read_value
@@ -43,9 +44,7 @@ if TYPE_CHECKING:
     from hookline.engine.engine import Engine
     from hookline.engine.session import Session
 
-#: Seconds until a queue that cannot be used is tried again; and after which `run_all` gives up: another process may
-#: hold it for a moment.
-_FAILED_SECONDS: Final = 0.25
+#: Seconds after which `run_all` gives up a queue that cannot be used: another process may hold it for a moment.
 _PATIENCE: Final = 1.0
 _LONGEST_WHY: Final = 500
 _PROBLEMS_KEPT: Final = 20
@@ -81,7 +80,7 @@ class JobRunner:
         self._adopts = False
         #: How many jobs run at once.
         self.at_once = 8
-        #: Seconds between two looks for what others have left.
+        #: Poll interval for orphaned jobs, in seconds.
         self.adopt_seconds = 1.0
         #: Calls that were accepted here, by the id of their job.
         self._held: dict[str, _Made] = {}
@@ -115,7 +114,7 @@ class JobRunner:
     # -- accepting
 
     def submit(self, state: DispatchState, prepared: PreparedHook, call: Call, act: int) -> str | None:
-        """None: it is committed, and will be run. Else why not."""
+        """Return None once queued, else the error."""
         session, hook = state.session, prepared.hook
         state.event_id = state.event_id or f"{self._engine.next_number():x}"
         key = self._key(hook)
@@ -138,7 +137,7 @@ class JobRunner:
             body=body,
             ordered=hook.order == "session",
         )
-        call.number = int(job_id[:14], 16)
+        call.number = run_number(job_id)
         if job.queue == FLEET:
             return self._send(session, job, rewake=stored.rewake)
         # Before it can be over.
@@ -278,7 +277,7 @@ class JobRunner:
         except DurableError as problem:
             self._problem(problem)
             self._failing_since = self._failing_since or perf_counter()
-            return None if self._gives_up(self._failing_since) else _FAILED_SECONDS
+            return None if self._gives_up(self._failing_since) else LOOK_SECONDS
         return self.adopt_seconds if due is None else max(due, 0.01)
 
     def _ended(self, job_id: str) -> None:
@@ -378,12 +377,9 @@ class JobRunner:
         """Settle an attempt, and tell the session what came of it. False: the lease was lost, nothing counts."""
         job = lease.job
         if how != "settled":
-            late = (_dead_letter(job, why),)
-        late = tuple(
-            replace(one, wake_id=f"{job.id}.{lease.epoch}.{place}") for place, one in enumerate(late)
-        )
-        wakes = [Wake(id=one.wake_id, session=job.session, body=msgspec.json.encode(one)) for one in late]
-        now = await self._settled(lease, how, wakes, why)
+            late = (dead_letter(job, why),)
+        late = numbered(late, job.id, lease.epoch)
+        now = await self._settled(lease, how, as_wakes(late, job.session), why)
         if now == "queued":
             return True
         held, expected = self._held.pop(job.id, None), self.wakes.forget(job.id)
@@ -434,7 +430,7 @@ class JobRunner:
             return f"what is stored of it cannot be read: {problem}"
         session = engine.session(stored.scene.session_id)
         session.scene = stored.scene
-        call = Call(hook, hook.event, payload, stored.scene, hook.timeout, int(lease.job.id[:14], 16))
+        call = Call(hook, hook.event, payload, stored.scene, hook.timeout, run_number(lease.job.id))
         call.directory, call.told_as, call.match_doubt = stored.directory, stored.told_as, stored.doubt
         prepared = PreparedHook(hook, engine.handlers.get(hook.kind))
         return _Made(DispatchState(session, hook.event, payload), prepared, call, stored.event_id)
@@ -468,24 +464,3 @@ class JobRunner:
     def _gives_up(self, since: float) -> bool:
         self._given_up |= self.patience is not None and perf_counter() - since > self.patience
         return self._given_up
-
-
-def _dead_letter(job: Job, why: str) -> LateMessage:
-    """What a session is told of a job that will not be run again."""
-    try:
-        stored = stored_call(job.body)
-    except ValueError:
-        stored = None
-    name = f"hook {stored.name}" if stored is not None else "a durable hook"
-    text = f"{name} was not run to its end: {why} (hookline jobs show {job.id[:8]})"
-    if stored is None:
-        return LateMessage(kind="message", text=text)
-    return LateMessage(
-        kind="wake" if stored.rewake else "message",
-        text=text,
-        hook=stored.name,
-        type=stored.type,
-        source=stored.source,
-        event=stored.event,
-        run_id=str(int(job.id[:14], 16)),
-    )

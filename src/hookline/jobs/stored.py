@@ -1,4 +1,4 @@
-"""A job as it is kept: one call of one hook, with all that is needed to make it again in another process."""
+"""Store one call of one hook, with all that is needed to make it again in another process."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -57,6 +57,22 @@ def stored_call(body: bytes) -> StoredCall:
         return _decode(body)
     except msgspec.MsgspecError as problem:
         raise ValueError(f"what is stored of it cannot be read: {problem}") from None
+
+
+def readable_call(body: bytes) -> StoredCall | None:
+    """Return what is stored of a call; None if it is damaged."""
+    try:
+        return stored_call(body)
+    except ValueError:
+        return None
+
+
+def run_number(job_id: str) -> int:
+    """Return the number by which all runs of a job are known; also of an id that is damaged."""
+    try:
+        return int(job_id[:14], 16)
+    except ValueError:
+        return int.from_bytes(job_id.encode()[:7])
 
 
 def hook_key(hook: Hook) -> str:

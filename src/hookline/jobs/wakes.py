@@ -1,4 +1,4 @@
-"""What came of durable hooks, told to the sessions that asked for it; also of those that other processes run."""
+"""Deliver durable hooks' results to their sessions, also those that other processes run."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable
@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 import msgspec
+from msgspec.structs import replace
 
 from hookline.engine.background import Inbox, LateMessage
-from hookline.jobs.port import Durable, DurableError, JobInfo, Wake
-from hookline.jobs.stored import stored_call
+from hookline.jobs.port import Durable, DurableError, Job, JobInfo, Wake
+from hookline.jobs.stored import readable_call, run_number
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
 
-#: Seconds between two looks at what other processes have done.
+#: Poll interval for what other processes have done, and for a queue that cannot be used, in seconds.
 LOOK_SECONDS: Final = 0.25
 _EXPECTED_SECONDS: Final = 0.05
 
@@ -136,7 +137,32 @@ class Wakes:
 
 
 def _wakes(job: JobInfo) -> bool:
-    try:
-        return stored_call(job.body).rewake
-    except ValueError:  # it is damaged: the process that runs it buries it
-        return False
+    stored = readable_call(job.body)  # if it is damaged, the process that runs it buries it
+    return stored is not None and stored.rewake
+
+
+def numbered(late: Iterable[LateMessage], job_id: str, epoch: int) -> tuple[LateMessage, ...]:
+    """Give the messages of one attempt the ids by which each is delivered once."""
+    return tuple(replace(one, wake_id=f"{job_id}.{epoch}.{place}") for place, one in enumerate(late))
+
+
+def as_wakes(late: Iterable[LateMessage], session: str) -> list[Wake]:
+    return [Wake(id=one.wake_id, session=session, body=msgspec.json.encode(one)) for one in late]
+
+
+def dead_letter(job: Job, why: str, how: str = "was not run to its end") -> LateMessage:
+    """Make what a session is told of a job that will not be run again."""
+    stored = readable_call(job.body)
+    name = f"hook {stored.name}" if stored is not None else "a durable hook"
+    text = f"{name} {how}: {why} (hookline jobs show {job.id[:8]})"
+    if stored is None:
+        return LateMessage(kind="message", text=text)
+    return LateMessage(
+        kind="wake" if stored.rewake else "message",
+        text=text,
+        hook=stored.name,
+        type=stored.type,
+        source=stored.source,
+        event=stored.event,
+        run_id=str(run_number(job.id)),
+    )

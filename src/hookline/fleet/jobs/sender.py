@@ -13,12 +13,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.background import LateMessage
 from hookline.fleet.connection import Fleet, token
 from hookline.fleet.jobs.ledger import Claim, Ledger, job_key
 from hookline.jobs.outbox import Outbox, Outgoing
-from hookline.jobs.port import Wake
-from hookline.jobs.stored import StoredCall, stored_call
+from hookline.jobs.stored import stored_call
+from hookline.jobs.wakes import as_wakes, dead_letter, numbered
 
 #: How many are sent at once.
 _AT_ONCE: Final = 64
@@ -151,22 +150,15 @@ class Sender:
         )
         data = msgspec.json.encode(message)
         if len(data) + _ENVELOPE > self._fleet.most_bytes:
-            self._bury(
-                out, f"it is larger than the {self._fleet.most_bytes:,} bytes that the server takes", stored
-            )
+            self._bury(out, f"it is larger than the {self._fleet.most_bytes:,} bytes that the server takes")
             return False
         subject = f"hl.job.{stored.fleet}.{token(out.job.session)}"
         # The server forgets the id after a while: this saves work, and nothing depends on it.
         await self._fleet.publish(subject, data, {"Nats-Msg-Id": f"{key}.{out.sent}"})
         return True
 
-    def _bury(self, out: Outgoing, why: str, stored: StoredCall | None = None) -> None:
-        name = f"hook {stored.name}" if stored is not None else "a hook"
-        late = LateMessage(
-            kind="wake" if stored is not None and stored.rewake else "message", hook=stored.name if stored else "",
-            text=f"{name} was not run by the fleet: {why} (hookline jobs show {out.job.id[:8]})",
-            wake_id=f"{out.job.id}.{out.turn}.0",
-        )  # fmt: skip
-        wake = Wake(id=late.wake_id, session=out.job.session, body=msgspec.json.encode(late))
-        self._outbox.finish(out.job.id, out.turn, "dead", (wake,), why, out.sent)
+    def _bury(self, out: Outgoing, why: str) -> None:
+        late = numbered([dead_letter(out.job, why, "was not run by the fleet")], out.job.id, out.turn)
+        wakes = as_wakes(late, out.job.session)
+        self._outbox.finish(out.job.id, out.turn, "dead", wakes, why, out.sent)
         self._note(f"a job is a dead letter: {why}")

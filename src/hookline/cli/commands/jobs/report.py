@@ -9,7 +9,7 @@ from msgspec import Struct
 from hookline.cli.text import count_of, json_lines, table, with_tilde
 from hookline.jobs.owner import pid_of
 from hookline.jobs.port import FLEET, JobInfo
-from hookline.jobs.stored import StoredCall, stored_call
+from hookline.jobs.stored import StoredCall, readable_call
 from hookline.model.safe_text import one_line, printable
 
 _SHORT = 8
@@ -79,10 +79,7 @@ class JobsDocument(Struct, frozen=True, kw_only=True):
 
 
 def job_document(job: JobInfo, *, payload: bool = False) -> JobDocument:
-    try:
-        stored = stored_call(job.body) if job.body else None
-    except ValueError:
-        stored = None
+    stored = readable_call(job.body)
     return JobDocument(
         id=job.id,
         state=job.state,
