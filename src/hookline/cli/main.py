@@ -5,7 +5,6 @@ Also what the parsers of all commands have in common. Every command imports this
 
 from collections.abc import Coroutine, Sequence
 from importlib import import_module
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import ExitStatus, columns, note, open_standard_streams, show
@@ -93,17 +92,15 @@ def _run(
 ) -> int:
     if command is None and words and not words[0].startswith("-"):
         return _no_such_command(words[0])
-    args = _plain_args(command, words[1:]) if command is not None else None
-    if args is None:
-        parser = build_parser(command)
-        args = parsed(parser, words)
-        if args.version:
-            from hookline import __version__
+    parser = build_parser(command)
+    args = parsed(parser, words)
+    if args.version:
+        from hookline import __version__
 
-            return show(f"hookline {__version__}")
-        if command is None:
-            parser.print_help()
-            return ExitStatus.PROBLEM
+        return show(f"hookline {__version__}")
+    if command is None:
+        parser.print_help()
+        return ExitStatus.PROBLEM
     if command not in _FIND_HOME or getattr(args, "action", "run") != "run":
         _find_home(getattr(args, "home", None))
     args.screen, args.console = screen, console
@@ -138,12 +135,6 @@ def parsed(parser: "Parser", words: Sequence[str]) -> "argparse.Namespace":
     if rest:
         args.words = [*args.words, *rest]
     return args
-
-
-def _plain_args(command: str, words: Sequence[str]) -> "argparse.Namespace | SimpleNamespace | None":
-    """What a command reads by itself, because loading argparse would take too long; None: argparse is to read it."""
-    read = getattr(import_module(f"hookline.cli.commands.{command}"), "read_plain_words", None)
-    return read(words) if read is not None else None
 
 
 def _no_such_command(word: str) -> ExitStatus:

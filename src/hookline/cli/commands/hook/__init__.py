@@ -1,7 +1,5 @@
 """`hookline hook`: Hookline as one hook inside another agent."""
 
-from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hookline.cli.main import add_home_option, add_strict_option, command_parser
@@ -39,31 +37,6 @@ def add_parser(commands: Any) -> None:
     add_strict_option(parser)
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
     _block_when_misused(parser)
-
-
-def read_plain_words(words: Sequence[str]) -> SimpleNamespace | None:
-    """The arguments, where they are as in the entries of agents; None for anything else, which argparse reads.
-
-    An agent starts this for each of its tool calls, and argparse takes as long as a guard.
-    """
-    args = SimpleNamespace(
-        words=[], dialect=None, config=None, source=None, home=None, strict=False, print_config=None
-    )
-    rest = iter(words)
-    for word in rest:
-        if not word.startswith("-"):
-            args.words.append(word)
-        elif word == "--strict":
-            args.strict = True
-        elif word not in ("--dialect", "--config", "--home") or (value := next(rest, "-")).startswith("-"):
-            return None
-        elif word == "--dialect":
-            args.dialect = value
-        elif word == "--home":
-            args.home = value
-        else:
-            args.config = [*(args.config or ()), value]
-    return args
 
 
 def _block_when_misused(parser: Any) -> None:

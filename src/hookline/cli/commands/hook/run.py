@@ -9,7 +9,6 @@ from hookline.cli.output import ExitStatus, note, show
 
 if TYPE_CHECKING:
     import argparse
-    from types import SimpleNamespace
 
     from hookline.dialects.dialect import Dialect
     from hookline.dialects.install import HookCall
@@ -21,7 +20,7 @@ _SECONDS_AT_END = 60
 _RELAY = "hookline-relay"
 
 
-def run(args: "argparse.Namespace | SimpleNamespace") -> int:
+def run(args: "argparse.Namespace") -> int:
     if args.print_config is not None:
         return _print_entries(args.print_config, args.words)
     try:
