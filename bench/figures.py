@@ -344,8 +344,7 @@ FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("import hookline, against import asyncio, msgspec", import_hookline, 1.5),
     ("hookline fire less its hook, against import asyncio, msgspec", fire_one_hook, 1.6),
     ("hookline hook, one builtin guard, against import asyncio, msgspec", hook_plain_line, 1.75),
-    # One and a half without an event loop, which made whatever waits break. Loading what reads shell lines is the
-    # difference to a plain line.
+    # The same reader for every line, and an event loop: without one, whatever waits would break.
     ("hookline hook, a guard denies a line of two commands, against the same", hook_parsed_line, 1.75),
     ("trust in 100 hooks, against reading and hashing their scripts", trust_cost.cold, 3),
     ("trust in 100 hooks once more, against stat of their scripts", trust_cost.warm, 3),

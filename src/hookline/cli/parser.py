@@ -1,7 +1,4 @@
-"""How command lines are read and their mistakes reported: argparse in our terms.
-
-A module of its own, because `hookline hook` as agents call it does without argparse.
-"""
+"""Read command lines and report their mistakes: argparse in our terms."""
 
 import argparse
 from typing import Any

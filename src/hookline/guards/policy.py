@@ -117,13 +117,6 @@ class Policy(Struct, frozen=True, kw_only=True, dict=True):
     #: What it cannot see, for the page.
     cannot: tuple[str, ...] = ()
 
-    @property
-    def only_commands(self) -> bool:
-        """It is about single commands, whatever files they name."""
-        return not (
-            self.flows or self.written or self.secrets or self.outside or self.folders or self.protects
-        )
-
     def may_be_secret(self, path: str) -> bool:
         """Whether a path may be one of its secrets: most are none, and need not be compared with each."""
         return _is_found(self._any_secret, path)

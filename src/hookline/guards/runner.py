@@ -6,9 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from hookline.guards.policy import policy_of
-from hookline.guards.rows import LineReader, rows_for
-from hookline.matching.shell import ShellReader, ShellReading
-from hookline.matching.shell.plain import read_plain_line
+from hookline.guards.rows import LineReader
+from hookline.matching.shell import ShellReader
 from hookline.model.scene import Scene
 
 if TYPE_CHECKING:
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from hookline.tools.table import ToolTable
 
 _MOST_JUDGES = 256
-#: The tool of a shell in canonical terms, and arguments of it that change nothing about its line.
-_SHELL, _ABOUT_SHELL = "Bash", frozenset(("command", "description", "timeout", "run_in_background"))
 #: Tools whose lines are of a shell that is not read.
 _NOT_READ = frozenset(("powershell", "pwsh"))
 _PLAIN = frozenset((str, int, float, bool, type(None)))
@@ -59,8 +56,6 @@ class GuardRunner:
         self._reader = LineReader(reader if reader is not None else ShellReader())
         self._judges: dict[tuple[str, tuple[str, ...]], Judge] = {}
         self._last: _LastCall | None = None
-        #: The line that was looked at last, and its reading if it is a plain one.
-        self._plain: tuple[str, ShellReading | None] = ("", None)
 
     def problem(self, name: str, args: Sequence[str]) -> str | None:
         """Why a guard with these options cannot work."""
@@ -72,22 +67,6 @@ class GuardRunner:
         from hookline.guards.settings import problem  # noqa: PLC0415 most guards have no options
 
         return problem(policy, args)
-
-    def passes_plainly(self, name: str, payload: Any) -> bool:
-        """Whether a call in canonical terms is a plain line of a program that a guard over commands is not about.
-
-        Many are, and nothing more has to be loaded to see it; `verdict` would say nothing to such a call, either.
-        """
-        line = _shell_line(payload)
-        if line is None:
-            return False
-        if line != self._plain[0]:
-            self._plain = line, read_plain_line(line)
-        reading = self._plain[1]
-        if reading is None:
-            return False
-        policy = policy_of(name)
-        return policy.only_commands and not rows_for(reading.commands[0].words, policy.by_program)
 
     def verdict(
         self,
@@ -165,17 +144,6 @@ def _tools():
     from hookline.tools.table import folded  # noqa: PLC0415 see above
 
     return Place, read_call, CANONICAL, folded
-
-
-def _shell_line(payload: Any) -> str | None:
-    """The line of a call that says nothing else; None for any other call."""
-    arguments: Any = getattr(payload, "tool_input", None)
-    if getattr(payload, "tool_name", None) != _SHELL or type(arguments) is not dict:
-        return None
-    given = cast("dict[str, Any]", arguments)
-    line = given.get("command")
-    told = getattr(payload, "called_as", None) is not None or not _ABOUT_SHELL.issuperset(given)
-    return line if isinstance(line, str) and not told else None
 
 
 def _called(payload: Any, tool: str) -> str:

@@ -174,9 +174,6 @@ class GuardBuiltin:
     def judge(self, call: Call, spec: BuiltinSpec, scene: Scene) -> Outcome | None:
         """The answer about a call in the terms of the hook's agent."""
         hook = call.hook
-        canonical: bool = getattr(hook.wire, "standard_tools", False)
-        if canonical and self.guards.runner.passes_plainly(self.name, call.payload):
-            return None
         tools = getattr(hook.wire, "tools", None)
         found = self.guards.runner.verdict(self.name, spec.args, call.payload, scene, tools, hook.in_doubt)
         if found is not None and found.doubt:

@@ -4,17 +4,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
-from hookline.cli.commands.hook import read_plain_words
-from hookline.cli.main import build_parser, parsed
-from hookline.guards import GUARD_NAMES
-from hookline.guards.runner import GuardRunner
-from hookline.matching.shell.plain import PROGRAMS
-from hookline.model.payloads import ToolCall
-from hookline.model.scene import Scene
 from hookline.permissions.facts import category_of
 from hookline.resident.call.protect import CHANGING
 from hookline.tools.standard import STANDARD
@@ -30,17 +23,15 @@ matcher = "Bash"
 type = "builtin"
 command = "force-push"
 """
-#: None of them is needed to ask a builtin guard about a plain line.
+#: None of them is needed to ask a builtin guard about a line.
 _HEAVY = (
-    "argparse", "pathlib", "tempfile", "shutil", "shlex", "hashlib", "ctypes", "tomllib", "json", "yaml", "glob",
-    "fnmatch", "urllib.parse", "dataclasses",
+    "pathlib", "tempfile", "shutil", "hashlib", "ctypes", "json", "yaml", "glob", "urllib.parse", "dataclasses",
     "hookline.handlers.process.pool", "hookline.handlers.command", "hookline.handlers.deadline",
-    "hookline.matching.shell.walk.lines", "hookline.matching.conditions", "hookline.guards.judge",
-    "hookline.guards.paths", "hookline.tools.read_call", "hookline.trust.files", "hookline.permissions.facts",
+    "hookline.matching.conditions", "hookline.trust.files", "hookline.permissions.facts",
     "hookline.dialects.claude_code.answers", "hookline.dialects.claude_code.settings", "hookline.cli.requests",
 )  # fmt: skip
-#: 101 when this was written, and 167 before.
-_MOST_OF_OURS = 106
+#: 152 when this was written.
+_MOST_OF_OURS = 160
 
 #: Runs the command as its script does; when it ends, tells what was loaded.
 _PROBE = """
@@ -98,74 +89,11 @@ def test_a_builtin_guard_needs_little_else_than_a_loop(project: Path, whose: str
     assert len([name for name in ran.modules if name.startswith("hookline")]) <= _MOST_OF_OURS
 
 
-def test_a_line_that_is_not_plain_is_parsed_and_denied(project: Path) -> None:
+def test_a_line_is_parsed_and_denied(project: Path) -> None:
     _put(project / ".hookline", _GUARD)
     ran = called(project, "cd web && git push -f", "PreToolUse")
     said = json.loads(ran.stdout)["hookSpecificOutput"]
     assert said["permissionDecision"] == "deny"
-    assert "hookline.matching.shell.walk.lines" in ran.modules
-
-
-@every(
-    "words",
-    (
-        [], ["PreToolUse"], ["--dialect", "x"], ["--dialect", "x", "PreToolUse"], ["PreToolUse", "--dialect", "x"],
-        ["--config", "a", "--config", "b", "--strict"], ["--dialect", "x", "--dialect", "y"], ["A", "--strict", "B"],
-        ["--dialect", ""], [""], ["--home", "/h", "--dialect", "x"],
-    ),
-)  # fmt: skip
-def test_words_as_in_entries_mean_the_same_without_argparse(words: list[str]) -> None:
-    plain = read_plain_words(words)
-    assert plain is not None
-    read = vars(parsed(build_parser("hook"), ["hook", *words]))
-    assert vars(plain) == {name: read[name] for name in vars(plain)}
-
-
-@every(
-    "words",
-    (
-        ["--help"], ["-h"], ["--dia", "x"], ["--dialect=x"], ["--dialect"], ["--dialect", "--strict"], ["--strict=1"],
-        ["--", "A"], ["-"], ["--print-config", "x"], ["--typo"], ["--config", "-x"], ["--version"],
-    ),
-)  # fmt: skip
-def test_any_other_words_are_left_to_argparse(words: list[str]) -> None:
-    assert read_plain_words(words) is None
-
-
-@every("guard", GUARD_NAMES)
-def test_a_guard_that_lets_a_plain_line_pass_would_have_nothing_to_say(guard: str) -> None:
-    runner, scene = GuardRunner(), Scene(cwd="/p", project_dir="/p")
-    passed = 0
-    for line in (
-        f"{program} {rest}" for program in sorted(PROGRAMS) for rest in ("", "-rf /", "/etc/shadow ../x")
-    ):
-        call = ToolCall(tool_name="Bash", tool_input={"command": line})
-        if runner.passes_plainly(guard, call):
-            passed += 1
-            assert runner.verdict(guard, (), call, scene) is None
-    assert passed or not _is_over_commands(guard)
-
-
-def _is_over_commands(guard: str) -> bool:
-    from hookline.guards.policy import policy_of
-
-    return policy_of(guard).only_commands
-
-
-@every(
-    "call",
-    (
-        ToolCall(tool_name="Bash", tool_input={"command": "git push -f"}),
-        ToolCall(tool_name="Bash", tool_input={"command": "ls; git push -f"}),
-        ToolCall(tool_name="Bash", tool_input={"command": "ls", "cmd": "git push -f"}),
-        ToolCall(tool_name="Bash", tool_input={"command": 1}),
-        ToolCall(tool_name="Read", tool_input={"command": "ls"}),
-        ToolCall(tool_name="bash", tool_input={"command": "ls"}),
-        ToolCall(tool_name="Bash", tool_input={}),
-    ),
-)
-def test_no_other_call_passes_without_being_judged(call: Any) -> None:
-    assert not GuardRunner().passes_plainly("force-push", call)
 
 
 @every("tool", sorted(CHANGING))

@@ -26,13 +26,12 @@ _READS_DATA = _ANY_WORDS | {"sort", "uniq", "xxd", "hexdump", "tee", "read", "te
 _READING_COMMANDS = frozenset(("git commit", "git tag", "git stripspace", "gh pr", "gh issue"))
 #: They need no permission of their own: they run nothing, change nothing, and end or go on with the line.
 _NEEDLESS = frozenset(("break", "continue", "exit", "return", ":", "true", "false", "[[", "[", "test"))
-#: Names of variables that programs take code, options or places of code from.
-_TAKEN = re.compile(
+#: Names of variables that programs take code, options or places of code from; compiled when a line sets one.
+_TAKEN = (
     r"^(?:LD|DYLD|GIT|BASH|PYTHON|NODE|NPM|PERL|RUBY|JAVA|MAKE|GNUMAKE|CARGO|RUST|GO[A-Z]|LESS|MAN|TAR|ZIP|UNZIP|PIP|UV"
     r"|GH|SSH|RSYNC|DOCKER|KUBE|XDG|GCC|CC|CXX|CPP|AWK|PS\d|IFS|ENV|PROMPT|HIST|FCEDIT|TERMINFO|RIPGREP|LOCPATH|NLSPATH"
     r"|POSIX|GLOB|SHELLOPTS|OPT|RANDOM|SECONDS|LINENO)"
-    r"|(?:PATH|HOME|OPTS|OPTIONS|FLAGS|PAGER|EDITOR|VISUAL|SHELL|BROWSER|COMMAND|PRELOAD|ASKPASS|RC|TMPDIR|ADDOPTS)$",
-    re.IGNORECASE,
+    r"|(?:PATH|HOME|OPTS|OPTIONS|FLAGS|PAGER|EDITOR|VISUAL|SHELL|BROWSER|COMMAND|PRELOAD|ASKPASS|RC|TMPDIR|ADDOPTS)$"
 )
 #: `--format=…`: an option, whatever its value is.
 _NAMED_OPTION = re.compile(r"--[\w-]+=")
@@ -91,7 +90,7 @@ def may_be_set(name: str, *, prefix: bool) -> bool:
 
     Other variables stay in the shell, unless the environment has one of that name.
     """
-    return name in HARMLESS or (not prefix and _TAKEN.search(name) is None)
+    return name in HARMLESS or (not prefix and re.search(_TAKEN, name, re.IGNORECASE) is None)
 
 
 def takes_data(words: Words) -> bool:

@@ -97,11 +97,6 @@ class ShellReader(Struct, eq=False):
 
 def _read(line: str) -> ShellReading:
     # Imported with the first shell line that a rule is about: most runs need none.
-    from hookline.matching.shell.plain import read_plain_line  # noqa: PLC0415 see above
-
-    plain = read_plain_line(line)
-    if plain is not None:
-        return plain
-    from hookline.matching.shell.walk.lines import read_line  # noqa: PLC0415 the same
+    from hookline.matching.shell.walk.lines import read_line  # noqa: PLC0415 see above
 
     return read_line(line)
