@@ -88,7 +88,7 @@ class PreparedHook:
         #: It is a function, which could change what it is given.
         self.in_process = self.hook.kind == "function"
         #: Begins to run it: the result, or the rest, to be awaited.
-        self.begin: Begin = getattr(handler, "begin", None) or partial(_begin, handler)
+        self.begin = begin_by(handler)
 
     def marked_in_doubt(self, doubt: str) -> "PreparedHook | None":
         """The same hook for a payload that concerns it only in doubt; None if that does not count for it."""
@@ -150,6 +150,11 @@ class PreparedHook:
         return self._source
 
 
+def begin_by(handler: Handler | None) -> Begin:
+    """Return what begins to run a call by this handler."""
+    return getattr(handler, "begin", None) or partial(_begin, handler)
+
+
 def _begin(handler: Handler | None, call: Call) -> RawResult | Coroutine[Any, Any, RawResult]:
     """For handlers that have no `begin`: what ends in its first step needs no timer."""
     if handler is None:
@@ -176,7 +181,7 @@ def _is_text(arguments: Any, name: str) -> bool:
         return False
 
 
-def prepare(hooks: Iterable[Hook], handlers: Mapping[str, Handler]) -> list[PreparedHook]:
+def prepare(hooks: Iterable[Hook], handlers: Mapping[str, Handler | None]) -> list[PreparedHook]:
     return [PreparedHook(hook, handlers.get(hook.kind)) for hook in hooks]
 
 
@@ -340,9 +345,11 @@ class HookStore:
     """The hooks in force: those of the configuration, then those the host added.
 
     One immutable set of lanes at a time; swapping it is one assignment, so no dispatch sees half of it.
+
+    The lanes of a store whose `handlers` are None can be shared: each engine runs the hooks by its own.
     """
 
-    def __init__(self, handlers: Mapping[str, Handler], events: Mapping[str, EventSpec[Any]]) -> None:
+    def __init__(self, handlers: Mapping[str, Handler | None], events: Mapping[str, EventSpec[Any]]) -> None:
         self._handlers = handlers
         self._events = events
         self._configured: Sequence[PreparedHook] = ()
@@ -376,6 +383,11 @@ class HookStore:
             raise ConfigError(problems)
         self._configured = prepare(hooks, self._handlers)
         self._install(self._lanes_of(self._configured), self._lanes_of(self._added))
+
+    def share(self, prepared: "HookStore") -> None:
+        """Put the configuration of another store in force, with the lanes that were built for it."""
+        self._configured = prepared._configured  # noqa: SLF001 another of the same kind
+        self._install(dict(prepared.lanes), self._lanes_of(self._added))
 
     def add(self, hook: Hook) -> None:
         problems = self._problems(hook)

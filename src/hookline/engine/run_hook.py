@@ -20,7 +20,7 @@ from hookline.engine.judge import (
     attributed,
     decode_and_judge,
 )
-from hookline.engine.lanes import PreparedHook
+from hookline.engine.lanes import PreparedHook, begin_by
 from hookline.model.hook import Hook
 from hookline.model.outcome import GO_ON, Outcome, Vote
 from hookline.model.raw import RETURNED_NOTHING, Broke, Detached, Exited, RawResult, Replied, Returned
@@ -271,7 +271,7 @@ def begin_handler(
         if why is not None:
             return Broke("not_started", why)
     try:
-        admit = engine.admit
+        admit = state.session.admit or engine.admit
         admission = ADMITTED if admit is admit_all else admit(prepared.hook, call.scene)
         hook = prepared.hook
         if (
@@ -285,7 +285,8 @@ def begin_handler(
                 return obstacle
         if prepared.in_process:
             call.payload = state.show(call.payload)
-        begun = prepared.begin(call)
+        shared = prepared.handler is None
+        begun = (begin_by(engine.handlers.get(hook.kind)) if shared else prepared.begin)(call)
         return _rest_of_handler(begun, call) if isinstance(begun, CoroutineType) else begun
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
         return _broke(problem, call)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from hookline.engine.host.tool import Approve, CheckArguments, HostCall, RunTool
     from hookline.engine.make_hook import Action, HookOptions
+    from hookline.engine.run_hook import Admit
     from hookline.engine.told_calls import LastCall, ToldCall
     from hookline.engine.tool_call import CallResult
     from hookline.journal.observer import Observer
@@ -64,6 +65,8 @@ class Session:
         self.inbox = Inbox()
         self.counts = BlockCounts()
         self.once_marks: set[object] = set()
+        #: Admits hooks in place of the engine's `admit`.
+        self.admit: Admit | None = parent.admit if parent is not None else None
         #: The tools of the agent whose calls are dispatched here; None: those of the program that has the engine.
         self.tools: ToolTable | None = parent.tools if parent is not None else None
         self._last_call: LastCall | None = None

@@ -5,10 +5,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
-
 from hookline.config.engine import Engine, keeps_payloads, payload_file
-from hookline.config.load import Loaded, Loader
+from hookline.config.load import Loader
 from hookline.dialects.registry import dialect_named, home_dialect
 from hookline.engine.background import Inbox
 from hookline.engine.session import BlockCounts, Session
@@ -20,7 +18,7 @@ from hookline.model.hook import Hook
 from hookline.model.outcome import Permission
 from hookline.model.scene import Scene
 from hookline.model.wire import HookReply, Parsed
-from hookline.resident.call.answer import Kept, hooks_for
+from hookline.resident.call.answer import Kept, Project, find_project
 from hookline.resident.call.place import Place, find_place
 from hookline.resident.call.protect import Protection, protection_in
 from hookline.resident.call.twin import Asked, Given, call_key, now
@@ -31,7 +29,6 @@ from hookline.trust.sessions import SessionRecord, Sessions
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
     from hookline.journal.observer import Observer
-    from hookline.trust.trust import Trust
 
 #: Variables that differ from call to call and mean nothing to Hookline.
 _PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))
@@ -39,13 +36,6 @@ _MOST_CALLERS, _MOST_PROJECTS, _MOST_PLACES, _MOST_SESSIONS, _MOST_ANSWERS = 16,
 
 #: What is known of a session, and why it cannot be used.
 Recalled = tuple[SessionRecord | None, tuple[str, ...]]
-
-
-class Project(Struct, frozen=True, eq=False):
-    """The hooks for a directory, as long as nothing changes that they were read from."""
-
-    loaded: Loaded
-    trust: "Trust | None"
 
 
 class Caller:
@@ -75,14 +65,13 @@ class Caller:
             handlers=handlers, journal=journal, env=env, loader=self._loader, observer=self._observer
         )
 
-    def hooks(self, engine: Engine, cwd: str, caller: str, *, strict: bool) -> Loaded:
-        def read() -> Project:
-            return Project(hooks_for(engine, cwd, caller, None, strict=strict), engine.trust)
-
-        found = self._projects.get((cwd, strict), read)
+    def project(self, engine: Engine, cwd: str, caller: str, *, strict: bool) -> Project:
+        found = self._projects.get(
+            (cwd, strict), lambda: find_project(engine, cwd, caller, None, strict=strict)
+        )
         if found.trust is not None:
             engine.use_trust(found.trust)
-        return found.loaded
+        return found
 
     def place(self, cwd: str, told: Mapping[str, str], began_in: str | None) -> Place | None:
         """`told` are the variables that name the project, which may be among those that vary."""
@@ -234,12 +223,12 @@ class KeptForCall(Kept):
         self._dialect = dialect
         self._started = started
 
-    def hooks(
+    def project(
         self, engine: Engine, cwd: str, caller: str, files: Sequence[str] | None, *, strict: bool
-    ) -> Loaded:
+    ) -> Project:
         if files is not None:
-            return super().hooks(engine, cwd, caller, files, strict=strict)
-        return self._caller.hooks(engine, cwd, caller, strict=strict)
+            return super().project(engine, cwd, caller, files, strict=strict)
+        return self._caller.project(engine, cwd, caller, strict=strict)
 
     def place(
         self, cwd: str, variables: Sequence[str], began_in: str | None, env: Mapping[str, str]

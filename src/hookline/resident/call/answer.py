@@ -12,7 +12,8 @@ from hookline.config.engine import Engine, strictly
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect, DialectEvent, upward
 from hookline.dialects.registry import OWN_FORMAT
-from hookline.engine.run_hook import Admission, Admit
+from hookline.engine.lanes import HookStore
+from hookline.engine.run_hook import Admission
 from hookline.engine.session import Session
 from hookline.jobs import jobs_path
 from hookline.model.errors import ConfigError, HooklineError
@@ -46,14 +47,24 @@ DEPTH = "HOOKLINE_HOOK_DEPTH"
 _MESSAGES, _REWRITE = "messages", "rewrite"
 
 
+class Project(Struct, frozen=True, eq=False):
+    """The hooks for a directory. Calls may share it: nothing in it belongs to one call."""
+
+    loaded: Loaded
+    #: None if the hooks are those of files that the entry names.
+    trust: Trust | None
+    #: The same hooks, prepared to run.
+    store: HookStore
+
+
 class Kept:
     """What outlives a call. In a process of its own nothing does: everything is read anew."""
 
-    def hooks(
+    def project(
         self, engine: Engine, cwd: str, caller: str, files: Sequence[str] | None, *, strict: bool
-    ) -> Loaded:
+    ) -> "Project":
         """The hooks that answer calls of this agent in this directory; the engine gets the trust they are under."""
-        return hooks_for(engine, cwd, caller, files, strict=strict)
+        return find_project(engine, cwd, caller, files, strict=strict)
 
     def place(
         self, cwd: str, variables: Sequence[str], began_in: str | None, env: Mapping[str, str]
@@ -111,7 +122,6 @@ class AgentCall:
         self._event: DialectEvent | None = None
         self._session: Session | None = None
         self._payload: Any = None
-        self._admit: Admit = engine.admit
         #: What is to be said about guards that concern the call and may not run.
         self._untrusted: list[str] = []
         self._unheard: tuple[str, ...] = ()
@@ -233,17 +243,19 @@ class AgentCall:
                 "go back to the project's directory"
             )
         place = place or Place(cwd, cwd, cwd, in_project=False)
-        loaded = self._kept.hooks(self.engine, place.directory, self._name, self._files, strict=self._strict)
-        self.engine.swap(strictly(self.engine, loaded.hooks) if self._strict else loaded.hooks)
+        project = self._kept.project(
+            self.engine, place.directory, self._name, self._files, strict=self._strict
+        )
+        loaded = project.loaded
+        self.engine.store.share(project.store)
         # Files that the entry names count as trusted.
-        trust = self.engine.trust or Trust(place.directory, self._env, TrustOptions(vouched=True))
-        self._admit, self.engine.admit = self.engine.admit, self._admitted
+        trust = project.trust or Trust(place.directory, self._env, TrustOptions(vouched=True))
         memory.add(place, loaded.hooks, trust)
         return _Found(place, loaded, memory, trust)
 
     def _admitted(self, hook: Hook, scene: Scene) -> Admission:
         """As the engine admits, but what is said in place of a guard is said for the agent that calls, below."""
-        admission = self._admit(hook, scene)
+        admission = self.engine.admit(hook, scene)
         if admission.instead is GO_ON:
             return admission
         if hook.waiting == "wait":
@@ -267,6 +279,7 @@ class AgentCall:
 
     def _start_session(self, parsed: Parsed, event: DialectEvent, place: Place) -> Session:
         self._session = session = self.engine.session(parsed.scene.session_id or RUN_NAME)
+        session.admit = self._admitted
         session.tools = self._dialect.own_tools if self._dialect is not None else None
         session.scene = replace(
             parsed.scene,
@@ -398,6 +411,16 @@ def _failed_answer(dialect: Dialect | None, event: DialectEvent | None, why: str
         return dialect.wire.answer(event.name, Outcome(votes=(Vote("block", why),)))
     except Exception:  # noqa: BLE001 an answer that cannot be written must not become a pass
         return HookReply(BLOCKED, "", why)
+
+
+def find_project(
+    engine: Engine, cwd: str, caller: str, files: Sequence[str] | None, *, strict: bool
+) -> Project:
+    """Read the hooks that answer and prepare them, for this engine and others of the same environment."""
+    loaded = hooks_for(engine, cwd, caller, files, strict=strict)
+    store = HookStore(dict.fromkeys(engine.handlers), engine.events)
+    store.swap(strictly(engine, loaded.hooks) if strict else loaded.hooks)
+    return Project(loaded, None if files is not None else engine.trust, store)
 
 
 def hooks_for(
