@@ -70,6 +70,13 @@ def test_a_project_that_names_an_event_without_hooks_switches_nothing_off(place:
     assert names(place.load()) == ["Stop:u1:user"]
 
 
+def test_formats_that_may_be_in_a_directory_which_cannot_be_searched_are_not_said_to_be_there(place: Place):
+    place.project.write_text("a file in place of the directory")
+    loaded = place.load()
+    assert {hook.event.name for hook in loaded.hooks if hook.broken} >= {"UserPromptSubmit", "PreToolUse"}
+    assert set(codes(loaded)) == {"unreadable"}
+
+
 def test_two_formats_side_by_side_are_an_error_and_the_first_is_in_force(place: Place):
     put(place.project / "hooks.toml", ("Stop", "toml"))
     (place.project / "hooks.json").write_text('{"hooks": {"Stop": [{"hooks": [{"command": "json"}]}]}}')

@@ -32,9 +32,10 @@ def read_layers(
     disabled: list[Disabled] = []
     unused: list[str] = []
     for first, *others in places.values():
-        files = [other.place.file for other in others]
-        unused += files
-        diagnostics += _two_formats(first.place.file, files)
+        unused += [other.place.file for other in others]
+        # In a directory that may not be searched nobody knows which formats there are.
+        known = [each for each in others if not (_unreadable(first) and _unreadable(each))]
+        diagnostics += _two_formats(first.place.file, [each.place.file for each in known])
         reader = FileReader(first, tools, events, wire)
         hooks += reader.all_hooks()
         disabled += _disabled(reader)
@@ -73,6 +74,10 @@ def _refuse(reader: FileReader) -> None:
     else:
         message = f"{_DISABLE} counts only where the file is {yours}"
         reader.report.say("info", "misplaced-disable", message, _DISABLE)
+
+
+def _unreadable(layer: Layer) -> bool:
+    return any(each.code == "unreadable" for each in layer.document.diagnostics)
 
 
 def _two_formats(first: str, others: Sequence[str]) -> list[Diagnostic]:
