@@ -57,6 +57,14 @@ def test_every_denial_is_redacted() -> None:
     assert blocked.reason == shown
 
 
+def test_a_denial_loses_secrets_that_only_hookline_knows() -> None:
+    reason = "AKIAIOSFODNN7EXAMPLE and AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI7MDENG"
+
+    for event, payload in (("tool_call_before", bash()), ("message_submit", HELLO)):
+        said = agent_with(entry(event, f"echo '{reason}' >&2; exit 2")).fire(event, payload).reason
+        assert said == "[redacted] and AWS_SECRET_ACCESS_KEY=[redacted]"
+
+
 @pytest.mark.parametrize("event", ["message_submit", "tool_call_before"])
 def test_a_hook_that_could_not_start_shows_what_kind_of_error_and_no_more(event: str) -> None:
     config = "[hooks]\nworking_dir = '/no/such/place'\n" + entry(
