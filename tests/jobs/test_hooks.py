@@ -238,6 +238,21 @@ def test_a_hook_whose_entry_is_gone_is_a_dead_letter(tmp_path: Path) -> None:
     assert "has no such hook any more" in hookline(tmp_path, "jobs", "show", job_id)
 
 
+def test_a_file_that_cannot_be_read_now_is_not_said_to_have_lost_the_hook(tmp_path: Path) -> None:
+    user(tmp_path)
+    file = tmp_path / "home/.config/hookline/hooks.json"
+    configure(file, f"echo x >>{tmp_path}/ran")
+    job_id, text = accept(tmp_path, tmp_path / "project"), file.read_text()
+    file.write_text(text[:-3])
+    hookline(tmp_path, "jobs", "run", status=1)
+    said = hookline(tmp_path, "jobs", "show", job_id)
+    assert f"{file} cannot be read; when it can, run `hookline jobs retry ID`" in " ".join(said.split())
+    file.write_text(text)
+    hookline(tmp_path, "jobs", "retry", job_id)
+    hookline(tmp_path, "jobs", "run")
+    assert (tmp_path / "ran").read_text() == "x\n"
+
+
 def test_a_wake_reaches_the_resumed_session_of_a_killed_agent_once(tmp_path: Path) -> None:
     env, go, began = user(tmp_path), tmp_path / "go", tmp_path / "began"
     command = (

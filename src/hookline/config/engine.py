@@ -213,8 +213,10 @@ class Engine(core.Engine):
 
 def hooks_of(
     engine: Engine, directory: str, dialect: str = OWN_FORMAT, file: str = ""
-) -> tuple[Engine, Sequence[Hook]]:
+) -> tuple[Engine, Sequence[Hook], Sequence[str]]:
     """Read the hooks of a directory, or of one file in it, for jobs of other processes and machines.
+
+    The last of the three are the files that could not be read.
 
     They come with another engine, which admits them by the user's trust alone: neither what the environment of this
     process grants nor that a job names the file counts there.
@@ -223,9 +225,13 @@ def hooks_of(
 
     other = Engine(handlers=engine.handlers, journal=engine.journal, env=engine.env)
     trust = other.trust_in(directory, Options(environment=False))
-    if file:
-        return other, other.loader.files([file], dialect, trust=trust).hooks
-    return other, other.loader.directory(directory, [dialect], trust=trust).hooks
+    read = (
+        partial(other.loader.files, [file], dialect)
+        if file
+        else partial(other.loader.directory, directory, [dialect])
+    )
+    loaded = read(trust=trust)
+    return other, loaded.hooks, loaded.unreadable
 
 
 def user_journal(

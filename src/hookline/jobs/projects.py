@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 #: Seconds for which what was read of a project counts: jobs come in heaps.
 _FRESH_SECONDS: Final = 1.0
-#: Reads the hooks of a directory in a dialect, or of one file in it, with an engine that admits them by trust.
-ReadHooks = Callable[[str, str, str], "tuple[Engine, Sequence[Hook]]"]
+#: Reads the hooks of a directory in a dialect, or of one file in it, with an engine that admits them by trust, and
+#: names the files that it could not read.
+ReadHooks = Callable[[str, str, str], "tuple[Engine, Sequence[Hook], Sequence[str]]"]
 
 
 class ProjectHooks:
@@ -23,8 +24,8 @@ class ProjectHooks:
 
     def __init__(self, read: ReadHooks) -> None:
         self._read = read
-        #: By directory, dialect and file: when it was read, the engine and the hooks by their keys.
-        self._known: dict[tuple[str, str, str], tuple[float, Engine, Mapping[str, Hook]]] = {}
+        #: By directory, dialect and file: when it was read, the engine, the hooks by their keys, unreadable files.
+        self._known: dict[tuple[str, str, str], tuple[float, Engine, Mapping[str, Hook], Sequence[str]]] = {}
 
     def __call__(self, stored: StoredCall) -> "tuple[Engine, Hook] | str":
         """Return the hook of a job and an engine that admits it, or does not; or why there is none."""
@@ -39,19 +40,23 @@ class ProjectHooks:
             looks.append((os.path.dirname(stored.file), stored.file))
         for directory, file in looks:
             try:
-                engine, hooks = self._hooks(directory, stored.dialect, file)
+                engine, hooks, unreadable = self._hooks(directory, stored.dialect, file)
             except HooklineError as problem:
                 return f"its configuration cannot be read: {problem}"
             hook = hooks.get(stored.hook)
             if hook is not None:
                 return engine, hook
+            if stored.file in unreadable:
+                return f"{stored.file} cannot be read; when it can, run `hookline jobs retry ID`"
         return f"{stored.file} has no such hook any more, or not as it was"
 
-    def _hooks(self, directory: str, dialect: str, file: str) -> "tuple[Engine, Mapping[str, Hook]]":
+    def _hooks(
+        self, directory: str, dialect: str, file: str
+    ) -> "tuple[Engine, Mapping[str, Hook], Sequence[str]]":
         key = directory, dialect, file
         known = self._known.get(key)
         if known is None or time.monotonic() - known[0] > _FRESH_SECONDS:
-            engine, hooks = self._read(directory, dialect, file)
+            engine, hooks, unreadable = self._read(directory, dialect, file)
             by_key = {hook_key(hook): hook for hook in hooks if hook.in_background}
-            known = self._known[key] = time.monotonic(), engine, by_key
-        return known[1], known[2]
+            known = self._known[key] = time.monotonic(), engine, by_key, unreadable
+        return known[1:]

@@ -45,7 +45,7 @@ class FleetHooks:
         return self._hooks
 
     def _read(self) -> None:
-        self._engine, found = hooks_of(self._reader, self._folder)
+        self._engine, found, _ = hooks_of(self._reader, self._folder)
         self._hooks = {
             fleet_key(hook): hook
             for hook in found
