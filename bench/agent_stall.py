@@ -56,7 +56,7 @@ def _session() -> ScriptedModel:
     return ScriptedModel(
         script(
             {"text": "looking\n" * 20, **calls("Bash", command="cd sub && sleep 0.1")},
-            calls("Write", file_path="new.txt", content="new\n" * 1000),
+            calls("Write", file_path="../new.txt", content="new\n" * 1000),
             {
                 "tool_calls": [
                     {"name": "Read", "input": {"file_path": "missing.txt"}},
@@ -149,6 +149,8 @@ async def _measured(stack: AsyncExitStack, folder: Path, seconds: float) -> Seen
     for number in range(_AGENTS):
         # `once`: an event that fires at every request would make the session very long and show nothing new.
         hooks = command_hooks(f"sleep {seconds}", EVENTS[number::_AGENTS], once=True)
+        for group in hooks.get("FileChanged", ()):
+            group["matcher"] = "new.txt"  # the file to watch
         agent = playing(
             folder / str(number), _session(), hooks, files=_FILES, log=log,
             allow=("Bash(cd:*)", "Bash(sleep:*)", "Bash(true:*)", "Write"), deny=("Bash(curl:*)",),

@@ -12,7 +12,12 @@ from tests.seams.compare import ABSENT, has, holds, is_count, or_absent
 
 
 def groups(commands: Mapping[str, str]) -> str:
-    entries = {name: [{"hooks": [{"type": "command", "command": line}]}] for name, line in commands.items()}
+    # The matcher of FileChanged names the files to watch.
+    matchers = {"FileChanged": {"matcher": "made.txt"}}
+    entries = {
+        name: [{**matchers.get(name, {}), "hooks": [{"type": "command", "command": line}]}]
+        for name, line in commands.items()
+    }
     return json.dumps({"hooks": entries})
 
 

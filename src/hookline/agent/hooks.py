@@ -11,7 +11,7 @@ from hookline.agent.ports import Shown, UserPort
 from hookline.engine.background import Inbox
 from hookline.engine.session import Session
 from hookline.engine.tool_call import Hooks
-from hookline.model.events import EventSpec, event_label
+from hookline.model.events import FILE_CHANGED, EventSpec, event_label
 from hookline.model.outcome import GO_ON, Outcome
 from hookline.model.raw import first_line
 from hookline.model.run import Run
@@ -44,6 +44,11 @@ class SessionHooks(Hooks, Protocol):
 
     def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
         """The hooks of an event."""
+        ...
+
+    @property
+    def report_own_writes(self) -> bool:
+        """True if hooks of FileChanged expect what the agent writes, watched or not."""
         ...
 
     def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
@@ -95,6 +100,10 @@ class EngineHooks:
         hooks = [prepared.hook for lane in self.session.lanes(event.name) for prepared in lane.hooks]
         return tuple(hook.name for hook in hooks if hook.mode != "off")
 
+    @property
+    def report_own_writes(self) -> bool:
+        return any(lane.policy.own_writes for lane in self.session.lanes(FILE_CHANGED.name))
+
     def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
         lanes = (lane for event in events for lane in self.session.lanes(event.name))
         found = (prepared for lane in lanes for prepared in lane.hooks if prepared.hook.name == hook)
@@ -131,6 +140,10 @@ class NoHooks:
     def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
         del event
         return ()
+
+    @property
+    def report_own_writes(self) -> bool:
+        return False
 
     def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
         del hook, events
@@ -257,6 +270,10 @@ class AgentHooks:
 
     def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
         return self.session_hooks.names(event)
+
+    @property
+    def report_own_writes(self) -> bool:
+        return self.session_hooks.report_own_writes
 
     def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
         return self.session_hooks.by(hook, *events)

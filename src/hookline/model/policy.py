@@ -80,3 +80,5 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     recheck_own: bool = False
     #: Whether a hook that only fails is not run for a while.
     breaker: bool = False
+    #: At FileChanged: its agent also reports files that its own tools wrote and that are not watched.
+    own_writes: bool = False

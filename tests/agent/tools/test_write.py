@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
+from hookline.agent.session.watch import FileWatch
 from hookline.agent.tools.base import ToolReply
 from hookline.events import FILE_CHANGED, FileEdit
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
@@ -142,9 +143,11 @@ def test_nothing_is_left_beside_a_file_that_could_not_be_replaced(
 def test_hooks_are_told_of_files_added_and_changed(tmp_path: Path) -> None:
     engine = Engine()
     told: list[FileEdit] = []
-    engine.add(FILE_CHANGED, told.append, "a.txt", name="watch")
+    engine.add(FILE_CHANGED, told.append, name="watch")
 
     async def act(runner: ToolRunner) -> None:
+        runner.place.files = FileWatch()
+        runner.place.watch(["a.txt"])
         await runner.call("Write", file_path="a.txt", content="one")
         await runner.call("Write", file_path="a.txt", content="two")
         await runner.call("Write", file_path="b.txt", content="not watched")

@@ -121,11 +121,12 @@ class FileWatch:
         now = mark(file)
         if now is None:
             self._marks.pop(file, None)
-        elif self._watches(file):
+        elif self.watches(file):
             # Only watched files: a mark of any other would look like a deleted file.
             self._marks[file] = now
 
-    def _watches(self, file: str) -> bool:
+    def watches(self, file: str) -> bool:
+        """Return True if a change of this file is reported."""
         directory = os.path.dirname(file)
         return file in self._paths or (directory in self._paths and file in _files(directory))
 

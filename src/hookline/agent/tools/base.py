@@ -56,6 +56,8 @@ class WatchedFiles(Protocol):
 
     def seen(self, file: str) -> None: ...
 
+    def watches(self, file: str) -> bool: ...
+
 
 class UnwatchedFiles:
     """For a workplace whose files are not watched."""
@@ -65,6 +67,10 @@ class UnwatchedFiles:
     def hold(self, file: str) -> None: ...
 
     def seen(self, file: str) -> None: ...
+
+    def watches(self, file: str) -> bool:
+        del file
+        return False
 
 
 class Workplace:
@@ -143,7 +149,9 @@ class Workplace:
         self.watch(outcome.watch_paths)
 
     async def wrote(self, file: str, event: Literal["add", "change", "unlink"]) -> None:
-        """Tell hooks that a tool of this agent changed a file."""
+        """Report that a tool of this agent changed a file, to hooks that watch it or expect all such changes."""
+        if not self.files.watches(file) and not self.hooks.report_own_writes:
+            return
         self.files.hold(file)
         try:
             outcome = await self.hooks.dispatch(e.FILE_CHANGED, p.FileEdit(file_path=file, event=event))
