@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from bench.findings import Finding
 from bench.shell_sandbox import SHELLS, Sandbox
-from hookline.config.call_writes import CallReaders
+from hookline.config.protection.calls import CallReaders
 from hookline.guards import GUARD_NAMES
 from hookline.guards.runner import GuardRunner
 from hookline.matching.shell_rules import shell_argument
@@ -83,7 +83,7 @@ class Alarms(NamedTuple):
 
 def everyday_alarms(entries: Iterable[Entry]) -> Alarms:
     readers = CallReaders(os.environ)
-    runner = GuardRunner(lambda tool, arguments, cwd: readers.changes_guards(tool, arguments, cwd, ()))
+    runner = GuardRunner(lambda acts, cwd: readers.changes_guards(acts, cwd, ()))
     rules = {program: shell_argument(f"{program} *", SHELL) for program in ("rm", "curl")}
     scene = Scene(cwd=_PROJECT, project_dir=_PROJECT)
     found = Alarms({name: [] for name in STOPPING}, [])

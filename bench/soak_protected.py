@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from bench.findings import Finding
-from hookline.config.call_writes import CallReader
-from hookline.config.protected import protected_in
+from hookline.config.protection.calls import CallReader
+from hookline.config.protection.places import protected_in
 from hookline.matching.shell import ShellReader
 
 LINES = 4_000

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.config.bundles.format import BundleFile, BundleScope
-from hookline.config.protected import protected_in
+from hookline.config.protection.places import protected_in
 from hookline.config.watch import Watch, changes
 from hookline.jobs.stored import fleet_key, goes_to_fleet, hook_key
 from hookline.model.hook import Hook

@@ -2,7 +2,7 @@ from typing import Any, get_args
 
 import pytest
 
-from hookline.config.protected import PROTECTED
+from hookline.config.protection.places import PROTECTED
 from hookline.model.outcome import Vote
 from hookline.permissions.decide import Decision, answered, decide
 from hookline.permissions.facts import CallFacts, Category

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from bench.soak_protected import random_lines, unseen_writes
-from hookline.config.protected import protected_in
+from hookline.config.protection.places import protected_in
 from hookline.dialects.registry import home_dialect
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Hook
@@ -128,6 +128,14 @@ WRITING_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("apply_patch", {"input": "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n"}),
     ("mcp__search__replace_all", {"paths": [".claude/settings.json"]}),
     ("editor", {"command": "str_replace", "path": ".claude/settings.json"}),
+    # An argument that nobody declared.
+    ("Write", {"file_path": "src/a.py", "destination": ".hookline/hooks.toml"}),
+    ("Edit", {"file_path": "src/a.py", "edits": [{"path": ".mcp.json"}]}),
+    # Names of files in a diff are quoted, and a diff may change nothing but a mode.
+    ("mcp__git__apply", {"diff": '--- "a/.hook\\154ine/hooks.toml"\n+++ "b/.hook\\154ine/hooks.toml"\n'}),
+    ("mcp__git__apply", {"diff": "diff --git a/agent.yaml b/agent.yaml\nold mode 100644\nnew mode 100755\n"}),
+    ("mcp__py__eval", {"code": "open('src/alias.toml', 'w')"}),
+    ("PowerShell", {"command": ["rm", ".hookline/hooks.toml"]}),
 ]
 READING_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "src/a.py", "content": ".hookline/hooks.toml"}),

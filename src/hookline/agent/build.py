@@ -38,7 +38,7 @@ from hookline.agent.transcript.writer import Transcript
 from hookline.agent.turn.includes import Includes
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
-from hookline.config.protected import protected_in
+from hookline.config.protection.places import protected_in
 from hookline.dialects.dialect import upward
 from hookline.engine.background import LateMessage
 from hookline.handlers.process.pool import Processes

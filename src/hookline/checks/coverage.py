@@ -47,8 +47,6 @@ _SAMPLES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "code": {"language": "python", "code": "a"},
     }
 )
-#: Only Hookline has a name for these: agents whose tools have canonical names have no such tool.
-_NOT_STANDARD: Final = frozenset(("delete", "move", "code"))
 #: A guard of commands in the background is not asked about others.
 _IN_BACKGROUND: Final = "shell in the background"
 _MCP: Final = re.compile(r"mcp__[A-Za-z0-9-]+(?:_{1,2}[A-Za-z0-9-]+)*")
@@ -190,7 +188,10 @@ def _given(kind: Kind, sample: Mapping[str, Any], values: Sequence[str]) -> Iter
 def _calls(asker: Asker, kind: str, given: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The calls by which an agent does something; none where it has no tool for it."""
     if asker.tools is None:
-        if kind not in _NOT_STANDARD:
+        from hookline.tools.standard import STANDARD  # noqa: PLC0415 as below
+
+        # For some kinds only Hookline has a name.
+        if STANDARD.tool(KINDS[kind].tool) is not None:
             yield KINDS[kind].tool, given
         return
     from hookline.tools.acts import Place  # noqa: PLC0415 most agents' tools have canonical names

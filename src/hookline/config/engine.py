@@ -22,14 +22,15 @@ from hookline.model.hook import Hook
 from hookline.model.run import Run
 
 if TYPE_CHECKING:
-    from hookline.config.call_writes import CallReaders
     from hookline.config.load import Loaded, Loader
+    from hookline.config.protection.calls import CallReaders
     from hookline.engine.host.tool import Approve
     from hookline.jobs.port import Durable
     from hookline.jobs.runner import JobRunner
     from hookline.journal.observer import Observer
     from hookline.journal.payloads import PayloadFile
     from hookline.matching.shell import ShellReader
+    from hookline.tools.acts import Act
     from hookline.tools.declare import Tool
     from hookline.trust.trust import Options, Trust
 
@@ -127,13 +128,13 @@ class Engine(core.Engine):
         queue = self._durable if self._durable is not None else user_queue(self.env)
         return JobRunner(engine, queue, ProjectHooks(partial(hooks_of, self)))
 
-    def _changes_guards(self, tool_name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
+    def _changes_guards(self, acts: "Sequence[Act]", cwd: str) -> str | None:
         """Why a call changes what guards the agent."""
         if self._protected is None:
-            from hookline.config.call_writes import CallReaders  # noqa: PLC0415 only for those who guard that
+            from hookline.config.protection.calls import CallReaders  # noqa: PLC0415 only for those who guard that
 
             self._protected = CallReaders(self.env)
-        return self._protected.changes_guards(tool_name, arguments, cwd, self.hooks)
+        return self._protected.changes_guards(acts, cwd, self.hooks)
 
     @property
     def loader(self) -> "Loader":

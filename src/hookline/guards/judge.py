@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hookline.guards.policy import OUTSIDE, Flow, GuardedCommand, Policy, by_program
 from hookline.guards.rows import LineReader, ReadLine, program_names, rows_for, spellings
@@ -14,16 +14,14 @@ from hookline.matching.shell import HOLE, ShellCommand, ShellReading
 from hookline.model.safe_text import one_line
 from hookline.tools.acts import Act, Place
 
-#: Why a tool call may not be made because it changes what guards the agent; None where it may.
-Protects = Callable[[str, Mapping[str, Any], str], str | None]
+#: Why a call that does this in a directory may not be made because it changes what guards the agent; None where it may.
+Protects = Callable[[Sequence[Act], str], str | None]
 
 #: Said of every finding in a line that is not read.
 SEARCHED = "Lines of PowerShell are searched and judged by the names in them, not read."
 _LONGEST_SHOWN = 100
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
 _NOT_READ = frozenset(("powershell", "pwsh"))
-#: The argument that is a line or code, by the kind of the act.
-_LINE_IN = {"shell": "command", "shell_input": "input", "code": "code"}
 _COMMAND = r"-c(?:o\w*)?"
 _MOST_FLOWS = 400
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
@@ -77,11 +75,11 @@ class Judge:
 
     def _about(self, act: Act, place: Place, searched: bool) -> Iterator[Finding]:
         kind = act.kind.name if act.kind is not None else ""
-        line = act.arguments.get(_LINE_IN.get(kind, ""))
+        line = act.line
         if self.policy.protects:
             yield from self._protected(act, place)
-            yield from self._run(self._reader.read(line), "") if isinstance(line, str) else ()
-        elif isinstance(line, str):
+            yield from self._run(self._reader.read(line), "") if line is not None else ()
+        elif line is not None:
             language = str(act.arguments.get("language") or "").casefold()
             if kind == "code" and language not in _SHELL_LANGUAGES:
                 yield from self._code(line)
@@ -91,7 +89,7 @@ class Judge:
             yield from self._files(act, place)
 
     def _protected(self, act: Act, place: Place) -> Iterator[Finding]:
-        why = self._protects(act.tool_name, act.arguments, act.cwd or place.cwd) if self._protects else None
+        why = self._protects((act,), place.cwd) if self._protects else None
         if why is not None:
             yield Finding("", why)
 

@@ -291,14 +291,14 @@ def _used(words: Words, *, loads: bool) -> Words:
 
 def written_by_tool(act: Act) -> Iterator[str]:
     if act.kind is not None and act.kind.access == "write":
-        yield from _paths(act)
+        yield from act.paths
 
 
 def deletes_folder(act: Act) -> str | None:
     """The folder that a tool deletes."""
     if act.kind is None or act.kind.name != "delete":
         return None
-    return next((path for path in _paths(act) if os.path.isdir(path) and not os.path.islink(path)), None)
+    return next((path for path in act.paths if os.path.isdir(path) and not os.path.islink(path)), None)
 
 
 def secret_in(policy: Policy, files: Files, act: Act) -> tuple[str, str] | None:
@@ -306,7 +306,7 @@ def secret_in(policy: Policy, files: Files, act: Act) -> tuple[str, str] | None:
     kind = act.kind.name if act.kind is not None else ""
     paths: list[str] = []
     if kind in ("read", "grep"):
-        paths += _paths(act)
+        paths += act.paths
     elif kind == "move":
         source = act.arguments.get("source")
         paths += [source] if isinstance(source, str) else []
@@ -333,11 +333,6 @@ def _patterns(kind: str, arguments: Mapping[str, object]) -> Iterator[str]:
             mark in f"{folder}/" for mark in ("/.ssh/", "/.gnupg/", "/.aws/", "/Keychains/", "/keyrings/")
         ):
             yield f"{folder.rstrip('/')}/x"
-
-
-def _paths(act: Act) -> list[str]:
-    names = act.kind.paths if act.kind is not None else ()
-    return [value for name in names if isinstance(value := act.arguments.get(name), str)]
 
 
 def _is_secret(row: Secret, text: str) -> bool:

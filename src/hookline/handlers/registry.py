@@ -4,7 +4,7 @@ A registry is a mapping from kind to handler that belongs to one engine. A new k
 and a handler, and one line in `standard_handlers`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hookline.handlers.prompt import Completer
     from hookline.handlers.warm.scripts import WarmScripts
     from hookline.matching.shell import ShellReader
+    from hookline.tools.acts import Act
 
 
 class Handler(Protocol):
@@ -56,11 +57,11 @@ class Protection:
         #: The reader of shell lines that rules have, so that guards do not read each line once more.
         self.reader: Callable[[], ShellReader] | None = None
 
-    def __call__(self, tool_name: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
-        """Why a call may not be made; None where nothing speaks against it."""
+    def __call__(self, acts: "Sequence[Act]", cwd: str) -> str | None:
+        """Why a call that does this may not be made; None where nothing speaks against it."""
         if self.check is None:
             raise RuntimeError("the engine does not know what is protected")
-        return self.check(tool_name, arguments, cwd)
+        return self.check(acts, cwd)
 
     def shell_reader(self) -> "ShellReader | None":
         return self.reader() if self.reader is not None else None

@@ -5,13 +5,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.config.protected import Hit
+from hookline.config.protection.places import Hit
 from hookline.model.outcome import Vote
 from hookline.model.safe_text import one_line, printable
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.paths import all_inside, paths_of
 from hookline.permissions.rules import Concerned, Rule, covering, first_concerned
 from hookline.permissions.state import Permissions
+from hookline.tools.by_names import HARMLESS
 
 __all__ = ["CallFacts", "Decision", "Step", "Verdict", "answered", "decide", "denied_by_rule", "unanswered"]
 
@@ -166,14 +167,16 @@ class _Steps:
         return Decision("ask", "protected", str(hit), only_user=True)
 
     def _written(self) -> Hit | None:
-        facts, calls = self._facts, self._permissions.calls
-        if facts.category == "write":
-            return calls.written_files(paths_of(facts) or (), facts.cwd, facts.worktree)
-        if facts.category == "run":
-            return calls.written_by_line(facts.tool_input.get("command"), [facts.cwd], facts.worktree)
-        if facts.category in {"mcp", "other"}:
-            return calls.written_by_call(facts.tool_name, facts.tool_input, facts.cwd, facts.worktree)
-        return None
+        facts = self._facts
+        if facts.category in HARMLESS:
+            return None
+        return self._permissions.calls.written_by_call(
+            facts.tool_name,
+            facts.tool_input,
+            facts.cwd,
+            facts.worktree,
+            changes=facts.category in ("run", "write"),
+        )
 
     def hook_permission(self) -> Decision | None:
         vote = self._vote

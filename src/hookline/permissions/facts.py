@@ -2,23 +2,22 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
+from hookline.matching.tool_rules import TOOL_SHAPES
 from hookline.model.payloads import JsonObject
+from hookline.tools.kinds import KINDS, Category
+from hookline.tools.standard import STANDARD
 
-#: What a call does. `agent` starts a sub-agent, whose own calls are decided one by one.
-Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
+__all__ = ["TOOL_CATEGORIES", "CallFacts", "Category", "call_facts", "category_of"]
 
 #: The tools most agents have. A host with others passes its own table, or the category with each call.
 TOOL_CATEGORIES: Mapping[str, Category] = MappingProxyType(
     {
-        **dict.fromkeys(("Read", "NotebookRead", "Glob", "Grep", "LS"), "read"),
-        **dict.fromkeys(("Edit", "Write", "MultiEdit", "NotebookEdit"), "write"),
-        **dict.fromkeys(("Bash", "bash", "exec_shell", "shell", "run_shell_command"), "run"),
-        **dict.fromkeys(("WebFetch", "WebSearch"), "web"),
-        **dict.fromkeys(("Agent", "Task"), "agent"),
+        **{name: KINDS["shell"].category for name, shape in TOOL_SHAPES.items() if shape.kind == "shell"},
+        **{name: KINDS[tool.kind].category for name, tool in STANDARD.tools.items() if tool.kind},
     }
 )
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.permissions.facts import CallFacts
+from hookline.tools.kinds import PATH_ARGUMENTS
 from hookline.trust.project import is_inside
-
-PATH_FIELDS = ("file_path", "notebook_path", "path")
 
 _MAGIC = re.compile(r"[*?\[{]")
 
@@ -16,7 +15,7 @@ _MAGIC = re.compile(r"[*?\[{]")
 def paths_of(facts: CallFacts) -> tuple[str, ...] | None:
     """The paths a call names, with the real one where it is known; None when they are not clear."""
     found: list[str] = []
-    for name in PATH_FIELDS:
+    for name in PATH_ARGUMENTS:
         value = facts.tool_input.get(name)
         if value is None or value == "":
             continue

@@ -17,7 +17,7 @@ from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
 from hookline.model.safe_text import one_line
 from hookline.permissions.facts import CallFacts
-from hookline.permissions.paths import PATH_FIELDS
+from hookline.tools.kinds import PATH_ARGUMENTS
 
 Behavior = Literal["allow", "ask", "deny"]
 BEHAVIORS: tuple[Behavior, ...] = ("allow", "ask", "deny")
@@ -265,5 +265,5 @@ def _inputs(facts: CallFacts) -> Iterator[Any]:
     """The arguments as given and, where links were followed, with the real path in their place."""
     yield facts.tool_input
     if facts.real_path is not None:
-        named = next((name for name in PATH_FIELDS if facts.tool_input.get(name)), "path")
+        named = next((name for name in PATH_ARGUMENTS if facts.tool_input.get(name)), "path")
         yield {**facts.tool_input, named: facts.real_path}

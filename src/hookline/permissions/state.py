@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from hookline.config.call_writes import CallReader
-from hookline.config.protected import Protected
+from hookline.config.protection.calls import CallReader
+from hookline.config.protection.places import Protected
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.model.outcome import PermissionUpdate
 from hookline.model.safe_text import one_line

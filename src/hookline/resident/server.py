@@ -44,8 +44,8 @@ _LOOK_SECONDS: Final = 5.0
 
 #: Modules that a process of its own would load only if it comes to that.
 _NEEDED: Final = (
-    "hookline.config.call_writes",
-    "hookline.config.shell_writes",
+    "hookline.config.protection.calls",
+    "hookline.config.protection.lines",
     "hookline.dialects.family.settings",
     "hookline.guards.commands",
     "hookline.guards.judge",

@@ -65,6 +65,18 @@ class Act(Struct, frozen=True):
     #: It cannot be read and may be an act of any kind.
     anything: bool = False
 
+    @property
+    def line(self) -> str | None:
+        """The line of a shell, or the code, that it runs."""
+        value = self.arguments.get(self.kind.line) if self.kind is not None else None
+        return value if isinstance(value, str) else None
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that it names."""
+        names = self.kind.paths if self.kind is not None else ()
+        return [value for name in names if isinstance(value := self.arguments.get(name), str)]
+
 
 #: Steps at the beginning of a path that lead nowhere. A pattern, because a loop takes forever for a million of them.
 _HERE = r"\A(?:\./+)+"

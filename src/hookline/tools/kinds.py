@@ -12,6 +12,8 @@ from typing import Literal
 from msgspec import Struct
 
 Access = Literal["", "read", "write"]
+#: What a call does, in the words of permissions. `agent` starts a subagent, whose own calls are decided one by one.
+Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
 
 
 class Kind(Struct, frozen=True, dict=True):
@@ -27,6 +29,14 @@ class Kind(Struct, frozen=True, dict=True):
     #: Arguments that are paths, and what happens to the files there.
     paths: tuple[str, ...] = ()
     access: Access = ""
+    #: What calls of it do, where the access to files does not say so.
+    does: Category = "other"
+    #: The argument that is a line of a shell, or code.
+    line: str = ""
+
+    @cached_property
+    def category(self) -> Category:
+        return self.access or self.does
 
     @cached_property
     def other_keys(self) -> frozenset[str]:
@@ -45,6 +55,7 @@ USUAL_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "file_path", "path", "filename", "file_name", "file", "filepath", "target_file", "source_path",
         ),
         "url": ("url", "uri"),
+        "cwd": ("cwd", "workdir", "working_directory", "work_dir", "working_dir", "directory", "dir_path"),
     }
 )  # fmt: skip
 
@@ -52,8 +63,11 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
     {
         kind.name: kind
         for kind in (
-            Kind("shell", "Bash", ("command", "description", "timeout", "run_in_background"), needs="command"),
-            Kind("shell_input", "BashInput", ("task_id", "input")),
+            Kind(
+                "shell", "Bash", ("command", "description", "timeout", "run_in_background"), needs="command",
+                does="run", line="command",
+            ),
+            Kind("shell_input", "BashInput", ("task_id", "input"), does="run", line="input"),
             Kind("shell_output", "TaskOutput", ("task_id",), ("BashOutput",)),
             Kind("shell_stop", "TaskStop", ("task_id",), ("KillShell", "KillBash", "KillTask")),
             Kind(
@@ -81,13 +95,13 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             Kind("list", "LS", ("path",), paths=("path",), access="read"),
             Kind("glob", "Glob", _SEARCHED, paths=("path",), access="read"),
             Kind("grep", "Grep", (*_SEARCHED, "glob", "output_mode"), paths=("path",), access="read"),
-            Kind("fetch", "WebFetch", ("url", "prompt"), needs="url"),
-            Kind("search", "WebSearch", ("query",)),
-            Kind("agent", "Agent", ("prompt", "description", "subagent_type"), ("Task",)),
+            Kind("fetch", "WebFetch", ("url", "prompt"), needs="url", does="web"),
+            Kind("search", "WebSearch", ("query",), does="web"),
+            Kind("agent", "Agent", ("prompt", "description", "subagent_type"), ("Task",), does="agent"),
             Kind("ask", "AskUserQuestion", ("questions",)),
             Kind("plan", "TodoWrite", ("todos",)),
             Kind("memory", "Memory", ("text",)),
-            Kind("code", "Code", ("language", "code"), needs="code"),
+            Kind("code", "Code", ("language", "code"), needs="code", does="run", line="code"),
         )
     }
 )  # fmt: skip
@@ -96,6 +110,9 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 KIND_OF: Mapping[str, Kind] = MappingProxyType(
     {name: kind for kind in KINDS.values() for name in (kind.tool, *kind.also)}
 )
+
+#: Every canonical argument that is a path.
+PATH_ARGUMENTS: tuple[str, ...] = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.paths))
 
 #: Tools that agents have and that are of no kind: nothing of them is translated.
 FURTHER = frozenset({

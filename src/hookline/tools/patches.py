@@ -15,6 +15,8 @@ _MARKS: tuple[tuple[str, Literal["write", "edit", "delete"]], ...] = (
     (_DELETE, "delete"),
 )
 _NOWHERE = "/dev/null"
+#: Before the names of files, in either format.
+_NAMING = (_ADD, _UPDATE, _DELETE, _MOVE, "+++ ", "--- ", "rename to ", "rename from ", "copy to ")
 #: How many lines a hunk has of the old and of the new file.
 _HUNK = re.compile(r"@@+ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))?")
 #: How lines in a hunk begin.
@@ -62,6 +64,19 @@ def read_patch(text: str, *, unified: bool = False) -> list[Change]:
     if not changes:
         raise PatchError("the patch names no file")
     return changes
+
+
+def files_named(text: str) -> list[str]:
+    """Every file that a text names as a patch may, in either format, also where it cannot be read as one."""
+    found: dict[str, None] = {}
+    for line in text.split("\n"):
+        bare = line.lstrip()
+        for mark in _NAMING:
+            if bare.startswith(mark):
+                found |= dict.fromkeys((bare[len(mark) :].strip(), _file(bare[len(mark) :])))
+        if bare.startswith("diff --git "):
+            found[_named_twice(bare)] = None
+    return [name for name in found if name]
 
 
 def _marked(lines: list[str]) -> Iterator[Change]:

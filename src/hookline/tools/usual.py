@@ -35,7 +35,7 @@ from hookline.tools.tool import Tool
 
 _PATH = any_of(*USUAL_KEYS["file_path"])
 _FOLDER = replace(many("path", "directory", "dir_path", "dir", "folder", "root", always=False), unsure=True)
-_CWD = either("cwd", "workdir", "working_directory", "work_dir", "working_dir", "directory", "dir_path")
+_CWD = either(*USUAL_KEYS["cwd"])
 _CONTENT = either("content", "text", "contents", "file_text", "data", "body")
 _OLD = either("old_string", "old_str", "oldText", "old_text", "old", "search", "find")
 _NEW = either("new_string", "new_str", "newText", "new_text", "new", "replace", "replacement")

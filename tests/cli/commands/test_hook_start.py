@@ -8,11 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hookline.permissions.facts import category_of
-from hookline.resident.call.protect import CHANGING
-from hookline.tools.standard import STANDARD
 from tests.cli.run_cli import clean_env
-from tests.every import every
 from tests.homes import at_home
 from tests.vouching import vouch_for
 
@@ -94,11 +90,3 @@ def test_a_line_is_parsed_and_denied(project: Path) -> None:
     ran = called(project, "cd web && git push -f", "PreToolUse")
     said = json.loads(ran.stdout)["hookSpecificOutput"]
     assert said["permissionDecision"] == "deny"
-
-
-@every("tool", sorted(CHANGING))
-def test_nothing_has_to_be_looked_up_about_tools_that_change_files(tool: str) -> None:
-    known = STANDARD.tool(tool)
-    assert known is not None
-    assert not known.patch
-    assert category_of(STANDARD.canonical_name(tool)) in ("write", "run")

@@ -14,9 +14,7 @@ from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.usage import Usage
 from hookline.permissions.rules import RuleSet
-
-#: What a call does to the world. Permission modes refer to these.
-Category = Literal["read", "write", "run", "web", "mcp", "agent", "other"]
+from hookline.tools.kinds import Category
 
 #: The caller that is not a subagent.
 MAIN = "main"

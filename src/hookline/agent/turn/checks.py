@@ -13,9 +13,9 @@ from hookline.model.messages import ToolUse
 from hookline.permissions.decide import CallFacts, denied_by_rule
 from hookline.permissions.rules import RuleSet, covering
 from hookline.permissions.state import Permissions
+from hookline.tools.kinds import PATH_ARGUMENTS
 
 _LONGEST_SHOWN = 200
-_FILES = ("file_path", "notebook_path", "path")
 
 
 class CallBudget:
@@ -146,7 +146,7 @@ def facts_of(use: ToolUse, rules: CallRules) -> CallFacts:
 
 def _real_path(tool: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
     """The real path of the file a call names: a link must not get around a rule."""
-    named = [arguments.get(field) for field in _FILES]
+    named = [arguments.get(field) for field in PATH_ARGUMENTS]
     parts = [next((each for each in named if isinstance(each, str) and each), "")]
     if tool == "Glob" and isinstance(pattern := arguments.get("pattern"), str):
         from hookline.agent.tools.walk import split_base  # noqa: PLC0415 the tool is there, so it is loaded

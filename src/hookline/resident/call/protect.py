@@ -1,7 +1,7 @@
 """Self-protection inside another agent: a call that would edit what configures guards is put to the user."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,15 +12,10 @@ from hookline.model.outcome import Outcome, Vote
 from hookline.model.wire import Parsed
 
 if TYPE_CHECKING:
-    from hookline.config.call_writes import CallReader
-    from hookline.config.protected import Hit, Protected
+    from hookline.config.protection.calls import CallReader
+    from hookline.config.protection.places import Hit, Protected
     from hookline.dialects.dialect import Dialect
     from hookline.resident.call.place import Place
-
-#: Tools with canonical names that may change files: nothing has to be looked up about them.
-CHANGING = frozenset(("Bash", "Edit", "Write", "MultiEdit", "NotebookEdit"))
-#: Tools of these kinds change no file.
-_HARMLESS = frozenset(("read", "web", "agent"))
 
 
 class Protection(Struct, frozen=True, eq=False):
@@ -33,12 +28,9 @@ class Protection(Struct, frozen=True, eq=False):
 
 
 def protection_in(place: "Place", hooks: Sequence[Hook], env: Mapping[str, str]) -> Protection:
-    from hookline.config.call_writes import CallReader
-    from hookline.trust.project import project_root, trust_root
+    from hookline.config.protection.calls import CallReader, worktree_of
 
-    top = project_root(place.cwd)
-    reader = CallReader(_protected(place, hooks, env))
-    return Protection(hooks, reader, top if trust_root(top) != top else "")
+    return Protection(hooks, CallReader(_protected(place, hooks, env)), worktree_of(place.cwd))
 
 
 def protect(
@@ -74,31 +66,11 @@ def _edited(
         arguments = outcome.updated_input
     if not isinstance(tool, str):
         return None
-    if not _is_changing(dialect, tool):
-        from hookline.permissions.facts import category_of
-
-        if category_of(dialect.tools.canonical_name(tool)) in _HARMLESS:
-            return None
-        arguments = _with_patch(dialect, tool, arguments)
     found = protection()
-    return found.reader.written_by_call(tool, arguments, cwd, found.worktree)
-
-
-def _is_changing(dialect: "Dialect", tool: str) -> bool:
-    """Whether it is known by its name alone that a tool may change files, and is given no patch."""
-    return dialect.own_tools is None and tool in CHANGING
-
-
-def _with_patch(dialect: "Dialect", tool: str, arguments: Any) -> Any:
-    """The arguments with a patch under a name that says so: some agents have it in one that others have commands in."""
-    known = dialect.tools.tool(tool)
-    if known is None or not known.patch or not isinstance(arguments, Mapping):
-        return arguments
-    given = cast("Mapping[str, Any]", arguments)
-    return {"patch" if key == known.patch else key: value for key, value in given.items()}
+    return found.reader.written_by_call(tool, arguments, cwd, found.worktree, dialect.own_tools)
 
 
 def _protected(place: "Place", hooks: Sequence[Hook], env: Mapping[str, str]) -> "Protected":
-    from hookline.config.protected import configuring_names, protected_in
+    from hookline.config.protection.places import configuring_names, protected_in
 
     return protected_in((place.cwd, place.directory, place.root), env, hooks, configuring_names())

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from hookline.config.commands import changing_command, may_change
-from hookline.config.protected import CONFIGURES, Hit, real_path, whole_path
-from hookline.config.shell_glance import Glance
+from hookline.config.protection.glance import Glance
+from hookline.config.protection.places import Hit, real_path, whole_path
 from hookline.matching.shell import HOLE, ShellReader, ShellReading, base_name
 from hookline.matching.shell.files import Files, files_of, found_by_find, is_reader, runs_standard_input
 from hookline.matching.shell.holes import Words, without_version
@@ -38,12 +38,12 @@ class _Line(Glance):
     """One line that was parsed."""
 
     def written(self, reading: ShellReading) -> Hit | None:
-        if reading.uncertain is not None and (name := self._mentioned()):
-            return self._named(name)
+        if reading.uncertain is not None and (hit := self.hit_in(self.line)):
+            return hit
         if self._follow_cd(reading) and not all(is_reader(each.words) for each in reading.commands):
-            name = self._mentioned()
-            if name is not None:
-                return self._named(name)
+            hit = self.hit_in(self.line)
+            if hit is not None:
+                return hit
         for file in reading.writes:
             hit = self._hit(file) or (self._hidden(reading) if HOLE in file else None)
             if hit is not None:
@@ -58,8 +58,8 @@ class _Line(Glance):
         shown = _changes_hookline(words)
         if shown is not None and "hookline" in self.line.casefold().translate(_NO_QUOTES):
             return Hit(shown, _CHANGES_TRUST, "Running")
-        if runs_standard_input(words) and (name := self._mentioned()):
-            return self._named(name)
+        if runs_standard_input(words) and (hit := self.hit_in(self.line)):
+            return hit
         if "--output" in self.line and any(HOLE in word for word in words) and (hit := self._hidden(reading)):
             return hit
         if base_name(words[0]) in {"find", "gfind"}:
@@ -86,8 +86,7 @@ class _Line(Glance):
                 if hit is not None:
                     return hit
         # A pattern in code is no pattern of a shell: `s/".*"/x/` names nothing.
-        names = (self.name_in(code, patterns=False) for code in files.code)
-        return next((self._named(name) for name in names if name), None)
+        return next((hit for code in files.code if (hit := self.hit_in(code, patterns=False))), None)
 
     def _names_below(self, word: str) -> Iterator[str]:
         """What is in a directory: `cp -r evil/. .` brings it all."""
@@ -128,20 +127,12 @@ class _Line(Glance):
 
     def _hidden(self, reading: ShellReading) -> Hit | None:
         """What a word that only the shell knows may be: a protected file that the line names somewhere else."""
-        name = self._mentioned()
-        if name is None:
-            return None
-        if not _FLOWS.search(self.line):
+        hit = self.hit_in(self.line)
+        if hit is not None and not _FLOWS.search(self.line):
             words = [word for each in reading.commands if is_reader(each.words) for word in each.words]
             if sum(map(self.names_in, words)) >= self.names_in(self.line):
                 return None
-        return self._named(name)
-
-    def _mentioned(self) -> str | None:
-        return self.name_in(self.line)
-
-    def _named(self, name: str) -> Hit:
-        return Hit(name, self.protected.known.get(name) or CONFIGURES)
+        return hit
 
     def _follow_cd(self, reading: ShellReading) -> bool:
         """Every directory that the line may have entered by now; the order and the failures of cd do not count.

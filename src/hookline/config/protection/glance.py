@@ -9,7 +9,15 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from hookline.config.protected import Hit, Protected, is_pattern, real_path, unquoted, whole_path
+from hookline.config.protection.places import (
+    CONFIGURES,
+    Hit,
+    Protected,
+    is_pattern,
+    real_path,
+    unquoted,
+    whole_path,
+)
 
 _APART = str.maketrans(dict.fromkeys(";|&<>()`=\n\t", " "))
 #: What may stand around a path in code: a rough word is tried with these and without.
@@ -110,6 +118,11 @@ class Glance:
         found = self.protected.mentioned(text)
         tokens = (token for token in words_of(text) if patterns or not is_pattern(token))
         return found or next((name for token in tokens if (name := self._name(token))), None)
+
+    def hit_in(self, text: str, *, patterns: bool = True) -> Hit | None:
+        """The same with why it is protected."""
+        name = self.name_in(text, patterns=patterns)
+        return Hit(name, self.protected.known.get(name) or CONFIGURES) if name is not None else None
 
     def names_in(self, text: str) -> int:
         """How often a text means one."""

@@ -1,0 +1,143 @@
+"""Self-protection over what a call does, in the terms of every agent, and of tools that nobody declared."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookline.config.protection.calls import CallReader, CallReaders
+from hookline.config.protection.places import protected_in
+from hookline.dialects.registry import every_dialect
+from hookline.guards.runner import GuardRunner
+from hookline.model.payloads import ToolCall
+from hookline.model.scene import Scene
+from hookline.tools.acts import Place
+from hookline.tools.kinds import KINDS
+from hookline.tools.standard import CANONICAL, STANDARD
+from hookline.tools.tell import ReadCall
+from tests.every import every
+
+_FILE = ".hookline/hooks.toml"
+#: What is done to a protected file, by kind.
+_CHANGES: Mapping[str, dict[str, Any]] = {
+    "shell": {"command": f"rm {_FILE}"},
+    "write": {"file_path": _FILE, "content": "x"},
+    "edit": {"file_path": _FILE, "old_string": "a", "new_string": "b"},
+    "notebook": {"notebook_path": ".claude/x.ipynb", "new_source": "x"},
+    "delete": {"file_path": _FILE},
+    "move": {"source": "a", "destination": _FILE},
+    "code": {"language": "python", "code": f"open({_FILE!r}, 'w')"},
+}
+_LOOKS: Mapping[str, dict[str, Any]] = {
+    "shell": {"command": f"cat {_FILE}"},
+    "read": {"file_path": _FILE},
+    "list": {"path": ".hookline"},
+    "glob": {"pattern": f"{_FILE}*"},
+    "grep": {"pattern": _FILE, "path": ".hookline"},
+    "write": {"file_path": "notes.md", "content": _FILE},
+    "agent": {"prompt": f"look at {_FILE}", "description": "look", "subagent_type": "x"},
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / ".hookline").mkdir()
+    (tmp_path / _FILE).write_text("")
+    (tmp_path / "link.toml").symlink_to(_FILE)
+    return tmp_path
+
+
+def calls_of(kinds: Mapping[str, dict[str, Any]], project: Path) -> Iterator[tuple[Any, str, dict[str, Any]]]:
+    """The calls by which each agent does this with its own tools."""
+    for dialect in every_dialect():
+        for kind, given in kinds.items():
+            place = Place(str(project), str(project), str(project))
+            for way in ReadCall(CANONICAL, KINDS[kind].tool, given, place).ways(dialect.tools)[0]:
+                if len(way) == 1 and way[0].tool is not None and way[0].similar is None:
+                    yield dialect, way[0].tool_name, way[0].arguments
+
+
+def written(project: Path, tool: str, arguments: Any, tools: Any = None) -> str:
+    reader = CallReader(protected_in([str(project)], {"HOME": str(project.parent)}))
+    hit = reader.written_by_call(tool, arguments, str(project), tools=tools)
+    return hit.path if hit is not None else ""
+
+
+def test_every_way_of_every_agent_to_change_a_protected_file_is_seen(project: Path) -> None:
+    calls = list(calls_of(_CHANGES, project))
+    assert len({dialect.name for dialect, _tool, _arguments in calls}) > 6
+    unseen = [
+        (dialect.name, tool, arguments)
+        for dialect, tool, arguments in calls
+        if not written(project, tool, arguments, dialect.own_tools)
+    ]
+    assert unseen == []
+
+
+def test_no_way_of_an_agent_to_look_at_one_is_stopped(project: Path) -> None:
+    calls = list(calls_of(_LOOKS, project))
+    assert len(calls) > 30
+    stopped = [
+        (dialect.name, tool, arguments)
+        for dialect, tool, arguments in calls
+        if written(project, tool, arguments, dialect.own_tools)
+    ]
+    assert stopped == []
+
+
+def test_arguments_that_came_as_json_are_read(project: Path) -> None:
+    assert written(project, "Write", f'{{"file_path": "{_FILE}"}}') == _FILE
+
+
+def test_calls_inside_a_call_that_cannot_be_read_are_searched(project: Path) -> None:
+    parallel = next(
+        (dialect, name)
+        for dialect in every_dialect()
+        for name, tool in dialect.tools.tools.items()
+        if tool.calls is not None and tool.calls.key
+    )
+    given = {"tool_uses": {"later": [{"path": _FILE}]}}
+    assert written(project, parallel[1], given, parallel[0].own_tools) == _FILE
+
+
+def said(project: Path, tool: str, **arguments: Any) -> bool:
+    """Whether the guard stops a call in canonical terms."""
+    readers = CallReaders({"HOME": str(project.parent)})
+    runner = GuardRunner(lambda acts, cwd: readers.changes_guards(acts, cwd, ()))
+    scene = Scene(cwd=str(project), project_dir=str(project))
+    call = ToolCall(tool_name=tool, tool_input=arguments)
+    return runner.verdict("self-protection", (), call, scene) is not None
+
+
+@every(
+    ("tool", "arguments"),
+    [
+        ("BashInput", {"task_id": "1", "input": f"rm {_FILE}\n"}),
+        ("Code", {"language": "python", "code": "open('link.toml', 'w')"}),
+        ("MultiEdit", {"file_path": [_FILE]}),
+        ("Move", {"source": _FILE, "destination": "x"}),
+        ("mcp__any__save", {"to": _FILE}),
+    ],
+)
+def test_the_guard_sees_what_an_act_changes(tool: str, arguments: dict[str, Any], project: Path) -> None:
+    assert said(project, tool, **arguments)
+
+
+@every(
+    ("tool", "arguments"),
+    [
+        ("LS", {"path": ".hookline"}),
+        ("BashInput", {"task_id": "1", "input": f"cat {_FILE}\n"}),
+        ("mcp__filesystem__list_directory", {"path": ".hookline"}),
+    ],
+)
+def test_the_guard_lets_looking_pass(tool: str, arguments: dict[str, Any], project: Path) -> None:
+    assert not said(project, tool, **arguments)
+
+
+def test_standard_names_are_read_without_a_table(project: Path) -> None:
+    for kind, given in _CHANGES.items():
+        tool = KINDS[kind].tool
+        if STANDARD.tool(tool) is not None:
+            assert written(project, tool, given)
