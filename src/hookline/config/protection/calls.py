@@ -5,7 +5,7 @@ What a tool that nobody declared may do is read from the names of its arguments 
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from hookline.config.protection.glance import Glance
 from hookline.config.protection.places import (
@@ -17,15 +17,16 @@ from hookline.config.protection.places import (
     whole_path,
 )
 from hookline.model.hook import Hook
+from hookline.tools.acts import Act, Place
+from hookline.tools.by_names import read_widely, widened
+from hookline.tools.patches import files_named
+from hookline.tools.standard import STANDARD
 from hookline.trust.project import is_inside, project_root, trust_root
 
 if TYPE_CHECKING:
     from hookline.matching.shell import ShellReader
-    from hookline.tools.acts import Act
     from hookline.tools.table import ToolTable
 
-#: A call of a shell in canonical terms, and arguments of it that change nothing about its line.
-_SHELL, _ABOUT_SHELL = "Bash", frozenset(("command", "description", "timeout", "run_in_background"))
 #: Directories of which it is remembered what is protected there.
 _MOST_DIRECTORIES = 64
 
@@ -51,30 +52,20 @@ class CallReader:
 
         `changes`: the call is known to change something, whatever its name says.
         """
-        line = _shell_line(tool_name, arguments) if tools is None else None
-        if line is not None:
-            return self.written_by_line(line, [cwd], worktree)
-        # Only here: most calls are lines of a shell, and in a process of its own each module costs.
-        from hookline.tools.acts import Place  # noqa: PLC0415
-        from hookline.tools.by_names import read_widely  # noqa: PLC0415
-        from hookline.tools.standard import STANDARD  # noqa: PLC0415
-
         # Paths stay as they are written, which is how the user is asked about them.
         place = Place(root=project_root(cwd)) if tools is not None else Place()
-        acts = read_widely(STANDARD if tools is None else tools, tool_name, arguments, place, changes=changes)
+        acts = read_widely(tools or STANDARD, tool_name, arguments, place, changes=changes)
         return self._written(acts, cwd, worktree)
 
-    def written_by_acts(self, acts: "Sequence[Act]", cwd: str, worktree: str = "") -> Hit | None:
+    def written_by_acts(self, acts: Sequence[Act], cwd: str, worktree: str = "") -> Hit | None:
         """The same for a call that was read already."""
-        from hookline.tools.by_names import widened  # noqa: PLC0415 as above
-
         return self._written(widened(acts), cwd, worktree)
 
-    def _written(self, acts: "Iterable[Act]", cwd: str, worktree: str) -> Hit | None:
+    def _written(self, acts: Iterable[Act], cwd: str, worktree: str) -> Hit | None:
         found = (self._by_act(act, cwd, worktree) for act in acts)
         return next((hit for hit in found if hit is not None), None)
 
-    def _by_act(self, act: "Act", cwd: str, worktree: str) -> Hit | None:
+    def _by_act(self, act: Act, cwd: str, worktree: str) -> Hit | None:
         kind, line = act.kind, act.line
         if kind is None or kind.category not in ("run", "write"):
             return None
@@ -89,11 +80,8 @@ class CallReader:
 
     def _by_patch(self, line: str, directories: Sequence[str], worktree: str) -> Hit | None:
         """What a patch in a here-document is about, whichever program it is for."""
-        if "\n" not in line:
-            return None
-        from hookline.tools.patches import files_named  # noqa: PLC0415 few lines have several
-
-        return self._written_files(files_named(line), directories, worktree)
+        files = files_named(line) if "\n" in line else ()
+        return self._written_files(files, directories, worktree)
 
     def _written_files(self, paths: Sequence[str], directories: Sequence[str], worktree: str) -> Hit | None:
         """The first of these paths that is protected: as it is written, without `..`, or where links lead."""
@@ -129,7 +117,7 @@ class CallReaders:
         self._hooks: Sequence[Hook] = ()
         self._by_directory: dict[str, CallReader] = {}
 
-    def changes_guards(self, acts: "Sequence[Act]", cwd: str, hooks: Sequence[Hook]) -> str | None:
+    def changes_guards(self, acts: Sequence[Act], cwd: str, hooks: Sequence[Hook]) -> str | None:
         """Why a call changes what guards the agent: hooks, rules, servers, scripts of hooks, what is trusted."""
         if hooks is not self._hooks or len(self._by_directory) >= _MOST_DIRECTORIES:
             self._hooks, self._by_directory = hooks, {}
@@ -145,12 +133,3 @@ def worktree_of(cwd: str) -> str:
     """The top of the worktree there: it may lie in an agent's directory, but its files are the project's."""
     top = project_root(cwd)
     return top if trust_root(top) != top else ""
-
-
-def _shell_line(tool_name: str, arguments: Any) -> str | None:
-    """The one line of a call in canonical terms that says nothing else; None for any other call."""
-    if tool_name != _SHELL or not isinstance(arguments, dict):
-        return None
-    given = cast("dict[str, Any]", arguments)
-    line = given.get("command")
-    return line if isinstance(line, str) and "\n" not in line and _ABOUT_SHELL.issuperset(given) else None
