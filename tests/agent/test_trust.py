@@ -152,7 +152,7 @@ def test_a_server_of_the_project_takes_no_place_of_the_users(project: Project) -
     assert list(found.untrusted) == ["one", "two"]
     assert [spec.trusted for spec in found.specs] == [None, None, None]
     assert any("three is not a table" in str(each) for each in found.diagnostics)
-    vouched = Trust(str(project.root), env, Options(vouched=True))
+    vouched = Trust(str(project.root), env, Options(trusts_all=True))
     assert [spec.command for spec in find_servers(str(project.root), env, (), vouched).specs] == [
         ("x",),
         ("mine",),

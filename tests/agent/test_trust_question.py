@@ -133,7 +133,7 @@ def test_only_a_clear_answer_counts(project: Project, typed: Sequence[str], answ
     assert _asked(waiting, *typed)[0] == answer
     again = project.waiting()
     assert bool(again) is (answer != "yes")
-    assert bool(waiting.trust.vouched) is False
+    assert bool(waiting.trust.trusts_all) is False
 
 
 def test_nobody_agrees_to_what_was_cut_off(project: Project) -> None:

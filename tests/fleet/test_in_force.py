@@ -40,7 +40,7 @@ def test_its_hooks_are_managed_and_decide_like_any_other(machine: Machine) -> No
     assert str(loaded.hooks[0].where).endswith("hooks.toml:4")
     assert "guards/3-" in loaded.found[0].file
     assert engine.trust is not None
-    assert engine.trust.standing(loaded.hooks[0]).why == "it is of the signed bundle guards 3"
+    assert engine.trust.status(loaded.hooks[0]).why == "it is of the signed bundle guards 3"
     assert (machine.ask("git push -f").reason or "").startswith("`git push -f` overwrites")
     assert machine.ask("echo secret").reason == "no secrets"
     assert not machine.ask("ls").blocked

@@ -27,7 +27,7 @@ class Project:
         entries = "".join(f'[[hooks.PreToolUse.hooks]]\ncommand = "{each}"\n' for each in commands)
         (self.root / ".hookline/hooks.toml").write_text(f"[[hooks.PreToolUse]]\n{entries}")
         self.engine.use(self.engine.loader.directory(str(self.root), ["native"], trust=self.trust))
-        return {_command(hook): self.trust.standing(hook).state for hook in self.engine.hooks}
+        return {_command(hook): self.trust.status(hook).state for hook in self.engine.hooks}
 
     def accept(self, command: str) -> None:
         self.trust.accept([self.trust.item(hook) for hook in self.engine.hooks if _command(hook) == command])
@@ -185,9 +185,9 @@ def test_an_entry_with_half_a_character_can_be_trusted_and_breaks_nothing(
     trust = engine.trust_in(str(tmp_path / "project"), Options())
     engine.use(engine.loader.directory(str(tmp_path / "project"), ["claude-code"], trust=trust))
     (hook,) = engine.hooks
-    assert trust.standing(hook).state == "untrusted"
+    assert trust.status(hook).state == "untrusted"
     trust.accept([trust.item(hook)])
-    assert trust.standing(hook).state == "trusted"
+    assert trust.status(hook).state == "trusted"
 
 
 @pytest.mark.parametrize("linked", [False, True])
@@ -200,7 +200,7 @@ def test_settings_in_the_project_do_not_vouch_for_it_by_a_link(
     held.write_text(f'trusted = ["{project.root}"]\n')
     if linked:
         own.symlink_to(held)
-    assert Trust(str(project.root), {"HOME": str(tmp_path / "home")}).vouched is not linked
+    assert Trust(str(project.root), {"HOME": str(tmp_path / "home")}).trusts_all is not linked
 
 
 def test_an_empty_text_in_trusted_names_no_directory(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_an_empty_text_in_trusted_names_no_directory(tmp_path: Path) -> None:
     (home / ".config/hookline").mkdir(parents=True)
     (home / ".config/hookline/settings.toml").write_text('trusted = ["", " "]\n')
     (home / "project").mkdir()
-    assert not Trust(str(home / "project"), {"HOME": str(home)}).vouched
+    assert not Trust(str(home / "project"), {"HOME": str(home)}).trusts_all
 
 
 def test_a_guard_whose_script_changes_while_it_is_in_force_asks(project: Project) -> None:

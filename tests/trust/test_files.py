@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hookline.handlers.specs import CommandSpec
-from hookline.trust.files import MOST_BYTES, FileFinder, Look, sealed_files
-from hookline.trust.names import Places, as_line
+from hookline.trust.files import MOST_BYTES, FileFinder, FileSnapshot, sealed_files
+from hookline.trust.names import CommandPaths, as_line
 
 ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh", 'a"b.sh', "a'b.sh", r"a\b.sh", "a'\"b.sh", "-odd.sh")
 
@@ -24,13 +24,13 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def look(root: Path, *lines: str, finder: FileFinder | None = None) -> Look:
+def look(root: Path, *lines: str, finder: FileFinder | None = None) -> FileSnapshot:
     variables = {"PROJECT": str(root), "HOME": str(root / "home"), "PWD": str(root)}
-    places = Places(str(root), str(root / "home"), variables)
+    places = CommandPaths(str(root), str(root / "home"), variables)
     return (finder or FileFinder(str(root))).look(lines, places)
 
 
-def names(root: Path, found: Look) -> list[str]:
+def names(root: Path, found: FileSnapshot) -> list[str]:
     return [os.path.relpath(file.path, root) for file in found.files]
 
 

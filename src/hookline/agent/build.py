@@ -258,7 +258,7 @@ def _join_jobs(hooks: SessionHooks, past: EarlierSession | None) -> None:
 
 def _trust(options: AgentOptions, host: AgentHost) -> Trust:
     known = host.trust or (host.engine.trust if host.engine is not None else None)
-    return known or Trust(options.cwd, host.env, TrustOptions(vouched=options.trust))
+    return known or Trust(options.cwd, host.env, TrustOptions(trusts_all=options.trust))
 
 
 def _servers(

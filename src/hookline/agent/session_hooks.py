@@ -80,7 +80,7 @@ class CommandHooks:
             self._session.add_hook(hook)
         said = [str(each) for each in loaded.diagnostics if each.severity != "info"]
         trust = self._engine.trust
-        refused = [] if trust is None else [hook for hook in loaded.hooks if not trust.standing(hook).runs]
+        refused = [] if trust is None else [hook for hook in loaded.hooks if not trust.status(hook).runs]
         if any(not only_tightens(hook) for hook in refused):
             said.append(
                 f"/{prepared.command}: its hooks do not run: you have not trusted them; run `hookline trust`"

@@ -106,7 +106,7 @@ def untrusted(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     if trust is None:
         return
     for hook in entries(loaded):
-        standing = trust.standing(hook)
+        standing = trust.status(hook)
         if not standing.runs and standing.state != "disabled":
             what = "only its denials and questions count" if only_tightens(hook) else "it does not run"
             yield about(hook, "warning", "needs-trust", f"{what}: {standing.why}", fix="run `hookline trust`")
@@ -116,7 +116,7 @@ def untrusted(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 def untrusted_item(item: TrustItem, trust: Trust) -> Iterator[Diagnostic]:
     """The same for something that is not a hook."""
-    standing = trust.item_standing(item)
+    standing = trust.item_status(item)
     if not standing.runs:
         message = f"{item.kind} {item.label!r} does not count: {standing.why}"
         yield Diagnostic("warning", "needs-trust", message, item.where, fix="run `hookline trust`")

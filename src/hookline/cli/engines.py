@@ -151,7 +151,7 @@ def load(engine: Engine, args: "argparse.Namespace", cwd: str) -> Loaded:
     if args.config is not None:
         require_files(engine, args.config)
         return engine.load(cwd, args.config, names)
-    options = TrustOptions(vouched=getattr(args, "trust", False), strict=getattr(args, "strict", False))
+    options = TrustOptions(trusts_all=getattr(args, "trust", False), strict=getattr(args, "strict", False))
     loaded = engine.loader.directory(cwd, names, trust=engine.trust_in(cwd, options))
     engine.use(loaded)
     return loaded

@@ -19,7 +19,7 @@ from hookline.cli.trust_state import trust_of
 from hookline.config.engine import Engine
 from hookline.model.hook import Hook, InDoubt, Scope
 from hookline.model.run import Mode
-from hookline.trust.trust import Standing
+from hookline.trust.trust import TrustStatus
 
 
 class NamedHook(Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class NamedHook(Struct, frozen=True, kw_only=True):
     scope: Scope
     type: str
     runs: str
-    trust: Standing
+    trust: TrustStatus
 
 
 class ShownHook(NamedHook, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from hookline.cli.describe import short_source
 from hookline.cli.output import note
 from hookline.cli.text import count_of
 from hookline.model.safe_text import one_line
-from hookline.trust.trust import Standing, State, only_tightens
+from hookline.trust.trust import State, TrustStatus, only_tightens
 
 if TYPE_CHECKING:
     from hookline.config.engine import Engine
@@ -19,18 +19,18 @@ _LONGEST_NAME, _LONGEST = 60, 400
 USUAL: frozenset[State] = frozenset(("trusted", "disabled"))
 
 
-def trust_of(engine: "Engine", hook: "Hook") -> Standing:
+def trust_of(engine: "Engine", hook: "Hook") -> TrustStatus:
     """Return whether a hook may run, as far as trust goes, and why, as commands show it."""
     if hook.disabled_by is not None:
-        return Standing("disabled", f"disabled by {hook.disabled_by}")
+        return TrustStatus("disabled", f"disabled by {hook.disabled_by}")
     if engine.trust is None:
         # Only files that were named have been read.
         if hook.mode == "off":
-            return Standing("disabled", "it is switched off")
-        return Standing("trusted", "you named it")
-    standing = engine.trust.standing(hook)
+            return TrustStatus("disabled", "it is switched off")
+        return TrustStatus("trusted", "you named it")
+    standing = engine.trust.status(hook)
     tightens = not standing.runs and standing.state != "disabled" and only_tightens(hook)
-    return Standing(
+    return TrustStatus(
         standing.state, f"{standing.why}; only its denials and questions count" if tightens else standing.why
     )
 
@@ -40,7 +40,7 @@ def is_held_back(engine: "Engine", hook: "Hook") -> bool:
     trust = engine.trust
     if trust is None or hook.mode == "off" or not trust.is_foreign(hook.where.file, hook.scope):
         return False
-    return not trust.standing(hook).runs and not only_tightens(hook)
+    return not trust.status(hook).runs and not only_tightens(hook)
 
 
 def report_store(engine: "Engine") -> bool:

@@ -182,7 +182,7 @@ class Engine(core.Engine):
             from hookline.trust.trust import Options  # noqa: PLC0415 as the loader
 
             names = [OWN_FORMAT] if dialects is None else dialects
-            loaded = self.loader.directory(cwd, names, trust=self.trust_in(cwd, Options(vouched=trust)))
+            loaded = self.loader.directory(cwd, names, trust=self.trust_in(cwd, Options(trusts_all=trust)))
         else:
             loaded = self.loader.files(files, dialects[0] if dialects else None)
         self.use(loaded)

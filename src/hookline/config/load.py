@@ -421,7 +421,7 @@ def _held_back(
         loosening += settings
         if trust.hashes:
             trust.accept_hashes([*(trust.item(hook) for hook in hooks), *settings])
-        if not all(trust.standing(hook).runs or hook.mode == "off" for hook in hooks) or not all(
+        if not all(trust.status(hook).runs or hook.mode == "off" for hook in hooks) or not all(
             map(trust.allows, settings)
         ):
             held.append(layer)

@@ -227,7 +227,7 @@ class Engines:
     def _make(self, directory: str) -> PlacedEngine:
         left_out: list[tuple[Hook, str]] = []
         identities: dict[int, bytes] = {}
-        trust = Trust(directory or os.getcwd(), self._env, Options(vouched=True, environment=False))
+        trust = Trust(directory or os.getcwd(), self._env, Options(trusts_all=True, environment=False))
 
         def identity(hook: Hook) -> bytes:
             known = identities.get(id(hook))
@@ -251,7 +251,7 @@ class Engines:
         wanted = self._configuration
         if wanted.files is not None:
             return engine.loader.files(wanted.files, wanted.dialect)
-        trust = engine.trust_in(directory, Options(vouched=wanted.trust, environment=False))
+        trust = engine.trust_in(directory, Options(trusts_all=wanted.trust, environment=False))
         names = None if wanted.dialect is None else [wanted.dialect]
         return engine.loader.directory(directory, names, trust=trust)
 

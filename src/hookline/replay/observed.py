@@ -254,7 +254,7 @@ class Observation:
 
     def _seen_hook(self, prepared: PreparedHook, event: str, guard: bool, placed: PlacedEngine) -> SeenHook:
         hook, trust = prepared.hook, placed.engine.trust
-        standing = trust.standing(hook) if trust is not None else None
+        standing = trust.status(hook) if trust is not None else None
         seen = SeenHook(
             hook.name, prepared.source, event, hook.dialect, hook.kind, hook.mode, hook.scope, guard,
             standing is None or standing.runs, "" if standing is None or standing.runs else standing.why,

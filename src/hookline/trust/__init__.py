@@ -1,1 +1,1 @@
-"""What of a project the user has vouched for: what an entry is, where that is stored, and what may run."""
+"""Trust in what a project brings: what an item is, where the user's answers are stored, and what may run."""

@@ -3,9 +3,10 @@
 import difflib
 from collections.abc import Iterator
 
-from hookline.trust.files import digest_of, read_file_bytes
+from hookline.trust.digest import sha256
+from hookline.trust.files import read_file_bytes
 from hookline.trust.items import readable
-from hookline.trust.review import Entry
+from hookline.trust.review import ReviewItem
 from hookline.trust.store import StoredItem
 from hookline.trust.trust import Trust
 
@@ -13,7 +14,7 @@ from hookline.trust.trust import Trust
 _MOST_LINES, _MOST_SHOWN = 20_000, 2_000
 
 
-def difference(entry: Entry, trust: Trust) -> Iterator[str]:
+def difference(entry: ReviewItem, trust: Trust) -> Iterator[str]:
     """The lines of a unified diff; none for what was never trusted. They are as in the files, not safe to print."""
     before = trust.before(entry.item, entry.root)
     if before is None:
@@ -26,11 +27,11 @@ def difference(entry: Entry, trust: Trust) -> Iterator[str]:
             yield from _of_file(path, before, entry, trust)
 
 
-def _of_file(path: str, before: StoredItem, entry: Entry, trust: Trust) -> Iterator[str]:
+def _of_file(path: str, before: StoredItem, entry: ReviewItem, trust: Trust) -> Iterator[str]:
     was, now = before.files.get(path, ""), entry.item.files.get(path, "")
     old = trust.store.kept(was) if was else b""
-    new = read_file_bytes(trust.path_of(path)) if now else b""
-    if new is not None and now and digest_of(new) != now:
+    new = read_file_bytes(trust.project.path_of(path)) if now else b""
+    if new is not None and now and sha256(new).hexdigest() != now:
         yield f"{path} changes while it is being compared"
         return
     older, newer = _lines(old), _lines(new)

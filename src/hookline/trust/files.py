@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from hookline.handlers.specs import NAME_BEGINS, NAME_ENDS, CommandSpec
 from hookline.trust.digest import sha256
-from hookline.trust.items import Look, NamedFile, Signature, signature
-from hookline.trust.names import Places, is_plain, names_in, paths_of, words_of
+from hookline.trust.items import FileSnapshot, NamedFile, Signature, signature
+from hookline.trust.names import CommandPaths, is_plain, names_in, paths_of, words_of
 from hookline.trust.project import is_inside
 
 #: Larger files are named, but not covered.
@@ -53,8 +53,6 @@ _RECORDS = (".log", ".jsonl", ".out", ".err")
 #: What runs without being executable, if somebody hands it to an interpreter.
 _SCRIPTS = (".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1")
 
-#: Bytes from which OpenSSL is worth loading: it is ten times as fast.
-_LONG = 1 << 16
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _MISSING = frozenset((errno.ENOENT, errno.ENOTDIR))
 #: How many directories that a line names are looked into, how many paths are looked at for one command, and how many
@@ -97,14 +95,6 @@ def read_file_bytes(path: str) -> bytes | None:
     return content if content is not None and len(content) <= MOST_BYTES else None
 
 
-def digest_of(content: bytes) -> str:
-    if len(content) < _LONG:
-        return sha256(content).hexdigest()
-    import hashlib  # noqa: PLC0415 few files are so long
-
-    return hashlib.sha256(content).hexdigest()
-
-
 def is_settled(found: os.stat_result) -> bool:
     """Whether a later change is sure to show in the times of the file."""
     return time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _COARSE
@@ -119,11 +109,11 @@ class FileFinder:
         #: By signature, as far as a later change is sure to change that.
         self._digests: dict[Signature, str] = {}
 
-    def look(self, lines: Sequence[str], places: Places) -> Look:
+    def look(self, lines: Sequence[str], places: CommandPaths) -> FileSnapshot:
         plain = self._plain_look(lines[0], places.folder) if len(lines) == 1 else None
         return plain if plain is not None else _Looking(self, places).at(lines)
 
-    def _plain_look(self, line: str, folder: str) -> Look | None:
+    def _plain_look(self, line: str, folder: str) -> FileSnapshot | None:
         """A look at a line of plain words, as most are; None where more has to be thought of.
 
         It finds what the full look finds, in half the time.
@@ -151,7 +141,7 @@ class FileFinder:
                 files.append(NamedFile(text, path, opened.digest))
         if len(files) > 1:
             files.sort(key=lambda each: each.path)
-        return Look(tuple(files), tuple(seen.items()), (), settled)
+        return FileSnapshot(tuple(files), tuple(seen.items()), (), settled)
 
     def is_covered(self, path: str) -> bool:
         """Not what belongs to the system, unless the project is there."""
@@ -209,7 +199,7 @@ class _Looking:
 
     __slots__ = ("_finder", "_folders", "_found", "_inside", "_places", "_seen", "_settled")
 
-    def __init__(self, finder: FileFinder, places: Places) -> None:
+    def __init__(self, finder: FileFinder, places: CommandPaths) -> None:
         self._finder = finder
         self._places = places
         self._found: dict[str, NamedFile] = {}
@@ -218,7 +208,7 @@ class _Looking:
         self._folders = [places.folder]
         self._settled = True
 
-    def at(self, lines: Sequence[str]) -> Look:
+    def at(self, lines: Sequence[str]) -> FileSnapshot:
         names, left = names_in(lines), _MOST_PATHS
         assigned = names.assigned
         for folder in self._folders:
@@ -237,7 +227,7 @@ class _Looking:
         found = self._found.values()
         files = found if len(found) < 2 else sorted(found, key=lambda each: each.path)
         entered = tuple((path, *numbers) for path, numbers in self._inside.items())
-        return Look(tuple(files), tuple(self._seen.items()), entered, self._settled)
+        return FileSnapshot(tuple(files), tuple(self._seen.items()), entered, self._settled)
 
     def _add(self, text: str, path: str) -> None:
         if self._finder.is_left_out(path):
@@ -308,7 +298,7 @@ def _digest(descriptor: int, status: os.stat_result) -> str:
         return "(not a file)"
     if status.st_size > MOST_BYTES:
         return f"(not covered: larger than {MOST_BYTES >> 20} MB)"
-    return digest_of(read_all(descriptor, status.st_size))
+    return sha256(read_all(descriptor, status.st_size)).hexdigest()
 
 
 def _unread(path: str) -> _Opened | None:
@@ -335,7 +325,7 @@ def sealed_files(
         content = read_file_bytes(file.path)
         if content is None:
             return f"{file.path} cannot be read as a whole, so it cannot be sealed"
-        if digest_of(content) != (file.digest if trusted is None else trusted.get(file.text)):
+        if sha256(content).hexdigest() != (file.digest if trusted is None else trusted.get(file.text)):
             return f"{file.path} is not the file that was trusted"
         fragments = _fragments(spec, file.text)
         if not fragments and trusted is None and file.text not in words:

@@ -39,7 +39,7 @@ def signature(found: os.stat_result) -> Signature:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-class Look(Struct, frozen=True, gc=False):
+class FileSnapshot(Struct, frozen=True, gc=False):
     """The files that command lines name, and how everything was that they may name."""
 
     files: tuple[NamedFile, ...] = ()
@@ -51,7 +51,7 @@ class Look(Struct, frozen=True, gc=False):
     settled: bool = True
 
     def holds(self) -> bool:
-        """Whether everything is as it was."""
+        """Return True if everything is as it was."""
         stat_of, there = os.stat, os.access
         try:
             for path, before in self.seen:

@@ -49,7 +49,7 @@ _MOST_FILLED = 16
 _LONGEST = 4096
 
 
-class Places(Struct, frozen=True, gc=False):
+class CommandPaths(Struct, frozen=True, gc=False):
     """The directory a command runs in, and what its variables mean."""
 
     folder: str
@@ -139,7 +139,9 @@ def assigned_in(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def paths_of(text: str, folder: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Sequence[str]:
+def paths_of(
+    text: str, folder: str, places: CommandPaths, assigned: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
     """The paths that a text may mean in a directory."""
     if len(text) > _LONGEST:
         return ()
@@ -182,7 +184,7 @@ def _unquoted(word: str) -> str:
     )
 
 
-def _filled(text: str, places: Places, assigned: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _filled(text: str, places: CommandPaths, assigned: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """The text with its variables and one of its alternatives, in every way that is likely."""
     names = [match[1] or match[3] or "" for match in _compiled(_EXPANSION).finditer(text)]
     ways = max((len(assigned.get(name, ())) for name in names), default=0)
@@ -195,7 +197,9 @@ def _filled(text: str, places: Places, assigned: Mapping[str, Sequence[str]]) ->
         yield from islice(_chosen(filled), _MOST_FILLED)
 
 
-def _value(match: re.Match[str], places: Places, assigned: Mapping[str, Sequence[str]], way: int) -> str:
+def _value(
+    match: re.Match[str], places: CommandPaths, assigned: Mapping[str, Sequence[str]], way: int
+) -> str:
     name = match[1] or match[3] or ""
     values = assigned.get(name)
     if values:

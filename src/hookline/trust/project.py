@@ -1,15 +1,91 @@
-"""The project a directory belongs to, whether the user vouches for all of it, and where trust in it is kept."""
+"""Find the project a directory belongs to, whether the user trusts all of it, and where trust in it is kept."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, cast
 
 from hookline.dialects.dialect import upward
 from hookline.dialects.files import read_file, settings_files
+from hookline.model.hook import Scope
+from hookline.trust.items import shown_path
 
 #: No line of git's own small files is longer.
 _MOST = 4096
+#: Scopes that only the user or the system can give.
+_TRUSTED_SCOPES: frozenset[Scope] = frozenset(("managed", "flag"))
+
+
+class Project:
+    """The project of a directory: which files come with it, and how items name them."""
+
+    def __init__(self, cwd: str, home: str) -> None:
+        self.root = project_root(cwd)
+        #: The home directory, as the environment names it, and where that is.
+        self.home = home
+        self.real_home = os.path.realpath(home or os.sep)
+        #: The directories of plugins, by the files they bring.
+        self._plugins: dict[str, str] = {}
+        #: Files that the user named one by one.
+        self._named: frozenset[str] = frozenset()
+
+    @cached_property
+    def key(self) -> str:
+        """The root that trust in the project is kept under."""
+        return trust_root(self.root)
+
+    def add_plugin(self, file: str, directory: str) -> None:
+        """Note that a plugin in this directory brings a file."""
+        self._plugins[file] = os.path.realpath(directory)
+
+    def name_files(self, files: Iterable[str]) -> None:
+        """Note that the user named these files."""
+        self._named |= frozenset(files)
+
+    def is_foreign(self, file: str, scope: Scope) -> bool:
+        """Return True if a file needs the user's trust: the project brought it, or a plugin."""
+        if not file or scope in _TRUSTED_SCOPES or file in self._named:
+            return False
+        if scope in ("plugin", "project"):
+            return True
+        if self._holds_home:
+            # Then the user's own files are below the root, too.
+            return scope in ("local", "session")
+        path = os.path.abspath(file)
+        return is_inside(path, self.root) or is_inside(os.path.realpath(path), self.root)
+
+    @cached_property
+    def _holds_home(self) -> bool:
+        """True if the root is the home directory, or above it and not a repository, as / is."""
+        if self.root == self.real_home:
+            return True
+        return is_inside(self.real_home, self.root) and not os.path.lexists(os.path.join(self.root, ".git"))
+
+    def owner(self, file: str, scope: Scope) -> str:
+        """Return the root that trust in a file is kept under: the plugin's, or the project's."""
+        if scope != "plugin":
+            return self.key
+        if file in self._plugins:
+            return self._plugins[file]
+        directory = os.path.dirname(os.path.realpath(file))
+        return os.path.dirname(directory) if os.path.basename(directory) == "hooks" else directory
+
+    def shown(self, path: str) -> str:
+        """Return the path as items name it."""
+        return shown_path(path, self.root, self.real_home)
+
+    def path_of(self, shown: str) -> str:
+        """Return the file that an item means by a path."""
+        directory, name = (self.real_home, shown[2:]) if shown.startswith("~/") else (self.root, shown)
+        path = os.path.join(directory, name)
+        if "\\udc" in name and not os.path.lexists(path):
+            # Bytes that are not UTF-8 are spelled out in an item.
+            return os.path.join(
+                directory, re.sub(r"\\u(dc[89a-f][0-9a-f])", lambda found: chr(int(found[1], 16)), name)
+            )
+        return path
 
 
 def project_root(cwd: str) -> str:
@@ -85,8 +161,8 @@ def _line(file: str) -> str:
     return text.partition("\n")[0].strip()
 
 
-def vouches_for(root: str, env: Mapping[str, str]) -> bool:
-    """Whether `trusted = [...]` of the user's settings names the project or a directory above it."""
+def is_trusted_directory(root: str, env: Mapping[str, str]) -> bool:
+    """Return True if `trusted = [...]` of the user's settings names the project or a directory above it."""
     home = os.path.realpath(env.get("HOME", "") or os.sep)
     return any(
         is_inside(root, os.path.realpath(os.path.join(home, os.path.expanduser(directory))))

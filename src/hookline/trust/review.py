@@ -9,7 +9,7 @@ from hookline.model.hook import Hook
 from hookline.trust.digest import sha256
 from hookline.trust.items import TrustItem, canonical, group_hashes, hashed_together
 from hookline.trust.sessions import Guard, Sessions, guards_of
-from hookline.trust.trust import Standing, Trust
+from hookline.trust.trust import Trust, TrustStatus
 from hookline.trust.words import Text, hook_texts, item_texts, what_hook_does, what_item_does
 
 #: What trust in an entry says nothing about.
@@ -21,13 +21,13 @@ NOT_COVERED = (
 )
 
 
-class Entry(Struct, frozen=True, eq=False):
+class ReviewItem(Struct, frozen=True, eq=False):
     """One item, and what is known about it."""
 
     item: TrustItem
     #: What the trust in it is kept under: the project, or a plugin.
     root: str
-    standing: Standing
+    status: TrustStatus
     #: What it may do, in plain words.
     does: tuple[str, ...] = ()
     #: All that decides what it does, as it is written: commands, addresses, prompts, settings.
@@ -35,26 +35,26 @@ class Entry(Struct, frozen=True, eq=False):
 
     @property
     def is_pending(self) -> bool:
-        return self.standing.state in ("untrusted", "modified")
+        return self.status.state in ("untrusted", "modified")
 
 
 class Review(Struct, frozen=True, eq=False):
     """A project as the user is asked about it."""
 
     trust: Trust
-    entries: tuple[Entry, ...]
+    entries: tuple[ReviewItem, ...]
     #: By identity: guards that running sessions of other agents began with, and that are gone or changed.
     missed: Mapping[str, Guard] = {}
     #: By identity: guards that are there.
     guards: Mapping[str, Guard] = {}
 
     @property
-    def pending(self) -> tuple[Entry, ...]:
+    def pending(self) -> tuple[ReviewItem, ...]:
         return tuple(entry for entry in self.entries if entry.is_pending)
 
     @property
     def counts(self) -> Counter[str]:
-        return Counter(entry.standing.state for entry in self.entries)
+        return Counter(entry.status.state for entry in self.entries)
 
     @property
     def hashes(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class Review(Struct, frozen=True, eq=False):
     def missed_hash(self) -> str:
         return sha256(canonical(["gone", *sorted(self.missed)])).hexdigest()[:32]
 
-    def named(self, hashes: Iterable[str]) -> tuple[tuple[Entry, ...], frozenset[str]]:
+    def named(self, hashes: Iterable[str]) -> tuple[tuple[ReviewItem, ...], frozenset[str]]:
         """The pending entries that hashes name, and the hashes that name nothing here."""
         groups = self._groups()
         wanted = frozenset(hashes)
@@ -73,12 +73,12 @@ class Review(Struct, frozen=True, eq=False):
         unknown = wanted.difference(self.hashes)
         return tuple(entry for entry in self.pending if entry.item.identity in meant), unknown
 
-    def accept(self, entries: Sequence[Entry], *, guards: bool = True) -> None:
+    def accept(self, entries: Sequence[ReviewItem], *, guards: bool = True) -> None:
         """The user says yes to these entries, and to the guards that are gone. Raises StoreError."""
         for root in dict.fromkeys(entry.root for entry in entries):
             self.trust.accept([entry.item for entry in entries if entry.root == root], root)
         if guards:
-            Sessions(self.trust.home).confirm(self.trust.root, self.guards)
+            Sessions(self.trust.project.home).confirm(self.trust.root, self.guards)
 
     def _groups(self) -> dict[str, tuple[str, ...]]:
         return {
@@ -97,19 +97,23 @@ def review(
     foreign = [hook for hook in (*hooks, *dormant) if trust.is_foreign(hook.where.file, hook.scope)]
     entries = [*_hook_entries(trust, foreign)]
     entries += [
-        Entry(
-            item, trust.key, trust.item_standing(item), tuple(what_item_does(item)), tuple(item_texts(item))
+        ReviewItem(
+            item,
+            trust.project.key,
+            trust.item_status(item),
+            tuple(what_item_does(item)),
+            tuple(item_texts(item)),
         )
         for item in others
     ]
     guards = guards_of(hooks, trust)
-    missed = Sessions(trust.home).missed(trust.root, guards)
+    missed = Sessions(trust.project.home).missed(trust.root, guards)
     return Review(trust, tuple(entries), missed, guards)
 
 
-def _hook_entries(trust: Trust, hooks: Sequence[Hook]) -> Iterator[Entry]:
+def _hook_entries(trust: Trust, hooks: Sequence[Hook]) -> Iterator[ReviewItem]:
     # All of them first: what is there decides what an entry seems to be a change of.
     items = [trust.item(hook) for hook in hooks]
     for hook, item in zip(hooks, items, strict=True):
-        root = trust.whose(hook.where.file, hook.scope)
-        yield Entry(item, root, trust.standing(hook), tuple(what_hook_does(hook)), tuple(hook_texts(hook)))
+        root = trust.project.owner(hook.where.file, hook.scope)
+        yield ReviewItem(item, root, trust.status(hook), tuple(what_hook_does(hook)), tuple(hook_texts(hook)))

@@ -209,13 +209,13 @@ def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, Guard]:
     """The guards among the hooks, by identity; not those that may not run, which stop nothing."""
     return {
         guard_identity(hook, trust.item(hook).files): Guard(
-            hook.event.name, _label(hook, trusted=trust.standing(hook).runs)
+            hook.event.name, _label(hook, trusted=trust.status(hook).runs)
         )
         for hook in hooks
         # A signed bundle may take the place of another.
         if is_guard(hook)
         and hook.bundle is None
-        and (trust.standing(hook).runs or trust.admit(hook, Scene()).admitted)
+        and (trust.status(hook).runs or trust.admit(hook, Scene()).admitted)
     }
 
 

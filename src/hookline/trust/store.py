@@ -7,7 +7,7 @@ someone else could have written, trusts nothing.
 import os
 import stat
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -223,6 +223,40 @@ class TrustStore:
         if text not in self.problems:
             self.problems.append(text)
         return nothing
+
+
+class AcceptedItems:
+    """The items that the user accepted: for good, as the store has them, or for this session."""
+
+    def __init__(self, store: TrustStore) -> None:
+        self.store = store
+        #: Identities.
+        self._session: set[str] = set()
+        #: By root and identity, as they were read.
+        self._stored: dict[str, Mapping[str, StoredItem]] = {}
+
+    def has(self, item: TrustItem, root: str) -> bool:
+        """Return True if the user accepted exactly this item of a project."""
+        identity = item.identity
+        return identity in self._session or identity in self.stored(root)
+
+    def stored(self, root: str) -> Mapping[str, StoredItem]:
+        """Return what the store has of a project, by identity: the same mapping until it is read again."""
+        if root not in self._stored:
+            self._stored[root] = {item.identity: item for item in self.store.read(root).items}
+        return self._stored[root]
+
+    def reload(self, root: str) -> None:
+        """Read the store again: another process may have written it."""
+        self._stored.pop(root, None)
+
+    def add(self, root: str, items: Sequence[TrustItem], gone: Sequence[str]) -> None:
+        """Store items of a project, in place of those that are gone. Raises StoreError."""
+        self.store.add(root, items, gone)
+        self.reload(root)
+
+    def add_for_session(self, items: Iterable[TrustItem]) -> None:
+        self._session.update(item.identity for item in items)
 
 
 def replace_file(file: str, content: bytes, *, durable: bool = False) -> None:

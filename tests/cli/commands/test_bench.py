@@ -14,14 +14,14 @@ from hookline.cli.commands.bench.plan import plan, samples
 from hookline.cli.commands.bench.report import hook_figures, percent, times
 from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_START, STOP
 from hookline.extending import Run, Scene
-from hookline.trust.trust import Standing
+from hookline.trust.trust import TrustStatus
 from tests.cli.golden import check_golden, normalised
 from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, Ran, clean_env, command_line, run_cli
 from tests.every import every
 from tests.waiting import wait_until
 
-YOURS = Standing("trusted", "it is your own")
+YOURS = TrustStatus("trusted", "it is your own")
 HOOKS = """\
 [[hooks.PreToolUse]]
 matcher = "Bash"

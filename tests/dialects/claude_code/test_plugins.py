@@ -107,7 +107,7 @@ def test_a_plugin_runs_only_once_it_is_trusted_under_its_own_directory(user: Use
     (hook,) = user.load(trust=False).hooks
     trust = user.engine.trust
     assert trust is not None
-    assert (trust.standing(hook).state, trust.whose(hook.where.file, hook.scope)) == (
+    assert (trust.status(hook).state, trust.project.owner(hook.where.file, hook.scope)) == (
         "untrusted",
         str(user.root),
     )

@@ -108,8 +108,10 @@ def test_a_plugin_needs_trust_under_its_own_directory(user: User) -> None:
     engine = Engine()
     (hook,) = engine.load(str(user.project), None, ["codewhale"]).hooks
     assert engine.trust is not None
-    assert engine.trust.standing(hook).state == "untrusted"
-    assert engine.trust.whose(hook.where.file, hook.scope) == str(user.home / ".codewhale/plugins/guard")
+    assert engine.trust.status(hook).state == "untrusted"
+    assert engine.trust.project.owner(hook.where.file, hook.scope) == str(
+        user.home / ".codewhale/plugins/guard"
+    )
 
 
 def test_settings_under_the_former_name_are_read_where_there_are_no_others(user: User) -> None:

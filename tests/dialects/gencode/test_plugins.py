@@ -140,8 +140,8 @@ def test_a_plugin_runs_only_once_it_is_trusted(user: User) -> None:
     engine = Engine()
     (hook,) = engine.load(str(user.project), None, ["gen-code"]).hooks
     assert engine.trust is not None
-    assert engine.trust.standing(hook).state == "untrusted"
-    assert engine.trust.whose(hook.where.file, hook.scope) == str(user.home / ".gen/plugins/guard")
+    assert engine.trust.status(hook).state == "untrusted"
+    assert engine.trust.project.owner(hook.where.file, hook.scope) == str(user.home / ".gen/plugins/guard")
 
 
 def test_a_project_that_is_not_trusted_switches_no_plugin_on_or_off(user: User) -> None:

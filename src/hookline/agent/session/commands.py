@@ -175,7 +175,7 @@ def _mode(hook: Hook, engine: Engine | None) -> str:
 
 
 def _state(hook: Hook, trust: Trust | None) -> str:
-    standing = trust.standing(hook) if trust is not None else None
+    standing = trust.status(hook) if trust is not None else None
     return "" if standing is None or standing.runs else f", {standing.state}"
 
 

@@ -262,10 +262,10 @@ class SessionWatch:
 
     def _untrusted(self, hooks: Sequence[Hook]) -> list[tuple[str, TrustItem]]:
         trust = self._engine.trust if self._engine is not None else None
-        if trust is None or trust.vouched:
+        if trust is None or trust.trusts_all:
             return []
-        waiting = [hook for hook in hooks if not trust.standing(hook).runs]
-        return [(trust.whose(hook.where.file, hook.scope), trust.item(hook)) for hook in waiting]
+        waiting = [hook for hook in hooks if not trust.status(hook).runs]
+        return [(trust.project.owner(hook.where.file, hook.scope), trust.item(hook)) for hook in waiting]
 
     def _trust(self, root: str, item: TrustItem) -> None:
         trust = self._engine.trust if self._engine is not None else None

@@ -83,7 +83,7 @@ class Includes:
         if not trust.is_foreign(file, scope) or trust.allows(item):
             return None
         command = "hookline trust" if is_inside(cwd, near) else f"hookline trust --cwd {shlex.quote(near)}"
-        return f"{trust.item_standing(item).why}; run `{one_line(command, _WIDEST)}` to see it and decide"
+        return f"{trust.item_status(item).why}; run `{one_line(command, _WIDEST)}` to see it and decide"
 
     def _reaching(self, within: str) -> AgentParts:
         """Return the parts of an agent that may read in this directory without a question."""

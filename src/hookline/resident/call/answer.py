@@ -249,7 +249,7 @@ class AgentCall:
         loaded = project.loaded
         self.engine.store.share(project.store)
         # Files that the entry names count as trusted.
-        trust = project.trust or Trust(place.directory, self._env, TrustOptions(vouched=True))
+        trust = project.trust or Trust(place.directory, self._env, TrustOptions(trusts_all=True))
         memory.add(place, loaded.hooks, trust)
         return _Found(place, loaded, memory, trust)
 

@@ -207,7 +207,7 @@ _LEAST_WHERE = 16
 
 
 def _trust_of(trust: "Trust", hook: "Hook") -> str:
-    standing = trust.standing(hook)
+    standing = trust.status(hook)
     if standing.state == "disabled" or standing.runs:
         return _TRUSTED
     why = f"{standing.state}, {standing.why}"

@@ -241,8 +241,8 @@ def _options(args: argparse.Namespace, cwd: str, model: str, defined: _Defined |
 
 def _trust(engine: Engine, args: argparse.Namespace, cwd: str) -> Trust:
     """What the user has trusted of the project. Files that were named one by one need no more."""
-    trust = engine.trust_in(cwd, TrustOptions(vouched=args.trust))
-    trust.vouch_for_files(args.config or ())
+    trust = engine.trust_in(cwd, TrustOptions(trusts_all=args.trust))
+    trust.trust_files(args.config or ())
     return trust
 
 

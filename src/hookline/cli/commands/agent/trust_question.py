@@ -11,7 +11,7 @@ from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whol
 from hookline.cli.text import terminal_width, with_tilde
 from hookline.model.safe_text import one_line, spelled_out
 from hookline.trust.comparison import difference
-from hookline.trust.review import Entry, Review, review
+from hookline.trust.review import Review, ReviewItem, review
 from hookline.trust.store import StoreError
 from hookline.trust.words import Text
 
@@ -71,7 +71,7 @@ def _accept(found: Review, say: Callable[[str], None], *, session: bool) -> None
 def _short(found: Review, width: int) -> tuple[list[str], bool]:
     """One line for each item, and what changed; and whether that is all of it."""
     root = one_line(spelled_out(with_tilde(found.trust.root)), width)
-    changed = sum(entry.standing.state == "modified" for entry in found.pending)
+    changed = sum(entry.status.state == "modified" for entry in found.pending)
     new = len(found.pending) - changed
     counts = [f"{new} new"] * bool(new) + [f"{changed} changed since you trusted it"] * bool(changed)
     texts = [_text(entry) for entry in found.pending]
@@ -82,8 +82,8 @@ def _short(found: Review, width: int) -> tuple[list[str], bool]:
     return [begins, *lines, *differences], complete and whole
 
 
-def _text(entry: Entry) -> str:
-    item, changed = entry.item, entry.standing.state == "modified"
+def _text(entry: ReviewItem) -> str:
+    item, changed = entry.item, entry.status.state == "modified"
     line = item.where.line
     source = f"{item.file}{'' if line is None else f':{line}'}"
     # What is written says more than words about it; what it gets of the environment comes with it.
@@ -103,7 +103,7 @@ def _first(text: Text) -> bool:
 
 def _differences(found: Review, most: int | None) -> tuple[list[str], bool]:
     """What changed, at most so many lines of it, and whether that is all."""
-    changed = [entry for entry in found.pending if entry.standing.state == "modified"]
+    changed = [entry for entry in found.pending if entry.status.state == "modified"]
     lines = [line for entry in changed for line in difference(entry, found.trust)]
     if not lines:
         return [], True

@@ -53,7 +53,7 @@ def waiting_in(
     cwd: str, engine: Engine, trust: Trust, loaded: Loaded, names: Sequence[str] | None, *, hooks: bool
 ) -> Waiting:
     """`loaded` is what is in force; `hooks` is False where no hook runs at all."""
-    if trust.vouched:
+    if trust.trusts_all:
         return Waiting(trust, Loaded(), (), ())
     dormant = engine.loader.dormant(cwd, names, trust).files if hooks else ()
     joining = [hook for file in dormant if file.used and not file.off for hook in file.hooks]

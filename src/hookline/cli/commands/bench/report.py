@@ -13,7 +13,7 @@ from hookline.cli.text import count_of, indented, json_lines, paragraph, table
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
-from hookline.trust.trust import Standing
+from hookline.trust.trust import TrustStatus
 
 Verdict = Literal["fine", "slow", "too slow", "failing", "untrusted", "would run", "not run"]
 
@@ -45,7 +45,7 @@ class HookBench(Struct, frozen=True, forbid_unknown_fields=True):
     dialect: str
     type: str
     timeout_s: float
-    trust: Standing
+    trust: TrustStatus
     #: How its runs ended, by status; `skipped` when it was not run.
     statuses: dict[str, int]
     times: Times | None = None
@@ -113,7 +113,7 @@ def hook_figures(
     source: str,
     runs: Sequence[Run],
     spawn_ms: float | None,
-    trust: Standing,
+    trust: TrustStatus,
     warm_runs: Sequence[Run] = (),
     why_cold: str | None = None,
 ) -> HookBench:

@@ -57,7 +57,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.scene import Scene
 from hookline.schemas.examples import SCENE
-from hookline.trust.trust import Standing
+from hookline.trust.trust import TrustStatus
 
 _WARM_UPS = 2
 #: How long an interpreter may take to start.
@@ -159,7 +159,7 @@ class _HookKeys:
         run = self._journal.cleaned(Run(hook=hook.name, source=str(hook.where)))
         return run.hook, run.source
 
-    def trust(self, hook: Hook) -> Standing:
+    def trust(self, hook: Hook) -> TrustStatus:
         return trust_of(self._engine, hook)
 
     def can_run_warm(self, hook: Hook) -> bool:

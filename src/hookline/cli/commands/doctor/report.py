@@ -21,7 +21,7 @@ from hookline.config.load import Found, Loaded
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
-from hookline.trust.trust import Standing, State
+from hookline.trust.trust import State, TrustStatus
 
 Weight = Literal["error", "warning", "note"]
 _WEIGHTS: dict[Severity, Weight] = {"error": "error", "warning": "warning", "info": "note"}
@@ -36,7 +36,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
 
     cwd: str
     loaded: Loaded
-    trust: Callable[[Hook], Standing]
+    trust: Callable[[Hook], TrustStatus]
     #: Files whose hooks are not in force.
     dormant: tuple[Dormant, ...]
     #: In the order they are shown.

@@ -35,7 +35,7 @@ from hookline.model.events import EventSpec, May
 from hookline.model.outcome import ContextItem, Outcome, Permission, PermissionUpdate
 from hookline.model.run import Run, RunResult
 from hookline.model.safe_text import one_line, printable
-from hookline.trust.trust import Standing
+from hookline.trust.trust import TrustStatus
 
 #: How the reason of a hook begins that a dry run would have run.
 WOULD_RUN = "dry run: would run"
@@ -76,7 +76,7 @@ class Firing(Struct, frozen=True):
     #: Takes secrets out of the names of hooks.
     redact: Callable[[str], str]
     #: By name and source of an entry.
-    trust: Mapping[tuple[str, str], Standing] = {}
+    trust: Mapping[tuple[str, str], TrustStatus] = {}
     diagnostics: Sequence[Diagnostic] = ()
     dry: bool = False
     #: The tool that was called, by the caller's name for it.
@@ -133,7 +133,7 @@ class FiredRun(RunResult, frozen=True, kw_only=True):
     #: What the hook is told of a tool call, if its agent would make that call in another way. It is the call as it was
     #: made, before hooks rewrote it.
     told: ToldDocument | None
-    trust: Standing
+    trust: TrustStatus
 
 
 class FireDocument(Struct, frozen=True, kw_only=True):
@@ -193,7 +193,7 @@ def _effects(firing: Firing) -> dict[str, str]:
     return {name: effects for name, effects in named.items() if count[name] == 1}
 
 
-def _entry_lines(number: int, entry: Entry, effects: str, trust: Standing | None, width: int) -> list[str]:
+def _entry_lines(number: int, entry: Entry, effects: str, trust: TrustStatus | None, width: int) -> list[str]:
     run = entry.run
     word, rest = _result(run, effects)
     name = one_line(run.hook, _LONGEST_NAME)
@@ -252,7 +252,7 @@ def _details(run: Run) -> Iterator[str]:
         yield f"not counted: {', '.join(run.dropped)}"
 
 
-def _trust_line(run: Run, trust: Standing | None) -> Iterator[str]:
+def _trust_line(run: Run, trust: TrustStatus | None) -> Iterator[str]:
     """Unless the run says so itself."""
     if trust is not None and trust.state not in USUAL and run.status != "untrusted":
         yield f"{trust.state}: {trust.why}"

@@ -233,7 +233,7 @@ def _untrusted(file: str, project: str) -> str | None:
     engine = Engine()
     loaded = engine.load(project)
     trust = engine.trust
-    if trust is None or trust.vouched:
+    if trust is None or trust.trusts_all:
         return None
     foreign = (hook for hook in loaded.hooks if trust.is_foreign(hook.where.file, hook.scope))
     items = [trust.item(hook) for hook in foreign if hook.where.file == file]

@@ -41,7 +41,7 @@ from hookline.engine.session import Session
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
-from hookline.trust.trust import Standing
+from hookline.trust.trust import TrustStatus
 
 #: The table only identifies a hook; --json has the whole of it.
 _LONGEST_NAME, _LONGEST_RUNS = 30, 48
@@ -203,7 +203,7 @@ def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
         yield paragraph(
             printable(f"{one_line(name, _LONGEST_NAME)} is off: disabled by {with_tilde(by)}"), width
         )
-    unusual: dict[Standing, list[str]] = {}
+    unusual: dict[TrustStatus, list[str]] = {}
     for hook in hooks:
         if hook.trust.state in ("untrusted", "modified"):
             unusual.setdefault(hook.trust, []).append(hook.hook)

@@ -213,7 +213,7 @@ def _is_trusted(cwd: str, hook: Hook) -> bool:
         each for each in _hooks(engine, cwd) if each.where.file == hook.where.file and each.name == hook.name
     ]
     return engine.trust is not None and all(
-        engine.trust.standing(each).runs or each.mode == "off" for each in same
+        engine.trust.status(each).runs or each.mode == "off" for each in same
     )
 
 
@@ -222,7 +222,7 @@ def _trust(cwd: str, file: str, name: str) -> str | None:
     engine = Engine()
     written = [hook for hook in _hooks(engine, cwd) if hook.where.file == file and hook.name == name]
     trust = engine.trust
-    if trust is None or trust.vouched:
+    if trust is None or trust.trusts_all:
         return None
     try:
         items = [trust.item(hook) for hook in written if trust.is_foreign(hook.where.file, hook.scope)]

@@ -14,7 +14,7 @@ from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, json_lines, paragraph, pieces, with_tilde
 from hookline.model.safe_text import one_line, spelled_out
 from hookline.trust.items import decoded
-from hookline.trust.review import NOT_COVERED, Entry, Review
+from hookline.trust.review import NOT_COVERED, Review, ReviewItem
 from hookline.trust.store import StoredProject
 from hookline.trust.trust import State
 from hookline.trust.words import Text
@@ -108,12 +108,12 @@ def projects_document(projects: Sequence[StoredProject], problems: Sequence[str]
     return ProjectsDocument(tuple(listed), tuple(problems))
 
 
-def _item_document(entry: Entry, review: Review) -> ItemDocument:
+def _item_document(entry: ReviewItem, review: Review) -> ItemDocument:
     item = entry.item
     return ItemDocument(
         kind=item.kind,
-        state=entry.standing.state,
-        why=entry.standing.why,
+        state=entry.status.state,
+        why=entry.status.why,
         label=item.label,
         source=str(item.where),
         root=entry.root,
@@ -128,7 +128,7 @@ def _item_document(entry: Entry, review: Review) -> ItemDocument:
 def _script(path: str, digest: str, review: Review) -> ScriptDocument:
     covered = not digest.startswith("(")
     try:
-        size = os.stat(review.trust.path_of(path)).st_size
+        size = os.stat(review.trust.project.path_of(path)).st_size
     except OSError:
         size = None
     return ScriptDocument(path, digest if covered else None, size, None if covered else digest.strip("()"))
@@ -172,7 +172,7 @@ def _summary(review: Review) -> str:
     counts, root = review.counts, with_tilde(review.trust.root)
     if not review.entries:
         return f"{root} brings nothing that needs your trust."
-    if review.trust.vouched:
+    if review.trust.trusts_all:
         return f"Your settings trust {root}: nothing of its {count_of(len(review.entries), 'item')} is asked about."
     parts = [
         f"{counts[state]} {word}"
@@ -187,8 +187,8 @@ def _summary(review: Review) -> str:
     return f"{root} brings {count_of(len(review.entries), 'item')}: {', '.join(parts)}."
 
 
-def _entry_lines(entry: Entry, review: Review, width: int) -> Iterator[str]:
-    item, state = entry.item, entry.standing.state
+def _entry_lines(entry: ReviewItem, review: Review, width: int) -> Iterator[str]:
+    item, state = entry.item, entry.status.state
     line = item.where.line
     source = f"{item.file}{'' if line is None else f':{line}'}"
     word = _WORDS.get(state, state)
@@ -196,7 +196,7 @@ def _entry_lines(entry: Entry, review: Review, width: int) -> Iterator[str]:
     yield f"{paint(word, _COLOURS.get(state, 'dim'))}  {item.kind} {label}"
     yield from _indented(f"in {source}", width)
     if state == "modified":
-        yield from _indented(entry.standing.why, width)
+        yield from _indented(entry.status.why, width)
     for does in entry.does:
         yield from _indented(does, width)
     for text in entry.texts:
@@ -212,7 +212,7 @@ def _entry_lines(entry: Entry, review: Review, width: int) -> Iterator[str]:
         yield from _indented(f"careful: these letters may look like others: {shown}", width)
 
 
-def _look_alikes(entry: Entry) -> list[str]:
+def _look_alikes(entry: ReviewItem) -> list[str]:
     """Letters outside of ASCII in what is run, sent or opened; in what is said they are nothing special."""
     texts = (text.text for text in entry.texts if text.name not in _SAID)
     return sorted({each for text in (*texts, *entry.item.files) for each in text if not each.isascii()})

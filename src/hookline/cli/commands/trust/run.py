@@ -18,7 +18,7 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, json_lines, table, terminal_width, with_tilde
 from hookline.model.safe_text import one_line
 from hookline.trust.comparison import difference
-from hookline.trust.project import project_root, trust_root, vouches_for
+from hookline.trust.project import is_trusted_directory, project_root, trust_root
 from hookline.trust.review import Review, review
 from hookline.trust.store import TrustStore
 from hookline.trust.trust import Options
@@ -79,7 +79,7 @@ def _status(found: Review) -> ExitStatus:
 
 def _ask(found: Review) -> ExitStatus:
     """Once, at the terminal. Anything but a clear yes is a no."""
-    changed = any(entry.standing.state == "modified" for entry in found.pending)
+    changed = any(entry.status.state == "modified" for entry in found.pending)
     pending = count_of(len(found.pending), "item")
     parts = [f"trust {pending} as shown"] if found.pending else []
     parts += ["go on without the guards named above"] if found.missed else []
@@ -131,7 +131,7 @@ def _difference(found: Review) -> str:
     lines = [
         line
         for entry in found.pending
-        if entry.standing.state == "modified"
+        if entry.status.state == "modified"
         for line in difference(entry, found.trust)
     ]
     if not lines:
@@ -160,7 +160,7 @@ def _revoke(directory: str) -> ExitStatus:
     store = TrustStore(os.environ.get("HOME", ""))
     roots = dict.fromkeys((given, trust_root(project_root(given))))
     forgotten = next((root for root in roots if store.revoke(root)), None)
-    if any(vouches_for(root, os.environ) for root in roots):
+    if any(is_trusted_directory(root, os.environ) for root in roots):
         note(
             one_line(f"hookline trust: `trusted` of your settings still names {with_tilde(given)}", _LONGEST)
         )
