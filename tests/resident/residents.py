@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,6 @@ from typing import Any
 import msgspec
 
 from hookline import __version__
-from hookline.model.errors import HooklineError
 from hookline.resident.folder import connect, open_folder
 from hookline.resident.protocol import (
     ANSWER,
@@ -83,9 +83,11 @@ class Residents:
         for process in self.started:
             process.kill()
             process.wait()
-        # One that a relay has started.
-        with contextlib.suppress(OSError, HooklineError):
-            ask(str(self.folder), "stop", version=__version__)
+        # Those that calls have started: one may only be about to listen, and would outlive a stop.
+        for process in Path("/proc").iterdir():
+            with contextlib.suppress(OSError, ValueError):
+                if os.fsencode(self.folder) in (process / "cmdline").read_bytes().split(b"\0"):
+                    os.kill(int(process.name), signal.SIGKILL)
 
     def payload(self, event: str = "PreToolUse", **fields: Any) -> bytes:
         self._number += 1

@@ -13,6 +13,7 @@ import pytest
 from hookline.extending import Run
 from hookline.journal.reader import read_journal
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
+from tests.homes import at_home
 from tests.vouching import vouch_for
 from tests.warm_process import run_warm
 
@@ -331,9 +332,11 @@ def test_a_rewrite_that_cannot_be_written_blocks(project: Path) -> None:
 def test_nothing_heavy_is_loaded_that_no_hook_needs(project: Path) -> None:
     configured(project)
     write(project, ".claude/settings.json", '{"hooks": {}}')
+    env = clean_env(project.parent)
+    call = at_home(["hook", "--dialect", "claude-code", "PreToolUse"], env)
     code = (
         "import sys, hookline.cli.main as main\n"
-        "status = main.run(['hook', '--dialect', 'claude-code', 'PreToolUse'])\n"
+        f"status = main.run({call!r})\n"
         "heavy = {'yaml', 're2', 'httpx2', 'httpx', 'rich', 'pydantic', 'mcp', 'anyio', 'json'}\n"
         "heavy |= {'hookline.matching.shell.walk.lines', 'hookline.dialects.gencode'}\n"
         "heavy |= {'hookline.dialects.claude_code.settings'}\n"
@@ -341,9 +344,8 @@ def test_nothing_heavy_is_loaded_that_no_hook_needs(project: Path) -> None:
     )
     words = [command_line([])[0], "-c", code]
     subprocess.run(
-        words, cwd=project, env=clean_env(project.parent), input=payload(project).encode(), check=True,
-        capture_output=True,
-    )  # fmt: skip
+        words, cwd=project, env=env, input=payload(project).encode(), check=True, capture_output=True
+    )
     assert (project / "loaded").read_text() == ""
 
 
