@@ -1,5 +1,6 @@
 """Self-protection over what a call does, in the terms of every agent, and of tools that nobody declared."""
 
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -141,3 +142,21 @@ def test_standard_names_are_read_without_a_table(project: Path) -> None:
         tool = KINDS[kind].tool
         if STANDARD.tool(tool) is not None:
             assert written(project, tool, given)
+
+
+@every("piece", ["a/", "é/", "../"])
+def test_a_long_path_takes_no_squares_of_its_length(piece: str, project: Path) -> None:
+    def seconds(length: int) -> float:
+        path = "/" + piece * (length // len(piece))
+        before = time.process_time()
+        written(project, "Write", {"file_path": path, "content": "x"})
+        return time.process_time() - before
+
+    seconds(1000)  # what is read once
+    # Squares would be 64 times as much.
+    assert seconds(80_000) < 16 * (seconds(10_000) + 0.01)
+
+
+def test_a_long_path_that_ends_at_a_protected_file_is_seen(project: Path) -> None:
+    path = f"{project}/" + "a/../" * 3000 + _FILE
+    assert written(project, "Write", {"file_path": path, "content": "x"})

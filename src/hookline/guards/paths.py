@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import pairwise
 
-from hookline.guards.policy import LONGEST_PATH, OUTSIDE, Policy, Secret
+from hookline.guards.policy import OUTSIDE, Policy, Secret
 from hookline.guards.settings import Settings
+from hookline.matching.patterns import LONGEST_PATH
 from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
 from hookline.matching.shell.files.programs import files_of
 from hookline.matching.shell.holes import Words

@@ -10,10 +10,8 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.guards import MODULES
-from hookline.matching.patterns import Expression, compile_re2
+from hookline.matching.patterns import LONGEST_PATH, Expression, compile_re2
 
-#: No system opens a longer path. It may still be the end of one that a tool shortens first.
-LONGEST_PATH = 4096
 #: No program has this name.
 SEVERAL = "/"
 #: What is said of a file that a guard keeps from being written.

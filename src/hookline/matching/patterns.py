@@ -22,6 +22,9 @@ MOST_GROWTH = 1000
 #: longer subject is not searched.
 LONGEST_SUBJECT = 1024
 
+#: No system opens a longer path. It may still be the end of one that a tool shortens first.
+LONGEST_PATH = 4096
+
 #: Messages of re2, and what to say instead to the author of the pattern. The first that fits is used.
 _REFUSALS = (
     ("invalid perl operator: (?=", "lookahead is not supported: list the names that should match"),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from hookline.dialects.dialect import upward, user_directories
 from hookline.dialects.registry import Listed, standard_dialects
+from hookline.matching.patterns import LONGEST_PATH
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
 from hookline.trust.project import is_inside
@@ -90,6 +91,7 @@ class Protected:
         self.home = home
         self._notes = _notes()
         self._folded = {path.casefold(): why for path, why in self.places.items()}
+        self._longest_place = max(map(len, self._folded), default=0)
 
     def why(self, path: str, worktree: str = "") -> str | None:
         """Why an absolute path is protected; None when it is not.
@@ -114,6 +116,9 @@ class Protected:
 
     def _by_place(self, path: str) -> str | None:
         folded = path.casefold()
+        if len(folded) > self._longest_place:
+            # No place is behind that, and cutting off one name after another takes squares of a long path.
+            folded = folded[: max(folded.rfind("/", 0, self._longest_place + 1), 0)]
         while len(folded) > 1:
             why = self._folded.get(folded)
             if why is not None:
@@ -306,7 +311,9 @@ def whole_path(path: str, directory: str, home: str) -> str:
 
 
 def real_path(path: str) -> str:
-    """Where links lead; the path itself if no file can have this name."""
+    """Return where links lead; the path itself if no file can have this name."""
+    if len(path) > LONGEST_PATH:
+        return path
     try:
         return os.path.realpath(path)
     except (ValueError, OSError):
