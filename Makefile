@@ -5,39 +5,50 @@ RUN := $(VENV)/bin/
 INSTALLED := $(VENV)/.ready
 # Installed in place, the package follows its sources; the relay, a program, is made again when they change.
 READY := $(VENV)/.relay
-RELAY := src/hookline/resident/relay
+RELAY := src/hookline/hook/relay
 # What must stay covered: the layers every decision passes through, by the tests of those layers. Measuring slows
-# down whatever is run, so the other tests run without. What durable hooks do in processes of their own is not measured.
-LAYERS := tests/model tests/matching tests/permissions tests/engine tests/journal tests/jobs/test_hooks.py tests/jobs/test_queue.py
-COVERED := --cov=hookline.model --cov=hookline.matching --cov=hookline.engine --cov=hookline.journal --cov-branch --cov-fail-under=95 --cov-report=term:skip-covered
-# Twice as many as processors, because many tests wait for processes.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+# down whatever is run, so the other tests run without, at the same time. What durable hooks do in processes of their
+# own is not measured.
+LAYERS := tests/model tests/shell tests/matching tests/permissions tests/engine tests/journal tests/jobs/test_hooks.py tests/jobs/test_queue.py
+COVERED := hookline.model,hookline.shell,hookline.matching,hookline.engine,hookline.journal
+# With the process that measures, twice as many as processors, because many tests wait for processes.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1) - 1)')
+
+CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint house format bench soak clients test-adapters test-console generate package clean
+.PHONY: help demo test lint house format bench soak clients test-adapters test-console pictures generate package release-check watch clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(INSTALLED): pyproject.toml requirements/dev.txt requirements/constraints.txt
 	@echo "setting up $(VENV) (a minute, once) ..."
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
+	@$(CHECK_PYTHON)
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN)pip install -qq --disable-pip-version-check -c requirements/constraints.txt -e '.[agent,console,fleet,serve,otel]' -r requirements/dev.txt
 	@touch $(INSTALLED)
 
 $(READY): $(INSTALLED) $(RELAY)/relay.c $(RELAY)/start.sh $(RELAY)/build.py
-	@$(RUN)python -m hookline.resident.relay.build $(RUN)hookline-relay
+	@$(RUN)python -m hookline.hook.relay.build $(RUN)hookline-relay
 	@touch $(READY)
 
-demo: $(READY)  ## an agent at work under the hooks of five agents
+# The demo needs the package alone: 40 MB and some seconds, where the environment of developers is not there yet.
+$(VENV)/.demo:
+	@if [ -e $(INSTALLED) ]; then exit 0; fi; \
+	$(CHECK_PYTHON) && echo "[1/2] making an environment in $(VENV) ..." && $(PYTHON) -m venv $(VENV) && \
+	echo "[2/2] installing Hookline and the five packages it needs ..." && \
+	$(RUN)pip install -q --disable-pip-version-check -c requirements/constraints.txt -e . && touch $@
+
+demo: $(VENV)/.demo  ## an agent at work under the hooks of six agents
 	@$(RUN)python examples/demo.py
 
 # With bytecode kept, also where it is switched off: a second run does not compile all tests again.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)  ## all tests, in about four minutes on two cores
-	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(LAYERS) $(COVERED)
-	@$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore=tests/console/browser --ignore-glob='tests/adapters/*/*'
+	@log=$$(mktemp); { $(RUN)coverage run --branch --source=$(COVERED) -m pytest -q $(LAYERS) && $(RUN)coverage report --skip-covered --fail-under=95; } >$$log 2>&1 & layers=$$!; \
+	$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore=tests/team/console/browser --ignore-glob='tests/adapters/*/*'; \
+	others=$$?; wait $$layers; layers=$$?; cat $$log; rm -f $$log; exit $$((others | layers))
 
 lint: $(READY)  ## format, lint, types
 	@$(RUN)ruff format --check .
@@ -52,6 +63,9 @@ house: $(READY)  ## the laws of the layout (layers, dialects), which must hold, 
 format: $(READY)  ## put the code into its form
 	@$(RUN)ruff format .
 	@$(RUN)ruff check --fix .
+
+pictures: $(READY)  ## the pictures of the README, from a real run; the console needs Chromium
+	@$(RUN)python -m tools.pictures
 
 generate: $(READY)  ## write the schemas and the reference pages from the tables
 	@$(RUN)python -m tools.generate
@@ -73,6 +87,12 @@ test-console: $(READY)  ## the console in a real browser; screenshots go to .con
 
 package: $(READY)  ## a wheel and an sdist in dist/, each installed in a clean environment and tried out
 	@$(RUN)python -m tools.package
+
+watch: $(READY)  ## what agents have changed since our tables were written; from npm, nothing of theirs runs
+	@$(RUN)python -m tools.watch $(AGENTS)
+
+release-check: $(READY)  ## all that a release needs: every Python, metadata, checksums, SBOM, notes; in dist/
+	@$(RUN)python -m tools.release
 
 clean:
 	rm -rf $(VENV) .clients .adapters .console dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage*

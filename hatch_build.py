@@ -21,7 +21,7 @@ class RelayBuildHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         self._made = tempfile.TemporaryDirectory(prefix="hookline-build-")
         source = Path(self.root, "src")
-        build = _module(source / "hookline" / "resident" / "relay" / "build.py")
+        build = _module(source / "hookline" / "hook" / "relay" / "build.py")
         program = Path(self._made.name, _NAME)
         wanted = os.environ.get("HOOKLINE_PURE", "") in ("", "0")
         if wanted and build.compile_relay(program, self.metadata.version):

@@ -30,7 +30,7 @@ HEAVY = (
     "pydantic_ai",
     "mcp",
     "re2",
-    "hookline.matching.shell.walk.lines",
+    "hookline.shell.walk.lines",
     "anyio",
     "uvicorn",
     "opentelemetry",

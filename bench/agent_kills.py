@@ -1,4 +1,4 @@
-"""An agent that is killed at any moment: what it had written down is there, and it goes on from it."""
+"""Kill an agent at any time: everything it had written down is there, and it resumes from that."""
 
 import json
 import os
@@ -28,7 +28,7 @@ _HOOKS = {
 
 
 class Killed(Struct, frozen=True, kw_only=True):
-    """What came of the kills; what must be nothing is a list of words that say what went wrong."""
+    """Results of the kills; each list that must be empty has a sentence per failure."""
 
     kills: int
     records: int
@@ -55,8 +55,8 @@ def _script() -> list[dict[str, Any]]:
 class ScriptedSession:
     """One project and one session in it, through all its lives."""
 
-    def __init__(self, place: Path) -> None:
-        self.home, self.project = place, place / "project"
+    def __init__(self, directory: Path) -> None:
+        self.home, self.project = directory, directory / "project"
         self.project.mkdir()
         (self.project / "notes.txt").write_text("notes\n" * 20)
         (self.project / "hooks.json").write_text(json.dumps({"hooks": _HOOKS}))
@@ -112,7 +112,7 @@ class ScriptedSession:
         self.torn += 1
 
     def check(self) -> None:
-        """What was whole is still there after a resume, and is what the model is told."""
+        """Check that a resume keeps every complete line, and sends it to the model."""
         file = self.transcript
         if file is None:
             self.not_resumed.append("there is no transcript")
@@ -160,8 +160,8 @@ class ScriptedSession:
 
 def killed(count: int, seed: int, say: Callable[[str], None] | None = None) -> Killed:
     rng = random.Random(seed)
-    with tempfile.TemporaryDirectory() as folder:
-        scripted = ScriptedSession(Path(folder))
+    with tempfile.TemporaryDirectory() as directory:
+        scripted = ScriptedSession(Path(directory))
         for number in range(count):
             scripted.kill(rng.uniform(0.0, 0.8))
             if number % 2:

@@ -40,7 +40,7 @@ def command_hooks(command: str, events: Sequence[str], **more: Any) -> dict[str,
 
 @asynccontextmanager
 async def playing(
-    place: Path,
+    directory: Path,
     model: ModelPort,
     hooks: Mapping[str, Any],
     *,
@@ -49,8 +49,8 @@ async def playing(
     log: EventLog | None = None,
     **wanted: Any,
 ) -> AsyncGenerator[Playing]:
-    """An agent below `place`; its session has not begun yet, and has ended afterwards."""
-    home, project = place, place / "project"
+    """Open an agent below `place`; its session has not begun yet, and has ended afterwards."""
+    home, project = directory, directory / "project"
     project.mkdir(parents=True, exist_ok=True)
     for name, text in {**(files or {}), "hooks.json": msgspec.json.encode({"hooks": hooks}).decode()}.items():
         (project / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Slow hooks at every moment of some agents, while another agent of the same process streams and is talked to.
+"""Run slow hooks at every event of some agents, while another agent of the same process streams and gets prompts.
 
-What is measured is the event loop they share: the longest time for which it did nothing for anybody.
+It measures the event loop they share: the longest time for which it did nothing at all.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from msgspec import Struct
 from bench.agent_play import Playing, calls, command_hooks, playing, script
 from bench.findings import Finding
 from hookline.agent.hooks import EventLog
-from hookline.agent.models.port import Piece, Request, Response, TextPiece
+from hookline.agent.models.port import CompletionRequest, CompletionResponse, Piece, TextPiece
 from hookline.agent.models.scripted import ScriptedModel
 from hookline.agent.ports import Shown
 
@@ -26,7 +26,7 @@ _BEAT = 0.002
 _DRIP = 0.01
 #: The events are dealt out to so many agents, so that all of them together take a few times one hook's time.
 _AGENTS = 8
-#: Seconds between their beginnings: agents that start all their hooks in the same moment are not what is measured.
+#: Seconds between their beginnings: agents that start all their hooks at once are not what this measures.
 _APART = 0.04
 
 #: Every event at which the agent waits for its hooks, in the order of a session that fires them all.
@@ -82,12 +82,12 @@ class Dripping:
     def __init__(self) -> None:
         self.over = False
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         del request
         while not self.over:
             await asyncio.sleep(_DRIP)
             yield TextPiece("drip ")
-        yield Response(text="dry")
+        yield CompletionResponse(text="dry")
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -104,14 +104,14 @@ def own_time() -> float:
 
 
 class Gaps:
-    """The longest time between two moments."""
+    """Return the longest time between two ticks."""
 
     def __init__(self) -> None:
         self._last: float | None = None
         self.longest = 0.0
         self.count = 0
 
-    def moment(self) -> None:
+    def recorded(self) -> None:
         now = own_time()
         if self._last is not None:
             self.longest = max(self.longest, now - self._last)
@@ -121,11 +121,11 @@ class Gaps:
     def show(self, shown: Shown) -> None:
         """Every piece an agent shows."""
         if shown.kind == "delta":
-            self.moment()
+            self.recorded()
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """What was measured, in milliseconds; `slow` are the events whose slow hook was waited for."""
+    """The measured times, in milliseconds; `slow` are the events whose slow hook the agent waited for."""
 
     stall: float
     drip: float
@@ -136,15 +136,15 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 async def slow_hooks(seconds: float) -> Seen:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         async with AsyncExitStack() as stack:
-            return await _measured(stack, Path(folder), seconds)
+            return await _measured(stack, Path(directory), seconds)
 
 
-async def _measured(stack: AsyncExitStack, folder: Path, seconds: float) -> Seen:
+async def _measured(stack: AsyncExitStack, directory: Path, seconds: float) -> Seen:
     drips, log = Gaps(), EventLog()
     dripping = Dripping()
-    lively = await stack.enter_async_context(playing(folder / "lively", dripping, {}, listener=drips))
+    lively = await stack.enter_async_context(playing(directory / "lively", dripping, {}, listener=drips))
     slow: list[Playing] = []
     for number in range(_AGENTS):
         # `once`: an event that fires at every request would make the session very long and show nothing new.
@@ -152,7 +152,7 @@ async def _measured(stack: AsyncExitStack, folder: Path, seconds: float) -> Seen
         for group in hooks.get("FileChanged", ()):
             group["matcher"] = "new.txt"  # the file to watch
         agent = playing(
-            folder / str(number), _session(), hooks, files=_FILES, log=log,
+            directory / str(number), _session(), hooks, files=_FILES, log=log,
             allow=("Bash(cd:*)", "Bash(sleep:*)", "Bash(true:*)", "Write"), deny=("Bash(curl:*)",),
             max_iterations=_MOST_REQUESTS,
         )  # fmt: skip
@@ -187,7 +187,7 @@ def _make_repository(project: Path) -> None:
 
 async def _beat(beats: Gaps) -> None:
     while True:
-        beats.moment()
+        beats.recorded()
         await asyncio.sleep(_BEAT)
 
 
@@ -199,15 +199,15 @@ async def _played(one: Playing, *prompts: str) -> Any:
 
 
 async def _slow_session(one: Playing, later: float) -> bool:
-    """Whether a message that was queued while a hook ran was taken at once and answered in the end."""
+    """Return True if a message queued while a hook ran was taken at once and answered in the end."""
     await asyncio.sleep(later)
     session = asyncio.ensure_future(_played(one, *_PROMPTS))
     while not one.agent.busy:
         await asyncio.sleep(_DRIP)
     one.agent.submit("queued in between")
-    told = await session
+    received = await session
     await one.agent.end()
-    return told is not None and told.text == "you were queued"
+    return received is not None and received.text == "you were queued"
 
 
 def findings(seen: Seen, seconds: float) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Long conversations: so many turns under hooks, with sub-agents and compactions, and what is held afterwards."""
+"""Play long conversations with hooks, subagents and compactions, and measure what is still held afterwards."""
 
 import gc
 import tempfile
@@ -13,7 +13,7 @@ from bench.agent_play import Playing, command_hooks, playing
 from bench.findings import Finding
 from bench.process_scenes import Held, alive_children
 from hookline.agent.hooks import EventLog
-from hookline.agent.models.port import Piece, Request, Response, TextPiece
+from hookline.agent.models.port import CompletionRequest, CompletionResponse, Piece, TextPiece
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, TURN_END
 from hookline.model.events import EventSpec
 from hookline.model.messages import ToolResult, ToolUse
@@ -24,7 +24,7 @@ from hookline.model.usage import Usage
 _COMMANDS = ("UserPromptSubmit", "Stop")
 _FUNCTIONS: tuple[EventSpec[Any], ...] = (PRE_TOOL_USE, POST_TOOL_USE, TURN_END)
 HOOKS_PER_TURN = len(_COMMANDS) + len(_FUNCTIONS)
-#: Compacts every few turns, so that what is compared is not the conversation itself.
+#: Compacts every few turns, so that the conversation itself does not count.
 _COMPACT_AT = 600
 _MOST_GROWTH = 5 * 1024 * 1024
 
@@ -38,7 +38,7 @@ class Endless:
         self.summaries = 0
         self.delegated = 0
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         response = msgspec.structs.replace(self._answer(request), usage=_usage(request))
         yield TextPiece(response.text)
         yield response
@@ -46,23 +46,23 @@ class Endless:
     async def close(self) -> None:
         """Nothing is held."""
 
-    def _answer(self, request: Request) -> Response:
+    def _answer(self, request: CompletionRequest) -> CompletionResponse:
         if not request.tools:
             self.summaries += 1
-            return Response(text="they talked")
+            return CompletionResponse(text="they talked")
         if request.agent_type is not None or isinstance(request.messages[-1], ToolResult):
-            return Response(text="the answer is forty-two " * 4)
+            return CompletionResponse(text="the answer is forty-two " * 4)
         self._calls += 1
         if self._every and self._calls % self._every == 0:
             self.delegated += 1
-            return Response(tool_calls=(self._call("Agent", prompt="look around"),))
-        return Response(tool_calls=(self._call("Read", file_path="notes.txt"),))
+            return CompletionResponse(tool_calls=(self._call("Agent", prompt="look around"),))
+        return CompletionResponse(tool_calls=(self._call("Read", file_path="notes.txt"),))
 
     def _call(self, name: str, **given: str) -> ToolUse:
         return ToolUse(id=f"call_{self._calls}", name=name, input=given)
 
 
-def _usage(request: Request) -> Usage:
+def _usage(request: CompletionRequest) -> Usage:
     said = sum(len(msgspec.json.encode(message)) for message in request.messages)
     return Usage(input_tokens=said // 4, output_tokens=20)
 
@@ -78,7 +78,7 @@ class Count:
 
 
 class Turns(Struct, frozen=True, kw_only=True):
-    """What was held before the session, after its first tenth, at its end, and when it was closed."""
+    """Resources held before the session, after its first tenth, at its end, and when it was closed."""
 
     before: Held
     early: Held
@@ -96,9 +96,9 @@ class Turns(Struct, frozen=True, kw_only=True):
 async def many_turns(count: int, delegate_every: int = 0, say: Callable[[str], None] | None = None) -> Turns:
     children = set(alive_children())
     before, model = Held.now(), Endless(delegate_every)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         session = playing(
-            Path(folder), model, command_hooks("cat > /dev/null", _COMMANDS), files={"notes.txt": "notes\n"},
+            Path(directory), model, command_hooks("cat > /dev/null", _COMMANDS), files={"notes.txt": "notes\n"},
             log=EventLog(keep=False), compact_at=_COMPACT_AT,
         )  # fmt: skip
         async with session as one:
@@ -129,7 +129,7 @@ async def many_turns(count: int, delegate_every: int = 0, say: Callable[[str], N
 
 
 async def _play(one: Playing, count: int) -> None:
-    """So many turns. The conversation is cleared then: it grows by design, and is not what is compared."""
+    """Play so many turns, then clear the conversation: it grows by design, and does not count."""
     for number in range(count):
         one.agent.submit(f"and what of number {number}?")
     one.agent.submit("/clear")

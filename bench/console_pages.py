@@ -1,4 +1,4 @@
-"""What the console costs on a hundred thousand runs: its index, each page, and fifty pages that listen."""
+"""Measure the console on a hundred thousand runs: its index, each page, and fifty pages that listen."""
 
 import asyncio
 import os
@@ -11,13 +11,14 @@ from pathlib import Path
 
 from bench.findings import Finding
 from hookline.journal.file import JournalFile
-from tests.console.sample import sample_runs, write_sample
-from tests.console.scene import Running, append, console, furnish, journal_of
+from tests.team.console.sample import sample_runs, write_sample
+from tests.team.console.scene import Running, append, console, furnish, journal_of
 
 RUNS = 100_000
 _VIEWS = {
-    "runs": "/",
-    "runs with a filter": "/?q=push&status=blocked&since=all",
+    "start": "/",
+    "runs": "/runs?status=all",
+    "runs with a filter": "/runs?q=push&status=blocked&since=all",
     "sessions": "/sessions",
     "guards": "/guards",
     "time": "/time",
@@ -32,8 +33,8 @@ _TIMES = 7
 
 def findings() -> list[Finding]:
     """For `make bench`."""
-    with tempfile.TemporaryDirectory(prefix="hookline-bench-") as folder:
-        home = Path(folder)
+    with tempfile.TemporaryDirectory(prefix="hookline-bench-") as directory:
+        home = Path(directory)
         write_sample(journal_of(home), RUNS, time.time())
         furnish(home)
         started = time.perf_counter()
@@ -42,14 +43,14 @@ def findings() -> list[Finding]:
             indexed = _until_indexed(browser, running, started)
             pages = {name: _page_ms(browser, running.address + path) for name, path in _VIEWS.items()}
             slowest = max(pages, key=lambda name: pages[name])
-            told = ", ".join(f"{name} {ms:.0f}" for name, ms in pages.items())
+            received = ", ".join(f"{name} {ms:.0f}" for name, ms in pages.items())
             cookie = next(f"{each.name}={each.value}" for each in _jar)
             delays, cpu = asyncio.run(_listen(home, running, cookie))
         p99 = sorted(delays)[int(len(delays) * 0.99)]
         got = f"{p99:.0f} ms, p50 {statistics.median(delays):.0f} ms, {cpu:.0%} of a processor"
         return [
             Finding("console: 100,000 runs indexed and shown", f"{indexed:.1f} s", "<= 10 s", indexed <= 10),
-            Finding(f"console: slowest page of the server ({told} ms)", f"{slowest} {pages[slowest]:.0f} ms",
+            Finding(f"console: slowest page of the server ({received} ms)", f"{slowest} {pages[slowest]:.0f} ms",
                     f"<= {_LONGEST_MS:g} ms", pages[slowest] <= _LONGEST_MS),
             Finding(f"console: {_CLIENTS} clients, {_PER_SECOND} runs a second, journal to client, p99", got,
                     "<= 100 ms", p99 <= 100 and len(delays) >= 0.99 * _CLIENTS * _PER_SECOND * _SECONDS),
@@ -86,7 +87,7 @@ def _page_ms(browser: urllib.request.OpenerDirector, address: str) -> float:
 
 
 async def _listen(home: Path, running: Running, cookie: str) -> tuple[list[float], float]:
-    """How long each run took to each client, in milliseconds, and what the server used of a processor."""
+    """Return how long each run took to each client, in milliseconds, and the server's processor time."""
     sent: dict[str, float] = {}
     delays: list[float] = []
     ready = asyncio.Barrier(_CLIENTS + 1)

@@ -1,6 +1,6 @@
-"""What a central decision costs: `hookline serve` with one guard, beside uvicorn with an application that echoes.
+"""Measure a central decision: `hookline serve` with one guard, beside uvicorn with an application that echoes.
 
-Counted is the processor time of the server, so that it says how many decisions one core makes, whatever else runs.
+It counts the server's processor time, so that it says how many decisions one core makes, whatever else runs.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ uvicorn.Server(uvicorn.Config(echo, **options)).run([listener])
 class Cost(Struct, frozen=True):
     #: Microseconds of processor time for one request.
     cpu: float
-    #: Milliseconds from request to answer with no other under way.
+    #: Milliseconds from request to answer with no other request running.
     p50: float
     p99: float
 

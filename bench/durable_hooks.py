@@ -1,4 +1,4 @@
-"""What durable hooks cost, and part durable of the soak: ten thousand jobs, and fifty kills."""
+"""Measure durable hooks, and run part durable of the soak: ten thousand jobs, and fifty kills."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ JOBS, KILLS = 10_000, 50
 _BYTES = range(300, 3500, 67)
 _DEAREST = 1.5
 _SLOWEST_MS = 20.0
-#: What is meant to cost nothing may differ by what a busy machine adds.
+#: A cost that should be zero may differ by what a busy machine adds.
 _SAME = 1.1
 
 Say = Callable[[str], None]
@@ -94,9 +94,9 @@ async def _journal() -> float:
                 await engine.close()
 
 
-def _engine(folder: Path) -> Engine:
-    journal = Journal(Redactor({}), file=JournalFile(str(folder / "journal.jsonl")))
-    engine = Engine(journal=journal, durable=DurableFile(str(folder / "jobs.sqlite")))
+def _engine(directory: Path) -> Engine:
+    journal = Journal(Redactor({}), file=JournalFile(str(directory / "journal.jsonl")))
+    engine = Engine(journal=journal, durable=DurableFile(str(directory / "jobs.sqlite")))
     engine.add(POST_TOOL_USE, _nothing, matcher="Bash")
     return engine
 

@@ -1,4 +1,4 @@
-"""What things cost, each measured against the plainest way of doing the same."""
+"""Measure costs, each against the plainest way of doing the same."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 import pluggy
 
-from bench import trust_cost, warm_scripts
+from bench import exec_guard, trust_cost, warm_scripts
 from bench.ratios import Timed, many, many_awaited, ratio
 from hookline import Engine, Outcome, deny
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, ToolCall
@@ -126,7 +126,7 @@ def _passes_in_a_thread(_call: ToolCall) -> None:
 
 
 async def sync_function() -> float:
-    """What a thread costs, against the same as an async function."""
+    """Measure the cost of a thread, against the same as an async function."""
     in_thread, on_the_loop = Engine(), Engine()
     in_thread.add(PRE_TOOL_USE, _passes_in_a_thread, "Bash")
     on_the_loop.add(PRE_TOOL_USE, _passes, "Bash")
@@ -246,7 +246,7 @@ async def import_hookline() -> float:
 
 
 def _trusted_project(home: str, hooks: str) -> str:
-    """A project with a native file, below a home whose user has trusted what is in it."""
+    """Make a project with a native file, below a home whose user trusts it."""
     project = os.path.join(home, "project")
     os.makedirs(os.path.join(project, ".hookline"))
     with open(os.path.join(project, ".hookline", "hooks.toml"), "w", encoding="utf-8") as stream:
@@ -259,14 +259,14 @@ def _trusted_project(home: str, hooks: str) -> str:
 
 async def fire_one_hook() -> float:
     """`hookline fire` on one hook, less the hook's own time, against `import asyncio, msgspec`."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         project = _trusted_project(
-            folder, f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{SH}"\n'
+            directory, f'[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = "{SH}"\n'
         )
         script = os.path.join(os.path.dirname(sys.executable), "hookline")  # as people start it
         words = (script, "fire", "PreToolUse", "Bash", "command=ls", "--cwd", project)
-        # A home of its own: whoever runs this may have hooks that should not run now.
-        ours = _process(*words, home=folder)
+        # A new home: the user who runs this may have hooks that should not run now.
+        ours = _process(*words, home=directory)
         own = many(lambda: subprocess.run(["/bin/sh", "-c", SH], check=False, input=b""), 1)
 
         async def less_the_hook() -> float:
@@ -278,11 +278,11 @@ async def fire_one_hook() -> float:
 @contextmanager
 def _hook(line: str, *, of_user: bool = False) -> Generator[Timed]:
     """`hookline hook` as Claude Code starts it, with one guard in a native file of the project or the user."""
-    with tempfile.TemporaryDirectory() as folder:
-        project = _trusted_project(folder, "" if of_user else _GUARD)
+    with tempfile.TemporaryDirectory() as directory:
+        project = _trusted_project(directory, "" if of_user else _GUARD)
         if of_user:
-            os.makedirs(os.path.join(folder, ".config", "hookline"), exist_ok=True)
-            own = os.path.join(folder, ".config", "hookline", "hooks.toml")
+            os.makedirs(os.path.join(directory, ".config", "hookline"), exist_ok=True)
+            own = os.path.join(directory, ".config", "hookline", "hooks.toml")
             with open(own, "w", encoding="utf-8") as stream:
                 stream.write(_GUARD)
         payload = json.dumps(
@@ -293,8 +293,8 @@ def _hook(line: str, *, of_user: bool = False) -> Generator[Timed]:
             }
         )  # fmt: skip
         script = os.path.join(os.path.dirname(sys.executable), "hookline")
-        words = (script, *at_home(("hook", "--dialect", "claude-code", "PreToolUse"), {"HOME": folder}))
-        yield _process(*words, home=folder, given=payload.encode())
+        words = (script, *at_home(("hook", "--dialect", "claude-code", "PreToolUse"), {"HOME": directory}))
+        yield _process(*words, home=directory, given=payload.encode())
 
 
 async def hook_plain_line() -> float:
@@ -327,7 +327,7 @@ async def bare_help() -> float:
     return await ratio(_process(script, "--help"), _process("-c", "pass"), 31)
 
 
-#: What is measured, in words, and how many times the other thing it may cost.
+#: The description, and how many times the cost of the other thing it may cost.
 FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("has, against a pluggy call", has, 0.1),
     ("dispatch without a hook, against a pluggy call", dispatch_without_a_hook, 0.5),
@@ -349,6 +349,10 @@ FIGURES: tuple[tuple[str, Callable[[], Awaitable[float]], float], ...] = (
     ("trust in 100 hooks, against reading and hashing their scripts", trust_cost.cold, 3),
     ("trust in 100 hooks once more, against stat of their scripts", trust_cost.warm, 3),
     ("hookline --help, against python -c pass", bare_help, 5),
+    ("exec guard: 200 execs, against the same without", exec_guard.two_hundred_execs, 1.3),
+    ("exec guard: 1,000 forks without exec, against the same without", exec_guard.a_thousand_forks, 1.1),
+    ("exec guard: git status, against the same without", exec_guard.git_status, 1.15),
+    ("exec guard: true in the agent's shell, against the same without", exec_guard.true, 2),
     ("warm Python guard (json, re), against a cold one", warm_scripts.guard, 0.15),
     ("warm Python guard with nine standard imports, against a cold one", warm_scripts.nine_imports, 0.06),
     ("second warm call with no pause, against a cold one", warm_scripts.second_call, 0.35),

@@ -17,7 +17,7 @@ from bench import shell_room as room
 
 SECONDS = 5.0
 _TEXT = "KEY=1\nx: y\n"
-#: What the room holds: names that the commands use, some of them with a content of their own.
+#: What the room holds: names that the commands use, some of them with content.
 _FILES = {
     **dict.fromkeys(
         (
@@ -94,11 +94,13 @@ def _start(words: list[str]) -> bool:
 
 def _walk() -> list[str]:
     found: list[str] = []
-    for folder, folders, files in os.walk("."):
-        folders[:] = [
-            name for name in folders if (folder, name) not in {(".", ".git"), (".", "tmp"), (".", "home")}
+    for directory, directories, files in os.walk("."):
+        directories[:] = [
+            name
+            for name in directories
+            if (directory, name) not in {(".", ".git"), (".", "tmp"), (".", "home")}
         ]
-        found += [os.path.normpath(os.path.join(folder, name)) for name in files]
+        found += [os.path.normpath(os.path.join(directory, name)) for name in files]
     return found
 
 
@@ -116,7 +118,7 @@ def _observed(words: list[str]) -> tuple[list[str], list[str], bool]:
 
 
 def _answer(words: list[str], files: dict[str, bytes]) -> str:
-    """In a process of its own: the room goes with it."""
+    """Run in a separate process: the room ends with it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.findings import Finding
-from tests.fleet.kills import FleetPlayers, stopped_worker, turns
-from tests.fleet.server import program
 from tests.jobs.kills import SLOTS, Plan, play
+from tests.team.fleet.kills import FleetPlayers, stopped_worker, turns
+from tests.team.fleet.server import program
 
 JOBS, KILLS, LEASE = 10_000, 50, 6.0
 

@@ -1,4 +1,4 @@
-"""How fast a million moments of the past are judged and compared with the journal, and in how much memory."""
+"""Measure how fast a million past events are judged and compared with the journal, and in how much memory."""
 
 import os
 import resource
@@ -20,15 +20,15 @@ _RULES = (
     "pip install *", "git commit --amend*", "git rebase *", "systemctl stop *", "scp *",
 )  # fmt: skip
 _GUARDS = ("force-push", "delete-recursive", "secrets-read", "write-outside-project", "pipe-to-shell")
-#: Seconds between two looks at the memory of the processes.
+#: Seconds between two measurements of the processes' memory.
 _LOOK = 0.2
 
 
-def findings(moments: int = 0) -> list[Finding]:
+def findings(recorded_events: int = 0) -> list[Finding]:
     """Of the size that is promised; HOOKLINE_BENCH_MOMENTS is for a quick look."""
-    wanted = moments or int(os.environ.get("HOOKLINE_BENCH_MOMENTS", _MOMENTS))
-    with tempfile.TemporaryDirectory(prefix="hookline-bench-") as folder:
-        home = Path(folder)
+    wanted = recorded_events or int(os.environ.get("HOOKLINE_BENCH_MOMENTS", _MOMENTS))
+    with tempfile.TemporaryDirectory(prefix="hookline-bench-") as directory:
+        home = Path(directory)
         written = write_history(home, wanted, max(_SESSIONS * wanted // _MOMENTS, 1))
         _configure(home)
         _write_journal(home)
@@ -36,7 +36,7 @@ def findings(moments: int = 0) -> list[Finding]:
         share = written / _MOMENTS
         return [
             *_measured(home, "backtest", about, written, 60 * share),
-            *_measured(home, "observed", about, written, 45 * share),
+            *_measured(home, "coverage", about, written, 45 * share),
         ]
 
 
@@ -72,7 +72,7 @@ def _write_journal(home: Path, runs: int = 50_000) -> None:
     journal.close()
 
 
-def _measured(home: Path, command: str, about: str, moments: int, goal: float) -> list[Finding]:
+def _measured(home: Path, command: str, about: str, recorded_events: int, goal: float) -> list[Finding]:
     env = {"HOME": str(home), "PATH": os.environ.get("PATH", os.defpath)}
     words = [sys.executable, "-m", "hookline", command, "--since", "all", "--json"]
     started, before = time.monotonic(), _cpu()
@@ -86,7 +86,7 @@ def _measured(home: Path, command: str, about: str, moments: int, goal: float) -
     fine = process.returncode in (0, 1) and not complaints
     # Beside other programs the processor seconds are what can be compared.
     spent = _cpu() - before
-    speed = f"{seconds:.1f} s ({spent:.0f} s of processors), {moments / seconds:,.0f} moments/s"
+    speed = f"{seconds:.1f} s ({spent:.0f} s of processors), {recorded_events / seconds:,.0f} moments/s"
     return [
         Finding(f"{command} of {about}", speed, f"<= {goal:.0f} s", fine and seconds <= goal),
         Finding(
@@ -101,7 +101,7 @@ def _cpu() -> float:
 
 
 def _memory(pid: int) -> int:
-    """What a process and those it started have for themselves, in bytes; 0 where the system does not say."""
+    """Return the private memory of a process and those it started, in bytes; 0 if the system does not report it."""
     pids: list[int] = []
     waiting = [pid]
     while waiting:
@@ -116,10 +116,10 @@ def _memory(pid: int) -> int:
             ]
         except OSError:
             continue
-    return sum(map(_resident, pids))
+    return sum(map(_daemon, pids))
 
 
-def _resident(pid: int) -> int:
+def _daemon(pid: int) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

@@ -1,6 +1,6 @@
-"""A history as agents would have written it: many sessions of three of them, in a home directory of its own.
+"""Write a history as agents would: many sessions of three of them, in a new home directory.
 
-Four of ten moments are calls of a shell, three of ten of their lines occur nowhere else. Records have the keys and
+Four of ten events are calls of a shell, three of ten of their lines occur nowhere else. Records have the keys and
 lengths of recorded ones.
 """
 
@@ -33,13 +33,13 @@ _START = 1793491200.0
 
 
 class _Writer:
-    """Writes one session, a moment at a time."""
+    """Writes one session, an event at a time."""
 
     def __init__(self, home: Path, number: int, rnd: random.Random, at: float) -> None:
         self.rnd = rnd
         self.at = at
         self.number = number
-        self.moments = 0
+        self.recorded_events = 0
         self.home = home
         self.cwd = f"/srv/work/project{number % 40}"
         self.id = f"{number:08x}-0000-4000-8000-{number:012x}"
@@ -84,12 +84,12 @@ class _Writer:
                 if tool == "Bash"
                 else self.other_input(tool),
             )
-            self.moments += 2
+            self.recorded_events += 2
         self.turn_end()
-        self.moments += 2  # its start and its end
+        self.recorded_events += 2  # its start and its end
         self.file().parent.mkdir(parents=True, exist_ok=True)
         self.file().write_bytes(b"\n".join(self.lines) + b"\n")
-        return self.moments
+        return self.recorded_events
 
     def add(self, record: Any) -> None:
         self.lines.append(_encode(record))
@@ -131,7 +131,7 @@ class Claude(_Writer):
         )
 
     def prompt(self, text: str) -> None:
-        self.moments += 1
+        self.recorded_events += 1
         message = {"role": "user", "content": text}
         self.add(
             {
@@ -164,7 +164,7 @@ class Claude(_Writer):
         )  # fmt: skip
 
     def turn_end(self) -> None:
-        self.moments += 1
+        self.recorded_events += 1
         message = {
             "id": "msg_end", "role": "assistant", "model": "claude-opus-5-5", "stop_reason": "end_turn",
             "content": [{"type": "text", "text": "Done."}], "usage": self._USAGE,
@@ -190,7 +190,7 @@ class Codex(_Writer):
         self._line("session_meta", meta)
 
     def prompt(self, text: str) -> None:
-        self.moments += 1
+        self.recorded_events += 1
         turn = {
             "turn_id": f"turn{len(self.lines)}",
             "cwd": self.cwd,
@@ -227,7 +227,7 @@ class Codex(_Writer):
         self._line("response_item", {**result, "internal_chat_message_metadata_passthrough": meta})
 
     def turn_end(self) -> None:
-        self.moments += 1
+        self.recorded_events += 1
         self._line("event_msg", {"type": "task_complete", "turn_id": self.id, "last_agent_message": "Done."})
 
     def file(self) -> Path:
@@ -257,7 +257,7 @@ class Gemini(_Writer):
         )
 
     def prompt(self, text: str) -> None:
-        self.moments += 1
+        self.recorded_events += 1
         self.add(
             {
                 "id": f"u{len(self.lines)}",
@@ -285,7 +285,7 @@ class Gemini(_Writer):
         self.add({"id": f"r{self.calls}", "timestamp": now, "type": "user", "content": [response]})
 
     def turn_end(self) -> None:
-        self.moments += 1
+        self.recorded_events += 1
         self.add(
             {"id": f"e{len(self.lines)}", "timestamp": self.when(), "type": "gemini", "content": "Done."}
         )
@@ -294,18 +294,18 @@ class Gemini(_Writer):
         return self.home / f".gemini/tmp/project{self.number % 40}/chats/session-2026-{self.id[:8]}.jsonl"
 
 
-def write_history(home: Path, moments: int, sessions: int, seed: int = 18) -> int:
-    """Write about that many moments in so many sessions, of three agents; how many there are."""
+def write_history(home: Path, recorded_events: int, sessions: int, seed: int = 18) -> int:
+    """Write about that many events in so many sessions, of three agents; return how many there are."""
     rnd = random.Random(seed)
-    calls = round(moments / sessions / 2.15)
+    calls = round(recorded_events / sessions / 2.15)
     written = 0
     for number in range(sessions):
         kind = (Claude, Claude, Claude, Codex, Codex, Gemini)[number % 6]
         written += kind(home, number, rnd, _START + number * 700).session(max(calls, 1))
     projects = {f"/srv/work/project{number}": f"project{number}" for number in range(40)}
-    folder = home / ".gemini"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "projects.json").write_bytes(_encode({"projects": projects}))
+    directory = home / ".gemini"
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "projects.json").write_bytes(_encode({"projects": projects}))
     return written
 
 

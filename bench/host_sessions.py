@@ -1,4 +1,4 @@
-"""What sessions of the host API cost: memory of each, and how soon hooks end when a call is cancelled."""
+"""Measure sessions of the host API: memory of each, and how soon hooks end when a call is cancelled."""
 
 import asyncio
 import gc
@@ -56,9 +56,9 @@ async def _until(path: Path) -> float:
     return time.monotonic()
 
 
-async def _cancelled(folder: Path, *, stubborn: bool) -> float:
+async def _cancelled(directory: Path, *, stubborn: bool) -> float:
     """Milliseconds until a hook has heard of it; until it is dead, if it does not listen."""
-    begun, heard = folder / "begun", folder / "heard"
+    begun, heard = directory / "begun", directory / "heard"
     trap = "trap '' TERM" if stubborn else f"trap 'touch {heard}; exit' TERM"
     command = f"{trap}; echo $$ > {begun}.new; mv {begun}.new {begun}; while :; do sleep 0.01; done"
     async with Engine() as engine:
@@ -86,8 +86,8 @@ def _is_alive(pid: int) -> bool:
 async def _slowest(*, stubborn: bool) -> float:
     worst = 0.0
     for _ in range(_CANCELLED):
-        with TemporaryDirectory() as folder:
-            worst = max(worst, await _cancelled(Path(folder), stubborn=stubborn))
+        with TemporaryDirectory() as directory:
+            worst = max(worst, await _cancelled(Path(directory), stubborn=stubborn))
     return worst
 
 

@@ -1,7 +1,7 @@
-"""Commands that are killed while a hook of theirs runs that does everything to leave processes behind.
+"""Kill commands while one of their hooks does everything to leave processes behind.
 
-Each scene runs in a process of its own that adopts every orphan (`python -m bench.kill_scenes COMMAND SIGNAL ROUNDS`),
-so survivors are counted by the kernel, not by the marks that Hookline itself goes by.
+Each scene runs in a separate process that adopts every orphan (`python -m bench.kill_scenes COMMAND SIGNAL ROUNDS`),
+so the kernel counts survivors, not the marks that Hookline itself uses.
 """
 
 import json
@@ -66,22 +66,22 @@ class Killed(Struct, frozen=True):
 class _Scene:
     """A home with one hook that runs every kind, and the command that runs the hook."""
 
-    def __init__(self, folder: Path, command: str, kinds: Mapping[str, str]) -> None:
-        self._folder = folder
-        self._up = folder / "up"
+    def __init__(self, directory: Path, command: str, kinds: Mapping[str, str]) -> None:
+        self._folder = directory
+        self._up = directory / "up"
         # Sleepers of different length tell the kinds apart.
         self._names = {str(6100 + number): name for number, name in enumerate(kinds)}
         lines = [
             f"({text.replace('61', str(6100 + number))}) &" for number, text in enumerate(kinds.values())
         ]
-        script = folder / "escapes.sh"
+        script = directory / "escapes.sh"
         script.write_text("\n".join([*lines, "sleep 0.1", f": > {self._up}", "sleep 61"]))
         hook = {"type": "command", "command": f"sh {script}", "timeout": 60}
         event = "UserPromptSubmit" if command == "agent" else "PreToolUse"
-        (folder / "hooks.json").write_text(json.dumps({"hooks": {event: [{"hooks": [hook]}]}}))
-        (folder / "model.json").write_text(json.dumps([{"text": "done"}]))
+        (directory / "hooks.json").write_text(json.dumps({"hooks": {event: [{"hooks": [hook]}]}}))
+        (directory / "model.json").write_text(json.dumps([{"text": "done"}]))
         self._stdin = json.dumps(
-            {"session_id": "s", "cwd": str(folder), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            {"session_id": "s", "cwd": str(directory), "hook_event_name": "PreToolUse", "tool_name": "Bash",
              "tool_input": {"command": "ls"}}
         )  # fmt: skip
         self._words: Sequence[str] = {
@@ -91,7 +91,7 @@ class _Scene:
         }[command]
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Comes back when every kind is under way."""
+        """Return when every kind is running."""
         self._up.unlink(missing_ok=True)
         process = subprocess.Popen(
             command_line(self._words, self._folder), cwd=self._folder, env=clean_env(self._folder),
@@ -120,10 +120,10 @@ def killed(command: str, number: int, rounds: int, kinds: Mapping[str, str] = KI
     become_subreaper()
     left: Counter[str] = Counter()
     before, longest = 0, 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        scene = _Scene(Path(folder), command, kinds)
+    with tempfile.TemporaryDirectory() as directory:
+        info = _Scene(Path(directory), command, kinds)
         for _ in range(rounds):
-            process = scene.start()
+            process = info.start()
             time.sleep(random.uniform(0, 0.1))
             before += len(_below(process.pid))
             os.kill(process.pid, number)
@@ -131,14 +131,14 @@ def killed(command: str, number: int, rounds: int, kinds: Mapping[str, str] = KI
             while (living := _left() - {process.pid}) and time.monotonic() - began < SETTLED:
                 time.sleep(0.005)
             longest = max(longest, time.monotonic() - began)
-            left.update(scene.kind_of(pid) for pid in living)
+            left.update(info.kind_of(pid) for pid in living)
             _end_all()
             process.wait()
     return Killed(rounds, before, dict(left), longest)
 
 
 def _below(pid: int) -> set[int]:
-    """The processes that descend from this one. Orphans do, because somebody up to us adopts them."""
+    """Return the processes that descend from this one. Orphans do, because an ancestor of theirs adopts them."""
     parents = {each.pid: each.parent for each in procfs.all_processes() if each.alive}
     found, fresh = {pid}, {pid}
     while fresh:
@@ -148,7 +148,7 @@ def _below(pid: int) -> set[int]:
 
 
 def _left() -> set[int]:
-    """Whatever is not dead yet. The dead are taken in."""
+    """Return what is not dead yet, and reap the dead."""
     try:
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass
@@ -169,7 +169,7 @@ def _end_all() -> None:
 
 
 def apart(command: str, number: int, rounds: int, *kind: str) -> Killed:
-    """The scene in a process of its own, with every kind, or one of those that may survive."""
+    """Run the scene in a separate process, with every kind, or one of those that may survive."""
     words = [command, str(int(number)), str(rounds), *kind]
     done = subprocess.run(
         [sys.executable, "-m", "bench.kill_scenes", *words],

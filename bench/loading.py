@@ -1,4 +1,4 @@
-"""What it costs to load 1,000 hooks, against the plainest parser of the same text, in CPU time."""
+"""Measure loading 1,000 hooks, against the plainest parser of the same text, in CPU time."""
 
 import gc
 import json
@@ -10,19 +10,19 @@ from typing import Any
 import yaml
 
 from bench.findings import Finding
-from hookline.dialects.dialect import Layer, Place, Tools
+from hookline.dialects.dialect import ConfigPath, Layer, Tools
 from hookline.dialects.registry import standard_dialects
 from hookline.documents.document import Format, read_document
 from hookline.handlers.registry import standard_handlers
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
+from hookline.model.patterns import Patterns
+from hookline.shell import ShellReader
 
 COUNT = 1000
 GOALS = {"json": 60.0, "toml": 10.0, "yaml": 3.0}
 
 
 def _matcher(number: int) -> str:
-    """Names, lists and, for one hook in three, a regular expression of its own."""
+    """Names, lists and, for one hook in three, its own regular expression."""
     return (f"Tool{number}", f"Bash|Tool{number}", f"Tool{number}.+")[number % 3]
 
 
@@ -118,7 +118,7 @@ def _dialect_load(name: str, format_: Format) -> Callable[[str], int]:
     dialect, handlers = standard_dialects()[name].build(), standard_handlers()
 
     def load(text: str) -> int:
-        layer = Layer(Place("hooks", "user"), read_document(text, format_, "hooks"))
+        layer = Layer(ConfigPath("hooks", "user"), read_document(text, format_, "hooks"))
         return len(dialect.read([layer], Tools(handlers, Patterns(), ShellReader())).hooks)
 
     return load

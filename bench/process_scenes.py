@@ -1,7 +1,7 @@
 """Hard days for the process runner: each scene runs real processes and says what it saw, without judging.
 
 The tests run them small and judge counts; the soak runs them large and judges milliseconds too. Scenes that
-change the whole process, or end it, run in one of their own: `python -m bench.process_scenes NAME ...`.
+change the whole process, or end it, run in a separate one: `python -m bench.process_scenes NAME ...`.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from msgspec import Struct
 from hookline.handlers.process import procfs
 from hookline.handlers.process.containment import become_subreaper, children
 from hookline.handlers.process.pool import Processes, Slots
-from hookline.handlers.process.run import Bounds
-from hookline.model.raw import Broke, Exited, RawResult
+from hookline.handlers.process.run import RunLimits
+from hookline.model.raw import Exited, Failed, RawResult
 
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "SCENE_MARK"
 
-#: Ways of getting away from whoever kills a hook. Each starts sleepers that outlive any test.
+#: Ways of getting away from the process that kills a hook. Each starts sleepers that outlive any test.
 ESCAPES: Mapping[str, str] = {
     "pipeline": "sleep 61 | cat",
     "ignores TERM": "trap '' TERM; sleep 61 | cat; sleep 61",
@@ -70,13 +70,13 @@ def alive_children(but: int | None = None) -> list[int]:
     return [process.pid for process in seen if process and process.alive and process.pid != but]
 
 
-def resident() -> int:
+def daemon() -> int:
     """Bytes of memory this process has."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 class Held(Struct, frozen=True):
-    """What a process holds that could leak."""
+    """The resources of a process that could leak."""
 
     fds: int
     zombies: int
@@ -90,7 +90,7 @@ class Held(Struct, frozen=True):
         states = [process.alive for process in map(procfs.process_info, children()) if process]
         return Held(
             len(os.listdir("/proc/self/fd")), states.count(False), threading.active_count(),
-            len(asyncio.all_tasks()), resident(),
+            len(asyncio.all_tasks()), daemon(),
         )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ async def many(coroutines: Sequence[Any], at_once: int) -> list[Any]:
 def said(result: RawResult) -> str:
     if isinstance(result, Exited):
         return f"exited {result.code}" + (" truncated" if result.truncated else "")
-    return result.cause if isinstance(result, Broke) else type(result).__name__
+    return result.cause if isinstance(result, Failed) else type(result).__name__
 
 
 def setter(event: asyncio.Event) -> Callable[[bytes], None]:
@@ -164,10 +164,10 @@ class Escaped(Struct, frozen=True):
 
 
 async def escapes(containment: str, rounds: int, seconds: float = 0.4) -> Escaped:
-    """Run in a process of its own that adopts every orphan: so survivors are counted, not guessed by name."""
+    """Run in a separate process that adopts every orphan: so survivors are counted, not guessed by name."""
     become_subreaper()
     processes = Processes(containment="subreaper" if containment == "subreaper" else "group")
-    # One that gets away hides among the runs that are still under way: it runs alone.
+    # One that gets away hides among the runs that have not ended: it runs alone.
     alone = {"emptied environment": EMPTIED} if containment == "subreaper" else {}
     survivors: Counter[str] = Counter()
     longest = 0.0
@@ -198,7 +198,7 @@ async def _late(processes: Processes, command: str, seconds: float) -> float:
 
 class Cancelled(Struct, frozen=True):
     began: int
-    #: Seconds until whoever cancelled had control again, and until the last hook was dead.
+    #: Seconds until the canceller had control again, and until the last hook was dead.
     control: float
     dead: float
     left: int
@@ -258,7 +258,7 @@ def engine_killed(wait: float, settle: float = 1.0) -> tuple[int, int]:
 
 
 async def victim() -> None:
-    """An engine with hooks of every kind under way, for ever."""
+    """Return an engine with hooks of every kind running, forever."""
     processes = Processes(Slots(64))
     up = [asyncio.Event() for _ in ESCAPES]
     runs = [
@@ -278,7 +278,7 @@ class Flood(Struct, frozen=True):
     results: Mapping[str, int]
     kept_stdout: int
     kept_stderr: int
-    #: Bytes of memory more than before at the worst moment; seconds the loop stood still at the longest.
+    #: Bytes of memory more than before at the peak; seconds the loop stood still at the longest.
     growth: int
     stall: float
     drained: bool
@@ -286,10 +286,10 @@ class Flood(Struct, frozen=True):
 
 async def floods(count: int, seconds: float, *, endless: bool, at_once: int = 1) -> Flood:
     """Hooks that never stop talking. `endless` lets them, until their deadline."""
-    bounds = Bounds(flood=1 << 60) if endless else Bounds()
+    bounds = RunLimits(flood=1 << 60) if endless else RunLimits()
     processes = Processes(bounds=bounds)
     await shell(processes, "head -c 2000000 /dev/zero")
-    before = resident()
+    before = daemon()
     worst = {"memory": before, "stall": 0.0}
     watcher = asyncio.create_task(_watch_loop(worst))
     kept = await many(
@@ -305,7 +305,7 @@ async def floods(count: int, seconds: float, *, endless: bool, at_once: int = 1)
 
 async def _kept(run: Awaitable[RawResult]) -> tuple[str, int, int, bool]:
     result = await run
-    if not isinstance(result, Broke):
+    if not isinstance(result, Failed):
         raise TypeError(result)
     return said(result), len(result.stdout), len(result.stderr), result.truncated
 
@@ -316,7 +316,7 @@ async def _watch_loop(worst: dict[str, float]) -> None:
         await asyncio.sleep(0.005)
         now = time.perf_counter()
         worst["stall"] = max(worst["stall"], now - last - 0.005)
-        worst["memory"] = max(worst["memory"], resident())
+        worst["memory"] = max(worst["memory"], daemon())
         last = time.perf_counter()
 
 
@@ -409,15 +409,15 @@ async def crowd(count: int, slots: int, seconds: float) -> Crowd:
     )  # fmt: skip
     slowest = time.perf_counter() - started
     await processes.close()
-    waited = max(result.queue_ms for result in results if isinstance(result, Exited | Broke))
+    waited = max(result.queue_ms for result in results if isinstance(result, Exited | Failed))
     return Crowd(dict(Counter(map(said, results))), waited, slowest)
 
 
-# Scenes in a process of their own
+# Scenes in a separate process
 
 
 def alone(*words: str, seconds: float = 300) -> Any:
-    """Run a scene of this module in a process of its own and give back what it saw."""
+    """Run a scene of this module in a separate process and return what it saw."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "bench.process_scenes", *words],
         cwd=ROOT, capture_output=True, timeout=seconds, check=False,

@@ -12,7 +12,7 @@ async def ratio(ours: Timed, theirs: Timed, rounds: int) -> float:
     """The median of paired rounds: a machine that is busy for a while is busy for both."""
     pairs: list[float] = []
     for number in range(rounds):
-        if number % 2:  # whoever comes second finds the caches as the first one left them
+        if number % 2:  # the second one finds the caches as the first one left them
             own, base = await ours(), await theirs()
         else:
             base, own = await theirs(), await ours()

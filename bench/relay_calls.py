@@ -1,4 +1,4 @@
-"""What a call of an agent costs by the relay to a real resident with one guard, beside the smallest program."""
+"""Measure a call of an agent by the relay to a real daemon with one guard, beside the smallest program."""
 
 import itertools
 import json
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bench.findings import Finding
 from tests.homes import at_home
-from tests.resident.relay.programs import KINDS, Kind, programs
-from tests.resident.residents import Residents, hook_file
+from tests.hook.daemon.daemons import Residents, hook_file
+from tests.hook.relay.programs import KINDS, Kind, programs
 
 #: Milliseconds beyond /bin/true, medians.
 GOALS: dict[Kind, float] = {"compiled": 2.0, "pure": 15.0}
@@ -25,18 +25,18 @@ _GUARD = 'type = "builtin"\ncommand = "force-push"'
 
 
 class Calls:
-    """Payloads of a session, each in a file, with what is right to answer."""
+    """Write the payloads of a session, each to a file, with the right answer."""
 
-    def __init__(self, residents: Residents) -> None:
-        self._residents = residents
+    def __init__(self, daemons: Residents) -> None:
+        self._daemons = daemons
         self._numbers = itertools.count()
 
     def next(self) -> tuple[Path, bool]:
         number = next(self._numbers)
         line = _LINES[number % len(_LINES)]
-        file = self._residents.home / f"payload-{number}"
+        file = self._daemons.home / f"payload-{number}"
         payload = {
-            "hook_event_name": "PreToolUse", "session_id": "bench", "cwd": str(self._residents.project),
+            "hook_event_name": "PreToolUse", "session_id": "bench", "cwd": str(self._daemons.project),
             "tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": f"call {number}",
         }  # fmt: skip
         file.write_text(json.dumps(payload))
@@ -45,27 +45,27 @@ class Calls:
 
 def findings() -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="hookline-bench-") as scratch:
-        residents = Residents(Path(scratch))
-        residents.write(".hookline/hooks.toml", hook_file(_GUARD))
-        residents.start()
+        daemons = Residents(Path(scratch))
+        daemons.write(".hookline/hooks.toml", hook_file(_GUARD))
+        daemons.start()
         try:
-            return [*_one_by_one(residents), *_at_once(residents)]
+            return [*_one_by_one(daemons), *_at_once(daemons)]
         finally:
-            residents.stop()
+            daemons.stop()
 
 
-def _one_by_one(residents: Residents) -> list[Finding]:
-    calls = Calls(residents)
+def _one_by_one(daemons: Residents) -> list[Finding]:
+    calls = Calls(daemons)
     lines: dict[str, Sequence[str]] = {"true": ("/bin/true",)}
     for kind in KINDS:
         program = programs() / kind / "hookline-relay"
         if program.exists():
-            lines[kind] = (str(program), "--resident", str(residents.folder), *at_home(_CALL, residents.env))
+            lines[kind] = (str(program), "--daemon", str(daemons.directory), *at_home(_CALL, daemons.env))
     taken: dict[str, list[float]] = {name: [] for name in lines}
     for _ in range(_ROUNDS):
         for name, line in lines.items():
             payload, _denied = calls.next()
-            taken[name].append(_milliseconds(line, payload, residents.env)[0])
+            taken[name].append(_milliseconds(line, payload, daemons.env)[0])
     least = statistics.median(taken["true"])
     return [
         Finding(
@@ -77,16 +77,16 @@ def _one_by_one(residents: Residents) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _at_once(residents: Residents) -> list[Finding]:
+def _at_once(daemons: Residents) -> list[Finding]:
     program = str(programs() / "compiled" / "hookline-relay")
-    line = (program, "--resident", str(residents.folder), *at_home(_CALL, residents.env))
-    calls = Calls(residents)
+    line = (program, "--daemon", str(daemons.directory), *at_home(_CALL, daemons.env))
+    calls = Calls(daemons)
     asked = [calls.next() for _ in range(_CALLS)]
     wrong: list[str] = []
 
     def call(one: tuple[Path, bool]) -> float:
         out = one[0].with_suffix(".out")
-        taken, status = _milliseconds(line, one[0], residents.env, out)
+        taken, status = _milliseconds(line, one[0], daemons.env, out)
         if status or (b'"deny"' in out.read_bytes()) != one[1]:
             wrong.append(str(one[0]))
         return taken

@@ -20,16 +20,16 @@ from typing import Any
 
 from bench.agent_stall import EVENTS
 from bench.process_scenes import Held
-from hookline.agent.front import Front
-from hookline.agent.models.port import Piece, Request, Response, TextPiece
+from hookline.agent.models.port import CompletionRequest, CompletionResponse, Piece, TextPiece
+from hookline.agent.tui import run
+from hookline.agent.tui.screen import Screen
+from hookline.agent.user_interface import UserInterface
 from hookline.cli.commands.agent import play as playing
 from hookline.cli.main import build_parser
 from hookline.config.engine import Engine
 from hookline.events import PRE_TOOL_USE
 from hookline.model.messages import ToolUse
 from hookline.model.usage import Usage
-from hookline.tui import run
-from hookline.tui.screen import Screen
 
 _TICK = 0.01
 PIECES = 2000
@@ -68,19 +68,19 @@ class Streaming:
     def __init__(self) -> None:
         self._asked = 0
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         del request
         self._asked += 1
         if self._asked <= 3:
             use = ToolUse(id=f"call_{self._asked}", name="Read", input={"file_path": "notes.txt"})
-            yield Response(text="", tool_calls=(use,), usage=Usage(input_tokens=1))
+            yield CompletionResponse(text="", tool_calls=(use,), usage=Usage(input_tokens=1))
             return
         text = _answer()
         size = len(text) // PIECES + 1
         for at in range(0, len(text), size):
             yield TextPiece(text[at : at + size])
             await asyncio.sleep(0.002)
-        yield Response(text=text, usage=Usage(input_tokens=1))
+        yield CompletionResponse(text=text, usage=Usage(input_tokens=1))
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -101,20 +101,20 @@ class Turning:
         self._calls = 0
         self._called = False
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         if not request.tools:
-            yield Response(text="they talked")
+            yield CompletionResponse(text="they talked")
         elif self._called:
             self._called = False
             yield TextPiece("the answer is **forty-two**\n\n- one\n- two\n")
-            yield Response(
+            yield CompletionResponse(
                 text="the answer is **forty-two**\n\n- one\n- two\n", usage=Usage(input_tokens=700)
             )
         else:
             self._calls += 1
             self._called = True
             use = ToolUse(id=f"call_{self._calls}", name="Read", input={"file_path": "notes.txt"})
-            yield Response(tool_calls=(use,), usage=Usage(input_tokens=700))
+            yield CompletionResponse(tool_calls=(use,), usage=Usage(input_tokens=700))
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -134,7 +134,7 @@ def _computes(call: object) -> None:
 
 
 class Measured:
-    """A front that adds hooks in Python to the engine, and is told when the session is over."""
+    """A front that adds hooks in Python to the engine, and learns when the session is over."""
 
     def __init__(self, front: Any, add: Callable[[Engine], None]) -> None:
         self._front = front
@@ -148,7 +148,7 @@ class Measured:
         return getattr(self._front, name)
 
 
-def _play(model: Any, words: list[str], add: Callable[[Engine], None]) -> Callable[[Front], Any]:
+def _play(model: Any, words: list[str], add: Callable[[Engine], None]) -> Callable[[UserInterface], Any]:
     args = build_parser("agent").parse_args(["agent", "--model", "scripted:none", *words])
     args.format, args.screen = "text", None
     patched: Any = playing
@@ -159,7 +159,7 @@ def _play(model: Any, words: list[str], add: Callable[[Engine], None]) -> Callab
 
     patched.provider_model = provider_model
 
-    async def play(front: Front) -> int:
+    async def play(front: UserInterface) -> int:
         measured: Any = Measured(front, add)
         return await playing.play(args, measured)
 
@@ -190,7 +190,7 @@ def _gaps(ticks: Sequence[float]) -> dict[str, Any]:
 
 @contextmanager
 def _ticks_alone() -> Generator[list[float]]:
-    """What this machine does to a process that only ticks: nothing can be better than that."""
+    """Measure this machine with a process that only ticks: nothing can be better than that."""
     line = [sys.executable, "-c", _TICKER, str(_TICK)]
     with tempfile.TemporaryFile("w+") as seen:
         process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=seen)
@@ -212,7 +212,7 @@ while not select.select([0], [], [], float(sys.argv[1]))[0]:
 
 
 def turns(count: int) -> dict[str, Any]:
-    """What is held after a tenth of the turns, and at the end."""
+    """Measure what is held after a tenth of the turns, and at the end."""
     held: list[int] = []
     sizes: list[int] = []
 

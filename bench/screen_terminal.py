@@ -12,9 +12,9 @@ from time import perf_counter
 from typing import Any
 
 from bench.findings import Finding
+from tests.agent.tui.real_terminal import RealTerminal
 from tests.cli.run_cli import clean_env
-from tests.tui.real_terminal import RealTerminal
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 _ROOT = Path(__file__).parent.parent
 _LONGEST_MS, _P99_MS, _MOST_FIRST_PAINT = 100.0, 50.0, 1.6
@@ -23,12 +23,12 @@ _MOST_GROWTH = 8 * 1024 * 1024
 
 
 def _measured(kind: str, amount: str, blocks: float, seconds: float) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
+    with tempfile.TemporaryDirectory() as directory:
+        home = Path(directory)
         project, found = home / "project", home / "found.json"
         project.mkdir()
         (project / "notes.txt").write_text("notes\n")
-        vouch_for(home, project)
+        trust_all_of(home, project)
         env = {**clean_env(home), "PYTHONPATH": str(_ROOT), "BENCH_BLOCKS": str(blocks)}
         line = [sys.executable, "-m", "bench.screen_child", kind, amount, str(found)]
         terminal = RealTerminal(line, project, env, draws=False)
@@ -79,8 +79,8 @@ def stall(
 
 def first_paint(rounds: int = 9) -> list[Finding]:
     """Until the prompt is drawn, against importing the agent alone."""
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
+    with tempfile.TemporaryDirectory() as directory:
+        home = Path(directory)
         (home / "script.json").write_text("[]")
         env = clean_env(home)
         pairs: list[float] = []
@@ -122,7 +122,7 @@ def _painted(home: Path, env: dict[str, str]) -> float:
 
 
 def _loaded_at_first_paint(env: dict[str, str]) -> list[str]:
-    code = "import sys, hookline.tui.run; print(*sys.modules)"
+    code = "import sys, hookline.agent.tui.run; print(*sys.modules)"
     names = subprocess.run(
         [sys.executable, "-c", code], env=env, check=True, capture_output=True, text=True
     ).stdout.split()

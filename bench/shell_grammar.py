@@ -1,4 +1,4 @@
-"""Shell lines made up at random that run `rm y`, if the shells do what they are said to do.
+"""Make up shell lines at random that run `rm y`, if the shells do what their manuals say.
 
 A production (`bench.shell_productions`) is a template in which a slot stands for a smaller piece of the same kind:
 
@@ -26,7 +26,7 @@ _SLOT = re.compile(r"\{([ncwqbhPLASMEGV])\}")
 
 class Made(Struct, frozen=True):
     line: str
-    #: Each family in it, with the production by itself around the plain command.
+    #: Each family in it, with the production alone around the plain command.
     uses: tuple[tuple[str, str], ...]
 
 

@@ -24,7 +24,7 @@ _PIECES: tuple[str, ...] = (
     "?", "~", "{a,b}", "\t", "\r", "''", '""', "$@", "$1", ":", "true", "trap ", " EXIT", "-o pipefail ",
     "-O extglob ", "\\\\", "<(", "@P",
 )  # fmt: skip
-#: Words in the places of options and of their values: some end a program before it runs anything, some only seem to.
+#: Words in the positions of options and of their values: some end a program before it runs anything, some only seem to.
 _OPTIONS: tuple[str, ...] = (
     "--help", "--version", "-h", "-v", "-V", "--", "-", "''", "x", "a=b", "+x", "-n", "-i", "-s", "-c", "-e", "-f",
     "-x", "-o", "-p", "-r", "-u", "-W", "-I", "-S '-c'", "-W '--help'", "-e ''", "-x '--'", "-r '-e'", "--x='-c'",
@@ -71,7 +71,7 @@ def _insert(tokens: list[str], mutation: Mutation) -> list[str]:
 
 
 def _option(tokens: list[str], mutation: Mutation) -> list[str]:
-    """A word of its own, somewhere behind the first one."""
+    """Insert a word somewhere behind the first one."""
     places = [at + 1 for at, token in enumerate(tokens) if token.isspace()] or [len(tokens)]
     at = mutation.chance.choice(places)
     return [*tokens[:at], mutation.chance.choice(_OPTIONS), " ", *tokens[at:]]

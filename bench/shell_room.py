@@ -1,8 +1,8 @@
-"""Inside the namespace: runs lines with real shells, and says which forbidden programs each of them started.
+"""Run lines with real shells inside a namespace, and report which forbidden programs each of them started.
 
-`bench.shell_sandbox` starts this file as a program, by itself, with nothing but the standard library. Whoever started
-it, from here on it is nobody, in namespaces of its own (users, mounts, processes, network), in a file system of its
-own: the system's programs and configuration read-only, and a room of temporary files that is new for every line. The
+`bench.shell_sandbox` starts this file as a program, with the standard library alone. From here on it runs without
+rights, in new namespaces (users, mounts, processes, network), in a new file system:
+the system's programs and configuration read-only, and a room of temporary files that is new for every line. The
 forbidden programs are shims that leave a mark, by whatever path they are started.
 
 It reads one request a line (JSON: shell, line, seconds, whether the room is read-only) and answers each with one line:
@@ -34,7 +34,7 @@ ENVIRONMENT = {
     "TERM": "dumb",
     "GIT_CONFIG_NOSYSTEM": "1",
 }
-#: What is in the room when a line begins: names that lines use, none of them a program.
+#: The files of the room when a line begins: names that lines use, none of them a program.
 _FILES = {
     "f": "one\ntwo\nthree\n",
     "y": "y\n",
@@ -48,7 +48,7 @@ _REPOSITORY = (
     "git init -q -b main . && git config user.name a && git config user.email a@b && git add f y d && "
     "git commit -qm one && echo four >> f && git commit -qam two && echo five >> f"
 )
-#: How long what a line left running may go on after it.
+#: How long processes that a line left running may continue after it.
 _GRACE = 0.4
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -81,7 +81,7 @@ def _unshare_as(user: int, others: int = 0) -> None:
 
 
 def enter() -> None:
-    """Into namespaces of our own, as a user without rights outside. The caller goes on as process 1 there."""
+    """Enter new namespaces, as a user without rights outside. The caller continues as process 1 there."""
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(_NOBODY, _NOBODY, _NOBODY)
@@ -137,7 +137,7 @@ def _devices(root: str) -> None:
 
 
 def _forbid(root: str, name: str) -> None:
-    """The program of that name is a shim, wherever it was; in a place of the PATH if it was nowhere."""
+    """Replace the program of that name by a shim, wherever it was; in a directory of the PATH if it was nowhere."""
     shim = f"{root}/shims/{name}"
     with open(shim, "wb") as file:
         file.write(_shim(f"/mark/{name}"))
@@ -194,7 +194,7 @@ def _shim(mark: str) -> bytes:
 
 
 def furnish_room() -> None:
-    """What every line finds, made once: the lines themselves only see a copy."""
+    """Make what every line finds, once: the lines themselves only see a copy."""
     for name, text in _FILES.items():
         os.makedirs(os.path.dirname(f"/kept/{name}"), exist_ok=True)
         with open(f"/kept/{name}", "w") as file:
@@ -268,7 +268,7 @@ def _become(shell: str, line: str, seconds: float, read_only: bool) -> None:
     _new_room(read_only)
     limits(seconds)
     if user:
-        # The process came from one that may not be looked into, and so may not write its own maps.
+        # The process came from one that may not be inspected, and so may not write its own maps.
         _libc.prctl(4, 1, 0, 0, 0)
         _unshare_as(user)
     nothing = os.open("/dev/null", os.O_RDWR)
@@ -307,7 +307,7 @@ def main() -> None:
     furnish(sys.argv[1:])
     furnish_room()
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-    # What a line starts cannot look into this process, nor write where it answers.
+    # Programs that a line starts cannot inspect this process, nor write where it answers.
     _libc.prctl(4, 0, 0, 0, 0)
     print(json.dumps("ready"), flush=True)
     for request in sys.stdin.buffer:

@@ -35,21 +35,21 @@ _ENOUGH = 20.0
 class Ran(Struct, frozen=True):
     shell: str
     line: str
-    #: The forbidden programs it started, each with the words of its first start, where those can be told.
+    #: The forbidden programs it started, each with the words of its first start, where those are known.
     marks: dict[str, list[str]]
     #: It was not over when its time was; with a mark it is not waited for.
     ended: bool
 
 
 class SandboxError(Exception):
-    """There is no sandbox here, and why."""
+    """The reason why there is no sandbox here."""
 
 
 class _Worker:
     """One process in one namespace, which runs one line at a time.
 
-    A sandbox in which nothing can be seen any more would look like lines that do nothing. So what is known to start a
-    forbidden program is run now and then, and at the end.
+        If the sandbox no longer saw anything, lines would seem to do nothing. So it runs a line that surely starts a
+    forbidden program now and then, and at the end.
     """
 
     def __init__(self, forbidden: Sequence[str]) -> None:
@@ -68,8 +68,8 @@ class _Worker:
             raise SandboxError(self._last_words())
 
     def _last_words(self) -> str:
-        told = self._process.communicate()[1].decode(errors="replace").strip().splitlines()
-        return told[-1] if told else f"exit status {self._process.returncode}"
+        received = self._process.communicate()[1].decode(errors="replace").strip().splitlines()
+        return received[-1] if received else f"exit status {self._process.returncode}"
 
     def run(self, shell: str, line: str, seconds: float, read_only: bool) -> Ran:
         ran = self._run(shell, line, seconds, read_only)
@@ -146,7 +146,7 @@ class Sandbox:
 
 @cache
 def why_not() -> str | None:
-    """Why there is no sandbox on this machine: unprivileged namespaces may be off, or a shell missing."""
+    """Return why there is no sandbox on this machine: unprivileged namespaces may be off, or a shell missing."""
     absent = [path for path in ("/usr/bin/bash", "/usr/bin/dash", "/usr/bin/git") if not os.path.exists(path)]
     if absent:
         return f"{', '.join(absent)} not found"

@@ -12,18 +12,22 @@ from time import monotonic
 from typing import Any
 
 from bench import (
+    attacks,
     durable_hooks,
     fleet,
+    guard_lines,
     screen_terminal,
     shell_confirm,
     soak_agent,
     soak_allow,
     soak_engine,
+    soak_exec_guard,
     soak_files,
     soak_hostile,
     soak_http,
     soak_journal,
     soak_kills,
+    soak_linear,
     soak_matching,
     soak_native,
     soak_options,
@@ -40,7 +44,7 @@ from bench.findings import Finding
 Say = Callable[[str], None]
 Part = Callable[[Say], Iterable[Finding] | Awaitable[Iterable[Finding]]]
 
-#: Without these some figures could not be measured, and a soak that skips is no soak.
+#: Without these some figures could not be measured, and a soak that skips proves nothing.
 TOOLS = ("dash", "bash", "setsid", "nohup")
 
 
@@ -62,7 +66,10 @@ def parts() -> dict[str, Part]:
     found["s4"] = soak_shell.s4
     found["s4corpus"] = shell_confirm.soak
     found["allow"] = soak_allow.allow
+    found["attacks"] = _silent(attacks.attacked)
+    found["acting"] = guard_lines.acting
     found["s10"] = lambda _say: soak_matching.findings()
+    found["linear"] = soak_linear.linear
     for name in ("r10", "r12"):
         found[name] = getattr(soak_native, name)
     found["r13"] = soak_engine.r13
@@ -70,8 +77,9 @@ def parts() -> dict[str, Part]:
         found[name] = _silent(part)
     found.update(soak_agent.SOAKS)
     found["screen"] = screen_terminal.soak
-    found["resident"] = soak_resident.resident
+    found["daemon"] = soak_resident.daemon
     found["warm"] = soak_warm.warm
+    found["execguard"] = soak_exec_guard.exec_guard
     found["durable"] = durable_hooks.durable
     found["fleet"] = fleet.fleet
     return found

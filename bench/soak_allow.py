@@ -1,9 +1,8 @@
-"""What rules that allow a program allow, seen in a real shell: the plain job, and nothing that is smuggled in.
+"""Check in a real shell what rules that allow a program allow: its ordinary work, and nothing smuggled in.
 
-And which everyday lines guards stop without a reason. The lines are those of `tests/permissions/plain_jobs.txt` and
-`everyday.txt`, and random mixtures of them. They run in the sandbox, where rm is a shim, and a file that was written,
-changed or removed is seen by a command after the line.
-"""
+It also finds everyday lines that guards stop without a reason. The lines are those of
+`tests/permissions/plain_jobs.txt` and `everyday.txt`, and random mixtures of them. They run in the sandbox, where rm
+is a shim, and a file that was written, changed or removed is seen by a command after the line."""
 
 import os
 import random
@@ -18,7 +17,7 @@ from hookline.guards import GUARD_NAMES
 from hookline.guards.runner import GuardRunner
 from hookline.matching.shell_rules import shell_argument
 from hookline.model.payloads import ToolCall
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.permissions.decide import decide
 from hookline.permissions.state import Permissions
 from tests.permissions.permission_cases import SHELL, Entry, PlainJob, bash, corpus, having, plain_jobs
@@ -83,15 +82,15 @@ class Alarms(NamedTuple):
 
 def everyday_alarms(entries: Iterable[Entry]) -> Alarms:
     readers = CallReaders(os.environ)
-    runner = GuardRunner(lambda acts, cwd: readers.changes_guards(acts, cwd, ()))
+    runner = GuardRunner(lambda actions, cwd: readers.changes_guards(actions, cwd, ()))
     rules = {program: shell_argument(f"{program} *", SHELL) for program in ("rm", "curl")}
-    scene = Scene(cwd=_PROJECT, project_dir=_PROJECT)
+    info = SessionInfo(cwd=_PROJECT, project_dir=_PROJECT)
     found = Alarms({name: [] for name in STOPPING}, [])
     for entry in entries:
         given = {"command": entry.line}
         call = ToolCall(tool_name="Bash", tool_input=given)
         stopping = {name for name, rule in rules.items() if rule.judge(given, _PROJECT) is not False}
-        stopping |= {name for name in GUARD_NAMES if runner.verdict(name, (), call, scene) is not None}
+        stopping |= {name for name in GUARD_NAMES if runner.decision(name, (), call, info) is not None}
         found.missed.extend((name, entry.line) for name in entry.hits - stopping)
         for name in filter(entry.false_alarm, stopping):
             found.false[name].append(entry.line)
@@ -116,7 +115,7 @@ def _finding(title: str, goal: str, failed: Sequence[object], say: Say) -> Findi
 
 
 def _allowed(lines: Iterable[str], permissions: Permissions) -> list[str]:
-    return sorted({line for line in lines if decide(bash(line), permissions).verdict == "allow"})
+    return sorted({line for line in lines if decide(bash(line), permissions).decision == "allow"})
 
 
 def _reaching(sandbox: Sandbox, lines: Iterable[str]) -> list[str]:

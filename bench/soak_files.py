@@ -1,6 +1,6 @@
-"""What commands really read and write, against what the rows about files say: no file may be touched untold.
+"""Compare what commands really read and write with the rows about files: no file may be touched unnoticed.
 
-Each command runs by itself in the sandbox, with files of its own: those of the tests' table, and common programs with
+Each command runs alone in the sandbox, with new files: those of the tests' table, and common programs with
 each letter as an option.
 """
 
@@ -15,11 +15,11 @@ from os.path import normpath
 from pathlib import Path
 
 from bench.findings import Finding
-from hookline.matching.shell import HOLE
-from hookline.matching.shell.files import Files, files_of
-from tests.matching.file_lines import ROWS
+from hookline.shell import HOLE
+from hookline.shell.files import CommandFiles, files_of
+from tests.shell.file_lines import ROWS
 
-#: Programs that are tried with every letter, and what is before their operands.
+#: Programs that are tried with every letter, and the words before their operands.
 _TRIED = {
     "grep": "x", "sed": "p", "awk": "{print}", "jq": ".", "yq": ".",
     **dict.fromkeys(
@@ -33,7 +33,7 @@ _TRIED = {
     ),
 }  # fmt: skip
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#: Their files are those of the command inside them, or git's, which looks at every file.
+#: Their files are those of the command inside them, or git's, which reads every file.
 _LEFT_OUT = frozenset(("bash", "sudo", "xargs", "git", "find"))
 
 
@@ -73,7 +73,7 @@ def untold_of(words: tuple[str, ...], reads: list[str], writes: list[str]) -> li
 
 
 def observed(tried: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], list[str], list[str]]]:
-    """What each command that could be started read and wrote."""
+    """Yield what each command that could be started read and wrote."""
     asked = "".join(json.dumps(words) + "\n" for words in tried)
     run = subprocess.run(
         [sys.executable, "-m", "bench.files_room"],
@@ -89,12 +89,12 @@ def observed(tried: list[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], li
             yield words, reads, writes
 
 
-def _is_read(path: str, files: Files) -> bool:
-    # What is written may be read before.
+def _is_read(path: str, files: CommandFiles) -> bool:
+    # A written file may be read before.
     return any(_covers(word, path) for word in (*files.reads, *files.perhaps, *files.keys, *files.writes))
 
 
-def _is_written(path: str, files: Files) -> bool:
+def _is_written(path: str, files: CommandFiles) -> bool:
     return any(
         # The names of copies and packed files begin like the file's own.
         _covers(word, path) or path.startswith(normpath(word))
@@ -103,5 +103,10 @@ def _is_written(path: str, files: Files) -> bool:
 
 
 def _covers(word: str, path: str) -> bool:
-    told = normpath(word)
-    return told in {path, "."} or HOLE in word or path.startswith(f"{told}/") or fnmatchcase(path, told)
+    received = normpath(word)
+    return (
+        received in {path, "."}
+        or HOLE in word
+        or path.startswith(f"{received}/")
+        or fnmatchcase(path, received)
+    )

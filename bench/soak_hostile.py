@@ -1,4 +1,4 @@
-"""Hostile repositories, opened by every command under strace: nothing of theirs may run, connect or write."""
+"""Open hostile repositories by every command under strace: none of their code may run, connect or write."""
 
 import tempfile
 from collections import Counter

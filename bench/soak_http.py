@@ -74,7 +74,7 @@ async def post_cost(say: Say, scale: float = 1.0) -> list[Finding]:
 async def _in_turns(
     first: Callable[[], Awaitable[None]], second: Callable[[], Awaitable[None]], rounds: int
 ) -> tuple[float, float]:
-    """The median of each; warmed up, and interleaved so that a busy moment hits both."""
+    """Return the median of each; warmed up, and interleaved so that a busy second hits both."""
     times: tuple[list[float], list[float]] = ([], [])
     for round_ in range(rounds + 10):
         for work, kept in ((first, times[0]), (second, times[1])):

@@ -37,21 +37,21 @@ from tests.journal.journal_damage import (
 def q4() -> list[Finding]:
     """Places that cannot be written: the journal says so once and every run is still counted."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "file").touch()
-        (folder / "folder.jsonl").mkdir()
-        (folder / "link.jsonl").symlink_to(folder / "file")
+        directory = Path(name)
+        (directory / "file").touch()
+        (directory / "folder.jsonl").mkdir()
+        (directory / "link.jsonl").symlink_to(directory / "file")
         places = (
             "/dev/full",
             "/proc/x.jsonl",
-            folder / "file" / "x",
-            folder / "folder.jsonl",
-            folder / "link.jsonl",
+            directory / "file" / "x",
+            directory / "folder.jsonl",
+            directory / "link.jsonl",
         )
         bad = [str(place) for place in places if not _goes_on(place)]
-        limited = write_in_child(LIMITED, str(folder / "limited.jsonl")).stdout.split()
-        whole = len(read_journal(str(folder / "limited.jsonl")).runs)
-        reading, said = _concurrent(folder / "many.jsonl")
+        limited = write_in_child(LIMITED, str(directory / "limited.jsonl")).stdout.split()
+        whole = len(read_journal(str(directory / "limited.jsonl")).runs)
+        reading, said = _concurrent(directory / "many.jsonl")
     return [
         Finding(
             "q4 places that cannot be written", f"{len(bad)} of {len(places)} wrong {bad}", "0 wrong", not bad
@@ -88,15 +88,15 @@ def _small_disk() -> Finding:
     name, goal = "q4 tmpfs of 1 MB", "every run lost or read, 1 problem, writing again after room was made"
     if os.geteuid() != 0:
         return Finding(name, "not run: only root can mount", goal, ok=False)
-    with _mounted() as folder:
+    with _mounted() as directory:
         now = [0.0]
-        file = JournalFile(str(folder / "journal.jsonl"), clock=lambda: now[0])
+        file = JournalFile(str(directory / "journal.jsonl"), clock=lambda: now[0])
         log = Journal(Redactor({}), file=file)
-        (folder / "other").write_bytes(b"x" * 500_000)
+        (directory / "other").write_bytes(b"x" * 500_000)
         for number in range(2000):
             log.record(Run(hook=f"hook {number}", stdout="x" * 900))
         said, lost = len(log.problems), file.lost
-        (folder / "other").unlink()
+        (directory / "other").unlink()
         now[0] = 60.0
         log.record(Run(hook="back"))
         log.close()
@@ -118,7 +118,7 @@ def _mounted() -> Generator[Path]:
 
 
 def q5(cuts: int = 2000) -> list[Finding]:
-    """Torn and garbled journals: every whole record is read, damage is told."""
+    """Read torn and garbled journals: every whole record is read, damage is reported."""
     with tempfile.TemporaryDirectory() as name:
         bad = [seed for seed in range(cuts) if damaged_and_read(Path(name), seed) is not None]
     return [Finding("q5 random cuts", f"{len(bad)} of {cuts} wrong {bad[:5]}", "0 wrong", not bad)]
@@ -154,10 +154,10 @@ def s8() -> list[Finding]:
 
 
 def _everything_kept(text: str) -> str:
-    trace, told = io.StringIO(), list[Run]()
+    trace, received = io.StringIO(), list[Run]()
     with tempfile.TemporaryDirectory() as name:
         file = JournalFile(os.path.join(name, "journal.jsonl"))
-        log = Journal(Redactor(ENV), file=file, subscribers=(told.append, Trace(trace).record))
+        log = Journal(Redactor(ENV), file=file, subscribers=(received.append, Trace(trace).record))
         log.record(Run(hook=text, stdout=text, stderr=text, detail=text, why=text, dropped=(text,)))
         log.record(Run(hook="x", reason=text, truncated=True))
         log.record(
@@ -165,7 +165,9 @@ def _everything_kept(text: str) -> str:
         )
         log.close()
         written = Path(file.path).read_text()
-    return "".join((written, trace.getvalue(), repr(told), repr(log.recent()), log.recent()[-2].reason or ""))
+    return "".join(
+        (written, trace.getvalue(), repr(received), repr(log.recent()), log.recent()[-2].reason or "")
+    )
 
 
 def s9(count: int = 10_000) -> list[Finding]:

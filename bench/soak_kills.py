@@ -24,8 +24,8 @@ def kills(say: Say, scale: float = 1.0) -> Iterator[Finding]:
             for command in COMMANDS
             for number in SIGNALS
         ]
-        for command, number, scene in scenes:
-            yield _finding(command, number, scene.result())
+        for command, number, info in scenes:
+            yield _finding(command, number, info.result())
     yield from _known_gaps(max(rounds // 20, 1))
 
 
@@ -40,7 +40,7 @@ def _finding(command: str, number: Signals, seen: Killed) -> Finding:
 
 
 def _known_gaps(rounds: int) -> Iterator[Finding]:
-    """What the doctor lists is what gets away here: no less is promised, and no more is said to be lost."""
+    """Check that exactly the processes that doctor lists get away here."""
     for row in survivors(containment_tier()):
         if row.example:
             left = sum(apart("fire", SIGKILL, rounds, row.kind).left.values())

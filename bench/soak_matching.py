@@ -1,4 +1,4 @@
-"""What hostile patterns and hostile shell lines cost, at the counts of the goal sheet."""
+"""Measure hostile patterns and hostile shell lines, at the counts of the goal sheet."""
 
 import random
 import time
@@ -8,10 +8,10 @@ from itertools import islice
 
 from bench.findings import Finding
 from hookline.matching.matchers import parse_matcher
-from hookline.matching.patterns import LONGEST_SUBJECT, Patterns
-from hookline.matching.shell import ShellReader
-from hookline.matching.shell.grammar.limits import LONGEST_LINE
 from hookline.model.errors import PatternError
+from hookline.model.patterns import LONGEST_SUBJECT, Patterns
+from hookline.shell import ShellReader
+from hookline.shell.grammar.limits import LONGEST_LINE
 from tests.permissions.permission_cases import corpus
 
 #: Patterns that take a backtracking engine for ever, or that ask for what re2 does not have.
@@ -92,7 +92,7 @@ HOSTILE_LINES: tuple[str, ...] = (
     "GIT_CONFIG_PARAMETERS=\"" + "'a" * 30_000 + "\" git x", "case a in a) b;; esac;" * 700,
     "rsync -e '" + "a " * 7_000 + "'",
 )  # fmt: skip
-#: What a search for slow lines puts together: signs, words of the shell, and programs that are looked into.
+#: What a search for slow lines combines: signs, words of the shell, and programs that are followed.
 PIECES: tuple[str, ...] = (
     "a", "ls ", " ", "\n", "\t", ";", "&&", "||", "|", "&", "(", ")", "{", "}", "[", "]", "[[ ", " ]]", "$(",
     "`", "${", "$((", "))", "<(", ">(", "<<E\n", "E\n", "<<-E ", "<<<a ", ">x ", "2>&1 ", "&>x ", ">& ", "<a ",
@@ -167,7 +167,7 @@ def hostile_lines(searched: int = _SEARCHED) -> Iterator[Finding]:
 
 
 def everyday_lines(every: int = 1) -> Iterator[Finding]:
-    """What reading a line costs that people and agents really write; one of `every`."""
+    """Measure reading a line that people and agents really write; one of `every`."""
     lines = [
         entry.line
         for name in ("everyday.txt", "plain_jobs.txt")

@@ -1,4 +1,4 @@
-"""What hooks print, at full count: spoilt outputs (R10), exit 2 (R12)."""
+"""Check the output of hooks, at full count: spoilt outputs (R10), exit 2 (R12)."""
 
 import time
 from collections.abc import Callable

@@ -147,8 +147,8 @@ ALL = (r1, r2, r4, r5, r6, r7, r8, r9)
 
 
 async def main() -> None:
-    for scene in ALL:
-        for finding in await scene(print):
+    for info in ALL:
+        for finding in await info(print):
             print(finding)
 
 

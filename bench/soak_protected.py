@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bench.findings import Finding
 from hookline.config.protection.calls import CallReader
-from hookline.config.protection.places import protected_in
-from hookline.matching.shell import ShellReader
+from hookline.config.protection.protected_paths import protected_in
+from hookline.shell import ShellReader
 
 LINES = 4_000
 
@@ -20,7 +20,7 @@ _PROJECT_FILES = (
     "notes.md", "new/hooks.toml",
 )  # fmt: skip
 _USER_FILES = (".claude/settings.json", ".config/hookline/hooks.toml", "own/settings.json")
-#: What is compared before and after a line.
+#: The files that are compared before and after a line.
 _GUARDED = (
     "project/.hookline",
     "project/.claude",
@@ -69,7 +69,7 @@ def random_lines(count: int, seed: int) -> Iterator[str]:
 
 
 def unseen_writes(lines: Iterable[str], top: Path) -> Iterator[str]:
-    """The lines that change a protected file though nobody would be asked about them."""
+    """Yield lines that change a protected file without a question."""
     home = top / "home"
     project = home / "project"
     shell = ShellReader()
@@ -85,8 +85,8 @@ def unseen_writes(lines: Iterable[str], top: Path) -> Iterator[str]:
 
 def soak(say: Callable[[str], None]) -> list[Finding]:
     say(f"  {LINES:,} random lines that write to protected files")
-    with tempfile.TemporaryDirectory() as folder:
-        missed = list(unseen_writes(random_lines(LINES, 1), Path(folder)))
+    with tempfile.TemporaryDirectory() as directory:
+        missed = list(unseen_writes(random_lines(LINES, 1), Path(directory)))
     for line in missed[:10]:
         say(f"  not asked about: {line!r}")
     name = "lines that change a protected file without a question"

@@ -1,4 +1,4 @@
-"""Every guard of the matrix is asked about every call, by the real `hookline hook` and `hookline agent`."""
+"""Run every guard of the matrix on every call, by the real `hookline hook` and `hookline agent`."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from bench.findings import Finding
 from tests.cli.run_cli import Ran, clean_env, command_line
 from tests.reach.asking import Asked, Place, wrongly_answered
 from tests.reach.calls import AGENT, CALLERS, FILES, GUARDS, Caller, MadeCall, calls_of
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 Say = Callable[[str], None]
 _AT_ONCE = 2
@@ -27,7 +27,7 @@ def reach(say: Say) -> Iterator[Finding]:
     for dialect in FILES:
         with tempfile.TemporaryDirectory() as top:
             place = Place(Path(os.path.realpath(top)), dialect)
-            vouch_for(place.home, place.project)
+            trust_all_of(place.home, place.project)
             for caller in CALLERS.values():
                 asked = calls_of(caller, dialect)
                 found = _wrong(place, dialect, caller, asked)

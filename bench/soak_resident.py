@@ -1,4 +1,4 @@
-"""Part resident of the soak: every answer compared, a hundred thousand calls, and everything killed once."""
+"""Run part resident of the soak: compare every answer, make a hundred thousand calls, kill everything once."""
 
 import itertools
 import os
@@ -17,9 +17,8 @@ from pathlib import Path
 
 from bench.findings import Finding
 from tests.homes import at_home
-from tests.resident.relay.programs import real_relay, relay_of
-from tests.resident.residents import Residents, command, hook_file
-from tests.resident.same_answers import (
+from tests.hook.daemon.daemons import Residents, command, hook_file
+from tests.hook.daemon.same_answers import (
     Http,
     differences,
     failing_cases,
@@ -27,21 +26,22 @@ from tests.resident.same_answers import (
     recorded_cases,
     speaking_hooks,
 )
-from tests.resident.same_plays import Told, play_differences, plays
+from tests.hook.daemon.same_plays import Told, play_differences, plays
+from tests.hook.relay.programs import real_relay, relay_of
 
 CALLS = 100_000
 KILLS = 200
 _AT_ONCE = 4
 _MEMORY = 5 << 20
 _PARTS = 20
-#: Whom to kill, and how often: a resident must live for some calls until scripts are run warm.
-_SHARES = {"resident": 1, "relay": 2, "hook": 4, "zygote": 3}
+#: Which process to kill, and how often: a daemon must live for some calls until scripts are run warm.
+_SHARES = {"daemon": 1, "relay": 2, "hook": 4, "zygote": 3}
 _CALL = ("hook", "--dialect", "claude-code", "PreToolUse")
 
 Say = Callable[[str], None]
 
 
-def resident(say: Say, calls: int = CALLS, kills: int = KILLS) -> Iterator[Finding]:
+def daemon(say: Say, calls: int = CALLS, kills: int = KILLS) -> Iterator[Finding]:
     """All of it; half an hour on two cores."""
     yield from _same(say)
     yield from _many(say, calls)
@@ -50,23 +50,23 @@ def resident(say: Say, calls: int = CALLS, kills: int = KILLS) -> Iterator[Findi
 
 def _same(say: Say) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
-        residents = Residents(Path(scratch))
-        residents.start("--http", "0")
+        daemons = Residents(Path(scratch))
+        daemons.start("--http", "0")
         try:
-            status = residents.status()
+            status = daemons.status()
             if status is None or status.http is None:
                 raise RuntimeError("the resident does not listen")
-            token = (residents.home / ".local/state/hookline/resident-token").read_text()
+            token = (daemons.home / ".local/state/hookline/daemon-token").read_text()
             http = Http(status.http, token)
-            residents.write(".hookline/hooks.toml", speaking_hooks())
+            daemons.write(".hookline/hooks.toml", speaking_hooks())
             for name, cases in (
-                ("recorded payloads", recorded_cases(residents.project)),
-                ("payloads of recorded cases and sessions", other_recorded_cases(residents.project)),
-                ("hooks that fail", failing_cases(residents)),
+                ("recorded payloads", recorded_cases(daemons.project)),
+                ("payloads of recorded cases and sessions", other_recorded_cases(daemons.project)),
+                ("hooks that fail", failing_cases(daemons)),
             ):
                 count, found = 0, 0
                 for case in cases:
-                    for one in differences(residents, case, http):
+                    for one in differences(daemons, case, http):
                         say(f"DIFFERENT: {one}")
                         found += 1
                     count += 1
@@ -76,8 +76,8 @@ def _same(say: Say) -> Iterator[Finding]:
                     f"resident: {count} {name}, by both relays and http", f"{found} differ", "0", not found
                 )
             count, found = 0, 0
-            for play in plays(residents):
-                for one in play_differences(residents, play, http):
+            for play in plays(daemons):
+                for one in play_differences(daemons, play, http):
                     say(f"DIFFERENT: {one}")
                     found += 1
                 count += sum(isinstance(step, Told) for step in play.steps)
@@ -89,19 +89,19 @@ def _same(say: Say) -> Iterator[Finding]:
                 not found,
             )
         finally:
-            residents.stop()
+            daemons.stop()
 
 
 def _many(say: Say, calls: int) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
-        residents = Residents(Path(scratch))
-        residents.write(
+        daemons = Residents(Path(scratch))
+        daemons.write(
             ".hookline/hooks.toml",
             hook_file('type = "builtin"\ncommand = "force-push"')
             + hook_file(command("cat > /dev/null"), event="PostToolUse"),
         )
-        process = residents.start()
-        line = [str(relay_of("compiled", residents.folder).program), "--resident", str(residents.folder)]
+        process = daemons.start()
+        line = [str(relay_of("compiled", daemons.directory).program), "--daemon", str(daemons.directory)]
         numbers = itertools.count()
         wrong: Counter[str] = Counter()
 
@@ -109,19 +109,19 @@ def _many(say: Say, calls: int) -> Iterator[Finding]:
             number = next(numbers)
             after, forced = number % 10 == 0, number % 3 == 0
             event = "PostToolUse" if after else "PreToolUse"
-            given = residents.payload(
+            given = daemons.payload(
                 event, session_id=f"s{number // 100}", tool_use_id=f"c{number}", tool_response={},
                 tool_input={"command": f"git push origin b{number}" + (" --force" if forced else "")},
             )  # fmt: skip
-            words = at_home(("hook", "--dialect", "claude-code", event), residents.env)
+            words = at_home(("hook", "--dialect", "claude-code", event), daemons.env)
             done = subprocess.run(
-                [*line, *words], input=given, env=residents.env, capture_output=True, check=False
+                [*line, *words], input=given, env=daemons.env, capture_output=True, check=False
             )
             right = (b'"deny"' in done.stdout) == (forced and not after)
             wrong["wrong"] += done.returncode != 0 or not right
 
         try:
-            # Until caches are full, more memory is no leak.
+            # Until caches are full, more memory does not mean a leak.
             before = (0, 0, 0)
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 for part in range(_PARTS):
@@ -138,7 +138,7 @@ def _many(say: Say, calls: int) -> Iterator[Finding]:
             yield Finding(f"{name}, descriptors left", str(grown[1]), "0", grown[1] <= 0)
             yield Finding(f"{name}, memory", f"{grown[2] / 1e6:+.1f} MB", "<= 5 MB", grown[2] <= _MEMORY)
         finally:
-            residents.stop()
+            daemons.stop()
 
 
 def _held(pid: int) -> tuple[int, int, int]:
@@ -151,42 +151,42 @@ def _held(pid: int) -> tuple[int, int, int]:
 def _kills(say: Say, kills: int) -> Iterator[Finding]:
     chance = random.Random(17)
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
-        residents = Residents(Path(scratch))
+        daemons = Residents(Path(scratch))
         effects = Path(scratch, "effects")
-        script = residents.write(
+        script = daemons.write(
             "guard.py",
             "import json, sys, time\ncall = json.load(sys.stdin)['tool_use_id']\n"
             f"open({str(effects)!r}, 'a').write(call + '\\n')\ntime.sleep(0.04)\n"
             "print('never', file=sys.stderr)\nsys.exit(2)\n",
         )
-        residents.write(".hookline/hooks.toml", hook_file(command(f"{sys.executable} {script}")))
-        relay = real_relay("compiled", residents.folder, Path(scratch, "bin"))
+        daemons.write(".hookline/hooks.toml", hook_file(command(f"{sys.executable} {script}")))
+        relay = real_relay("compiled", daemons.directory, Path(scratch, "bin"))
         # As `hookline install` writes it.
-        entry = " ".join(map(shlex.quote, map(str, relay.words(*at_home(_CALL, residents.env)))))
+        entry = " ".join(map(shlex.quote, map(str, relay.words(*at_home(_CALL, daemons.env)))))
         entry += " || { [ $? = 2 ] || echo 'hookline could not be run' >&2; exit 2; }"
         passed: list[str] = []
         killed: Counter[str] = Counter()
         for number in itertools.count():
             if sum(killed.values()) >= kills:
                 break
-            resident = _running(residents)
-            given = residents.payload(tool_use_id=f"kill {number}", session_id=f"k{number}")
+            daemon = _running(daemons)
+            given = daemons.payload(tool_use_id=f"kill {number}", session_id=f"k{number}")
             process = subprocess.Popen(
                 ["sh", "-c", entry], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                env=residents.env, cwd=residents.project,
+                env=daemons.env, cwd=daemons.project,
             )  # fmt: skip
             whom = chance.choices(list(_SHARES), list(_SHARES.values()))[0]
             if process.stdin is not None:
                 process.stdin.write(given)
                 process.stdin.close()
             time.sleep(chance.random() * 0.08)
-            killed[whom] += _kill(chance, whom, resident, process.pid)
+            killed[whom] += _kill(chance, whom, daemon, process.pid)
             out = process.stdout.read() if process.stdout is not None else b""
             if process.wait() != 2 and b'"deny"' not in out:
                 passed.append(f"call {number}, kill of the {whom}: {process.returncode} {out!r}")
             if number % 20 == 19:
                 say(f"{number + 1} calls, {sum(killed.values())} kills")
-        residents.stop()
+        daemons.stop()
         runs = Counter(effects.read_text().splitlines()) if effects.exists() else Counter[str]()
         twice = [call for call, times in runs.items() if times > 1]
         for one in (*passed, *twice):
@@ -200,26 +200,26 @@ def _kills(say: Say, kills: int) -> Iterator[Finding]:
         yield Finding(f"resident: {kills} kills, kinds never killed", str(len(never)), "0", not never)
 
 
-def _running(residents: Residents) -> int:
-    """The process of the resident. A relay that has found none may have started the next one."""
+def _running(daemons: Residents) -> int:
+    """Return the daemon's process. A relay that has found none may have started the next one."""
     while True:
-        status = residents.status()
+        status = daemons.status()
         if status is not None:
             return status.pid
         with suppress(AssertionError):  # a relay was faster
-            return residents.start().pid
+            return daemons.start().pid
 
 
-def _kill(chance: random.Random, whom: str, resident: int, shell: int) -> int:
-    """Whether there was something to kill."""
-    if whom == "resident":
-        found = [resident]
+def _kill(chance: random.Random, whom: str, daemon: int, shell: int) -> int:
+    """Return True if there was something to kill."""
+    if whom == "daemon":
+        found = [daemon]
     elif whom == "relay":
         found = _children(shell)
     else:
         # The first of those that are forked ahead is their zygote; hooks run in the others, or in a shell.
-        warm = [pid for pid in _children(resident) if "zygote" in _words(pid)]
-        others = [pid for pid in _children(resident) if pid not in warm and "trap" not in _words(pid)]
+        warm = [pid for pid in _children(daemon) if "zygote" in _words(pid)]
+        others = [pid for pid in _children(daemon) if pid not in warm and "trap" not in _words(pid)]
         found = warm[:1] if whom == "zygote" else [*warm[1:], *others]
     if not found:
         return 0

@@ -1,11 +1,11 @@
-"""Part s4 of the soak: shell lines made up at random, judged by the rules and run by bash and dash in the sandbox.
+"""Run part s4 of the soak: random shell lines, judged by the rules and run by bash and dash in the sandbox.
 
 The judge is the shells themselves. A line that started `rm` while a guard `Bash(rm *)` was silent, or while rules that
-allow everyday programs allowed it, is a hole. What is found is made as short as it goes and printed as it belongs into
+allow everyday programs allowed it, is a miss. The soak shortens each miss and prints it in the form of
 the corpus (tests/matching/reaches.txt).
 
-A line on which the guard fires and which is not allowed cannot be a hole. All lines are judged; of those that cannot be
-one, every tenth is run all the same, to show how many of the lines that are made up do reach `rm`.
+A line on which the guard fires and which is not allowed cannot be a miss. All lines are judged; of those that cannot be
+one, every tenth runs anyway, to show how many of the made-up lines do reach `rm`.
 
 Nothing is excused: a line that starts `rm` by way of a file that it writes counts like any other, though what no text
 can show (the last family of the corpus) is not among the lines that are changed.
@@ -48,7 +48,7 @@ ALLOWED: tuple[str, ...] = tuple(
         "tee", "split", "zip", "less", "ssh", "install", "grep", "command", "f", "y",
     )
 )  # fmt: skip
-#: A program that is a script and uses rm for itself: whatever runs it reaches rm.
+#: A program that is a script and uses rm: every program that runs it reaches rm.
 _USES_RM = "filter-branch"
 _SECONDS = 1.0
 _SAMPLE = 10
@@ -57,7 +57,7 @@ _TRIES = 600
 Say = Callable[[str], None]
 
 
-class Hole(Struct, frozen=True):
+class Miss(Struct, frozen=True):
     line: str
     families: tuple[str, ...]
     silent: bool
@@ -74,7 +74,7 @@ class Judge:
         return not concerns(self._guard, "Bash", {"command": line}, "/proj")
 
     def allowed(self, line: str) -> bool:
-        return decide(bash(line), self._permissions).verdict == "allow"
+        return decide(bash(line), self._permissions).decision == "allow"
 
 
 class Tally(Struct):
@@ -106,9 +106,9 @@ def made_up(seed: int) -> Iterator[Made]:
             yield mutation.make()
 
 
-def fuzz(sandbox: Sandbox, judge: Judge, lines: Iterator[Made], say: Say) -> tuple[Tally, list[Hole]]:
+def fuzz(sandbox: Sandbox, judge: Judge, lines: Iterator[Made], say: Say) -> tuple[Tally, list[Miss]]:
     tally = Tally()
-    holes: list[Hole] = []
+    misses: list[Miss] = []
     begun = said = time.monotonic()
     while batch := list(islice(lines, 1000)):
         asked: list[tuple[Made, bool, bool]] = []
@@ -121,22 +121,22 @@ def fuzz(sandbox: Sandbox, judge: Judge, lines: Iterator[Made], say: Say) -> tup
                 asked.append((made, silent, allowed))
         runs = sandbox.run(((shell, made.line) for made, _, _ in asked for shell in SHELLS), _SECONDS)
         for made, silent, allowed in asked:
-            known = len(holes)
-            _count(tally, holes, judge, made, silent, allowed, [next(runs) for _ in SHELLS])
-            for hole in holes[known:]:
-                say(f"{_kind(hole)} in {hole.shell}: {reaches.on_one_line(hole.line)}")
+            known = len(misses)
+            _count(tally, misses, judge, made, silent, allowed, [next(runs) for _ in SHELLS])
+            for miss in misses[known:]:
+                say(f"{_kind(miss)} in {miss.shell}: {reaches.on_one_line(miss.line)}")
         if time.monotonic() - said > 20:
             said = time.monotonic()
             say(
-                f"{tally.made:,} lines, {tally.run:,} run, {tally.reached:,} reached rm, {len(holes)} holes "
+                f"{tally.made:,} lines, {tally.run:,} run, {tally.reached:,} reached rm, {len(misses)} misses "
                 f"({said - begun:.0f} s)"
             )
-    return tally, holes
+    return tally, misses
 
 
 def _count(
     tally: Tally,
-    holes: list[Hole],
+    misses: list[Miss],
     judge: Judge,
     made: Made,
     silent: bool,
@@ -153,26 +153,26 @@ def _count(
     elif reached:
         passes = judge.silent if silent else judge.allowed
         families = tuple(dict.fromkeys(family for family, alone in made.uses if passes(alone)))
-        holes.append(Hole(made.line, families or ("several together",), silent, allowed, reached[0]))
+        misses.append(Miss(made.line, families or ("several together",), silent, allowed, reached[0]))
 
 
-def shortened(hole: Hole, sandbox: Sandbox, judge: Judge) -> Hole:
-    """As short as it goes while it is a hole of the same kind: without tokens, then without signs."""
+def shortened(miss: Miss, sandbox: Sandbox, judge: Judge) -> Miss:
+    """Shorten it while it is a miss of the same kind: without tokens, then without signs."""
     left = _TRIES
 
-    def is_hole(line: str) -> bool:
+    def is_miss(line: str) -> bool:
         nonlocal left
         if (
-            (hole.silent and not judge.silent(line))
-            or (not hole.silent and not judge.allowed(line))
+            (miss.silent and not judge.silent(line))
+            or (not miss.silent and not judge.allowed(line))
             or left <= 0
         ):
             return False
         left -= 1
-        (ran,) = sandbox.run([(hole.shell, line)], _SECONDS)
+        (ran,) = sandbox.run([(miss.shell, line)], _SECONDS)
         return "rm" in ran.marks
 
-    best = hole.line
+    best = miss.line
     for pattern in (r"\s+|\w+|.", r"."):
         pieces = re.findall(pattern, best, re.DOTALL)
         size = max(len(pieces) // 2, 1)
@@ -180,25 +180,25 @@ def shortened(hole: Hole, sandbox: Sandbox, judge: Judge) -> Hole:
             at = 0
             while at < len(pieces):
                 fewer = pieces[:at] + pieces[at + size :]
-                if is_hole("".join(fewer)):
+                if is_miss("".join(fewer)):
                     pieces = fewer
                 else:
                     at += size
             size //= 2
         best = "".join(pieces)
-    return Hole(best, hole.families, hole.silent, hole.allowed, hole.shell)
+    return Miss(best, miss.families, miss.silent, miss.allowed, miss.shell)
 
 
-def shortest(holes: Sequence[Hole], sandbox: Sandbox, judge: Judge) -> list[Hole]:
-    """Some of the holes, each as short as it goes, of as many families as there are."""
-    chosen: list[Hole] = []
+def shortest(misses: Sequence[Miss], sandbox: Sandbox, judge: Judge) -> list[Miss]:
+    """Return some of the misses, each as short as possible, of as many families as there are."""
+    chosen: list[Miss] = []
     for seen in range(3):
         counted: Counter[tuple[str, ...]] = Counter()
-        for hole in sorted(holes, key=lambda hole: len(hole.line)):
-            counted[hole.families] += 1
-            if counted[hole.families] == seen + 1:
-                chosen.append(hole)
-    short = {hole.line: hole for hole in (shortened(hole, sandbox, judge) for hole in chosen[:_SHORTENED])}
+        for miss in sorted(misses, key=lambda miss: len(miss.line)):
+            counted[miss.families] += 1
+            if counted[miss.families] == seen + 1:
+                chosen.append(miss)
+    short = {miss.line: miss for miss in (shortened(miss, sandbox, judge) for miss in chosen[:_SHORTENED])}
     return list(short.values())
 
 
@@ -211,22 +211,22 @@ def s4(say: Say, lines: int = LINES, seed: int | None = None) -> Iterator[Findin
     say(f"seed {seed}")
     judge = Judge()
     with Sandbox() as sandbox:
-        tally, holes = fuzz(sandbox, judge, islice(made_up(seed), lines), say)
-        short = shortest(holes, sandbox, judge)
-        own = [hole for hole in short if _through_a_file(hole, sandbox)]
+        tally, misses = fuzz(sandbox, judge, islice(made_up(seed), lines), say)
+        short = shortest(misses, sandbox, judge)
+        own = [miss for miss in short if _through_a_file(miss, sandbox)]
     say(
         f"judged {tally.made:,}; guard silent on {tally.silent:,}, {tally.allowed:,} allowed; run {tally.run:,} in "
         f"bash and dash, {tally.reached:,} reached rm, {tally.unended:,} were ended after {_SECONDS:g} s"
     )
     say(f"of {tally.sampled:,} run for the count alone, {tally.sampled_reached:,} reached rm")
-    for hole in short:
-        note = " (through a file it writes)" if hole in own else ""
-        say(f"{_kind(hole)}{note}: {', '.join(hole.families)} | ? {reaches.on_one_line(hole.line)}")
+    for miss in short:
+        note = " (through a file it writes)" if miss in own else ""
+        say(f"{_kind(miss)}{note}: {', '.join(miss.families)} | ? {reaches.on_one_line(miss.line)}")
     for kind, found in (
-        ("reached rm while the guard was silent", [hole for hole in holes if hole.silent]),
-        ("reached rm while it was allowed", [hole for hole in holes if hole.allowed]),
+        ("reached rm while the guard was silent", [miss for miss in misses if miss.silent]),
+        ("reached rm while it was allowed", [miss for miss in misses if miss.allowed]),
     ):
-        families = Counter(family for hole in found for family in hole.families)
+        families = Counter(family for miss in found for family in miss.families)
         for family, count in families.most_common():
             say(f"{kind}: {count:,} {family}")
         yield Finding(
@@ -237,13 +237,13 @@ def s4(say: Say, lines: int = LINES, seed: int | None = None) -> Iterator[Findin
         )
 
 
-def _kind(hole: Hole) -> str:
-    return "silent" if hole.silent else "allowed"
+def _kind(miss: Miss) -> str:
+    return "silent" if miss.silent else "allowed"
 
 
-def _through_a_file(hole: Hole, sandbox: Sandbox) -> bool:
-    """It does not work where no file can be written: a hint for whoever looks into it."""
-    (ran,) = sandbox.run([(hole.shell, f"exec 2>/dev/null; {hole.line}")], _SECONDS, read_only=True)
+def _through_a_file(miss: Miss, sandbox: Sandbox) -> bool:
+    """Return True if the line fails where no file can be written: a hint for the reader of the report."""
+    (ran,) = sandbox.run([(miss.shell, f"exec 2>/dev/null; {miss.line}")], _SECONDS, read_only=True)
     return "rm" not in ran.marks
 
 

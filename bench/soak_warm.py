@@ -23,8 +23,8 @@ _KILLS = 200
 async def warm(say: Callable[[str], None]) -> Iterable[Finding]:
     found: list[Finding] = []
     for python in interpreters():
-        with tempfile.TemporaryDirectory() as folder:
-            differences, unlike, every = Differences(python, Path(folder)), list[str](), scripts()
+        with tempfile.TemporaryDirectory() as directory:
+            differences, unlike, every = Differences(python, Path(directory)), list[str](), scripts()
             for start in range(0, len(every), _AT_A_TIME):
                 unlike += await differences.among(every[start : start + _AT_A_TIME])
                 say(f"{python}: {differences.compared} scripts")
@@ -39,8 +39,8 @@ async def warm(say: Callable[[str], None]) -> Iterable[Finding]:
 
 async def _many_runs(say: Callable[[str], None]) -> list[Finding]:
     """Nothing leaks."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with WarmRuns(Path(folder)) as runs:
+    with tempfile.TemporaryDirectory() as directory:
+        async with WarmRuns(Path(directory)) as runs:
             await runs.ready()
             script = runs.write("import json, sys; print(json.dumps(sys.argv[1:]))")
             before, size, wrong = 0, 0, 0
@@ -50,10 +50,10 @@ async def _many_runs(say: Callable[[str], None]) -> list[Finding]:
                 if number % 1000 == 999:
                     say(f"{number + 1} runs")
                 if number == _RUNS // 5:
-                    before, size = len(os.listdir("/proc/self/fd")), _resident_bytes()
+                    before, size = len(os.listdir("/proc/self/fd")), _daemon_bytes()
             await asyncio.sleep(1)
             runs.scripts.tend()
-            more, grown = len(os.listdir("/proc/self/fd")) - before, _resident_bytes() - size
+            more, grown = len(os.listdir("/proc/self/fd")) - before, _daemon_bytes() - size
             say(f"{_RUNS} runs: {dict(runs.scripts.runs)}")
     left = children()
     return [
@@ -68,12 +68,12 @@ async def _kills(say: Callable[[str], None]) -> list[Finding]:
     """The zygote, a process that waits or one that runs is killed: the answer is right, or it is a failure."""
     chosen = random.Random(17)
     wrong = twice = 0
-    with tempfile.TemporaryDirectory() as folder:
-        async with WarmRuns(Path(folder)) as runs:
+    with tempfile.TemporaryDirectory() as directory:
+        async with WarmRuns(Path(directory)) as runs:
             script = runs.write("import sys; open(sys.argv[1], 'a').write('x'); print('done'); sys.exit(2)")
             for number in range(_KILLS):
                 await runs.warm(runs.write("pass", "ready.py"))
-                mark = os.path.join(folder, f"ran{number}")
+                mark = os.path.join(directory, f"ran{number}")
                 running = asyncio.ensure_future(runs.run(script, mark))
                 await asyncio.sleep(chosen.random() * 0.01)
                 victims = [*runs.scripts.zygotes, *runs.scripts.waiting, *(children() - runs.scripts.pids)]
@@ -95,6 +95,6 @@ async def _kills(say: Callable[[str], None]) -> list[Finding]:
     ]
 
 
-def _resident_bytes() -> int:
+def _daemon_bytes() -> int:
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

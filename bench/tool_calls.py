@@ -1,19 +1,19 @@
-"""What it costs to read a tool call of one agent and to tell it to a hook of another."""
+"""Measure reading a tool call of one agent and translating it for a hook of another."""
 
 from time import perf_counter
 from typing import Any
 
 from bench.findings import Finding
 from bench.ratios import many, ratio, run
+from hookline.actions.action import PathContext
+from hookline.actions.standard_tools import CANONICAL, STANDARD
+from hookline.actions.translate import ReadCall
 from hookline.dialects.docker_agent.tools import TABLE as DOCKER
 from hookline.dialects.reasonix.tools import TABLE as REASONIX
-from hookline.tools.acts import Place
-from hookline.tools.standard import CANONICAL, STANDARD
-from hookline.tools.tell import ReadCall
 
 #: Times the cost of a pluggy call; on a machine where that takes 1.5 µs, 5 µs are 3.3.
 GOAL = 3.5
-_PLACE = Place("/home/me/project", "/home/me/project", "/home/me")
+_PLACE = PathContext("/home/me/project", "/home/me/project", "/home/me")
 _CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Bash", {"command": "git status", "description": "What is new", "timeout": 3000}),
     ("Read", {"file_path": "/home/me/project/a.py", "offset": 3, "limit": 10}),
@@ -23,7 +23,7 @@ _HOOKS = (DOCKER, REASONIX, CANONICAL)
 
 
 def _tell_all() -> None:
-    """Three calls, each read and told to the hooks of three agents as if for the first time."""
+    """Read three calls, and translate each for the hooks of three agents as if for the first time."""
     for name, arguments in _CALLS:
         for target in _HOOKS:
             for ways in ReadCall(STANDARD, name, arguments, _PLACE).ways(target):

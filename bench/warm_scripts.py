@@ -32,14 +32,14 @@ NINE_IMPORTS = (
 class Script:
     """One script, cold or warm, as a command hook of a shell line would run it."""
 
-    def __init__(self, folder: str, text: str) -> None:
-        self._file = os.path.join(folder, f"guard{len(text)}.py")
+    def __init__(self, directory: str, text: str) -> None:
+        self._file = os.path.join(directory, f"guard{len(text)}.py")
         with open(self._file, "w", encoding="utf-8") as file:
             file.write(text)
-        self._folder = folder
+        self._folder = directory
         self.scripts = WarmScripts()
         self._processes = Processes(warm=self.scripts)
-        self._env = {"PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"}
+        self._env = {"PATH": "/usr/bin:/bin", "HOME": directory, "LANG": "C.UTF-8"}
 
     async def run(self, warm: bool) -> float:
         started = perf_counter()
@@ -91,8 +91,8 @@ class Script:
 
 
 async def _against_cold(text: str, measured: Callable[[Script], Callable[[], Awaitable[float]]]) -> float:
-    with tempfile.TemporaryDirectory() as folder:
-        script = Script(folder, text)
+    with tempfile.TemporaryDirectory() as directory:
+        script = Script(directory, text)
         try:
             await script.ready()
             return await ratio(measured(script), script.cold, 31)
@@ -115,8 +115,8 @@ async def second_call() -> float:
 async def _milliseconds() -> None:
     """`python -m bench.warm_scripts`: the same in milliseconds."""
     for name, text in (("guard", GUARD), ("nine imports", NINE_IMPORTS + GUARD)):
-        with tempfile.TemporaryDirectory() as folder:
-            script = Script(folder, text)
+        with tempfile.TemporaryDirectory() as directory:
+            script = Script(directory, text)
             await script.ready()
             took: dict[str, list[float]] = {"cold": [], "warm": [], "second": []}
             for _ in range(25):

@@ -58,7 +58,7 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 its name there
-        """Only what is received is printed."""
+        """Log nothing: the collector prints only what it receives."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A coding agent works on a small project, under hooks that were written for five different agents.
+"""A coding agent works on a small project, under hooks that were written for six different agents.
 
 The agent is the one of `hookline agent`, with a script in place of a model: nothing here needs an account or a
 key. It works on a copy of examples/demo, with a temporary home directory. demo_timeline.py prints what happens.
@@ -26,12 +26,13 @@ PROMPT = "add the tax to the prices and deploy"
 
 BEFORE = """\
 A coding agent works on a small shop: prices, invoices, a deployment script. The project has hooks for
-Claude Code, CodeWhale, Reasonix, gen-code and Hookline itself. A project's hooks run only once you have
-trusted them; the demo vouches for its own (`trust=True`), so all of them run. Watch what they do.
+Claude Code, Gemini CLI, CodeWhale, Reasonix, gen-code and Hookline itself. A project's hooks run only once
+you have trusted them; the demo trusts its own (`trust=True`), so all of them run. Watch what they do.
 """
 AFTER = """
-Without these hooks the invoices would be deleted, the shop would be online with prices ten times too high,
-and the code would still contain a key. The hooks are in examples/demo: change one and run it again.
+Without these hooks the invoices would be deleted, the model would know the key of the bank, the shop would be
+online with prices ten times too high, and its check would find nothing wrong. The hooks are in examples/demo:
+change one and run it again.
 """
 
 
@@ -41,8 +42,8 @@ async def play(project: str) -> None:
     timeline = Timeline(project)
     log = EventLog(timeline.fired)
     engine.journal.subscribe(log.ran)
-    # Every hook of every agent that has a config here. The project is our own, so we vouch for it: hooks of a
-    # project that nobody has trusted would not run.
+    # Every hook of every agent that has a config here. The project is our own, so we trust it: hooks of an
+    # untrusted project would not run.
     engine.load(project, dialects=engine.loader.names, trust=True)
     ready = build_agent(
         AgentOptions(

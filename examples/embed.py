@@ -1,4 +1,4 @@
-"""Hooks in an agent of your own: one conversation, every moment of it."""
+"""Add hooks to your own agent: one conversation, with every event of it."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookline import Engine, Session
-from hookline.host import Question
+from hookline.host import ApprovalRequest
 
 Message = Mapping[str, Any]
 AskModel = Callable[[Sequence[Message]], Awaitable[Message]]
@@ -19,7 +19,7 @@ def run_shell(arguments: dict[str, Any]) -> str:
 TOOLS = {"run_shell": run_shell}
 
 
-def approve(question: Question) -> bool:
+def approve(question: ApprovalRequest) -> bool:
     return input(f"{question.tool_name} {question.tool_input}: {question.reason} [y/N] ") == "y"
 
 
@@ -42,8 +42,8 @@ async def turn(session: Session, messages: list[Message], ask_model: AskModel) -
         request = await session.model(messages)
         if request.blocked is not None:
             return (await session.end("")).stop or request.blocked
-        messages += [user(item.text) for item in request.context]
-        reply = await ask_model([*request.messages, *(user(text) for text in request.transient)])
+        messages[:] = [*request.messages, *(user(item.text) for item in request.context)]
+        reply = await ask_model([*messages, *(user(text) for text in request.transient)])
         calls = reply.get("tool_calls", ())
         answer = await session.answer(reply["content"], calls)
         messages.append({**reply, "content": answer.text})
@@ -58,7 +58,7 @@ async def turn(session: Session, messages: list[Message], ask_model: AskModel) -
         end = await session.end(answer.text)
         if end.send_back is None:
             return end.stop or answer.text
-        messages += [*(user(item.text) for item in end.context), user(end.send_back)]
+        messages += map(user, end.texts)
 
 
 def user(text: str) -> Message:

@@ -10,28 +10,28 @@ from pathlib import Path
 from typing import Any
 
 from hookline import Engine, Outcome, deny
-from hookline.events import PRE_TOOL_USE, EventSpec, May, ToolCall
+from hookline.events import PRE_TOOL_USE, Capability, EventSpec, ToolCall
 from hookline.extending import (
     Admission,
-    Broke,
-    Call,
     CommandSpec,
+    ConfigPath,
     Decoded,
     Dialect,
     DialectEvent,
     Encoded,
     Exited,
+    Failed,
     Hook,
+    HookInvocation,
     HookReply,
     Layer,
+    LoadedHooks,
     Parsed,
-    Place,
     Policy,
     RawResult,
-    Reading,
     Returned,
     Run,
-    Scene,
+    SessionInfo,
     Tools,
     standard_builtins,
     standard_handlers,
@@ -43,7 +43,7 @@ class SearchHandler:
     kind = "search"
     own_clock = False  # the engine watches the timeout
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         text: str = call.hook.spec["text"]
         found = text in json.dumps(call.payload.tool_input)
         return Returned(deny(f"it contains {text!r}") if found else None)
@@ -56,20 +56,20 @@ class SearchHandler:
 
 
 # A builtin: `type = "builtin"`, `command = "only_tools"`, `args = [...]`
-def only_tools(args: tuple[str, ...], payload: Any, _scene: Scene) -> Outcome | None:
+def only_tools(args: tuple[str, ...], payload: Any, _info: SessionInfo) -> Outcome | None:
     return None if payload.tool_name in args else deny(f"only {', '.join(args)} may be used")
 
 
 # A dialect: an agent whose .acme/hooks.json lists commands for an event. A command gets JSON on stdin and blocks with
 # exit code 1; what it printed is the reason
 class AcmeWire:
-    def encode(self, call: Call) -> Encoded:
+    def encode(self, call: HookInvocation) -> Encoded:
         return Encoded(
             json.dumps({"tool": call.payload.tool_name, "input": call.payload.tool_input}).encode()
         )
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
-        if isinstance(raw, Broke):
+    def decode(self, call: HookInvocation, raw: RawResult) -> Decoded:
+        if isinstance(raw, Failed):
             return Decoded(failure=raw)
         if isinstance(raw, Exited) and raw.code == 1:
             return Decoded(deny(raw.stdout.decode().strip()))
@@ -80,7 +80,7 @@ class AcmeWire:
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         return Parsed(
-            PRE_TOOL_USE, ToolCall(tool_name=document["tool"], tool_input=document["input"]), Scene()
+            PRE_TOOL_USE, ToolCall(tool_name=document["tool"], tool_input=document["input"]), SessionInfo()
         )
 
     def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:
@@ -98,20 +98,20 @@ class Acme(Dialect):
 
     @cached_property
     def events(self) -> Mapping[str, DialectEvent]:
-        policy = Policy(event_name="before_tool", may=May.BLOCK, run="serial", stop_on="block")
+        policy = Policy(event_name="before_tool", may=Capability.BLOCK, run="serial", stop_on="block")
         return {"before_tool": DialectEvent(PRE_TOOL_USE, policy)}
 
-    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        return [Place(f"{project}/.acme/hooks.json", "project")]
+    def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
+        return [ConfigPath(f"{project}/.acme/hooks.json", "project")]
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         found = [
             self._hook(layer, event, command)
             for layer in layers
             for event, commands in layer.document.value.items()
             for command in commands
         ]
-        return Reading(tuple(found))
+        return LoadedHooks(tuple(found))
 
     def _hook(self, layer: Layer, event: str, command: str) -> Hook:
         return Hook(
@@ -122,13 +122,13 @@ class Acme(Dialect):
             kind="command",
             spec=CommandSpec(command),
             dialect=self.name,
-            scope=layer.place.scope,
+            scope=layer.config_path.scope,
             where=layer.document.where(event),
         )
 
 
 # Admission: whether a hook may run at all
-def admit(hook: Hook, _scene: Scene) -> Admission:
+def admit(hook: Hook, _info: SessionInfo) -> Admission:
     if hook.kind == "http":
         return Admission(admitted=False, reason="hooks may not use the network here")
     return Admission()
@@ -175,5 +175,5 @@ async def main(project: Path) -> None:
             print(f"  => {outcome.reason if outcome.blocked else 'go ahead'}")
 
 
-with tempfile.TemporaryDirectory() as folder:
-    asyncio.run(main(Path(folder)))
+with tempfile.TemporaryDirectory() as directory:
+    asyncio.run(main(Path(directory)))

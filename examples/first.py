@@ -11,7 +11,7 @@ engine = Engine()  # Engine(approve=...) says who answers when a hook asks; with
 engine.add(PRE_TOOL_USE, guard("force-push"))
 
 
-@engine.on(PRE_TOOL_USE, "Bash(git push *)")
+@engine.on(PRE_TOOL_USE, "Bash(git push *)", quick=True)
 def release_day(call: ToolCall) -> Outcome | None:
     return ask("is it time for a release?") if "release" in call.tool_input["command"] else None
 

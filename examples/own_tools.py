@@ -1,12 +1,12 @@
-"""A program with tools of its own: it says what they do, so that guards written for other agents hold for them."""
+"""Declare what a program's own tools do, so that guards written for other agents see them."""
 
 import asyncio
 import os
 from typing import Any
 
 from hookline import Engine, Outcome, deny
+from hookline.actions import fetch, many, nothing, read, seconds, shell, write
 from hookline.events import PRE_TOOL_USE, ToolCall
-from hookline.tools import fetch, many, nothing, read, seconds, shell, write
 
 engine = Engine(
     tools={
@@ -26,7 +26,7 @@ def no_rm(call: ToolCall) -> Outcome | None:
     return deny(f"{call.tool_name} may not delete: {call.tool_input['line']}")
 
 
-# Hooks that are commands, also those in files, are told it in canonical terms: Read, with file_path.
+# Hooks that are commands, also those in files, get it in canonical terms: Read, with file_path.
 engine.add(PRE_TOOL_USE, 'echo "keys stay where they are" >&2; exit 2', "Read(/keys/**)")
 engine.add(PRE_TOOL_USE, 'echo "not from there" >&2; exit 2', "WebFetch(domain:example.org)")
 

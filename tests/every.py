@@ -1,4 +1,4 @@
-"""Many cases in one test: as tests of their own, thousands of them would cost more than what they check."""
+"""Run many cases in one test: as separate tests, thousands of them would cost more than what they check."""
 
 import functools
 import inspect
@@ -11,7 +11,7 @@ Check = Callable[..., None]
 
 
 def every(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Check], Check]:
-    """Written and stacked like `pytest.mark.parametrize`. All cases are tried, and all that fail are told.
+    """Use it like `pytest.mark.parametrize`. All cases are tried, and all that fail are reported.
 
     The cases share their fixtures, so it is for tests that leave nothing behind.
     """
@@ -23,17 +23,17 @@ def every(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Check],
         @functools.wraps(check)
         def test(**others: Any) -> None:
             failures: list[BaseException] = []
-            told: list[str] = []
+            received: list[str] = []
             for row in rows:
                 given = dict(zip(arguments, row, strict=True))
                 try:
                     check(**given, **others)
                 except (Exception, pytest.fail.Exception) as failure:
-                    told.append(f"with {given}"[:400])
-                    failure.add_note(told[-1])
+                    received.append(f"with {given}"[:400])
+                    failure.add_note(received[-1])
                     failures.append(failure)
             if failures:
-                said = "\n".join((f"{len(failures)} of {len(rows)} cases fail", *told))
+                said = "\n".join((f"{len(failures)} of {len(rows)} cases fail", *received))
                 raise BaseExceptionGroup(said, failures)
 
         rest = [each for name, each in inspect.signature(check).parameters.items() if name not in arguments]

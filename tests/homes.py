@@ -1,4 +1,4 @@
-"""How a test names the home of its user to a process that agents start: HOME is not believed there."""
+"""Name the home of a test's user to a process that agents start: it ignores HOME."""
 
 import pwd
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,9 @@ def hide_own_home() -> None:
 def at_home(words: Sequence[str], env: Mapping[str, str]) -> list[str]:
     """Add `--home` with the HOME of `env` to a call or a daemon; other commands believe HOME."""
     call = list(words[:1]) == ["hook"] and "--dialect" in words
-    told = call or list(words[:2]) == ["resident", "run"]
+    received = call or list(words[:2]) == ["daemon", "run"]
     return (
-        [*words, "--home", env["HOME"]] if told and env.get("HOME") and "--home" not in words else list(words)
+        [*words, "--home", env["HOME"]]
+        if received and env.get("HOME") and "--home" not in words
+        else list(words)
     )

@@ -16,9 +16,9 @@ Case = Mapping[str, Any]
 CLAUDE_CODE = Path(__file__).parent / "dialects/claude_code"
 
 
-def recorded_cases(folder: Path = CLAUDE_CODE) -> dict[str, Case]:
-    """By id, of the dialect whose tests are in this folder."""
-    files = sorted((folder / "recorded/cases").glob("*.json"))
+def recorded_cases(directory: Path = CLAUDE_CODE) -> dict[str, Case]:
+    """Return the cases by id, of the dialect whose tests are in this directory."""
+    files = sorted((directory / "recorded/cases").glob("*.json"))
     cases: list[Case] = [case for file in files for case in json.loads(file.read_text())]
     return {case["id"]: case for case in cases}
 

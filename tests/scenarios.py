@@ -1,7 +1,7 @@
 """Scenario files: one behaviour each, in one text.
 
-The first lines state the fact. `-- NAME --` begins a file, verbatim. The last two sections say what is done and what
-is expected; expectations are TOML::
+The first lines state the fact. `-- NAME --` begins a file, verbatim. The last two sections have the steps and the
+expected results, as TOML::
 
     A deny survives an allow.
 
@@ -35,7 +35,7 @@ _BYTES = "latin-1"
 class Scenario(Struct, frozen=True):
     fact: str
     files: Mapping[str, str]
-    #: One line each; the first word says what is done.
+    #: One line each; the first word is the step.
     steps: tuple[str, ...]
     expected: Mapping[str, Any]
 
@@ -54,7 +54,7 @@ def read_scenario(file: Path) -> Scenario:
 
 
 def parsed_scenario(text: str) -> Scenario:
-    """Raises ValueError for a text that is no scenario: a test that tests nothing must not pass."""
+    """Raise ValueError for a text that is not a scenario: a test that tests nothing must not pass."""
     head, *parts = _SECTION.split(text)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     steps, expected = sections.pop("do", "").strip(), sections.pop("expect", "").strip()

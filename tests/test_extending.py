@@ -1,4 +1,4 @@
-"""What hosts extend Hookline with: every name is there, loads only what it needs, and the example of the page works."""
+"""Test the names for extending Hookline: each exists, loads only what it needs, and the page's example works."""
 
 import re
 import subprocess
@@ -29,7 +29,7 @@ def test_the_names_are_listed_in_order_and_nothing_else_is() -> None:
 
 def test_a_handler_is_added_without_loading_the_dialects() -> None:
     code = (
-        "import sys; from hookline.extending import Call, Handler, Returned; "
+        "import sys; from hookline.extending import HookInvocation, Handler, Returned; "
         "print([name for name in sys.modules if name.startswith('hookline.dialects')])"
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)

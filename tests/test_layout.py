@@ -37,7 +37,7 @@ def test_every_exception_has_a_reason() -> None:
     assert all(reason for _files, _allowed, reason in ALLOWED)
 
 
-#: Where Hookline's own format is named: its folder, its schemas, the registry, and the default of two records.
+#: Where Hookline's own format is named: its directory, its schemas, the registry, and the default of two records.
 _NATIVE = ("dialects/native/", "schemas/", "dialects/registry.py", "model/hook.py", "model/run.py")
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/api.md: the public names that programs use, from their docstrings, signatures and `#:` comments."""
+"""Write docs/reference/api.md: the public names for programs, from docstrings, signatures and `#:` comments."""
 
 import ast
 import importlib
@@ -15,9 +15,9 @@ from tools.markdown import GENERATED, code, page, table
 #: The modules of the page, in its order.
 MODULES = ("hookline", "hookline.host", "hookline.guards", "hookline.testing", "hookline.testing.conformance")
 _INTRO = """\
-What a Python program uses of Hookline. [Put hooks into your own agent](../how-to/embed.md) shows these names at work,
+The public names of Hookline for Python programs. [Add hooks to your own agent](../how-to/embed.md) shows them in use,
 [Extend Hookline](../how-to/extend.md) has those for new handlers, dialects and journals, and
-[Tools](tools.md) has `hookline.tools`, by which a program says what its tools do."""
+[Tools](tools.md) has `hookline.actions`, with which a program declares what its tools do."""
 #: Names are shown without the modules they live in.
 _MODULE = re.compile(r"\b(?:typing|collections\.abc|pathlib|hookline(?:\.\w+)+)\.(?=\w)")
 _ADDRESS = re.compile(r"<(function|object) ?(?:<lambda>|[^<>])*>")
@@ -70,7 +70,7 @@ def _method(name: str, member: Any) -> str:
 
 
 def _methods(kind: type[Any]) -> Iterator[tuple[str, Any]]:
-    """Those of its own and of its bases in Hookline, without what is only for Hookline's own modules."""
+    """Yield the members of a class and of its bases in Hookline, without those for Hookline's own modules."""
     seen: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] == "hookline":
@@ -168,7 +168,7 @@ def _events(events: Mapping[str, EventSpec[Any]]) -> str:
         for event in events.values()
     ]
     text = (
-        "The events and the records of what is known at each. `session.dispatch(EVENT, payload)` fires one; "
+        "The events and their payload records. `session.dispatch(EVENT, payload)` fires one; "
         "[Events](events.md) says when each fires, and what each field means."
     )
     return "\n\n".join(["## `hookline.events`", text, table(("constant", "event", "payload"), rows)])

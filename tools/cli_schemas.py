@@ -24,35 +24,42 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
         "hookline.cli.commands.events.run.OwnDocuments",
     ),
     "explain": ("hookline.cli.commands.explain.report.ExplainDocument",),
-    "fire": ("hookline.cli.commands.fire.report.FireDocument",),
+    "fire": (
+        "hookline.cli.commands.fire.report.FireDocument",
+        "hookline.cli.commands.fire.times_report.TimesDocument",
+    ),
     "list": ("hookline.cli.commands.list.run.ListDocument",),
     "schema": ("hookline.cli.commands.schema.run.SchemaList",),
-    "init": ("hookline.cli.commands.init.run.InitDocument",),
     "install": ("hookline.cli.commands.install.report.InstallDocument",),
     "uninstall": ("hookline.cli.commands.install.report.InstallDocument",),
-    "status": ("hookline.cli.commands.status.report.StatusDocument",),
     "trust": (
         "hookline.cli.commands.trust.report.TrustReport",
         "hookline.cli.commands.trust.report.ProjectsDocument",
     ),
     "log": ("hookline.cli.commands.log.report.LogDocument",),
-    "observed": ("hookline.cli.commands.observed.report.ObservedDocument",),
+    "coverage": ("hookline.cli.commands.coverage.report.CoverageDocument",),
     "backtest": ("hookline.cli.commands.backtest.report.BacktestDocument",),
-    "rule": (
-        "hookline.cli.commands.rule.report.RuleDocument",
-        "hookline.cli.commands.rule.report.RulesDocument",
+    "guard": (
+        "hookline.cli.commands.guard.report.GuardsDocument",
+        "hookline.cli.commands.guard.report.GuardDocument",
+        "hookline.cli.commands.guard.report.AddedDocument",
+        "hookline.cli.commands.guard.report.WrittenTests",
+        "hookline.cli.commands.guard.report.BuiltinsDocument",
+        "hookline.cli.commands.guard.report.RecommendedDocument",
+        "hookline.cli.commands.guard.report.ChangesDocument",
+        "hookline.cli.commands.guard.report.LineDocument",
+        "hookline.cli.commands.guard.pause.PauseDocument",
     ),
     "jobs": (
         "hookline.cli.commands.jobs.report.JobsDocument",
         "hookline.cli.commands.jobs.report.JobDocument",
     ),
     "fleet": (
-        "hookline.fleet.status.FleetStatus",
+        "hookline.team.fleet.status.FleetStatus",
         "hookline.cli.commands.fleet.report.PublishDocument",
         "hookline.cli.commands.fleet.report.PullDocument",
         "hookline.cli.commands.fleet.report.KeyDocument",
     ),
-    "bench": ("hookline.cli.commands.bench.report.BenchDocument",),
 }
 
 
@@ -70,7 +77,7 @@ def _schema(command: str, names: tuple[str, ...]) -> dict[str, Any]:
     )
     for record in _records(msgspec.inspect.multi_type_info([_record(name) for name in names])):
         if not record.__struct_config__.omit_defaults:
-            # What is printed has every field, also one that is at its default.
+            # The output has every field, also one that is at its default.
             definition = definitions[record.__name__]
             definition["required"] = list(definition["properties"])
             for each in definition["properties"].values():

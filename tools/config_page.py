@@ -1,4 +1,4 @@
-"""docs/reference/config.md: the native configuration, from the tables its reader uses."""
+"""Write docs/reference/config.md: the native configuration, from the tables its reader uses."""
 
 from collections.abc import Iterator, Mapping
 from inspect import isfunction
@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hookline.dialects.dialect import SUFFIXES
 from hookline.dialects.native.settings import COMMON, KINDS
-from hookline.guards.policy import policy_of
+from hookline.guards.spec import policy_of
 from hookline.handlers.builtin import Builtin, GuardBuiltin, standard_builtins
 from hookline.model.events import EventSpec
 from hookline.schemas.config import KIND_WORDS, config_schema, entry_schema
@@ -45,19 +45,24 @@ hooks = [{ type = "http", url = "http://127.0.0.1:8800/stopped", async = true, o
 _INTRO = f"""\
 Hooks are in `.hookline/hooks.{SUFFIXES[0]}` of a project (or {words("." + each for each in SUFFIXES[1:])}), and in
 the same file in the user's configuration directory, `~/.config/hookline`
-(`XDG_CONFIG_HOME` does not move it). The administrator writes `/etc/hookline/hooks.{SUFFIXES[0]}`. `hooks.local` beside
-a file is for what is not shared with others. All of them add up, in this order: managed, user, project, local.
+(`XDG_CONFIG_HOME` does not move it). Managed hooks are in `/etc/hookline/hooks.{SUFFIXES[0]}`. `hooks.local` beside
+a file is for hooks that you do not share. Hookline combines all of them, in this order: managed, user, project, local.
 
-`disable = ["name"]` at the top of the user's own file switches hooks off by name, whichever file and agent's format
-they are from. In a project's file it is an error: a project switches nothing off. Managed hooks stay on, and so do
+`disable = ["name"]` at the top of the user's own file switches hooks off by name, from any file and any agent's
+format. In a project's file it is an error: a project cannot switch hooks off. Managed hooks stay on, and so do
 those of agent definitions and of front matter.
+
+`actions = "all"` at the top of a file lets hooks of other agents' formats [follow
+actions](../how-to/guard-files.md): they are asked about shell lines that touch a file they are about, too. A list
+names hooks, or files such as `.claude/settings.json`, instead of all. Native hooks do this anyway, unless an entry
+says `actions = "named"`.
 
 `accept = ["code:hook"]` at the top of a file accepts findings of `hookline doctor`
 ([how](../how-to/check-your-hooks.md#accept-a-finding)).
 
-A file lists events, each with groups of hooks. A Claude Code or gen-code settings file is valid as it is: settings
-other than `hooks` are ignored. A mistake never disables the other hooks: it is reported with file and line, and on a
-guard event the bad entry becomes a hook that fails. The JSON Schema for editors is
+A file lists events, each with groups of hooks. A Claude Code or gen-code settings file is valid, too: Hookline
+ignores settings other than `hooks`. A mistake never disables the other hooks: Hookline reports it with file and
+line, and on a guard event the bad entry becomes a hook that fails. The JSON Schema for editors is
 [schemas/hooks.json](../../schemas/hooks.json)."""
 
 
@@ -71,7 +76,7 @@ def config_page(events: Mapping[str, EventSpec[Any]]) -> str:
         "## A group",
         "Each event has a list of groups: `hooks.PreToolUse` in the example has one.",
         table(("Field", "Type", "Meaning"), _rows(definitions["group"], ("matcher", "hooks", "description"))),
-        "What a matcher is compared with, and its possible values, is listed for each event in [events](events.md).",
+        "[Events](events.md) lists for each event what a matcher is compared with, and its possible values.",
         "## Every hook",
         table(
             ("Field", "Type", "Default", "Meaning"), _with_defaults(entry_schema("command"), tuple(COMMON))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / ".console"
-#: No browser of its own: Playwright only drives the one that is there.
+#: No download of a browser: Playwright only drives the installed one.
 _PLAYWRIGHT = "playwright==1.65.0"
 _AXE = "axe-core@4.14.0"
 _PACKAGES = ("chromium", "fonts-dejavu", "fonts-noto-color-emoji")
@@ -48,7 +48,7 @@ def main() -> int:
         "--timeout",
         "600",
         "-s",
-        "tests/console/browser",
+        "tests/team/console/browser",
         *sys.argv[1:],
     ]
     status = subprocess.run([sys.executable, *words], cwd=ROOT, env=env, check=False).returncode

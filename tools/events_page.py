@@ -1,4 +1,4 @@
-"""docs/reference/events.md: every event, from its row and its native policy."""
+"""Write docs/reference/events.md: every event, from its row and its native policy."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -19,22 +19,22 @@ from hookline.schemas.event_facts import (
     limit_words,
     sent_words,
 )
-from hookline.schemas.examples import SCENE
+from hookline.schemas.examples import INFO
 from hookline.schemas.payload import COMMON, WHEN_KNOWN
 from tools.markdown import GENERATED, code, json_block, page, sentence, table, words
 
 _INTRO = """\
-An *event* is a moment in the life of an agent. The agent passes its hooks what is known at that moment (the
-*payload*), and they may answer. This page lists every event with its payload, what hooks may do there, and how native
-hooks behave; `hookline events` shows the same in a terminal.
+An *event* is a point in an agent's work where hooks run. The agent passes its hooks a *payload*, and they may answer.
+This page lists every event with its payload, what hooks may do there, and how native hooks behave; `hookline events`
+shows the same in a terminal.
 
 A command hook gets the payload as JSON on stdin. It exits with 0 and prints its answer as JSON, or prints nothing if
 it has no opinion. Exit 2 blocks, whatever was printed, with stderr as the reason. Any other exit code is a failure;
 *failures* below says what happens then. An http hook gets the same payload as the body of a POST and answers with the
 same JSON.
 
-If a hook answers with something that the event does not allow, that part is dropped, and the record of the run lists
-it. The JSON Schemas of all payloads and answers are in [schemas/events](../../schemas/events)."""
+If a hook answers with something that the event does not allow, Hookline drops that part, and the record of the run
+lists it. The JSON Schemas of all payloads and answers are in [schemas/events](../../schemas/events)."""
 
 _ALL = """\
 Hooks on a **guard** event exist to stop an action, so they fail closed. Events marked † are declared for hooks and
@@ -55,7 +55,7 @@ class ExampleError(Exception):
 
 
 def events_page(events: Mapping[str, EventSpec[Any]]) -> str:
-    policies = NativePolicies(events.values())
+    policies = NativePolicies()
     all_facts = [event_facts(event, policies.of(event)) for event in events.values()]
     for facts in all_facts:
         prove_examples(facts, events[facts.event], policies)
@@ -69,7 +69,7 @@ def events_page(events: Mapping[str, EventSpec[Any]]) -> str:
         "## Fields of every payload",
         table(("Field", "Present", "Meaning"), _common()),
         "## Environment of a command",
-        table(("Variable", "Value"), [(code(name), _VARIABLES[name]) for name in environment("", SCENE)]),
+        table(("Variable", "Value"), [(code(name), _VARIABLES[name]) for name in environment("", INFO)]),
         "## All events",
         _ALL,
         table(("Event", "Fires", "Hooks may", "Matcher", "Since"), (_overview(facts) for facts in all_facts)),

@@ -1,4 +1,4 @@
-"""Where the agent fires each event, and a scenario in which it does: docs/reference/firing.md."""
+"""Write docs/reference/firing.md: where the agent fires each event, and a scenario in which it does."""
 
 import ast
 import tomllib
@@ -96,8 +96,8 @@ def fire_points(root: Path) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def _modules(place: Path) -> list[Path]:
-    return sorted(place.rglob("*.py")) if place.is_dir() else [place]
+def _modules(directory: Path) -> list[Path]:
+    return sorted(directory.rglob("*.py")) if directory.is_dir() else [directory]
 
 
 def _dispatched(node: ast.AST, function: str = "") -> Iterator[tuple[str, str]]:

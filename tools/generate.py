@@ -1,4 +1,4 @@
-"""Writes what is derived from the tables: `python -m tools.generate`, or `--check` that it is all fresh."""
+"""Write what is derived from the tables: `python -m tools.generate`, or `--check` that it is all fresh."""
 
 import argparse
 import sys
@@ -14,6 +14,7 @@ from tools.adapters_page import adapters_page
 from tools.api_page import api_page
 from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
+from tools.enforcement_page import enforcement_page
 from tools.events_page import events_page
 from tools.firing_page import firing_page
 from tools.guards_page import guards_page
@@ -40,6 +41,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         "docs/reference/events.md": events_page(events),
         "docs/reference/api.md": api_page(events),
         "docs/reference/adapters.md": adapters_page(ROOT),
+        "docs/reference/enforcement.md": enforcement_page(ROOT),
         "docs/reference/outcome.md": outcome_page(),
         "docs/reference/firing.md": firing_page(ROOT, events),
         "docs/reference/config.md": config_page(events),
@@ -68,7 +70,7 @@ def stale(root: Path, files: Mapping[str, str]) -> list[str]:
 
 
 def write(root: Path, files: Mapping[str, str]) -> list[str]:
-    """Write or remove what is stale, and say what that was."""
+    """Write or remove stale files, and return their names."""
     changed = stale(root, files)
     for name in changed:
         path = root / name

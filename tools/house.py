@@ -1,7 +1,7 @@
 """`make house`: the laws of the code's layout, and figures about it. Exits with 1 when a law is broken.
 
-`--verbose` lists what is behind each figure. How things are counted is written in house_files and house_paths. The
-layers, which are a law too, are checked by import-linter, which `make house` runs first.
+`--verbose` lists the details of each figure. house_files and house_paths say how things are counted. import-linter,
+which `make house` runs first, checks the layers, which are a law too.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tools import house_files as files
 from tools.house_programs import broken_rows
 
-#: What is done on each path of house_paths.
+#: The steps of each path of house_paths.
 _PATHS = {
     "native": "one native PreToolUse with a shell hook",
     "fire": "hookline fire",
@@ -27,14 +27,14 @@ _PATHS = {
 
 
 class Law(NamedTuple):
-    """A rule without exceptions but those that its check names; `broken` lists every place that breaks it."""
+    """A rule without exceptions but those that its check names; `broken` lists every line that breaks it."""
 
     name: str
     broken: Sequence[str]
 
 
 class Figure(NamedTuple):
-    """A number to compare with the one before a change. None is wrong by itself, so there are no bounds."""
+    """A number to compare with the one before a change. None is wrong in itself, so there are no bounds."""
 
     name: str
     value: object
@@ -43,6 +43,7 @@ class Figure(NamedTuple):
 
 def laws() -> Iterator[Law]:
     yield Law("no line outside a dialect's directory names it", files.naming_lines())
+    yield Law("dialects know nothing of each other", files.dialect_imports())
     yield Law("no function body in two dialects", files.shared_bodies())
     yield Law("each program has one row, and no option is declared twice", broken_rows())
 
@@ -56,15 +57,15 @@ def figures() -> Iterator[Figure]:
 
 
 def _sizes() -> Iterator[Figure]:
-    for name, folder in (("src", files.PACKAGE), ("tests", files.TESTS)):
-        sizes = {str(file.relative_to(folder)): files.line_count(file) for file in folder.rglob("*.py")}
+    for name, directory in (("src", files.PACKAGE), ("tests", files.TESTS)):
+        sizes = {str(file.relative_to(directory)): files.line_count(file) for file in directory.rglob("*.py")}
         largest = sorted(sizes, key=lambda file: -sizes[file])
         yield Figure(f"modules of {name}", len(sizes))
         yield Figure(f"lines of {name}", f"{sum(sizes.values()):,}")
         yield Figure(f"median lines of a module of {name}", f"{statistics.median(sizes.values()):g}")
         details = [f"{file} {sizes[file]}" for file in largest[:20]]
         yield Figure(f"largest module of {name}", details[0], details)
-    fullest = [f"{name} {count}" for name, count in files.folders().items()]
+    fullest = [f"{name} {count}" for name, count in files.directories().items()]
     yield Figure("directories with most modules", ", ".join(fullest[:4]), fullest[:20])
     once = [f"{name} by {by}" for name, by in files.imported_once().items()]
     yield Figure("modules imported by exactly one other", len(once), once)

@@ -1,6 +1,6 @@
 """Read the source text for `make house`: directories, imports, names, and code that two dialects share.
 
-- A module is a .py file; a folder's `__init__` counts as one of its modules. Lines are counted as `wc -l` does.
+- A module is a .py file; a directory's `__init__` counts as one of its modules. Lines are counted as `wc -l` does.
 - A private function has a name with one underscore before it. It is used as often as its module has that name as a
   variable or an attribute; of two functions with one name each counts for both.
 - Imported by exactly one other: one other module of the package has an import of it, at its top, in a function
@@ -22,35 +22,38 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+from hookline.dialects.registry import OWN_FORMAT, standard_dialects
+
 _ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = _ROOT / "src" / "hookline"
 TESTS = _ROOT / "tests"
 
-#: A dialect's folder, and how code names the agent.
+#: A dialect's directory, and how code names the agent.
 AGENTS: Mapping[str, str] = {
-    "claude_code": r"claude",
-    "gencode": r"gen-?code|\.gen\b|\bGEN_",
-    "codewhale": r"codewhale",
-    "reasonix": r"reasonix",
-    "docker_agent": r"docker[-_ ]?agent|cagent",
-    "codex": r"codex",
-    "gemini_cli": r"gemini",
+    listed.package: listed.spelled or name.partition("-")[0]
+    for name, listed in standard_dialects().items()
+    if name != OWN_FORMAT
 }
 
-#: Where the name of an agent may be used outside its folder: files, what is allowed in a line, why.
+#: Where code may name an agent outside its directory: files, what is allowed in a line, why.
 ALLOWED = (
     ("dialects/registry.py", r".*", "the registry has one entry per dialect"),
+    (
+        "checks/unread_agents.py",
+        r'"[^"]*"',
+        "files of agents that have no dialect, also in another's directory",
+    ),
     ("cli/*", r"^ +hookline \S.*", "an example in a help text"),
     ("*", r"CLAUDE(\.local)?\.md", "an instruction file that several agents read"),
     ("telemetry/*", r"gen_ai\.[a-z_.]+", "names that OpenTelemetry has for generative AI"),
     ("testing/conformance/suite/*", r"\.claude/\S*|_CLAUDE", "a case runs the hook of another agent's file"),
     ("adapters/claude_agent_sdk.py", r".*", "an adapter is named after its product"),
-    ("agent/models/*", r"claude|gemini|GEMINI_API_KEY", "families of models, not the agents"),
+    ("agent/models/*", r"claude|gemini|qwen|GEMINI_API_KEY", "families of models, not the agents"),
     ("cli/*", r"anthropic:claude\S*", "the name of a model"),
 )
 
 
-#: Of a dialect, what is no part of config, wire and policies.
+#: Modules of a dialect that do not belong to config, wire and policies.
 _BESIDES = ("__init__.py", "installer.py", "transcript.py")
 #: A shorter body is nothing to share.
 _LEAST = 6
@@ -60,7 +63,7 @@ SHORT = 5
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module by its dotted name; a package by the name of its folder."""
+    """Yield every module by its dotted name; a package by the name of its directory."""
     found: dict[str, Path] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -72,8 +75,8 @@ def line_count(file: Path) -> int:
     return file.read_text(encoding="utf-8").count("\n")
 
 
-def folders() -> dict[str, int]:
-    """How many modules each folder has, the fullest first."""
+def directories() -> dict[str, int]:
+    """Count the modules of each directory, the fullest first."""
     counts: dict[str, int] = defaultdict(int)
     for file in modules().values():
         counts[_short(file.parent)] += 1
@@ -131,8 +134,8 @@ def _is_private(name: str) -> bool:
 
 
 def naming_lines() -> list[str]:
-    """Lines that name a dialect outside its folder, as file:line."""
-    homes = tuple(f"dialects/{folder}/" for folder in (*AGENTS, "native"))
+    """Yield lines that name a dialect outside its directory, as file:line."""
+    homes = tuple(f"dialects/{directory}/" for directory in (*AGENTS, "native"))
     return [
         f"{_short(file)}:{number}: {line.strip()}"
         for file in modules().values()
@@ -166,15 +169,27 @@ def _code(file: Path) -> Iterator[tuple[int, str]]:
     return ((row, line) for row, line in enumerate(lines, 1) if row not in described)
 
 
+def dialect_imports() -> list[str]:
+    """List imports of one dialect by another: dialects know nothing of each other."""
+    homes = {f"hookline.dialects.{listed.package}" for listed in standard_dialects().values()}
+    return [
+        f"{name} imports {imported}"
+        for name, file in modules().items()
+        if (home := ".".join(name.split(".")[:3])) in homes
+        for imported in sorted(_imports(name, file))
+        if (other := ".".join(imported.split(".")[:3])) in homes and other != home
+    ]
+
+
 def dialect_lines() -> dict[str, int]:
-    """How many lines each dialect has for config, wire and policies.
+    """Count the lines of each dialect for config, wire and policies.
 
     Its `__init__`, which states facts, its installer and the reader of its agent's transcripts are not counted.
     """
     return {
-        folder.name: sum(line_count(file) for file in folder.glob("*.py") if file.name not in _BESIDES)
-        for folder in sorted((PACKAGE / "dialects").iterdir())
-        if (folder / "__init__.py").exists()
+        directory.name: sum(line_count(file) for file in directory.glob("*.py") if file.name not in _BESIDES)
+        for directory in sorted((PACKAGE / "dialects").iterdir())
+        if (directory / "__init__.py").exists()
     }
 
 

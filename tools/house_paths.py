@@ -163,14 +163,14 @@ def hook() -> Calls:
     _native_hook(f"echo '{_DENY}'")
     _trust(hookline.load(".").engine)
     home, relay = os.environ["HOME"], os.path.join(os.path.dirname(sys.executable), "hookline-relay")
-    folder, counts = os.path.join(home, "run"), Path(home, "counts.json")
-    os.mkdir(folder, 0o700)
+    directory, counts = os.path.join(home, "run"), Path(home, "counts.json")
+    os.mkdir(directory, 0o700)
     daemon = subprocess.Popen(
-        [sys.executable, "-m", "tools.house_paths", "daemon", folder, counts], cwd=_ROOT
+        [sys.executable, "-m", "tools.house_paths", "daemon", directory, counts], cwd=_ROOT
     )
     try:
-        _wait_for(lambda: bool(os.listdir(folder)) or daemon.poll() is not None)
-        line = [relay, "--resident", folder, "hook", "--dialect", "native", "--home", home, "PreToolUse"]
+        _wait_for(lambda: bool(os.listdir(directory)) or daemon.poll() is not None)
+        line = [relay, "--daemon", directory, "hook", "--dialect", "native", "--home", home, "PreToolUse"]
         found = Calls()
         for number in range(3):
             _counted(daemon, counts)
@@ -216,7 +216,7 @@ def _wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def _be_daemon(folder: str, counts: str) -> None:
+def _be_daemon(directory: str, counts: str) -> None:
     seen = Calls()
 
     def write(number: int, frame: FrameType | None) -> None:
@@ -228,7 +228,7 @@ def _be_daemon(folder: str, counts: str) -> None:
 
     signal.signal(signal.SIGUSR1, write)
     _watch(seen)
-    run(["resident", "run", "--folder", folder, "--home", os.environ["HOME"]])
+    run(["daemon", "run", "--directory", directory, "--home", os.environ["HOME"]])
 
 
 class _Quiet:
@@ -247,8 +247,8 @@ class _Probe:
         del arguments
         return None
 
-    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
-        raise AssertionError(f"the rule denies every call, but not {arguments} in {place.cwd}")
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+        raise AssertionError(f"the rule denies every call, but not {arguments} in {workplace.cwd}")
 
 
 def _trust(engine: hookline.Engine) -> None:

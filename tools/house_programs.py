@@ -1,18 +1,18 @@
-"""Check the laws of the table of programs, `hookline.matching.shell.programs`: a fact has one place."""
+"""Check the laws of the table of programs, `hookline.shell.programs`: each fact is there once."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from hookline.matching.shell.kinds import KINDS
-from hookline.matching.shell.programs import TOPICS, Table, text_of
-from hookline.matching.shell.programs.row import Row, names_of, word_of
+from hookline.shell.kinds import KINDS
+from hookline.shell.programs import TOPICS, Table, text_of
+from hookline.shell.programs.row import ProgramRow, names_of, word_of
 
 #: What operands are, or options that hold a command, beside the kinds of texts.
 _OTHER_KINDS = frozenset(("", "exec", "script"))
 
 
 def broken_rows(texts: Mapping[str, str] | None = None) -> list[str]:
-    """What the rows of the topics break, as sentences."""
+    """Yield what the rows of the topics break, as sentences."""
     texts = {topic: text_of(topic) for topic in TOPICS} if texts is None else texts
     names = [
         name
@@ -33,7 +33,7 @@ def broken_rows(texts: Mapping[str, str] | None = None) -> list[str]:
     return found
 
 
-def _problems(row: Row) -> Iterator[str]:
+def _problems(row: ProgramRow) -> Iterator[str]:
     own = [word_of(text) for text in row.options]
     for name, count in Counter(word.name for word in own).items():
         if count > 1:

@@ -1,4 +1,4 @@
-"""docs/reference/outcome.md: the outcome of an event and the record of a run, from their Structs."""
+"""Write docs/reference/outcome.md: the outcome of an event and the record of a run, from their Structs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, get_type_hints
@@ -6,7 +6,16 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, Outcome, PermissionUpdate, Vote
+from hookline.model.outcome import (
+    Answer,
+    ContextItem,
+    Halt,
+    Message,
+    Outcome,
+    PermissionUpdate,
+    Rewrite,
+    Vote,
+)
 from hookline.model.policy import CAUSES
 from hookline.model.run import Called, Run
 from hookline.schemas.event_facts import json_text, type_words
@@ -14,23 +23,23 @@ from hookline.schemas.payload import Schema, without_null
 from tools.markdown import GENERATED, code, page, table
 
 _INTRO = """\
-`await session.dispatch(event, payload)` returns an `Outcome`: the answers of all hooks of the event together. Hookline
-changes nothing itself; the agent reads the outcome and acts on it. `hookline fire --json` prints the properties below
-under the same names, and one run per hook."""
+`await session.dispatch(event, payload)` returns an `Outcome`: the answers of all hooks of the event together.
+Hookline changes nothing itself; the agent reads the outcome and carries it out. `hookline fire --json` prints the
+properties below under the same names, and one run per hook."""
 
 _MEANING = """\
-These properties are derived from what the hooks said. They follow the order of the configuration; the order in which
+Hookline derives these properties from all answers. They follow the order of the configuration; the order in which
 hooks finish does not matter."""
 
 _SAID = """\
-Everything that the hooks said is kept, as tuples in the order of the configuration."""
+The outcome keeps every answer, as tuples in the order of the configuration."""
 
 _RUNS = """\
 A *run* is the record of one hook that ran, or of why it did not. Runs go to the journal. `hookline fire --json` leaves
-out `warm` and what follows it: that is for the journal alone."""
+out `warm` and the fields after it: they are for the journal alone."""
 
 _MEANINGS: Mapping[str, str] = {
-    "blocked": "A hook blocked: the action must not go ahead.",
+    "blocked": "A hook blocked: the action must not proceed.",
     "deciding_vote": "The vote that decides: the strongest (block, defer, ask, allow), then the higher rank, "
     "then the first.",
     "reason": "Why, from the deciding vote; none for an allow.",
@@ -48,7 +57,7 @@ _MEANINGS: Mapping[str, str] = {
 }
 
 _FIELDS: Mapping[str, str] = {
-    "Outcome.votes": "Who said that the action may go ahead, may not, or should be asked about.",
+    "Outcome.votes": "The decisions: allow, deny, ask or defer, each with its hook.",
     "Outcome.edits": "Rewrites.",
     "Outcome.context_items": "Texts for the model.",
     "Outcome.messages": "Texts for the user.",
@@ -65,14 +74,14 @@ _FIELDS: Mapping[str, str] = {
     "Vote.rank": "Breaks ties between votes of one kind: the higher one gives the reason.",
     "Vote.by": "The hook.",
     "Vote.means": "What a block does at this event, in the dialect of the hook.",
-    "Edit.value": "The new value, or the keys to merge into the old one.",
-    "Edit.patch": "True if `value` has keys to merge.",
-    "Edit.field": "The payload field it replaces.",
-    "Edit.by": "The hook.",
-    "Edit.whole": "The whole value after this edit.",
+    "Rewrite.value": "The new value, or the keys to merge into the old one.",
+    "Rewrite.patch": "True if `value` has keys to merge.",
+    "Rewrite.field": "The payload field it replaces.",
+    "Rewrite.by": "The hook.",
+    "Rewrite.whole": "The whole value after this edit.",
     "ContextItem.text": "The text.",
     "ContextItem.placement": "Where it lands.",
-    "ContextItem.lives": "How long it stays.",
+    "ContextItem.lifetime": "How long it stays.",
     "ContextItem.hook": "The hook.",
     "Message.text": "The text.",
     "Message.hook": "The hook.",
@@ -99,29 +108,28 @@ _FIELDS: Mapping[str, str] = {
     "Run.decision": "What it decided.",
     "Run.reason": "The reason it gave.",
     "Run.dropped": "Parts of its answer that are not allowed or not read at this event.",
-    "Run.passed_without_answer": "It failed, and the action went ahead anyway.",
+    "Run.failed_open": "It failed open: the action proceeded.",
     "Run.mode": "Whether its answer is applied.",
-    "Run.recheck": "It was asked again because another hook changed the input.",
-    "Run.told_as": "The name of the tool as the hook was told it, if its agent calls it otherwise.",
-    "Run.doubt": "What could not be told, if it was only in doubt that the call concerns the hook.",
+    "Run.recheck": "It ran again because another hook changed the input.",
+    "Run.translated_tool": "The tool's name in the hook's format, if it differs.",
+    "Run.doubt": "Why the match is uncertain, if it is.",
     "Run.exit_code": "The exit code of the process.",
     "Run.signal": "The signal that ended the process.",
     "Run.queue_ms": "How long it waited for a slot, in milliseconds; not part of its timeout.",
     "Run.duration_ms": "How long it took, in milliseconds.",
-    "Run.warm": "A Python script was run by an interpreter that was started ahead; false: none was ready; null: it "
-    "could not be.",
+    "Run.warm": "True if a warm interpreter ran the script; false: none was ready; null: the hook cannot run warm.",
     "Run.stdout": "What it printed; secrets redacted, terminal escapes removed, long texts shortened in the middle.",
     "Run.stderr": "What it printed to stderr, treated the same.",
     "Run.truncated": "It printed more than is kept.",
     "Run.event": "The event.",
-    "Run.spelled": "The event as the dialect of the hook calls it.",
+    "Run.dialect_event": "The event's name in the hook's format.",
     "Run.session": "The session.",
     "Run.agent": "The sub-agent it ran for.",
     "Run.run_id": "The id of this run, unlike that of any other; http hooks get it as `Idempotency-Key`.",
-    "Run.decision_id": "The decision of a server that it is part of, or that it was answered with: `hookline serve`.",
-    "Run.repeated": "True if that decision was made for an earlier call and its server lets it be repeated.",
+    "Run.decision_id": "The id of the `hookline serve` decision that it belongs to, or that answered it.",
+    "Run.repeated": "True if the decision came from the cache: the server made it for an earlier call.",
     "Run.at": "When it was recorded, in seconds since 1970.",
-    "Run.call": "What was called, by whom and where.",
+    "Run.call": "The tool call, its caller and its project.",
     "Called.tool": "The tool that was called, by its caller's name.",
     "Called.input": "The call in one line of at most 200 columns: its command, path or address, or its arguments; "
     "secrets redacted.",
@@ -129,7 +137,7 @@ _FIELDS: Mapping[str, str] = {
     "Called.project": "The directory of the project.",
     "Called.caller": "The agent that called: the name of its dialect, `hookline agent`, or what a host calls itself "
     "(`Journal(caller=...)`).",
-    "Called.made_by": "`fire` or `bench`, if that command only tried the hooks.",
+    "Called.origin": "`fire` or `bench`, if that command only tried the hooks.",
     "Called.payload": "The id of its payload in `payloads.jsonl`, if the user keeps payloads.",
 }
 
@@ -139,12 +147,12 @@ _CAUSES: Mapping[str, str] = {
     "signalled": "a signal ended it",
     "timed_out": "it took longer than its timeout and was killed",
     "unreadable": "its answer could not be understood",
-    "truncated": "it printed more than is read, so its answer was not used",
+    "truncated": "it printed more than Hookline reads, so its answer was ignored",
     "transport": "the request failed, or the status of the reply was not 2xx",
     "cancelled": "the agent cancelled the event; this always blocks",
 }
 
-_PARTS = (Vote, Edit, ContextItem, Message, Halt, PermissionUpdate, Answer)
+_PARTS = (Vote, Rewrite, ContextItem, Message, Halt, PermissionUpdate, Answer)
 
 
 def outcome_page() -> str:
@@ -164,7 +172,8 @@ def outcome_page() -> str:
         _fields_of(Run),
         f"### Called\n\n{_summary(Called)}\n\n{_fields_of(Called)}",
         "### Causes",
-        "The cause of a failure is kept; `on_failure` of the hook, or the policy of its event, decides what it means.",
+        "The run keeps the cause of a failure; `on_failure` of the hook, or the policy of its event, decides about "
+        "it.",
         table(("Cause", "Meaning"), [(code(cause), _CAUSES[cause]) for cause in CAUSES]),
     )
 

@@ -1,8 +1,8 @@
 """`make package`: builds the sdist and the wheels into dist/, installs each in a clean environment and tries it out.
 
 There are two wheels: one with the compiled relay, for systems like this one, and one with the relay in Python, for all;
-without a C compiler only the second. The sdist is installed as on a machine without a compiler. Ends with 1 and a line
-that says what is wrong. Everything but dist/ is made in a temporary folder and removed.
+without a C compiler only the second. The sdist is installed as on a machine without a compiler. It ends with 1
+and a line that names the error. Everything but dist/ is made in a temporary directory and removed.
 """
 
 import os
@@ -13,13 +13,12 @@ import sysconfig
 import tarfile
 import tempfile
 import time
-import venv
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import hookline
-from hookline.resident.relay.build import COMPILERS
+from hookline.hook.relay.build import COMPILERS
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -30,7 +29,7 @@ matcher = "Bash"
 command = "echo 'not today' >&2; exit 2"
 """
 _IN_SDIST = (
-    "README.md", "LICENSE", "CHANGELOG.md", "hatch_build.py", "src/hookline/resident/relay/relay.c",
+    "README.md", "LICENSE", "CHANGELOG.md", "hatch_build.py", "src/hookline/hook/relay/relay.c",
 )  # fmt: skip
 _CALL = ("hook", "--dialect", "claude-code", "PreToolUse")
 _DENIED = '"permissionDecision":"deny","permissionDecisionReason":"not today"'
@@ -38,14 +37,14 @@ _PAYLOAD = '{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "B
 
 
 class PackageError(Exception):
-    """What is wrong with the package."""
+    """An error in the package."""
 
 
 def main() -> int:
     started = time.monotonic()
     try:
         with tempfile.TemporaryDirectory(prefix="hookline package ") as scratch:
-            # The name has a space: installers write programs in another way for such folders.
+            # The name has a space: installers write programs in another way for such directories.
             wheels, sdist = build()
             check_sdist(sdist)
             for wheel in wheels:
@@ -109,10 +108,11 @@ def check_sdist(sdist: Path) -> None:
         raise PackageError(f"{sdist.name} lacks {', '.join(missing)}")
 
 
-def try_out(artefact: Path, folder: Path) -> None:
+def try_out(artefact: Path, directory: Path, interpreter: str = sys.executable) -> None:
+    """Install it in a clean environment of this interpreter, use it as people do, and uninstall it."""
     say(f"installing {artefact.name} in a clean environment ...")
-    venv.create(folder / "venv", with_pip=True)
-    binaries = folder / "venv" / "bin"
+    run([interpreter, "-m", "venv", str(directory / "venv")])
+    binaries = directory / "venv" / "bin"
     python, command = str(binaries / "python"), str(binaries / "hookline")
     constraints = str(ROOT / "requirements" / "constraints.txt")
     run(
@@ -127,18 +127,18 @@ def try_out(artefact: Path, folder: Path) -> None:
             constraints,
             str(artefact),
         ],
-        env=without_compiler(folder),
+        env=without_compiler(directory),
     )
 
-    project = folder / "project"
+    project = directory / "project"
     (project / ".hookline").mkdir(parents=True)
     (project / ".hookline" / "hooks.toml").write_text(_HOOKS)
-    # The project is our own; hooks of a project that nobody has trusted do not run.
-    settings = folder / ".config" / "hookline" / "settings.toml"
+    # The project is our own; hooks of an untrusted project do not run.
+    settings = directory / ".config" / "hookline" / "settings.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text(f"trusted = ['{project}']\n")
-    env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "LANG": "C.UTF-8"}
-    env["HOOKLINE_RESIDENT"] = "off"
+    env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(directory), "LANG": "C.UTF-8"}
+    env["HOOKLINE_DAEMON"] = "off"
 
     def expect(words: Sequence[str], shown: str, status: int = 0, given: str = "") -> None:
         answer = run(words, status=status, cwd=project, env=env, given=given)
@@ -155,20 +155,22 @@ def try_out(artefact: Path, folder: Path) -> None:
     compiled = artefact.suffix == ".whl" and not artefact.stem.endswith("-any")
     if compiled == program.read_bytes().startswith(b"#!"):
         raise PackageError(f"the relay of {artefact.name} should{'' if compiled else ' not'} be compiled")
-    link = folder / "a link"  # as pipx and uv make them
+    link = directory / "a link"  # as pipx and uv make them
     link.symlink_to(program)
     for each in (program, link):
-        # Nothing listens in this folder: the call is made in process.
-        expect([str(each), "--resident", str(folder), *_CALL, "--home", str(folder)], _DENIED, given=_PAYLOAD)
+        # No daemon listens in this directory: the call is made in process.
+        expect(
+            [str(each), "--daemon", str(directory), *_CALL, "--home", str(directory)], _DENIED, given=_PAYLOAD
+        )
     expect([command, "hook", "--print-config", "native"], "/hookline-relay' hook --dialect native")
     run([python, "-m", "pip", "uninstall", "-qq", "--yes", "--disable-pip-version-check", "hookline"])
-    if left := [str(file) for file in (folder / "venv").rglob("*hookline*")]:
+    if left := [str(file) for file in (directory / "venv").rglob("*hookline*")]:
         raise PackageError(f"after pip uninstall there is still {', '.join(left)}")
 
 
-def without_compiler(folder: Path) -> dict[str, str]:
+def without_compiler(directory: Path) -> dict[str, str]:
     """An environment in which no compiler is found: PATH has links to everything else."""
-    programs = folder / "without compiler"
+    programs = directory / "without compiler"
     programs.mkdir(parents=True)
     for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
         for name in os.listdir(place) if os.path.isdir(place) else ():
@@ -185,7 +187,7 @@ def run(
     env: dict[str, str] | None = None,
     given: str = "",
 ) -> str:
-    """What it prints. Another exit status is an error that shows everything."""
+    """Return the output. Another exit status is an error that shows everything."""
     done = subprocess.run(
         words,
         cwd=cwd,

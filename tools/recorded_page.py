@@ -1,4 +1,4 @@
-"""The pages of recorded cases: per dialect, how many are played, which are different, which need an agent."""
+"""Write the pages of recorded cases: per dialect, how many are played, which differ, which need an agent."""
 
 import json
 import tomllib
@@ -19,16 +19,16 @@ def recorded_pages(root: Path) -> dict[str, str]:
     """Every page by its path, for each dialect that has recorded cases."""
     pages: dict[str, str] = {}
     for cases in sorted((root / "tests/dialects").glob(f"*/{_CASES}")):
-        folder = cases.parent.parent
-        name = folder.name.replace("_", "-")
+        directory = cases.parent.parent
+        name = directory.name.replace("_", "-")
         in_agent = root / _IN_AGENT if name == _WHOSE else None
-        pages[f"docs/dialects/{name}-recorded.md"] = recorded_page(name, folder, in_agent)
+        pages[f"docs/dialects/{name}-recorded.md"] = recorded_page(name, directory, in_agent)
     return pages
 
 
-def recorded_page(name: str, folder: Path, in_agent: Path | None = None) -> str:
-    cases = list(recorded_cases(folder).values())
-    different, needs_agent = _rows(folder / _DIFFERENT, "reason"), _rows(folder / _NEEDS_AGENT, "why")
+def recorded_page(name: str, directory: Path, in_agent: Path | None = None) -> str:
+    cases = list(recorded_cases(directory).values())
+    different, needs_agent = _rows(directory / _DIFFERENT, "reason"), _rows(directory / _NEEDS_AGENT, "why")
     apart = {case for case, _words in (*different, *needs_agent)}
     agreeing = [case["id"] for case in cases if case["id"] not in apart]
     counts = (
@@ -48,28 +48,28 @@ def recorded_page(name: str, folder: Path, in_agent: Path | None = None) -> str:
         table(("case", "why"), ((code(case), words) for case, words in different)),
         "## Cases that need an agent",
         table(("case", "what it needs"), ((code(case), words) for case, words in needs_agent)),
-        *(_agent_blocks(cases, folder, in_agent) if in_agent is not None else ()),
+        *(_agent_blocks(cases, directory, in_agent) if in_agent is not None else ()),
         "## Cases with the same result in the engine",
         ", ".join(map(code, agreeing)) + ".",
     )
 
 
-def _agent_blocks(cases: Sequence[Mapping[str, Any]], folder: Path, in_agent: Path) -> Iterator[str]:
+def _agent_blocks(cases: Sequence[Mapping[str, Any]], directory: Path, in_agent: Path) -> Iterator[str]:
     played = [case["id"] for case in cases if "expect_agent" in case]
     different = _rows(in_agent / "different.toml", "reason")
     yield "## In the agent"
     yield (
         f"{len(played)} cases are played by `hookline agent` as well, with the calls the client's model made: "
-        "all cases that show more than how one hook is found, run and read. The tests compare the requests to the "
-        "model, what ran, which text of hooks the model saw and which it did not, how the turn ended, what was "
+        "all cases that show more than how Hookline finds, runs and reads one hook. The tests compare the requests "
+        "to the model, what ran, which text of hooks the model saw and which it did not, how the turn ended, what was "
         f"shown, and how often hooks ran. {len(played) - len(different)} have the same result; these differ:"
     )
     yield table(("case", "why"), ((code(case), words) for case, words in different))
-    yield from _order_blocks(folder, in_agent)
+    yield from _order_blocks(directory, in_agent)
 
 
-def _order_blocks(folder: Path, in_agent: Path) -> Iterator[str]:
-    recorded = json.loads((folder / "recorded/firing_order.json").read_text())["runs"]
+def _order_blocks(directory: Path, in_agent: Path) -> Iterator[str]:
+    recorded = json.loads((directory / "recorded/firing_order.json").read_text())["runs"]
     listed = tomllib.loads((in_agent / "order_different.toml").read_text())
     rows, left_out = listed["difference"], listed["not_played"]
     differ = {run for row in rows for run in row["runs"]}

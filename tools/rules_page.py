@@ -1,4 +1,4 @@
-"""The rules of the agents' hook contracts, one row each: the rule, and the test that checks it.
+"""Write docs/dialects/rules.md: the rules of the agents' hook contracts, each with its test.
 
 The rows are beside the tests, in tests/dialects/*/rules.toml.
 """
@@ -39,7 +39,7 @@ class _File(Struct, forbid_unknown_fields=True):
 
 
 def load_rules(root: Path) -> Mapping[str, tuple[Rule, ...]]:
-    """By the folder of the dialect. Raises ValueError that names the file."""
+    """Load the rules by the dialect's directory. Raise ValueError that names the file."""
     return {path.parent.name: _read(path) for path in sorted(root.glob(RULES))}
 
 
@@ -70,8 +70,8 @@ def _counts(rules: Mapping[str, tuple[Rule, ...]]) -> str:
     return table(("dialect", "rules", "tested", "different on purpose", "not yet"), rows)
 
 
-def _title(folder: str) -> str:
-    return folder.replace("_", "-")
+def _title(directory: str) -> str:
+    return directory.replace("_", "-")
 
 
 def _held(rule: Rule) -> str:

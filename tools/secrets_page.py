@@ -1,4 +1,4 @@
-"""docs/reference/secrets.md: what is recognised as a secret, from the table of formats."""
+"""Write docs/reference/secrets.md: the formats of secrets, from their table."""
 
 import re
 from collections.abc import Iterator
@@ -8,15 +8,15 @@ from hookline.journal.secret_formats import CONTEXTS, TOKEN_FORMATS
 from tools.markdown import GENERATED, code, page, table
 
 _INTRO = f"""\
-Before Hookline keeps or shows a text (in the journal, `hookline log`, the trace, the output of the commands), it takes
-secrets out of it and writes `{MARK}` instead: the values of your environment variables whose names say that they are
-secret, in every form in which they turn up (quoted, URL-encoded, in base64 or hexadecimal), and what this page lists.
+Before Hookline stores or shows a text (in the journal, `hookline log`, the trace, the output of the commands), it
+replaces secrets with `{MARK}`: the values of your environment variables whose names say that they are secret, in
+every form (quoted, URL-encoded, in base64 or hexadecimal), and the formats on this page.
 
-What a hook is given, and what it answers to an agent, is not changed."""
+Hookline does not change payloads of hooks and their answers to an agent."""
 
 _TOKENS = "Recognised anywhere in a text. `…` stands for the rest of a token."
 
-_CONTEXTS = "Recognised by the text around them; `…` stands for what is taken out."
+_CONTEXTS = "Recognised by the text around them; `…` stands for the redacted part."
 
 
 def secrets_page() -> str:

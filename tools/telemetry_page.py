@@ -1,4 +1,4 @@
-"""docs/reference/telemetry.md: the names of spans, attributes and metrics."""
+"""Write docs/reference/telemetry.md: the names of spans, attributes and metrics."""
 
 from hookline.telemetry.vocabulary import (
     AT_BEGINNING,
@@ -12,14 +12,14 @@ from hookline.telemetry.vocabulary import (
 from tools.markdown import GENERATED, code, page, table
 
 _INTRO = """\
-What Hookline tells OpenTelemetry; [Telemetry](../how-to/telemetry.md) shows how to have it sent. Names that
-OpenTelemetry's conventions have already are theirs (`gen_ai.*`, `code.*`, `process.*`, `error.type`), the others begin
+What Hookline sends to OpenTelemetry; [Telemetry](../how-to/telemetry.md) shows how to enable it. Names from
+OpenTelemetry's conventions are reused (`gen_ai.*`, `code.*`, `process.*`, `error.type`), the others begin
 with `hookline.`. Events, decisions and kinds of tools have Hookline's names, whichever agent calls, so that one query
 finds the denials of all of them.
 
-Attributes marked **text** may hold what the user, the model or a hook said. They are sent only with
-`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true`, or `Telemetry(content=True)`, and without the
-[secrets](secrets.md) that Hookline knows."""
+Attributes marked **text** may contain text of the user, the model or a hook. Hookline sends them only with
+`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true`, or `Telemetry(content=True)`, and with known
+[secrets](secrets.md) redacted."""
 
 
 def _rows(attributes: tuple[Attribute, ...]) -> list[tuple[str, str]]:
@@ -29,7 +29,7 @@ def _rows(attributes: tuple[Attribute, ...]) -> list[tuple[str, str]]:
 def telemetry_page() -> str:
     head = ("Attribute", "Meaning")
     return page(
-        "# Names of telemetry",
+        "# Telemetry names",
         GENERATED,
         _INTRO,
         f"## The span {code(DISPATCH_SPAN.format(event='EVENT'))}",

@@ -1,46 +1,49 @@
-"""docs/reference/tools.md: what tools mean, and what every agent calls them, from the tables."""
+"""Write docs/reference/tools.md: what tools do, and what every agent calls them, from the tables."""
 
 from collections.abc import Iterable, Iterator
 
+from hookline.actions.kinds import KINDS
+from hookline.actions.table import ToolTable
+from hookline.actions.tool import Argument, Tool
+from hookline.actions.units import SAME
+from hookline.actions.usual_names import USUAL
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import every_dialect
-from hookline.tools.kinds import KINDS
-from hookline.tools.table import ToolTable
-from hookline.tools.tool import Argument, Tool
-from hookline.tools.units import SAME
-from hookline.tools.usual import USUAL
 from tools.markdown import GENERATED, code, page, table, words
 
 _INTRO = """\
 Agents name the same tool in different ways: a shell is `Bash`, `bash` or `shell`, its command `command` or `cmd`.
-Hookline knows what the tools of each agent do, so a hook that was written for one agent holds in the others: it is told
-a call as its own agent would tell it, and what it rewrites is put back into the caller's arguments. A rewrite that the
-caller has no way to say denies the call, and the reason says so. Hooks of the agent that makes the call are told it as
-it is."""
+Hookline knows what the tools of each agent do, so a hook that was written for one agent works in the others:
+Hookline translates each call into the hook's format, and a rewrite back into the caller's arguments. If the caller's
+format cannot express a rewrite, Hookline denies the call, and the reason says so. Hooks of the calling agent get the
+call unchanged."""
 
 _KINDS = """\
 Native hooks and rules see a call in *canonical* terms: these names and arguments. Times are in milliseconds, lines
-count from 1, paths are absolute. One call may do several things (a patch of several files, a list of addresses): each
-is told, and one denial denies the call. What cannot be read is taken for the most dangerous thing it could be."""
+count from 1, paths are absolute. One call may do several things (a patch of several files, a list of addresses):
+hooks see each of them, and one denial denies the call. Hookline treats an unreadable call as the most dangerous
+thing it could be."""
 
 _AGENTS = """\
-Which tools of an agent are of which kind, and which of its arguments is which canonical one. Of several names for an
-argument, the first that has a value counts. Hooks of the agent are told calls of other agents by the first name in the
-table that they match. A tool that is *narrow* does less than its kind: a call of it is read as that kind, but a hook
-for it is not asked about every call of the kind."""
+Which tools of an agent are of which kind, and which of its arguments is which canonical one. If an argument has
+several names, the first one with a value counts. Hooks of the agent get calls of other agents under the first name
+in the table that they match. A *narrow* tool does less than its kind: Hookline reads its calls as that kind, but a
+hook for it does not see every call of the kind."""
 
 _OWN = f"""\
 ## Other programs
 
-A program that embeds Hookline declares its own tools: see [Put hooks into your own agent](../how-to/embed.md). Without
-a declaration, {len(USUAL)} usual names (`run_command`, `read_file`, `fetch_url` ...) are understood, each only in a
-call that has the argument which belongs to it."""
+A program that embeds Hookline declares its own tools: see [Add hooks to your own agent](../how-to/embed.md). Without
+a declaration, Hookline knows {len(USUAL)} common names (`run_command`, `read_file`, `fetch_url` ...), each only in a
+call with its main argument."""
 
 _MCP = {
     "mcp__server__tool": "Tools of MCP servers are called `mcp__server__tool`.",
     "mcp_server_tool": "Tools of MCP servers are called `mcp_server_tool`. A name that can be split in several ways "
     "counts as each of them.",
     "server-tool": "Tools of MCP servers are called `server-tool`.",
+    "MCP:tool": "Tools of MCP servers are called `MCP:tool`. Guards for all servers see them; a guard for one server "
+    "does not, because the call does not name the server.",
     "plain": "Names of tools of MCP servers do not say which server they are of.",
 }
 
@@ -123,6 +126,9 @@ def _arguments(tool: Tool) -> Iterator[str]:
         yield f"{code(tool.edits.key)}: a list, made {order}, of {inner}"
     if tool.cwd is not None:
         yield f"{_keys(tool.cwd)} = the directory"
+    for name, fact in tool.extra.items():
+        if isinstance(fact, tuple):
+            yield f"{code(fact[0])} {code(fact[1])} = {name.replace('_', ' ')}"
     for name, value in tool.means.items():
         yield f"always {name.replace('_', ' ')} {value if isinstance(value, str) else ''}".rstrip()
 

@@ -1,27 +1,28 @@
-"""How much of what hooks are given is in the transcripts of each agent: docs/reference/transcripts.md."""
+"""Write docs/reference/transcripts.md: how much of each payload the transcripts of each agent contain."""
 
 from collections.abc import Iterator
 
 from hookline.dialects.registry import standard_dialects
-from tests.transcripts.rebuilt import FOLDERS, NO_TRACE, NOT_THERE, RELEASES, Compared, compared
+from tests.history.transcripts.rebuilt import FOLDERS, NO_TRACE, NOT_THERE, RELEASES, Compared, compared
 from tools.markdown import GENERATED, code, page, table
 
-_HEAD = """# What transcripts say
+_HEAD = """# Transcripts
 
-`hookline backtest` and `hookline observed` go by the transcripts of your agents. How close is what they rebuild to
-what a hook was really given? Sessions of the real agents were recorded together with every payload that their hooks
-got, and each payload is compared with the one that is rebuilt from the transcript of its session, field by field. A
-field is a key of the payload with all that is in it; of the paths of transcripts only the names of the files are
-compared. A test holds every agent to 98 % or more.
+`hookline backtest` and `hookline coverage` read the transcripts of your agents. How close are the rebuilt payloads to
+the real ones? We recorded sessions of the real agents together with every payload of their hooks. A test rebuilds each
+payload from the transcript of its session and compares both, field by field. A
+field is a key of the payload with everything in it; of the paths of transcripts the test compares only the file names.
+It requires 98 % or more for every agent.
 
-The sessions are in [tests/transcripts/recorded](../../tests/transcripts/recorded): shell calls, edits, patches and
-reads, calls that failed, were denied or not approved, MCP servers, plan mode, sub-agents, and a resumed session."""
+The sessions are in [tests/history/transcripts/recorded](../../tests/history/transcripts/recorded):
+shell calls, edits, patches and
+reads, calls that failed, were denied or not approved, MCP servers, plan mode, subagents, and a resumed session."""
 
-_GONE = """## What no transcript says
+_GONE = """## Fields that no transcript has
 
-Hooks that judge by one of these cannot be judged by looking back. The fields are left out of the figures above."""
+A backtest cannot judge hooks that depend on one of these fields. The figures above leave them out."""
 
-_DIFFERENT = "## What is rebuilt in another way"
+_DIFFERENT = "## Rebuilt with differences"
 
 
 def transcripts_page() -> str:

@@ -1,4 +1,4 @@
-"""An agent of your own: a loop, a model, some tools. It asks its hooks at every moment through the host API."""
+"""A small agent: a loop, a model, some tools. It calls its hooks at every event through the host API."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -26,27 +26,35 @@ class Agent:
         begun = await self.session.prompt(prompt)
         if begun.blocked is not None:
             return begun.blocked
-        self._say("user", begun.text, *(item.text for item in begun.context))
+        self._say("user", *begun.texts)
+        try:
+            return await self._loop(self.session)
+        except Exception as error:
+            await self.session.failed(error)
+            raise
+
+    async def _loop(self, session: Session) -> str:
         while True:
-            request = await self.session.model(self.messages)
+            request = await session.model(self.messages)
             if request.blocked is not None:
                 return await self._over(request.blocked)
+            self.messages = [dict(message) for message in request.messages]  # as hooks left them
             self._say("user", *(item.text for item in request.context))
             once = [{"role": "user", "content": text} for text in request.transient]
             text, calls = self.model([*self.messages, *once])
-            answer = await self.session.answer(text, calls)
+            answer = await session.answer(text, calls)
             self._say("assistant", answer.text)
             if answer.stop is not None:
                 return await self._over(answer.stop)
             for call in calls:
-                stop = await self._call(self.session, call)
+                stop = await self._call(session, call)
                 if stop is not None:
                     return await self._over(stop)
             if not calls:
-                end = await self.session.end(answer.text)
+                end = await session.end(answer.text)
                 if end.send_back is None:
                     return end.stop or answer.text
-                self._say("user", end.send_back, *(item.text for item in end.context))
+                self._say("user", *end.texts)
 
     async def _call(self, session: Session, call: Message) -> str | None:
         """Make a call and keep its result; why the run stops, if it does."""
@@ -68,7 +76,7 @@ class Agent:
         self.messages += [{"role": role, "content": text, **more} for text in texts]
 
     async def _without_hooks(self, prompt: str) -> str:
-        """What the agent was before it had hooks."""
+        """Run the loop as it was before it had hooks."""
         self._say("user", prompt)
         while True:
             text, calls = self.model(self.messages)
@@ -83,6 +91,6 @@ class Agent:
             return f"There is no tool {call['name']}"
         try:
             value = await self.tools[call["name"]][0](call["input"])
-        except Exception as error:  # noqa: BLE001 - a tool may raise anything; the model is told
+        except Exception as error:  # noqa: BLE001 - a tool may raise anything; the model gets it
             return f"{call['name']} failed: {type(error).__name__}: {error}"
         return value if isinstance(value, str) else value.model_dump_json()

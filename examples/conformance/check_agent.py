@@ -7,19 +7,27 @@ from typing import Any
 from agent import Agent, Message
 
 from hookline import Engine
-from hookline.testing.conformance import Conversation, Limit, Said, Seen, UnplayableError, each_prompt, report
+from hookline.testing.conformance import (
+    ConversationPlan,
+    KnownLimit,
+    Said,
+    ShownOutput,
+    UnplayableError,
+    each_prompt,
+    report,
+)
 
 
 class AgentHarness:
     name = "my agent"
     #: What the agent cannot do. It is tried all the same: what works must not be listed.
-    cannot: Mapping[str, Limit] = {
-        "sync": Limit("none", "the loop is async only", "agent.py:23"),
-        "stream": Limit("none", "the model answers as a whole", "agent.py:10"),
-        "sub-agent": Limit("none", "there are no sub-agents", "agent.py:12"),
+    cannot: Mapping[str, KnownLimit] = {
+        "sync": KnownLimit("none", "the loop is async only", "agent.py:23"),
+        "stream": KnownLimit("none", "the model answers as a whole", "agent.py:10"),
+        "sub-agent": KnownLimit("none", "there are no sub-agents", "agent.py:12"),
     }
 
-    async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
         if conversation.entry != "async" or conversation.helper is not None:
             raise UnplayableError("the agent has no such thing")
 

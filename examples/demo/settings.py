@@ -1,3 +1,3 @@
-"""How the shop reaches its bank."""
+"""Settings for the bank of the shop."""
 
 BANK_KEY = "0000-no-real-key"

@@ -1,4 +1,4 @@
-"""What the customers of a small shop pay."""
+"""Prices that the customers of a small shop pay."""
 
 VAT = 20
 

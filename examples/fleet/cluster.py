@@ -38,35 +38,35 @@ def free_ports(count: int) -> list[int]:
             each.close()
 
 
-def start(folder: Path) -> tuple[list[subprocess.Popen[bytes]], list[str]]:
+def start(directory: Path) -> tuple[list[subprocess.Popen[bytes]], list[str]]:
     """The servers, and their addresses."""
     clients, routes = free_ports(len(NODES)), free_ports(len(NODES))
     others = ", ".join(f"nats://127.0.0.1:{port}" for port in routes)
     started: list[subprocess.Popen[bytes]] = []
     for name, client, route in zip(NODES, clients, routes, strict=True):
-        config = folder / f"{name}.conf"
+        config = directory / f"{name}.conf"
         config.write_text(
             f"server_name: {name}\nlisten: 127.0.0.1:{client}\n"
-            f'jetstream {{ store_dir: "{folder / name}", sync_interval: always }}\n'
+            f'jetstream {{ store_dir: "{directory / name}", sync_interval: always }}\n'
             f"cluster {{ name: trying, listen: 127.0.0.1:{route}, routes: [{others}] }}\n"
         )
-        with (folder / f"{name}.log").open("ab") as log:
+        with (directory / f"{name}.log").open("ab") as log:
             started.append(subprocess.Popen([program(), "-c", str(config)], stdout=log, stderr=log))
     return started, [f"nats://127.0.0.1:{port}" for port in clients]
 
 
 def main() -> None:
     with TemporaryDirectory(prefix="hookline-cluster-") as scratch:
-        folder = Path(sys.argv[1] if len(sys.argv) > 1 else scratch).absolute()
-        folder.mkdir(parents=True, exist_ok=True)
-        servers, addresses = start(folder)
+        directory = Path(sys.argv[1] if len(sys.argv) > 1 else scratch).absolute()
+        directory.mkdir(parents=True, exist_ok=True)
+        servers, addresses = start(directory)
         try:
             listed = ", ".join(f'"{each}"' for each in addresses)
             print(f"server = [{listed}]\nreplicas = 3", flush=True)
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             while all(each.poll() is None for each in servers):
                 time.sleep(0.5)
-            sys.exit(f"a server has ended: look into {folder}/*.log")
+            sys.exit(f"a server has ended: see {directory}/*.log")
         except KeyboardInterrupt:
             pass
         finally:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Two machines of a fleet, each a HOME of its own: laptop has an event, server runs the slow check, laptop is told.
+# Two machines of a fleet, each with its own HOME: laptop has an event, server runs the slow check, laptop gets the result.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd); scratch=$(mktemp -d); trap 'kill $pids 2>/dev/null; wait; rm -rf "$scratch"' EXIT
 python "$here/cluster.py" >"$scratch/cluster.toml" & pids=$!

@@ -1,4 +1,4 @@
-"""Hookline lets code outside an AI agent see, change or stop what the agent does.
+"""Let code outside an AI agent see, change or stop what the agent does.
 
 An event goes in, one outcome comes out::
 
@@ -16,24 +16,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hookline.config.engine import Engine
-    from hookline.config.load import load
-    from hookline.config.watch import Watch
+    from hookline.config.load import Loaded, load
+    from hookline.config.watch import Reload, Watch
     from hookline.engine.bridge import Blocking
     from hookline.engine.session import Session
-    from hookline.model.errors import ConfigError, HooklineError, PatternError, ToolError
-    from hookline.model.outcome import Outcome, allow, ask, context, deny, halt, rewrite
+    from hookline.model.diagnostics import Diagnostic
+    from hookline.model.errors import (
+        ConfigError,
+        EngineClosedError,
+        HooklineError,
+        PatternError,
+        ToolError,
+    )
+    from hookline.model.outcome import ContextItem, Outcome, allow, ask, context, deny, halt, rewrite
+    from hookline.model.session_info import SessionInfo
 
-#: The one place the version is written: the build, `hookline --version` and hosts read it here.
+#: The version is written only here: the build, `hookline --version` and hosts read it here.
 __version__ = "0.1.0"
 
 __all__ = [
     "Blocking",
     "ConfigError",
+    "ContextItem",
+    "Diagnostic",
     "Engine",
+    "EngineClosedError",
     "HooklineError",
+    "Loaded",
     "Outcome",
     "PatternError",
+    "Reload",
     "Session",
+    "SessionInfo",
     "ToolError",
     "Watch",
     "allow",
@@ -48,13 +62,19 @@ __all__ = [
 # Names are loaded when first used: a command line that only prints its help must not pay for the engine.
 _HOMES = {
     "hookline.config.engine": ("Engine",),
-    "hookline.config.load": ("load",),
-    "hookline.config.watch": ("Watch",),
+    "hookline.config.load": ("Loaded", "load"),
+    "hookline.config.watch": ("Reload", "Watch"),
     "hookline.engine.bridge": ("Blocking",),
     "hookline.engine.session": ("Session",),
-    "hookline.model.errors": ("ConfigError", "HooklineError", "PatternError", "ToolError"),
-    "hookline.model.outcome": ("Outcome", "allow", "ask", "context", "deny", "halt", "rewrite"),
-}
+    "hookline.model.diagnostics": ("Diagnostic",),
+    "hookline.model.errors": (
+        "ConfigError", "EngineClosedError", "HooklineError", "PatternError", "ToolError",
+    ),
+    "hookline.model.outcome": (
+        "ContextItem", "Outcome", "allow", "ask", "context", "deny", "halt", "rewrite",
+    ),
+    "hookline.model.session_info": ("SessionInfo",),
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""`python -m hookline` is the `hookline` command."""
+"""Run the `hookline` command with `python -m hookline`."""
 
 from hookline.app import main
 

@@ -1,4 +1,4 @@
-"""The entry point of the command line."""
+"""Start the command line."""
 
 import gc
 import os
@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hookline.agent.front import Play
+    from hookline.agent.user_interface import Play
     from hookline.cli.commands.console.answers import ConsoleAnswers, ConsoleOptions
 
 
@@ -15,7 +15,7 @@ def main() -> None:
     gc.set_threshold(100_000, 50, 50)
     _isolate(sys.argv[1:])
     try:
-        # Imported here: what a command does not need must not slow its start.
+        # Imported here: modules that a command does not need must not slow its start.
         from hookline.cli.main import run  # noqa: PLC0415 see above
 
         status = run(sys.argv[1:], _screen, _console)
@@ -25,9 +25,9 @@ def main() -> None:
 
 
 def _isolate(words: list[str]) -> None:
-    """Start a call of an agent anew if PYTHONPATH may bring modules of the project in place of ours.
+    """Restart a call of an agent if PYTHONPATH may replace our modules by the project's.
 
-    What Python itself loads from there has run by now: entries that were installed start it with -I.
+    Modules that Python itself loads from there have run by now: installed entries start it with -I.
     """
     if words[:1] == ["hook"] and "PYTHONPATH" in os.environ and not sys.flags.isolated:
         code = "import sys; sys.path.append(sys.argv.pop(1)); from hookline.app import main; main()"
@@ -36,23 +36,25 @@ def _isolate(words: list[str]) -> None:
 
 
 def _screen(play: "Play") -> int:
-    """Only here: the command line and the screen know nothing of each other."""
-    from hookline.tui.run import run_screen  # noqa: PLC0415 only the agent has a screen
+    """Start the screen. It is imported only here: the command line and the screen do not know each other."""
+    from hookline.agent.tui.run import run_screen  # noqa: PLC0415 only the agent has a screen
 
     return run_screen(play)
 
 
 def _console(options: "ConsoleOptions", answers: "ConsoleAnswers") -> int:
-    """Only here, for the same reason."""
+    """Start the console. It is imported only here, for the same reason."""
     from hookline.model.errors import HooklineError  # noqa: PLC0415 only this command needs any of this
 
     try:
-        from hookline.console.server import LOOPBACK, Settings, serve  # noqa: PLC0415
-        from hookline.console.source import CopiedJournals, JournalSource, RunSource  # noqa: PLC0415
+        from hookline.team.console.server import LOOPBACK, ConsoleSettings, serve  # noqa: PLC0415
+        from hookline.team.console.source import CopiedJournals, JournalSource, RunSource  # noqa: PLC0415
     except ModuleNotFoundError as problem:
-        raise HooklineError(f"the console needs {problem.name}: pip install 'hookline[console]'") from None
-    settings = Settings(
-        folder=options.folder,
+        from hookline.extras import how_to_add  # noqa: PLC0415 as above
+
+        raise HooklineError(f"the console needs {problem.name}: {how_to_add('console')}") from None
+    settings = ConsoleSettings(
+        directory=options.directory,
         machine=options.machine,
         host=options.host or LOOPBACK,
         port=options.port,

@@ -1,11 +1,15 @@
-"""What a host needs to extend Hookline, besides `hookline` and `hookline.events`.
+"""Export the parts for extending Hookline, besides `hookline` and `hookline.events`.
 
-- a handler kind: a `Handler` takes a `Call` and returns a raw result; pass `standard_handlers() | {"kind": handler}`
-- a builtin: a `Builtin` is a function; pass `standard_handlers(builtins={**standard_builtins(), "name": function})`
+- a handler kind: a `Handler` takes a `HookInvocation` and returns a raw result; pass `standard_handlers() | {"kind":
+  handler}`
+- a builtin: a `Builtin` is a function; pass `standard_handlers(builtins={**standard_builtins(), "name":
+  function})`
 - a dialect: a subclass of `Dialect` with its wire, events and files; call `engine.loader.add(dialect)`
-- admission: `Engine(admit=function)` asks it about every hook that is about to run; it returns an `Admission`
-- a journal sink: `engine.journal.subscribe(function)` gets every `Run`; a `Journal` of your own keeps them elsewhere
-- an observer: `Engine(observer=…)` tells an `Observer` when dispatches begin and end, too; `hookline.telemetry` has one
+- admission: `Engine(admit=function)` calls it for every hook that is about to run; it returns an `Admission`
+- a journal sink: `engine.journal.subscribe(function)` gets every `Run`; your own `Journal` keeps them
+  elsewhere
+- an observer: `Engine(observer=…)` notifies an `Observer` when dispatches begin and end, too;
+  `hookline.telemetry` has one
 
 docs/how-to/extend.md has an example of each. Modules that are not named here may change with any version.
 """
@@ -14,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import (
+        ConfigPath,
         Dialect,
         DialectEvent,
         Layer,
-        Place,
-        Reading,
+        LoadedHooks,
         ReversibleWire,
         Tools,
     )
@@ -32,41 +36,41 @@ if TYPE_CHECKING:
     from hookline.journal.redaction import Redactor
     from hookline.model.hook import Hook
     from hookline.model.policy import Policy
-    from hookline.model.raw import Broke, Detached, Exited, RawResult, Replied, Returned
+    from hookline.model.raw import Background, Exited, Failed, RawResult, Replied, Returned
     from hookline.model.run import Run
-    from hookline.model.scene import Scene
-    from hookline.model.wire import Call, Decoded, Encoded, HookReply, Parsed
+    from hookline.model.session_info import SessionInfo
+    from hookline.model.wire import Decoded, Encoded, HookInvocation, HookReply, Parsed
 
 __all__ = [
     "Admission",
-    "Broke",
+    "Background",
     "Builtin",
-    "Call",
     "CommandSpec",
+    "ConfigPath",
     "Decoded",
-    "Detached",
     "Dialect",
     "DialectEvent",
     "Encoded",
     "Exited",
+    "Failed",
     "Handler",
     "Hook",
+    "HookInvocation",
     "HookReply",
     "Journal",
     "JournalFile",
     "Layer",
+    "LoadedHooks",
     "Observer",
     "Parsed",
-    "Place",
     "Policy",
     "RawResult",
-    "Reading",
     "Redactor",
     "Replied",
     "Returned",
     "ReversibleWire",
     "Run",
-    "Scene",
+    "SessionInfo",
     "Tools",
     "standard_builtins",
     "standard_handlers",
@@ -75,7 +79,7 @@ __all__ = [
 # Names are imported when first used, as in `hookline`: a host that adds a handler need not load the dialects.
 _MODULES = {
     "hookline.dialects.dialect": (
-        "Dialect", "DialectEvent", "Layer", "Place", "Reading", "ReversibleWire", "Tools",
+        "Dialect", "DialectEvent", "Layer", "ConfigPath", "LoadedHooks", "ReversibleWire", "Tools",
     ),
     "hookline.engine.run_hook": ("Admission",),
     "hookline.handlers.builtin": ("Builtin", "standard_builtins"),
@@ -87,10 +91,10 @@ _MODULES = {
     "hookline.journal.redaction": ("Redactor",),
     "hookline.model.hook": ("Hook",),
     "hookline.model.policy": ("Policy",),
-    "hookline.model.raw": ("Broke", "Detached", "Exited", "RawResult", "Replied", "Returned"),
+    "hookline.model.raw": ("Failed", "Background", "Exited", "RawResult", "Replied", "Returned"),
     "hookline.model.run": ("Run",),
-    "hookline.model.scene": ("Scene",),
-    "hookline.model.wire": ("Call", "Decoded", "Encoded", "HookReply", "Parsed"),
+    "hookline.model.session_info": ("SessionInfo",),
+    "hookline.model.wire": ("HookInvocation", "Decoded", "Encoded", "HookReply", "Parsed"),
 }  # fmt: skip
 
 

@@ -19,4 +19,4 @@ def _is_there(module: str) -> bool:
         return False
 
 
-collect_ignore = [folder for folder, module in _FRAMEWORKS.items() if not _is_there(module)]
+collect_ignore = [directory for directory, module in _FRAMEWORKS.items() if not _is_there(module)]

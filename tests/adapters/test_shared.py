@@ -1,33 +1,36 @@
-"""What adapters share: sessions by conversation, and kinds of failures."""
+"""Test what adapters share: sessions by conversation, and kinds of failures."""
 
 import asyncio
-from functools import partial
+from pathlib import Path
 
 import pytest
 
 from hookline import Engine
 from hookline.adapters import sessions
-from hookline.adapters.calls import call_tool
 from hookline.adapters.failures import failure_kind
-from hookline.adapters.sessions import Sessions, inside, sub_agent
+from hookline.adapters.sessions import FIRED, AdapterSessions, inside, sub_agent
+from hookline.adapters.tool_calls import call_tool
+from hookline.events import PRE_COMPACT, STOP
 from hookline.model.errors import EngineClosedError
+from tests.adapters.every_adapter import watched
+from tools.adapters.results import read_results
 
 
 def test_a_conversation_has_one_session_until_it_is_closed() -> None:
     async def play() -> list[bool]:
         async with Engine() as engine:
-            known = Sessions(engine, {"cwd": "/proj"})
+            known = AdapterSessions(engine, {"cwd": "/proj"})
             first = known.of("a")
             same, other = known.of("a") is first, known.of("b") is first
             await known.close("a")
-            return [same, other, known.of("a") is first, first.scene.cwd == "/proj"]
+            return [same, other, known.of("a") is first, first.info.cwd == "/proj"]
 
     assert asyncio.run(play()) == [True, False, False, True]
 
 
 def test_the_conversation_that_was_silent_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "MOST_SESSIONS", 2)
-    known = Sessions(Engine(), {})
+    known = AdapterSessions(Engine(), {})
     a, b = known.of("a"), known.of("b")
     assert known.of("a") is a
     known.of("c")
@@ -37,7 +40,7 @@ def test_the_conversation_that_was_silent_for_longest_is_forgotten(monkeypatch: 
 
 def test_a_closed_engine_is_told() -> None:
     engine = Engine()
-    known = Sessions(engine, {})
+    known = AdapterSessions(engine, {})
     known.of("a")
     asyncio.run(engine.close())
     with pytest.raises(EngineClosedError):
@@ -47,7 +50,7 @@ def test_a_closed_engine_is_told() -> None:
 def test_a_session_that_the_program_closed_is_replaced_and_its_subagents_run_nothing() -> None:
     async def play() -> tuple[bool, list[str | None]]:
         async with Engine() as engine:
-            known = Sessions(engine, {})
+            known = AdapterSessions(engine, {})
             first = known.of("a")
             with inside(first):
                 child = sub_agent("explorer")
@@ -64,12 +67,12 @@ def test_a_session_that_the_program_closed_is_replaced_and_its_subagents_run_not
 
 
 def test_inside_a_tool_an_agent_is_a_sub_agent() -> None:
-    parent = Sessions(Engine(), {}).of("a")
+    parent = AdapterSessions(Engine(), {}).of("a")
     assert sub_agent("x") is None
     with inside(parent):
         child = sub_agent("explorer")
     assert child is not None
-    assert (child.parent, child.id, child.scene.agent_type) == (parent, "a", "explorer")
+    assert (child.parent, child.id, child.info.agent_type) == (parent, "a", "explorer")
 
 
 class RateLimitError(Exception):
@@ -96,17 +99,30 @@ def test_a_call_that_pauses_has_neither_failed_nor_succeeded() -> None:
         raise PausedError
 
     async def play() -> list[str]:
-        fired: list[str] = []
-
-        def note(name: str, _payload: object) -> None:
-            fired.append(name)
-
         async with Engine() as engine:
-            for event in engine.events.values():
-                engine.add(event, partial(note, event.name))
+            fired = watched(engine)
             session = engine.session("a")
             with pytest.raises(PausedError):
                 await call_tool(session, ("t", {}, "1"), pauses, check=lambda new: new, pauses=(PausedError,))
         return fired
 
     assert asyncio.run(play()) == ["PreToolUse"]
+
+
+def test_a_hook_that_an_adapter_never_calls_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    engine = Engine()
+    engine.add(PRE_COMPACT, lambda _compaction: None, name="never", quick=True)
+    engine.add(STOP, lambda _answer: None, name="sometimes", quick=True)
+    of = AdapterSessions(engine, {}).of
+    for name in ("a", "b"):
+        of(name)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the hook never never runs here: this adapter does not fire PreCompact"
+    ]
+
+
+def test_adapters_fire_what_they_say() -> None:
+    """The measured events of each adapter are those that the log takes for granted."""
+    results = read_results(Path(__file__).parents[2])
+    for name in ("google-adk", "langchain", "openai-agents", "pydantic-ai", "strands"):
+        assert {*results[name].events} == FIRED, name

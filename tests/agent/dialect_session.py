@@ -13,7 +13,7 @@ class DialectSession(ScriptedSession):
 
     def __init__(
         self,
-        place: Path,
+        directory: Path,
         script: Sequence[Say],
         *,
         dialect: str,
@@ -24,7 +24,7 @@ class DialectSession(ScriptedSession):
         self._dialect = dialect
         self._config = config
         self._files = files
-        super().__init__(place, script, **more)
+        super().__init__(directory, script, **more)
 
     def _load(self, engine: Engine, hooks: Mapping[str, Any] | None) -> None:
         del hooks

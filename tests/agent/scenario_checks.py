@@ -1,4 +1,4 @@
-"""What a play was expected to come to, compared with what it came to. Every difference is told, not only the first."""
+"""Compare a play's expected results with the real ones. Every difference is reported, not only the first."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -145,8 +145,8 @@ def _unlike(wanted: Any, there: Any, where: str, played: Played) -> Iterator[str
         if len(items) != len(others):
             yield f"{where}: {len(others)} items, expected {len(items)}: {others}"
             return
-        for place, (item, other) in enumerate(zip(items, others, strict=True), 1):
-            yield from _unlike(item, other, f"{where}[{place}]", played)
+        for index, (item, other) in enumerate(zip(items, others, strict=True), 1):
+            yield from _unlike(item, other, f"{where}[{index}]", played)
     elif (_filled(wanted, played) if isinstance(wanted, str) else wanted) != there:
         yield f"{where}: {there!r}, expected {wanted!r}"
 

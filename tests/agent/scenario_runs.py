@@ -1,7 +1,7 @@
-"""Scenarios: a folder with hooks in their own agent's format, the model's script, and what must come of it.
+"""Run scenarios: a directory with hooks in their own agent's format, the model's script, and the expected results.
 
-    scenarios/NAME/scenario.toml    what is done, and what is expected (records `Scenario` and `Play`)
-    scenarios/NAME/script.yaml      what the model says (`script` of a play names another one)
+        scenarios/NAME/scenario.toml    the steps, and the expected results (records `Scenario` and `Play`)
+    scenarios/NAME/script.yaml      the model's responses (`script` of a play names another one)
     scenarios/NAME/home/...         goes to the home of the run; programs in home/bin are found by their names
     scenarios/NAME/...              everything else goes to the project, which is the working directory
 
@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from tests.cli.run_cli import clean_env
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 from tests.warm_process import run_warm
 
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -35,7 +35,7 @@ class _Strict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ExpectedEvent(_Strict, frozen=True, kw_only=True):
-    """One event of the run. Maps are compared key by key: what is not named may be anything."""
+    """One event of the run. Maps are compared key by key: a key without an expectation may be anything."""
 
     event: str
     #: Which of the events of that name, from 1.
@@ -48,7 +48,7 @@ class ExpectedEvent(_Strict, frozen=True, kw_only=True):
 
 
 class ExpectedRequest(_Strict, frozen=True, kw_only=True):
-    """One request to the model. Texts are looked for in its system text and all its messages."""
+    """One request to the model. Texts may be in its system text or in any of its messages."""
 
     nth: int = 1
     model: str | None = None
@@ -64,7 +64,7 @@ class ExpectedRequest(_Strict, frozen=True, kw_only=True):
 
 
 class Play(_Strict, frozen=True, kw_only=True):
-    """One run of the command, and what is expected of it. What is left out is not looked at."""
+    """One run of the command, and its expected results. Whatever is left out is not checked."""
 
     prompts: tuple[str, ...] = ()
     #: Lines for an attended conversation; then there must be no prompts.
@@ -75,7 +75,7 @@ class Play(_Strict, frozen=True, kw_only=True):
     script: str = "script.yaml"
     #: A shell command that is run before it.
     before: str | None = None
-    #: With --print in place of --json: only exit, stdout, stderr and files can be expected.
+    #: With --print instead of --json: only exit, stdout, stderr and files can be expected.
     plain: bool = False
 
     exit: int = 0
@@ -116,7 +116,7 @@ class Scenario(_Strict, frozen=True, kw_only=True):
 
 
 class Played(Struct, frozen=True, kw_only=True):
-    """What one play came to. `document` is what --json printed."""
+    """The results of one play. `document` is what --json printed."""
 
     play: Play
     exit: int
@@ -139,17 +139,17 @@ def read_scenario(name: str) -> Scenario:
     return msgspec.convert(tomllib.loads(text), Scenario)
 
 
-def play_scenario(name: str, place: Path) -> list[Played]:
+def play_scenario(name: str, directory: Path) -> list[Played]:
     """Every play of a scenario, one after another, in a new home whose user trusts the new project in it."""
     scenario = read_scenario(name)
-    home, project = place / "home", place / "home" / "project"
+    home, project = directory / "home", directory / "home" / "project"
     given = SCENARIOS / name
     shutil.copytree(given, project, ignore=_NOT_FOR_THE_PROJECT)
     if (given / "home").is_dir():
         shutil.copytree(given / "home", home, dirs_exist_ok=True)
     for file, text in scenario.write.items():
         _write(file, text, home, project)
-    vouch_for(home, project)
+    trust_all_of(home, project)
     return [_play(each, given, home, project) for each in scenario.play]
 
 
@@ -195,7 +195,7 @@ def _path(name: str, home: Path, project: Path) -> Path:
 
 
 def agent_words(play: Play, given: Path, project: Path) -> list[str]:
-    """The command line of a play: in a project of one's own, as its user vouches."""
+    """Return the command line of a play: in the user's own project, which the user trusts."""
     words = ["agent", "--print" if play.plain else "--json", "--model", f"scripted:{given / play.script}"]
     words.append("--trust")
     for file in play.config:
@@ -212,7 +212,7 @@ def _write(file: str, text: str, home: Path, project: Path) -> None:
 
 
 def played_once(name: str, shared: Path) -> list[Played]:
-    """The plays of a scenario, played by whoever asks first: several tests look at the same runs."""
+    """Return the plays of a scenario; the first test that needs them plays them, and others reuse the runs."""
     place = shared / name
     kept = shared / f"{name}.json"
     try:

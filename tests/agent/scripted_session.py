@@ -1,4 +1,4 @@
-"""An agent in this process with a scripted model, and a home and a project of its own."""
+"""Run an agent in this process with a scripted model, and a new home and project."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -8,14 +8,14 @@ import msgspec
 
 from hookline import Engine
 from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
-from hookline.agent.hooks import EventLog, Fired
+from hookline.agent.hooks import EventLog, FiredEvent
 from hookline.agent.mcp import elicitation as questions
 from hookline.agent.mcp.servers import McpServers
-from hookline.agent.models.port import Request
+from hookline.agent.models.port import CompletionRequest
 from hookline.agent.models.scripted import Scripted, ScriptedModel
-from hookline.agent.ports import Asker, Confirmer, Question, Reply, Shown, UserPort
-from hookline.agent.session.session import Agent, PromptResult
-from hookline.agent.tools.base import Category, Tool, ToolReply, Workplace
+from hookline.agent.ports import Asker, Confirmer, PermissionPrompt, PermissionReply, Shown, UserPort
+from hookline.agent.session.session import Agent, PromptTurn
+from hookline.agent.tools.base import AgentTool, Category, ToolReply, Workplace
 from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
 from hookline.model.messages import ToolResult
@@ -53,13 +53,13 @@ class Seen:
 class Answers:
     """Answers questions in order and keeps them; out of answers it says no."""
 
-    def __init__(self, *replies: Reply) -> None:
+    def __init__(self, *replies: PermissionReply) -> None:
         self._replies = list(replies)
-        self.questions: list[Question] = []
+        self.questions: list[PermissionPrompt] = []
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: PermissionPrompt) -> PermissionReply:
         self.questions.append(question)
-        return self._replies.pop(0) if self._replies else Reply(allow=False, message="no")
+        return self._replies.pop(0) if self._replies else PermissionReply(allow=False, message="no")
 
 
 class Probe:
@@ -88,8 +88,8 @@ class Probe:
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         return None if isinstance(arguments.get("what"), str) else "`what` is missing"
 
-    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
-        del place
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+        del workplace
         self.calls.append(arguments)
         if self._does is not None:
             await self._does(arguments)
@@ -97,23 +97,23 @@ class Probe:
 
 
 class ScriptedSession:
-    """An agent with a scripted model: make it, use it with `async with`, look at it afterwards."""
+    """An agent with a scripted model: make it, use it with `async with`, inspect it afterwards."""
 
     def __init__(
         self,
-        place: Path,
+        directory: Path,
         script: Sequence[Say],
         *,
         hooks: Mapping[str, Any] | None = None,
         engine: bool = True,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[AgentTool] = (),
         asker: Asker | None = None,
         confirmer: Confirmer | None = None,
-        answers: questions.Answers | None = None,
+        answers: questions.ElicitationHandler | None = None,
         start: str | None = None,
         **wanted: Any,
     ) -> None:
-        self.home, self.project = place / "home", place / "home" / "project"
+        self.home, self.project = directory / "home", directory / "home" / "project"
         self.project.mkdir(parents=True, exist_ok=True)
         self.model = ScriptedModel([msgspec.convert(dict(each), Scripted) for each in script])
         self.seen = Seen()
@@ -129,7 +129,7 @@ class ScriptedSession:
         if self.engine is not None:
             self._load(self.engine, hooks)
         self._wanted: dict[str, Any] = {"allow": ("Probe",), "trust": True, **wanted}
-        #: Where the session begins; in the project, when nothing else is said.
+        #: Where the session begins; by default in the project.
         self._start = start or str(self.project)
         self._tools = tuple(tools)
         self._asker = asker
@@ -179,7 +179,7 @@ class ScriptedSession:
     def agent(self) -> Agent:
         return self.ready.agent
 
-    async def play(self, *prompts: str, wait: bool = True) -> PromptResult | None:
+    async def play(self, *prompts: str, wait: bool = True) -> PromptTurn | None:
         """Begin, if it has not begun yet, and play these prompts."""
         if not self.events("SessionStart"):
             await self.ready.begin()
@@ -188,14 +188,14 @@ class ScriptedSession:
         return await self.agent.run(wait=wait)
 
     @property
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[CompletionRequest]:
         return self.model.requests
 
     @property
     def fired(self) -> list[str]:
         return [fired.event for fired in self.log.fired]
 
-    def events(self, name: str) -> list[Fired]:
+    def events(self, name: str) -> list[FiredEvent]:
         return [fired for fired in self.log.fired if fired.event == name]
 
     def results(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""A place that all workers of one test run share."""
+"""Find a directory that all workers of one test run share."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 
 def shared_place(factory: pytest.TempPathFactory) -> Path:
-    """Each worker of a run has a base directory of its own; the one above it is the run's."""
+    """Return the directory above the workers' own base directories."""
     base = factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         base = base.parent

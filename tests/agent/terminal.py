@@ -1,4 +1,4 @@
-"""`hookline` at a pseudo-terminal of its own."""
+"""Run `hookline` at a new pseudo-terminal."""
 
 import fcntl
 import os
@@ -15,7 +15,7 @@ from tests.waiting import LONG
 
 
 class Terminal:
-    """The agent at a terminal of its own."""
+    """The agent at a new terminal."""
 
     def __init__(self, words: Sequence[str], project: Path, home: Path, columns: int = 100) -> None:
         self.pid, self._fd = pty.fork()

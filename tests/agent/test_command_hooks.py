@@ -28,22 +28,22 @@ Be careful.
 """
 
 
-def _stage(place: Path, skill: str, turns: int, folder: str = ".claude", **files: str) -> DialectSession:
+def _stage(place: Path, skill: str, turns: int, directory: str = ".claude", **files: str) -> DialectSession:
     script = [step for _ in range(turns) for step in (calls(call("Probe", what="it")), says("done"))]
     return DialectSession(
         place,
         script,
         dialect="claude-code",
         config=".claude/settings.json",
-        files={".claude/settings.json": "{}", f"{folder}/skills/careful/SKILL.md": skill, **files},
+        files={".claude/settings.json": "{}", f"{directory}/skills/careful/SKILL.md": skill, **files},
         tools=(Probe(),),
     )
 
 
-@pytest.mark.parametrize("folder", [".claude", ".hookline"])
-def test_they_are_asked_from_the_first_use_to_the_end_of_the_session(tmp_path: Path, folder: str) -> None:
+@pytest.mark.parametrize("directory", [".claude", ".hookline"])
+def test_they_are_asked_from_the_first_use_to_the_end_of_the_session(tmp_path: Path, directory: str) -> None:
     async def main() -> None:
-        async with _stage(tmp_path, _SKILL % "", 5, folder) as scripted:
+        async with _stage(tmp_path, _SKILL % "", 5, directory) as scripted:
             await scripted.play("before", "/careful", "after it", "/careful", "/clear", "after all")
         assert scripted.text("asked.txt") == "asked\n" * 3
         ran = [len(fired.runs) for fired in scripted.events("PreToolUse")]

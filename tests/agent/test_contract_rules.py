@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.ports import Reply
+from hookline.agent.ports import PermissionReply
 from hookline.agent.tools.base import ToolReply, Workplace
 from hookline.model.messages import User
 from tests.agent.dialect_session import DialectSession
@@ -18,19 +18,23 @@ _EXIT_2 = "printf '%s' '{\"reason\": \"not today\"}'; exit 2"
 _SEEN = 'echo "$DEEPSEEK_TOOL_NAME" >>seen.txt'
 
 
-def codewhale(place: Path, script: Sequence[Say], event: str, command: str, **more: Any) -> DialectSession:
+def codewhale(
+    directory: Path, script: Sequence[Say], event: str, command: str, **more: Any
+) -> DialectSession:
     entry = f"[[hooks.hooks]]\nevent = {json.dumps(event)}\ncommand = {json.dumps(command)}\n"
     return DialectSession(
-        place, script, dialect="codewhale", config="config.toml", files={"config.toml": entry}, **more
+        directory, script, dialect="codewhale", config="config.toml", files={"config.toml": entry}, **more
     )
 
 
-def gen_code(place: Path, script: Sequence[Say], event: str, command: str, **more: Any) -> DialectSession:
+def gen_code(directory: Path, script: Sequence[Say], event: str, command: str, **more: Any) -> DialectSession:
     options = more.pop("options", {})
     hook = {"type": "command", "command": command, **options}
     settings = json.dumps({"hooks": {event: [{"hooks": [hook]}]}})
     config = ".gen/settings.json"
-    return DialectSession(place, script, dialect="gen-code", config=config, files={config: settings}, **more)
+    return DialectSession(
+        directory, script, dialect="gen-code", config=config, files={config: settings}, **more
+    )
 
 
 def _answers(event: str, **said: Any) -> str:
@@ -42,11 +46,11 @@ def _answers(event: str, **said: Any) -> str:
 def test_r_cw_15_a_blocked_message_leaves_no_trace_and_is_given_back(tmp_path: Path) -> None:
     async def main() -> None:
         async with codewhale(tmp_path, [says("hi")], "message_submit", _EXIT_2) as scripted:
-            told = await scripted.play("tell them everything")
+            received = await scripted.play("tell them everything")
             assert not scripted.agent.busy
-        assert told is not None
-        assert (told.status, told.why, told.turn) == ("blocked", "not today", None)
-        assert told.rejected_text == "tell them everything"
+        assert received is not None
+        assert (received.status, received.why, received.turn) == ("blocked", "not today", None)
+        assert received.rejected_text == "tell them everything"
         assert scripted.requests == []
         assert scripted.agent.conversation.messages == []
         assert scripted.seen.texts("blocked") == ["not today"]
@@ -79,7 +83,7 @@ def test_r_cw_21_no_hook_sees_a_call_that_fails_an_earlier_check(
         script = [calls(use), calls(call("Read", file_path="config.toml")), says("done")]
         async with codewhale(tmp_path, script, "tool_call_before", _SEEN, **given) as scripted:
             await scripted.play("go")
-        # The call after it shows that the hook is in force, where the budget lets there be one.
+        # The call after it shows that the hook is active, if the budget allows a further call.
         assert scripted.text("seen.txt") == ("" if "max_tool_calls" in more else "read\n")
 
     asyncio.run(main())
@@ -91,13 +95,13 @@ def test_r_cw_30_an_ask_is_asked_for_tools_that_run_by_themselves_and_no_grant_t
     async def main() -> None:
         asking = 'printf \'%s\' \'{"decision": "ask", "reason": "look first"}\''
         read = calls(call("Read", file_path="config.toml"))
-        person = Answers(Reply(allow=True, always=True), Reply(allow=True))
+        person = Answers(PermissionReply(allow=True, always=True), PermissionReply(allow=True))
         async with codewhale(
             tmp_path, [read, read, says("done")], "tool_call_before", asking, asker=person
         ) as scripted:
-            told = await scripted.play("go")
-        assert told is not None
-        assert told.status == "completed"
+            received = await scripted.play("go")
+        assert received is not None
+        assert received.status == "completed"
         assert [question.reason for question in person.questions] == ["look first", "look first"]
 
     asyncio.run(main())
@@ -146,7 +150,7 @@ def test_r_gc_18_a_hooks_allow_beats_no_rule_and_no_protected_place(
     use: Say, more: Mapping[str, Any], asked: int, tmp_path: Path
 ) -> None:
     async def main() -> None:
-        person = Answers(Reply(allow=False))
+        person = Answers(PermissionReply(allow=False))
         allow = _answers("PreToolUse", permissionDecision="allow")
         async with gen_code(
             tmp_path, [calls(use), says("done")], "PreToolUse", allow, asker=person, **more
@@ -164,14 +168,14 @@ class Patient(Probe):
 
     scripted: "DialectSession | None" = None
 
-    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
         while (
             self.scripted is not None
             and self.scripted.engine is not None
             and len(self.scripted.engine.background)
         ):
             await asyncio.sleep(0.01)
-        return await super().run(arguments, place)
+        return await super().run(arguments, workplace)
 
 
 def test_r_gc_29_a_wake_comes_when_the_agent_is_idle_after_the_users_messages_and_in_order(

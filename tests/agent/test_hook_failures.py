@@ -1,13 +1,13 @@
 """Hooks that fail in a session of the real agent: what they wrote to stderr reaches the user, in every format."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from hookline.dialects.registry import standard_dialects
+from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from tests.agent.scripted_session import says
+from tests.agents import AGENTS
 from tests.cli.run_cli import Ran, run_cli
 
 _WAYS = {
@@ -16,45 +16,13 @@ _WAYS = {
 }
 
 
-def _groups(line: str, event: str = "UserPromptSubmit") -> str:
-    return json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": line}]}]}})
-
-
-def _gemini(line: str) -> str:
-    return _groups(line, "BeforeAgent")
-
-
-def _codewhale(line: str) -> str:
-    return f'[[hooks.hooks]]\nevent = "message_submit"\ncommand = {json.dumps(line)}\n'
-
-
-def _reasonix(line: str) -> str:
-    return json.dumps({"hooks": {"UserPromptSubmit": [{"command": line}]}})
-
-
-def _docker_agent(line: str) -> str:
-    hooks = {"user_prompt_submit": [{"type": "command", "command": line}]}
-    return json.dumps({"agents": {"root": {"model": "none", "hooks": hooks}}})
-
-
-#: How a hook on a prompt is written: the file, and its text.
-_FORMATS: dict[str, tuple[str, Callable[[str], str]]] = {
-    "claude-code": ("settings.json", _groups),
-    "gen-code": ("settings.json", _groups),
-    "codewhale": ("config.toml", _codewhale),
-    "reasonix": ("settings.json", _reasonix),
-    "docker-agent": ("agent.yaml", _docker_agent),
-    "codex": ("hooks.json", _groups),
-    "gemini-cli": ("settings.json", _gemini),
-    "native": ("hooks.json", _groups),
-}
-
-
-def _run(place: Path, dialect: str, line: str, *words: str) -> Ran:
-    project = place / "home" / "project"
+def _run(directory: Path, dialect: str, line: str, *words: str) -> Ran:
+    project = directory / "home" / "project"
     project.mkdir(parents=True)
-    file, text = _FORMATS[dialect]
-    (project / file).write_text(text(line))
+    agent = AGENTS[dialect]
+    suffix = agent.file.rpartition(".")[2] if dialect != OWN_FORMAT else "json"
+    file = f"hooks.{suffix}"
+    (project / file).write_text(agent.written(agent.prompt, line))
     (project / "script.json").write_text(json.dumps([says("an answer")]))
     given = ["agent", "--model", "scripted:script.json", "--dialect", dialect, "--config", file, *words]
     return run_cli(given, project, project.parent)

@@ -191,12 +191,12 @@ def test_includes_of_a_trusted_project_are_told_with_the_file_that_has_them(site
     played = site.play()
     assert "Short sentences." in played.sent
     assert "Deeper." in played.sent
-    told = [
+    received = [
         (each["file_path"], each.get("parent_file_path"), each["load_reason"], each["memory_type"])
         for each in played.payloads("InstructionsLoaded")
     ]
     root = site.project
-    assert told == [
+    assert received == [
         (f"{root}/AGENTS.md", None, "session_start", "Project"),
         (f"{root}/docs/style.md", f"{root}/AGENTS.md", "include", "Project"),
         (f"{root}/deeper.md", f"{root}/docs/style.md", "include", "Project"),

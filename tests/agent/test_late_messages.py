@@ -34,7 +34,7 @@ def test_seed001_text_of_an_async_hook_reaches_the_model_with_the_next_request(t
             texts = [message.text for message in second.messages if isinstance(message, User)]
             assert texts == ["go", "late but true"]
             # The agent did not wait for it where it was started.
-            assert scripted.events("UserPromptSubmit")[0].runs[0].status == "detached"
+            assert scripted.events("UserPromptSubmit")[0].runs[0].status == "background"
 
     asyncio.run(main())
 
@@ -46,9 +46,9 @@ def test_seed001_late_text_that_comes_when_the_turn_is_over_waits_for_the_next_p
         async with ScriptedSession(
             tmp_path, [says("one"), says("two")], hooks=on("UserPromptSubmit", late)
         ) as scripted:
-            told = await scripted.play("first")
-            assert told is not None
-            assert told.text == "one", "late text is no reason to go on"
+            received = await scripted.play("first")
+            assert received is not None
+            assert received.text == "one", "late text is no reason to go on"
             await until(lambda: len(scripted.agent.hooks.inbox))
             await scripted.play("second")
             assert "late but true" in str(scripted.requests[1].messages)
@@ -78,9 +78,9 @@ def test_seed001_a_rewake_hook_that_finds_nothing_is_silent(tmp_path: Path) -> N
 
     async def main() -> None:
         async with ScriptedSession(tmp_path, [says("one")], hooks=hooks) as scripted:
-            told = await scripted.play("go")
-            assert told is not None
-            assert told.text == "one"
+            received = await scripted.play("go")
+            assert received is not None
+            assert received.text == "one"
             assert scripted.fired.count("TurnStart") == 1
 
     asyncio.run(main())
@@ -116,9 +116,9 @@ def test_seed001_a_wake_while_a_turn_runs_waits_until_the_agent_is_idle(tmp_path
 
         scripted = ScriptedSession(tmp_path, script, hooks=hooks, tools=[Probe(does=until_it_is_there)])
         async with scripted:
-            told = await scripted.play("go")
-            assert told is not None
-            assert told.text == "mended"
+            received = await scripted.play("go")
+            assert received is not None
+            assert received.text == "mended"
             assert "found it" not in str(scripted.requests[1].messages)
             assert "found it" in str(scripted.requests[2].messages)
             assert scripted.fired.count("TurnSettled") == 2
@@ -127,7 +127,7 @@ def test_seed001_a_wake_while_a_turn_runs_waits_until_the_agent_is_idle(tmp_path
 
 
 def test_seed001_an_agent_that_waits_for_its_user_is_woken(tmp_path: Path) -> None:
-    """A real conversation: nothing is typed, and yet the agent goes on."""
+    """Hold a real conversation: the user types nothing, and yet the agent continues."""
     project = tmp_path / "home" / "project"
     project.mkdir(parents=True)
     scan = "until [ -e gate ]; do sleep 0.02; done; echo 'a hole in line 3' >&2; exit 2"

@@ -1,4 +1,4 @@
-"""Conversations by lines, also such as end at the wrong moment."""
+"""Test conversations by lines, also those that end at the wrong time."""
 
 import asyncio
 import os
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hookline.agent.ports import Question, Reply
-from hookline.agent.session.session import PromptResult
-from hookline.cli.commands.agent.conversation import Conversation, LineAsker, LineInput
+from hookline.agent.ports import PermissionPrompt, PermissionReply
+from hookline.agent.session.session import PromptTurn
+from hookline.cli.commands.agent.line_conversation import LineAsker, LineConversation, LineInput
 from hookline.engine.background import LateMessage
 from tests.agent.scripted_session import Say, ScriptedSession, call, calls, says
 from tests.waiting import until
@@ -28,7 +28,7 @@ class Typing:
         del text
         self.asked.set()
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: PermissionPrompt) -> PermissionReply:
         return await self.asker.ask(question)
 
     def types(self, text: str) -> None:
@@ -41,21 +41,21 @@ class Typing:
         os.close(self._reads)
 
 
-def _ignore(told: PromptResult) -> None:
-    del told
+def _ignore(received: PromptTurn) -> None:
+    del received
 
 
 def _conversing(
     scripted: ScriptedSession, typing: Typing, *, eager: bool
-) -> "asyncio.Future[PromptResult | None]":
-    talk = Conversation(scripted.agent, typing.lines, typing.asker, _ignore, eager=eager)
+) -> "asyncio.Future[PromptTurn | None]":
+    talk = LineConversation(scripted.agent, typing.lines, typing.asker, _ignore, eager=eager)
     return asyncio.ensure_future(asyncio.wait_for(talk.run(), 60))
 
 
-def _asked(place: Path, script: Sequence[Say], leave_first: bool) -> ScriptedSession:
+def _asked(directory: Path, script: Sequence[Say], leave_first: bool) -> ScriptedSession:
     async def main() -> ScriptedSession:
         typing = Typing()
-        async with ScriptedSession(place, script, asker=typing) as scripted:
+        async with ScriptedSession(directory, script, asker=typing) as scripted:
             typing.types("go\n")
             if leave_first:
                 typing.leaves()
@@ -63,10 +63,10 @@ def _asked(place: Path, script: Sequence[Say], leave_first: bool) -> ScriptedSes
             if not leave_first:
                 await typing.asked.wait()
                 typing.leaves()
-            told = await conversing
-            assert told is not None
-            assert told.status == "blocked"
-            assert "the input has ended" in told.why
+            received = await conversing
+            assert received is not None
+            assert received.status == "blocked"
+            assert "the input has ended" in received.why
         typing.over()
         return scripted
 
@@ -90,18 +90,18 @@ def test_a_wake_and_a_line_may_come_at_the_same_moment(tmp_path: Path) -> None:
             typing.types("first\nsecond\n")
             typing.leaves()
 
-            def wakes(told: PromptResult) -> None:
-                del told
+            def wakes(received: PromptTurn) -> None:
+                del received
                 if scripted.agent.turns == 1:
                     # Too many in a row by now: they stay where they are, and so does the line.
                     scripted.agent.hooks.inbox.put(LateMessage(kind="wake", text="again"))
                     scripted.agent.hooks.inbox.put(LateMessage(kind="wake", text="and again"))
 
             scripted.agent.settings = scripted.agent.settings.__class__(model="scripted", most_wakes=0)
-            talk = Conversation(scripted.agent, typing.lines, typing.asker, wakes, eager=False)
-            told = await asyncio.wait_for(talk.run(), 60)
-            assert told is not None
-            assert told.text == "two"
+            talk = LineConversation(scripted.agent, typing.lines, typing.asker, wakes, eager=False)
+            received = await asyncio.wait_for(talk.run(), 60)
+            assert received is not None
+            assert received.text == "two"
         typing.over()
 
     asyncio.run(main())

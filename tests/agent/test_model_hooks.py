@@ -44,9 +44,9 @@ _HOOKS: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = 
 HOOKS = pytest.mark.parametrize("hook", _HOOKS)
 
 
-def _played(place: Path, hook: str, answer: str) -> tuple[dict[str, Any], bool]:
+def _played(directory: Path, hook: str, answer: str) -> tuple[dict[str, Any], bool]:
     """The document of a session in which a model answers the hook like this; and whether the call was made."""
-    project = place / "home" / "project"
+    project = directory / "home" / "project"
     project.mkdir(parents=True)
     file, document, _deny, _pass = _HOOKS[hook]
     (project / file).write_text(json.dumps(document))
@@ -121,6 +121,6 @@ def _fails(hook: str, answer: str, tmp_path: Path) -> None:
         assert run["reason"]
     else:
         assert made
-        assert run["passed_without_answer"]
+        assert run["failed_open"]
         assert len(said) == 1
         assert "gave no answer" in said[0]

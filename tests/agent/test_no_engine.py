@@ -1,4 +1,4 @@
-"""The loop runs with no engine at all: hooks are a port, and nobody need be behind it."""
+"""Test the loop with no engine at all: hooks are a port, and it may be empty."""
 
 import asyncio
 import subprocess
@@ -45,9 +45,9 @@ def test_an_agent_is_built_from_its_parts_and_plays_a_turn_without_an_engine(tmp
             )
         )
         await agent.start()
-        told = await agent.play("go")
+        received = await agent.play("go")
         await agent.end()
-        assert (told.status, told.text) == ("completed", "done")
+        assert (received.status, received.text) == ("completed", "done")
         assert probe.calls == [{"what": "this"}]
         assert [each.text for each in agent.conversation.messages if isinstance(each, ToolResult)] == [
             "done: this"
@@ -72,9 +72,9 @@ def test_everything_around_it_works_without_an_engine_too(tmp_path: Path) -> Non
             tmp_path, script, engine=False, tools=[Probe()], allow=("Probe", "Bash"), add_date=True
         )
         async with scripted:
-            told = await scripted.play("go", "/compact", "/mode plan", "/clear", "go on")
-            assert told is not None
-            assert told.text == "on"
+            received = await scripted.play("go", "/compact", "/mode plan", "/clear", "go on")
+            assert received is not None
+            assert received.text == "on"
             assert scripted.engine is None
         assert all(fired.runs == [] for fired in scripted.log.fired)
         assert scripted.fired.count("SessionEnd") == 2
@@ -83,7 +83,7 @@ def test_everything_around_it_works_without_an_engine_too(tmp_path: Path) -> Non
 
 
 def test_the_agents_parts_do_not_load_the_engines_configuration(tmp_path: Path) -> None:
-    """A host that has hooks of its own behind the port pays for no dialect, no YAML and no network."""
+    """A host with its own hooks behind the port loads no dialect, no YAML and no network."""
     heavy = [
         "yaml",
         "httpx",

@@ -1,11 +1,11 @@
-"""The agent without a screen: what is on stdout, what is on stderr, and how questions are asked."""
+"""Test the agent without a screen: what is on stdout, what is on stderr, and how it asks questions."""
 
 import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
-from hookline.agent.ports import Question, Reply
+from hookline.agent.ports import PermissionPrompt, PermissionReply
 from tests.agent.scripted_session import Answers, ScriptedSession, call, calls, says
 from tests.cli.run_cli import Ran, run_cli
 
@@ -22,8 +22,8 @@ args = ["a person must look at prices"]
 """
 
 
-def _run(place: Path, script: list[Any], *words: str, stdin: str = "", hooks: str = "") -> Ran:
-    project = place / "home" / "project"
+def _run(directory: Path, script: list[Any], *words: str, stdin: str = "", hooks: str = "") -> Ran:
+    project = directory / "home" / "project"
     project.mkdir(parents=True, exist_ok=True)
     (project / "script.json").write_text(json.dumps(script))
     (project / "hooks.toml").write_text(hooks)
@@ -81,7 +81,7 @@ def test_a_question_shows_the_difference_who_asks_and_where_that_is_written(tmp_
         "  1 yes\n"
         f"  2 yes, for this session: Edit(/{tmp_path / 'home/project/shop.py'})\n"
         "  3 no, and stop the turn\n"
-        "  4 no, and the agent is told why: 4 WHY\n"
+        "  4 no, with a reason for the agent: 4 WHY\n"
         "  answer with the number of a choice"
     )
     assert "denied: not on a Friday" in question
@@ -152,10 +152,12 @@ def test_a_rewrite_a_denial_and_added_text_are_shown_with_their_hook(tmp_path: P
 
 
 def test_a_no_with_words_lets_the_model_go_on_and_a_no_alone_ends_the_turn(tmp_path: Path) -> None:
-    replies = Answers(Reply(allow=False, message="not this one", go_on=True), Reply(allow=False))
+    replies = Answers(
+        PermissionReply(allow=False, message="not this one", go_on=True), PermissionReply(allow=False)
+    )
     script = [calls(call("Bash", command="ls")), calls(call("Bash", command="ls")), says("never")]
 
-    async def main() -> tuple[list[Question], str]:
+    async def main() -> tuple[list[PermissionPrompt], str]:
         async with ScriptedSession(tmp_path, script, asker=replies) as scripted:
             result = await scripted.play("go")
             assert result is not None

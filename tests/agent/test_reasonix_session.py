@@ -15,7 +15,7 @@ _LOG = "cat >>seen.jsonl"
 
 
 def _session(
-    place: Path, script: Sequence[Say], hooks: dict[str, str | list[str]], **more: Any
+    directory: Path, script: Sequence[Say], hooks: dict[str, str | list[str]], **more: Any
 ) -> DialectSession:
     entries = {
         event: [{"command": each} for each in ([commands] if isinstance(commands, str) else commands)]
@@ -23,7 +23,9 @@ def _session(
     }
     settings = json.dumps({"hooks": entries}, indent=2)
     config = ".reasonix/settings.json"
-    return DialectSession(place, script, dialect="reasonix", config=config, files={config: settings}, **more)
+    return DialectSession(
+        directory, script, dialect="reasonix", config=config, files={config: settings}, **more
+    )
 
 
 def test_a_session_start_hook_that_prints_nothing_leaves_the_system_prompt_byte_for_byte(
@@ -74,9 +76,9 @@ def test_of_each_session_start_hook_4096_characters_are_kept(tmp_path: Path) -> 
 def test_a_session_start_hook_that_fails_is_a_warning_the_user_sees(tmp_path: Path) -> None:
     async def main() -> None:
         async with _session(tmp_path, [says("hi")], {"SessionStart": "echo broken >&2; exit 3"}) as scripted:
-            told = await scripted.play("hello")
-        assert told is not None
-        assert told.status == "completed"
+            received = await scripted.play("hello")
+        assert received is not None
+        assert received.status == "completed"
         assert any("SessionStart" in text and "broken" in text for text in scripted.seen.texts("warning"))
         assert scripted.requests[0].system == SYSTEM
 
@@ -87,9 +89,9 @@ def test_a_turn_start_block_warns_stores_nothing_and_calls_no_model(tmp_path: Pa
     async def main() -> None:
         hooks: dict[str, str | list[str]] = {"TurnStart": "echo 'over budget' >&2; exit 2"}
         async with _session(tmp_path, [says("hi")], hooks) as scripted:
-            told = await scripted.play("hello")
-        assert told is not None
-        assert (told.status, told.why) == ("blocked", "over budget")
+            received = await scripted.play("hello")
+        assert received is not None
+        assert (received.status, received.why) == ("blocked", "over budget")
         assert scripted.requests == []
         assert scripted.agent.conversation.messages == []
         assert "over budget" in scripted.seen.texts("warning")
@@ -133,9 +135,9 @@ def test_no_turn_end_for_a_turn_that_was_interrupted(tmp_path: Path) -> None:
             while not scripted.requests:
                 await asyncio.sleep(0.01)
             assert scripted.agent.interrupt()
-            told = await playing
-        assert told is not None
-        assert told.status == "interrupted"
+            received = await playing
+        assert received is not None
+        assert received.status == "interrupted"
         assert "TurnEnd" not in scripted.fired
         assert scripted.text("seen.jsonl") == ""
         # Its Stop fires after an interrupted turn as well.
@@ -147,9 +149,9 @@ def test_no_turn_end_for_a_turn_that_was_interrupted(tmp_path: Path) -> None:
 def test_no_turn_end_for_an_empty_answer(tmp_path: Path) -> None:
     async def main() -> None:
         async with _session(tmp_path, [says("")], {"TurnEnd": f"{_LOG}; exit 2"}) as scripted:
-            told = await scripted.play("hello")
-        assert told is not None
-        assert told.status == "completed"
+            received = await scripted.play("hello")
+        assert received is not None
+        assert received.status == "completed"
         assert "TurnEnd" not in scripted.fired
         assert any("empty answer" in text for text in scripted.seen.texts("warning"))
 
@@ -162,9 +164,9 @@ def test_blocks_of_a_turn_that_ended_otherwise_are_not_counted_in_the_next(tmp_p
         # Two blocks, then an answer no gate sees; in the next turn two more, and then a good one.
         script = [says("bad"), says("bad"), says(""), says("bad"), says("bad"), says("good")]
         async with _session(tmp_path, script, hooks) as scripted:
-            told = await scripted.play("one", "two")
-        assert told is not None
-        assert (told.status, told.text) == ("completed", "good")
+            received = await scripted.play("one", "two")
+        assert received is not None
+        assert (received.status, received.text) == ("completed", "good")
         blocked = [fired.outcome.blocked for fired in scripted.events("TurnEnd")]
         assert blocked == [True, True, True, True, False]
 

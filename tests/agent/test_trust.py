@@ -1,4 +1,4 @@
-"""What a project brings to the agent waits for the user's own word, in real runs without a terminal."""
+"""Test that what a project brings to the agent waits for the user's approval, in real runs without a terminal."""
 
 import asyncio
 import json
@@ -10,11 +10,11 @@ import pytest
 from hookline.agent.mcp.config import find_servers
 from hookline.agent.project_items import project_items
 from hookline.trust.items import group_hashes
-from hookline.trust.trust import Options, Trust
+from hookline.trust.trust import Trust, TrustOptions
 from tests.agent.mcp.http_server import serving
 from tests.agent.scripted_session import ScriptedSession
 from tests.cli.run_cli import Ran, run_cli
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 
 def _prompt_hook(command: str) -> str:
@@ -43,10 +43,10 @@ _HOOKS = {
 
 
 class Project:
-    """A user's home, and a project of somebody else."""
+    """Make a user's home, and a project of someone else."""
 
-    def __init__(self, place: Path) -> None:
-        self.home, self.root = place / "home", place / "project"
+    def __init__(self, directory: Path) -> None:
+        self.home, self.root = directory / "home", directory / "project"
         self.home.mkdir()
         self.root.mkdir()
         self.write("script.json", '[{"text": "done"}]')
@@ -76,7 +76,7 @@ def test_hooks_of_every_dialect_do_not_run_and_one_line_says_so(project: Project
     ran = project.agent()
     assert [name for name in _HOOKS if (project.root / name).exists()] == []
     assert (ran.status, ran.stdout) == (0, "done\n")
-    (line,) = [each for each in ran.stderr.splitlines() if "hookline trust" in each]
+    (line,) = [each for each in ran.stderr.splitlines() if "not trusted, so not used" in each]
     assert "6 hooks" in line
     assert all(file in line for file, _ in _HOOKS.values())
     project.agent("--print", "hello", "--trust")
@@ -85,7 +85,7 @@ def test_hooks_of_every_dialect_do_not_run_and_one_line_says_so(project: Project
 
 def test_directories_of_the_users_own_settings_need_no_word(project: Project) -> None:
     project.write(".hookline/hooks.json", _ENTRY)
-    vouch_for(project.home, project.root.parent)
+    trust_all_of(project.home, project.root.parent)
     ran = project.agent()
     assert project.hook_ran
     assert "trust" not in ran.stderr
@@ -152,8 +152,8 @@ def test_a_server_of_the_project_takes_no_place_of_the_users(project: Project) -
     assert list(found.untrusted) == ["one", "two"]
     assert [spec.trusted for spec in found.specs] == [None, None, None]
     assert any("three is not a table" in str(each) for each in found.diagnostics)
-    vouched = Trust(str(project.root), env, Options(trusts_all=True))
-    assert [spec.command for spec in find_servers(str(project.root), env, (), vouched).specs] == [
+    trusted = Trust(str(project.root), env, TrustOptions(trusts_all=True))
+    assert [spec.command for spec in find_servers(str(project.root), env, (), trusted).specs] == [
         ("x",),
         ("mine",),
     ]
@@ -247,9 +247,9 @@ Do it.
 """
 
 
-@pytest.mark.parametrize("folder", [".claude", ".hookline"])
-def test_hooks_of_a_command_do_not_join_untrusted(folder: str, project: Project) -> None:
-    project.write(f"{folder}/skills/x/SKILL.md", _SKILL)
+@pytest.mark.parametrize("directory", [".claude", ".hookline"])
+def test_hooks_of_a_command_do_not_join_untrusted(directory: str, project: Project) -> None:
+    project.write(f"{directory}/skills/x/SKILL.md", _SKILL)
     project.write("script.json", [{"text": "done"}] * 2)
     ran = project.agent("--print", "/x", "hello")
     assert not project.hook_ran

@@ -1,4 +1,4 @@
-"""The question about a project at a terminal, before anything of it acts."""
+"""Test the question about a project at a terminal, before anything of it runs."""
 
 import asyncio
 import json
@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.agent.front import Choice
-from hookline.cli.commands.agent.conversation import LineAsker, LineInput
+from hookline.agent.user_interface import Choice
+from hookline.cli.commands.agent.line_conversation import LineAsker, LineInput
 from hookline.cli.commands.agent.plain import LineFront, ProgressLines
 from hookline.cli.commands.agent.trust_question import Answer, ask_about
-from hookline.cli.commands.agent.untrusted import Waiting, waiting_in
-from hookline.trust.trust import Options
+from hookline.cli.commands.agent.untrusted import UntrustedItems, waiting_in
+from hookline.trust.trust import TrustOptions
 from tests.agent.terminal import Terminal
 from tests.cli.run_cli import run_cli
 
@@ -28,8 +28,8 @@ _QUESTION = "4 show all of it"
 
 
 class Project:
-    def __init__(self, place: Path) -> None:
-        self.home, self.root = place / "home", place / "project"
+    def __init__(self, directory: Path) -> None:
+        self.home, self.root = directory / "home", directory / "project"
         self.write(".hookline/hooks.toml", _HOOKS)
         self.write("start.sh", "touch ran\n")
         self.write("script.json", '[{"text": "done"}]')
@@ -39,10 +39,10 @@ class Project:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
-    def waiting(self) -> Waiting:
-        """What waits for the user's word, as the agent finds it."""
+    def waiting(self) -> UntrustedItems:
+        """Return what waits for the user's approval, as the agent finds it."""
         engine = Engine()
-        trust = engine.trust_in(str(self.root), Options())
+        trust = engine.trust_in(str(self.root), TrustOptions())
         loaded = engine.loader.directory(str(self.root), trust=trust)
         engine.use(loaded)
         return waiting_in(str(self.root), engine, trust, loaded, None, hooks=True)
@@ -110,7 +110,7 @@ class Asked(LineFront):
         return await self._asks.choose(title, body, choices)
 
 
-def _asked(waiting: Waiting, *typed: str) -> tuple[Answer, list[str]]:
+def _asked(waiting: UntrustedItems, *typed: str) -> tuple[Answer, list[str]]:
     front = Asked(typed)
     return asyncio.run(ask_about(waiting, front)), front.said
 

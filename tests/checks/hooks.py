@@ -1,4 +1,4 @@
-"""Hooks as a file would give them, for checks to look at."""
+"""Make hooks as a file would, for the tests of checks."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from hookline import Engine
 from hookline.checks.context import CheckContext
 from hookline.config.load import Loaded
 from hookline.extending import standard_handlers
-from hookline.matching.shell import ShellReader
+from hookline.shell import ShellReader
 
 
 def here(cwd: Path, **env: str) -> CheckContext:

@@ -57,14 +57,14 @@ def test_what_guards_nothing_does_not_fail_open(tmp_path: Path, event: str) -> N
     assert list(fails_open(loaded, here(tmp_path))) == []
 
 
-#: What a command runs, and the weight of what is said about its failing open, at a tool call and at a prompt.
+#: The command, and the severity of the finding that it fails open, at a tool call and at a prompt.
 GUARDS = (
-    ("grep -q -e --force && exit 2; exit 0", "warning", "info"),
-    ("""jq -c '{decision: "block", reason: .tool_name}'""", "warning", "info"),
-    ("python3 judge.py", "warning", "info"),
-    ("./guard.sh", "warning", "info"),
-    ("node deny.mjs", "warning", "info"),
-    ("uvx no-secrets", "warning", "info"),
+    ("grep -q -e --force && exit 2; exit 0", "info", "info"),
+    ("""jq -c '{decision: "block", reason: .tool_name}'""", "info", "info"),
+    ("python3 judge.py", "info", "info"),
+    ("./guard.sh", "info", "info"),
+    ("node deny.mjs", "info", "info"),
+    ("uvx no-secrets", "info", "info"),
     ("company-hooks pre", "info", None),
     ("rc=$(company-hooks pre); exit $rc", "info", None),
     ('echo "Branch: $(git branch --show-current)"', None, None),
@@ -222,7 +222,8 @@ def test_errors_come_first_and_in_the_order_of_their_lines(tmp_path: Path) -> No
 def test_every_event_of_the_table_can_be_asked_about(tmp_path: Path) -> None:
     engine = looking()
     for event in EVENTS.values():
-        hook = engine.make_hook(event, "true", name="x")
+        matcher = "git" if event.name == "ExecStart" else None  # it fires for every program
+        hook = engine.make_hook(event, "true", matcher=matcher, name="x")
         assert uses_text(hook, "some words") in (True, False)
 
 

@@ -1,4 +1,4 @@
-"""What a command line starts, as far as it is certain."""
+"""Test what a command line starts, as far as it is certain."""
 
 from pathlib import Path
 
@@ -31,14 +31,20 @@ def starts(project: Path, command: str) -> list[tuple[str, str]]:
         ("sh x", [("name", "sh")]),
         ("if ./check.sh; then exit 2; fi", [("file", "./check.sh")]),
         ("! grep -q x || exit 2", [("name", "grep")]),
-        ("./a.sh | ./b.sh", [("file", "./a.sh")]),
+        ("./a.sh | ./b.sh", [("file", "./a.sh"), ("file", "./b.sh")]),
+        ("cd x && nosuch; y", [("name", "cd"), ("name", "nosuch"), ("name", "y")]),
+        ("cd x && ./a.sh", [("name", "cd")]),
+        ("command -v x && x", [("name", "command")]),
+        ("x || ./y.sh", [("name", "x")]),
+        ("npx prettier .", [("name", "npx")]),
+        ("jq . | xargs nosuch", [("name", "jq"), ("name", "xargs"), ("name", "nosuch")]),
         ("$TOOL x", []),
         ('"$(which jq)" .', [("name", "which")]),
         ("for", []),
         ("a" * 70_000, []),
     ],
 )
-def test_the_first_program_and_its_script(
+def test_the_programs_that_run_and_their_scripts(
     tmp_path: Path, command: str, expected: list[tuple[str, str]]
 ) -> None:
     assert starts(tmp_path, command) == expected

@@ -1,4 +1,4 @@
-"""Which Python hooks cannot run warm, as `doctor` says it."""
+"""Test which Python hooks cannot run warm, as `doctor` reports it."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="t
         ('python3 "$CLAUDE_PROJECT_DIR/.claude/hooks/guard.py"', None),
         ("python3 guard.py | tee log", "its line is more than one simple command"),
         ("cat | python3 guard.py", "its line is more than one simple command"),
-        ("uv run guard.py", "uv is no Python interpreter"),
+        ("uv run guard.py", "uv is not a Python interpreter"),
         ("jq .", None),
         ("node guard.js", None),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hookline.cli.commands.doctor.report import DoctorDocument, ProblemDocument, as_document
 from hookline.cli.commands.doctor.run import examine
 from hookline.cli.main import build_parser
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -22,7 +22,7 @@ class DoctorCase:
         self.project = top / "project"
         self.home.mkdir(parents=True, exist_ok=True)
         self.project.mkdir(parents=True, exist_ok=True)
-        vouch_for(self.home, self.project)
+        trust_all_of(self.home, self.project)
         monkeypatch.setenv("HOME", str(self.home))
         monkeypatch.setenv("PATH", path)
         agents = ("CLAUDE_CONFIG_DIR", "REASONIX_HOME", "CODEX_HOME", "GEMINI_CLI_HOME")

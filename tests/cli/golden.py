@@ -1,4 +1,4 @@
-"""Texts as they were last approved. HOOKLINE_GOLDEN=write takes what is printed now as approved."""
+"""Compare texts with the approved ones. HOOKLINE_GOLDEN=write approves the current output."""
 
 import os
 import re
@@ -21,11 +21,14 @@ _VARIES = (
     (re.compile(r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b"), "TIME"),
     (re.compile(r'("(?:at|\w+_ms)": )[\d.e+-]+'), r"\g<1>0.0"),
     (re.compile(r'("run_id": )"[^"]*"'), r'\g<1>"ID"'),
+    # What the machine can do, and why not more.
+    (re.compile(r"^Exec guard: .*(?:\n.+)*", re.MULTILINE), "Exec guard: LEVEL"),
+    (re.compile(r'("exec_guard": )\{[^}]*\}'), r"\g<1>{}"),
 )
 
 
 def normalised(text: str, places: Mapping[str, str] | None = None) -> str:
-    """Without durations, dates and temporary folders; `places` says what else stands for what."""
+    """Replace durations, dates and temporary directories; `places` names further replacements."""
     for place in sorted(places or {}, key=len, reverse=True):
         text = text.replace(place, (places or {})[place])
     for pattern, stands_for in _VARIES:
@@ -34,7 +37,7 @@ def normalised(text: str, places: Mapping[str, str] | None = None) -> str:
 
 
 def check_golden(name: str, text: str, places: Mapping[str, str] | None = None) -> None:
-    """The text is what tests/cli/golden/NAME holds, but for what differs from run to run.
+    """Compare the text with tests/cli/golden/NAME, except for what differs from run to run.
 
     Print into `run_cli.place()`, not into tmp_path: its path is equally long every time.
     """

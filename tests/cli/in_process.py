@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from hookline.cli.main import run
 from tests.cli.run_cli import Place, Ran, clean_env
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 from tests.warm_process import run_warm
 
-#: These start hooks, and become the parent of what hooks leave behind: they need a process of their own.
-_RUNNING = frozenset({"agent", "bench", "fire", "hook"})
+#: These start hooks, and become the parent of what hooks leave behind: they need a separate process.
+_RUNNING = frozenset({"agent", "fire", "hook"})
 _OTHERS = (
     "XDG_CONFIG_HOME",
     "XDG_STATE_HOME",
@@ -47,7 +47,7 @@ def in_process(
 ) -> InProcess:
     place = Place(tmp_path / "home", tmp_path / "home" / "project")
     place.project.mkdir(parents=True)
-    vouch_for(place.home, place.project)
+    trust_all_of(place.home, place.project)
     for name in _OTHERS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(place.home))

@@ -24,13 +24,18 @@ def write_runs(where: Place, *runs: Run) -> str:
 
 
 def a_run(hook: str = "guard", ago: float = 60.0, **facts: Any) -> Run:
-    facts = {"event": "PreToolUse", "spelled": "PreToolUse", "session": "s-1", "duration_ms": 3.0} | facts
+    facts = {
+        "event": "PreToolUse",
+        "dialect_event": "PreToolUse",
+        "session": "s-1",
+        "duration_ms": 3.0,
+    } | facts
     return Run(hook=hook, at=NOW - ago, **facts)
 
 
 #: One of each kind that a reader tells apart.
 STORY = (
-    a_run("date", 3 * 3600, event="UserPromptSubmit", spelled="UserPromptSubmit", type="builtin"),
+    a_run("date", 3 * 3600, event="UserPromptSubmit", dialect_event="UserPromptSubmit", type="builtin"),
     a_run(
         "no force push", 3600, status="blocked", decision="deny", reason="force pushes rewrite history",
         source="/p/.hookline/hooks.toml:6",
@@ -38,17 +43,18 @@ STORY = (
     ),
     a_run(
         "ask first", 1800, decision="ask", reason="this changes the remote", session="s-2",
-        call=Called(tool="Bash", input="git push", project="/src/shop", made_by="fire", caller="claude-code"),
+        call=Called(tool="Bash", input="git push", project="/src/shop", origin="fire", caller="claude-code"),
     ),
     a_run(
-        "lint", 600, status="failed", cause="crashed", detail="exit 1: no such file", passed_without_answer=True,
-        event="PostToolUse", spelled="tool_call_after", dialect="codewhale", duration_ms=12.0, told_as="write",
+        "lint", 600, status="failed", cause="crashed", detail="exit 1: no such file", failed_open=True,
+        event="PostToolUse", dialect_event="tool_call_after", dialect="codewhale", duration_ms=12.0,
+        translated_tool="write",
         call=Called(tool="write_file", input="/src/shop/cart.py", project="/src/shop", caller="hookline agent"),
     ),
     a_run(
         "scan", 300, status="timed_out", cause="timed_out", detail="no answer within 5 s", decision="deny",
         reason="hook scan gave no answer", duration_ms=5000.0,
     ),
-    a_run("lint", 120, duration_ms=14.0, dialect="codewhale", event="PostToolUse", spelled="tool_call_after"),
+    a_run("lint", 120, duration_ms=14.0, dialect="codewhale", event="PostToolUse", dialect_event="tool_call_after"),
     a_run("try it", 60, decision="allow", mode="shadow", dropped=("rewrite",), why="the event allows none"),
 )  # fmt: skip

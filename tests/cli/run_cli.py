@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hookline.cli.main import run
 from tests.homes import at_home
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 from tests.warm_process import run_warm
 
 #: Directory of the interpreter that has hookline installed, so that hooks and pages can say `hookline`.
@@ -47,7 +47,7 @@ def clean_env(home: Path, env: Mapping[str, str] | None = None) -> dict[str, str
         "PATH": f"{_BIN}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         "HOME": str(home),
         "LANG": "C.UTF-8",
-        "HOOKLINE_RESIDENT": "off",
+        "HOOKLINE_DAEMON": "off",
         "PYTHONUTF8": "1",
         "TZ": "UTC",
         "COLUMNS": "100",
@@ -57,7 +57,7 @@ def clean_env(home: Path, env: Mapping[str, str] | None = None) -> dict[str, str
 
 
 def command_line(words: Sequence[str], home: Path | None = None) -> list[str]:
-    """The command line of a process of its own; `home` is that of a call of an agent."""
+    """Return the command line of a separate process; `home` is that of a call of an agent."""
     own = at_home(words, {} if home is None else {"HOME": str(home)})
     return [sys.executable, "-m", "hookline.app", *own]
 
@@ -84,7 +84,7 @@ def place() -> Generator[Place]:
     try:
         made = Place(top / "home", top / "home" / "project")
         made.project.mkdir(parents=True)
-        vouch_for(made.home, made.project)
+        trust_all_of(made.home, made.project)
         yield made
     finally:
         shutil.rmtree(top, ignore_errors=True)
@@ -93,7 +93,7 @@ def place() -> Generator[Place]:
 def run_here(
     words: Sequence[str], where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Ran:
-    """The same in this process, for what needs none of its own: no hooks, no signals, no streams."""
+    """Do the same in this process, for commands that need no separate one: no hooks, no signals, no streams."""
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOOKLINE_TRACE"):
         monkeypatch.delenv(name, raising=False)
     for name, value in clean_env(where.home).items():

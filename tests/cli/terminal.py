@@ -1,4 +1,4 @@
-"""A command in this process at a real pseudo-terminal, and somebody who types there."""
+"""Run a command in this process at a real pseudo-terminal, and type there."""
 
 import os
 import pty
@@ -35,7 +35,7 @@ class Terminal:
             os.write(self._slave, b"\x04\x04END")
 
     def wait_for(self, text: str) -> str:
-        """What was shown since the last time, up to this text."""
+        """Return the output since the last time, up to this text."""
         begin = len(self.seen)
         while text not in self.seen[begin:]:
             assert "\x04\x04END" not in self.seen, self.seen

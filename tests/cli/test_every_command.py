@@ -1,4 +1,4 @@
-"""What every command has in common: help, errors, pipes, interrupts, colours, and what it costs to ask."""
+"""Test what every command has in common: help, errors, pipes, interrupts, colours, and start-up cost."""
 
 import os
 import pty
@@ -16,6 +16,7 @@ from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, run_cli, run_here
 from tests.every import every
 from tests.waiting import wait_until
+from tests.warm_process import warm_path
 
 GUARD = """\
 [[hooks.PreToolUse]]
@@ -26,16 +27,17 @@ command = "true"
 """
 #: Words that make each command print something; a command that is not there yet is not asked.
 SHOWING = {
-    "doctor": [], "list": [], "fire": ["Stop"], "explain": ["Stop"], "events": [], "schema": [], "init": [],
-    "convert": [".claude/settings.json", "--to", "codex"], "install": ["claude-code"], "uninstall": [], "status": [],
-    "trust": [], "log": [], "bench": ["--dry-run"], "completion": ["bash"],
+    "doctor": [], "list": [], "fire": ["Stop"], "explain": ["Stop"], "events": [], "schema": [],
+    "guard": ["add", "force-push"],
+    "convert": [".claude/settings.json", "--to", "codex"], "install": ["claude-code"], "uninstall": [],
+    "trust": [], "log": [], "completion": ["bash"],
 }  # fmt: skip
 HEAVY = (
     "http",
     "httpx2",
     "yaml",
     "re2",
-    "hookline.matching.shell.walk.lines",
+    "hookline.shell.walk.lines",
     "pydantic",
     "rich",
     "mcp",
@@ -48,9 +50,40 @@ HEAVY = (
 def test_help_lists_every_command_in_the_order_of_the_table(where: Place) -> None:
     ran = run_cli(["--help"], where.project, where.home)
     assert (ran.status, ran.stderr) == (0, "")
+    more = run_cli(["help", "more"], where.project, where.home)
+    assert (more.status, more.stderr) == (0, "")
     listed = re.findall(r"^  (\w+) {2,}\S", ran.stdout, re.MULTILINE)
-    assert listed == list(COMMANDS)
+    assert [*listed, *re.findall(r"^  (\w+) {2,}\S", more.stdout, re.MULTILINE)] == list(COMMANDS)
+    groups = re.findall(r"^(\w+):", ran.stdout, re.MULTILINE)
+    assert groups[1:6] == ["check", "guard", "agents", "team", "more"]
+    (line,) = [line for line in ran.stdout.splitlines() if line.startswith("more: ")]
+    assert (
+        line
+        == f"more: `hookline help more` lists {', '.join(name for name in COMMANDS if name not in listed)}"
+    )
     assert "examples:\n" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        (["help"], ["--help"]), (["help", "fire"], ["fire", "--help"]), (["help", "--help"], ["--help"]),
+        (["help", "docter"], ["docter"]), (["help", "install", "--yes"], ["install", "--help"]),
+    ],
+)  # fmt: skip
+def test_help_of_a_command_is_its_help_and_does_nothing_else(
+    words: list[str],
+    same: list[str],
+    where: Place,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    claude = where.home / ".claude"
+    claude.mkdir()
+    ran, other = (run_here(each, where, capsys, monkeypatch) for each in (words, same))
+    assert (ran.status, ran.stdout, ran.stderr) == (other.status, other.stdout, other.stderr)
+    assert ("did you mean 'doctor'?" in ran.stderr) == ("docter" in words)
+    assert os.listdir(claude) == []
 
 
 def test_alone_it_prints_its_help(where: Place) -> None:
@@ -88,7 +121,7 @@ def test_help_loads_nothing_heavy(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "translated"),
     [
         ("docter", "did you mean 'doctor'?"),
         ("fyre", "did you mean 'fire'?"),
@@ -98,13 +131,17 @@ def test_help_loads_nothing_heavy(command: str) -> None:
     ],
 )
 def test_a_misspelt_command_says_the_nearest(
-    word: str, told: str, where: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    word: str,
+    translated: str,
+    where: Place,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ran = run_here([word], where, capsys, monkeypatch)
     assert (ran.status, ran.stdout) == (1, "")
     assert ran.stderr.startswith("hookline: there is no command ")
-    if "doctor" in COMMANDS or "doctor" not in told:
-        assert ran.stderr.endswith(f"{told}\n")
+    if "doctor" in COMMANDS or "doctor" not in translated:
+        assert ran.stderr.endswith(f"{translated}\n")
     assert "\x1b" not in ran.stderr
 
 
@@ -121,7 +158,7 @@ def test_an_option_that_does_not_exist_is_one_clear_line(
 @pytest.mark.parametrize("command", [name for name in SHOWING if name in COMMANDS])
 def test_a_reader_who_is_gone_is_no_trouble(command: str, where: Place) -> None:
     where.write(".claude/settings.json", '{"hooks": {}}')
-    words = command_line([command, *SHOWING[command]])
+    words = [f"{warm_path()}/hookline", command, *SHOWING[command]]
     process = subprocess.Popen(
         words, cwd=where.project, env=clean_env(where.home), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -134,7 +171,7 @@ def test_a_reader_who_is_gone_is_no_trouble(command: str, where: Place) -> None:
         assert trouble not in err
 
 
-@pytest.mark.parametrize("words", [["log", "--follow"], ["bench"], ["fire", "Stop"]])
+@pytest.mark.parametrize("words", [["log", "--follow"], ["fire", "--times", "20"], ["fire", "Stop"]])
 def test_an_interrupt_ends_with_130_and_one_line(words: list[str], where: Place) -> None:
     where.write(
         ".hookline/hooks.toml", "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'touch began; sleep 60'\n"
@@ -171,7 +208,7 @@ main()
 
 
 def on_a_terminal(words: list[str], where: Place, **env: str) -> str:
-    """What a terminal gets to see: stdout and stderr together."""
+    """Return what a terminal shows: stdout and stderr together."""
     master, slave = pty.openpty()
     surroundings = clean_env(where.home) | {"TERM": "xterm"}
     del surroundings["NO_COLOR"], surroundings["COLUMNS"]
@@ -196,22 +233,23 @@ def on_a_terminal(words: list[str], where: Place, **env: str) -> str:
 
 
 def test_colours_only_on_a_terminal_that_wants_them(where: Place) -> None:
-    assert "\x1b[31mdenied\x1b[0m" in on_a_terminal(["init"], where)
+    assert "\x1b[31mdenied\x1b[0m" in on_a_terminal(["guard", "add", "force-push"], where)
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         (where.project / ".hookline" / "hooks.toml").unlink()
-        shown = on_a_terminal(["init"], where, **env)
+        shown = on_a_terminal(["guard", "add", "force-push"], where, **env)
         assert "denied: " in shown
         assert "\x1b" not in shown
     (where.project / ".hookline" / "hooks.toml").unlink()
-    assert "\x1b" not in run_cli(["init"], where.project, where.home, env={"NO_COLOR": ""}).stdout
+    words = ["guard", "add", "force-push"]
+    assert "\x1b" not in run_cli(words, where.project, where.home, env={"NO_COLOR": ""}).stdout
 
 
 def test_progress_is_shown_on_a_terminal_and_taken_away_again(where: Place) -> None:
     where.write(".hookline/hooks.toml", GUARD.replace('"true"', '"sleep 0.02"'))
-    shown = on_a_terminal(["bench", "--times", "12"], where)
+    shown = on_a_terminal(["fire", "--times", "12"], where)
     assert "\r\x1b[KPreToolUse: " in shown
-    assert "of 12 rounds\r\x1b[KPreToolUse (sample" in shown
-    assert "rounds\r" not in run_cli(["bench", "--times", "1"], where.project, where.home).stderr
+    assert "of 12 rounds\r\x1b[KPreToolUse (payload" in shown
+    assert "rounds\r" not in run_cli(["fire", "--times", "1"], where.project, where.home).stderr
 
 
 def test_paint_leaves_text_alone_where_there_is_no_terminal() -> None:

@@ -8,16 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm_process import warm_path
+
 BLOCK = "fire Stop --hook 'Stop=cat >/dev/null; sleep 0.3; echo caf\u00e9 \U0001f600 >&2; exit 2'"
 PASS = "fire Stop --hook 'Stop=true'"
 
 
-def shell(folder: Path, line: str, **env: str) -> "subprocess.CompletedProcess[str]":
+def shell(directory: Path, line: str, **env: str) -> "subprocess.CompletedProcess[str]":
     """`H` in the line is the command; its status is the last line of stderr."""
-    line = line.replace("H ", f"{sys.executable} -m hookline.app ", 1)
+    # A process that starts with a closed stream or another encoding has to start; the others may be warm.
+    fresh = "&-" in line or env
+    line = line.replace(
+        "H ", f"{sys.executable} -m hookline.app " if fresh else f"{warm_path()}/hookline ", 1
+    )
     return subprocess.run(
-        ["/bin/sh", "-c", line], cwd=folder, capture_output=True, text=True, check=False, timeout=60,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONUTF8": "1", **env},
+        ["/bin/sh", "-c", line], cwd=directory, capture_output=True, text=True, check=False, timeout=60,
+        env={"PATH": os.environ["PATH"], "HOME": str(directory), "PYTHONUTF8": "1", **env},
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What every command that looks at hooks owes whoever calls it, as real processes."""
+"""Test what every read-only command guarantees to its callers, as real processes."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.run_cli import Ran, clean_env, run_cli
 from tests.cli.sample_configs import NATIVE
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 COMMANDS = (
     ["list"],
@@ -26,7 +26,7 @@ ids = [words[0] for words in COMMANDS]
 def project(tmp_path: Path) -> Path:
     (tmp_path / ".hookline").mkdir()
     (tmp_path / ".hookline" / "hooks.toml").write_text(NATIVE)
-    vouch_for(tmp_path, tmp_path)
+    trust_all_of(tmp_path, tmp_path)
     return tmp_path
 
 
@@ -63,7 +63,7 @@ def bad(project: Path, *words: str, stdin: str = "") -> Ran:
         ("[1]", "is not a JSON object"),
         ('{"hook_event_name": "PreToolUse"}', ": the payload of PreToolUse: tool_name is missing"),
         ('{"hook_event_name": "PreToolUze", "tool_name": "x"}', "did you mean 'PreToolUse'?"),
-        ("{}", "say which event to fire"),
+        ("{}", "name the event to fire"),
     ],
 )
 def test_a_payload_that_cannot_be_used_is_one_clear_line(

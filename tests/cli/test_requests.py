@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from hookline import ConfigError
-from hookline.cli.requests import Request, RequestError, read_request
+from hookline.cli.requests import RequestError, read_request
 from hookline.dialects.registry import standard_dialects
 from hookline.events import EVENTS, EventSpec
+from hookline.model.wire import EventRequest
 from tests.every import every
 
 
-def request(*words: str, payload: str | None = None) -> Request:
+def request(*words: str, payload: str | None = None) -> EventRequest:
     return read_request(words, payload, "/here", EVENTS)
 
 
@@ -35,8 +36,8 @@ def test_a_field_that_takes_text_gets_the_text_as_typed(text: str) -> None:
 def test_what_stands_after_a_colon_and_an_equals_sign_is_json(text: str) -> None:
     assert request("PreToolUse", "Read", f"limit:={text}").payload.tool_input == {"limit": json.loads(text)}
     assert request("PreToolUse", "Read", f"a.b:={text}").payload.tool_input == {"a": {"b": json.loads(text)}}
-    told = request("PostToolUse", "tool_name=Bash", f"tool_response:={text}").payload
-    assert told.tool_response == json.loads(text)
+    translated = request("PostToolUse", "tool_name=Bash", f"tool_response:={text}").payload
+    assert translated.tool_response == json.loads(text)
 
 
 def test_fields_that_take_no_text_get_what_it_is_as_json() -> None:
@@ -54,13 +55,13 @@ def test_fields_that_take_no_text_get_what_it_is_as_json() -> None:
 
 
 def test_the_scene_is_set_by_its_own_names_in_other_dialects() -> None:
-    native = request("SessionEnd", "session_id=7", "permission_mode=plan", "turn=3", "cwd=/there").scene
+    native = request("SessionEnd", "session_id=7", "permission_mode=plan", "turn=3", "cwd=/there").info
     assert (native.session_id, native.permission_mode, native.turn, native.cwd) == ("7", "plan", 3, "/there")
     foreign = standard_dialects()["codewhale"].build()
-    scene = read_request(
+    info = read_request(
         ["message_submit", "prompt=x", "session_id=7", "turn=3"], None, "/", EVENTS, foreign
-    ).scene
-    assert (scene.session_id, scene.turn) == ("7", 3)
+    ).info
+    assert (info.session_id, info.turn) == ("7", 3)
 
 
 @every(

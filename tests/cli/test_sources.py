@@ -1,4 +1,4 @@
-"""Which files a command is about: one that was named and is not there, and mistakes that concern something else."""
+"""Test which files a command reads: a named one that is missing, and mistakes in other files."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         (("list",), 1),
         (("explain", "Stop"), 1),
         (("fire", "Stop"), 1),
-        (("bench",), 1),
+        (("fire", "--times", "1"), 1),
         (("hook", "--dialect", "claude-code", "PreToolUse"), 2),
     ],
 )

@@ -78,9 +78,15 @@ SHOWN = {
     "explain": [["explain", "PreToolUse", "Bash", f"command={EVIL}"], ["explain", EVIL]],
     "events": [["events", EVIL], ["events"]],
     "schema": [["schema", EVIL]],
-    "init": [["init"], ["init", "--cwd", EVIL]],
-    "log": [["log"], ["log", "--counts"], ["log", "--since", EVIL]],
-    "bench": [["bench", "--times", "1"], ["bench", "--dry-run"], ["bench", "--only", EVIL], ["bench", EVIL]],
+    "guard": [
+        ["guard", "add", "force-push", "--cwd", EVIL],
+        ["guard", "add", EVIL, f"deny Bash({EVIL})"],
+        ["guard", EVIL],
+        ["guard", "list"],
+        ["guard", "off", EVIL],
+        ["guard", "add", "force-push", EVIL],
+    ],
+    "log": [["log"], ["log", "--counts"], ["log", "--times"], ["log", "--since", EVIL]],
     "hook": [
         ["hook", "--dialect", "claude-code", "PreToolUse"],
         ["hook", "--dialect", EVIL],
@@ -99,8 +105,8 @@ SHOWN = {
     "trust": [["trust"], ["trust", "--list"], ["trust", "--diff"]],
     "completion": [["completion", EVIL]],
 }
-#: These start hooks or tools of their own, or read what an agent says to them.
-PROCESSES = ("fire", "bench", "hook", "agent")
+#: These start hooks or tools, or read what an agent sends to them.
+PROCESSES = ("fire", "hook", "agent")
 PAYLOAD = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": EVIL}})
 ANSWERS = json.dumps(
     [
@@ -122,7 +128,7 @@ def evil() -> Iterator[Place]:
         where.write("answers.yaml", ANSWERS)
         (where.project / "said").write_text(EVIL + "\n")
         runs = [
-            Run(hook=EVIL, source=EVIL, status="failed", detail=EVIL, event=EVIL, spelled=EVIL, at=NOW),
+            Run(hook=EVIL, source=EVIL, status="failed", detail=EVIL, event=EVIL, dialect_event=EVIL, at=NOW),
             Run(
                 hook="x\nFORGED line",
                 at=NOW,

@@ -1,4 +1,4 @@
-"""Whatever stands where a configuration should be: a diagnostic that names the file, never a traceback or silence."""
+"""Test bad configuration files: a diagnostic names the file, never a traceback or silence."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,11 +7,9 @@ import pytest
 
 from hookline import load
 from hookline.documents.document import format_of
+from tests.agents import AGENTS
 
-SUFFIXES = {
-    "claude-code": "json", "gen-code": "json", "codewhale": "toml", "reasonix": "json", "docker-agent": "yaml",
-    "native": "toml", "codex": "json", "gemini-cli": "json",
-}  # fmt: skip
+SUFFIXES = {name: agent.file.rpartition(".")[2] for name, agent in AGENTS.items()}
 
 ALIAS_BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{after}: &{after} [{','.join(['*' + before] * 9)}]\n"
@@ -49,11 +47,12 @@ def test_a_file_that_cannot_be_read_is_told(dialect: str, kind: str, tmp_path: P
     loaded = load(tmp_path, dialects=[dialect], files=[str(file)]).loaded
     assert loaded.errors, kind
     assert all(str(one).startswith(str(file)) for one in loaded.errors)
-    if dialect == "native":  # nobody knows what it guarded, so whatever it may have guarded stays shut
+    if dialect == "native":  # its guards are unknown, so everything it may have guarded stays closed
         assert {hook.event.name for hook in loaded.hooks} == {
             "PreToolUse",
             "PermissionRequest",
             "UserPromptSubmit",
+            "ExecStart",
         }
         assert all(hook.broken and str(file) in hook.broken for hook in loaded.hooks)
     else:

@@ -1,4 +1,4 @@
-"""Which commands of the command line change what guards the agent: every word of the real parser is decided on."""
+"""Test which commands of the command line change guards: every word of the real parser is classified."""
 
 import argparse
 from collections.abc import Iterator
@@ -10,7 +10,21 @@ from tests.cli.golden import check_golden
 from tests.every import every
 
 #: Actions that the parser does not list, because they are the first of several words.
-_ACTIONS = {"rule": ("add x y", "list", "promote x", "demote x", "off x")}
+_ACTIONS = {
+    "guard": (
+        "add",
+        "add x y",
+        "list",
+        "promote x",
+        "demote x",
+        "off x",
+        "remove x",
+        "test",
+        "test x",
+        "pause x",
+        "resume x",
+    )
+}
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
@@ -46,7 +60,7 @@ def lines_of(name: str) -> Iterator[str]:
 def test_every_command_action_and_option_is_known_to_change_guards_or_not() -> None:
     every_line = [line for name in COMMANDS for line in lines_of(name)]
     assert len(every_line) > 300
-    # A new line is put there by hand, once somebody has thought about what it does.
+    # A person adds a new line by hand, after thinking about what it does.
     decided = [f"{'changes' if changing_command(line.split()) else 'reads  '} {line}" for line in every_line]
     check_golden("commands_and_guards.txt", "\n".join(decided) + "\n")
 
@@ -72,9 +86,9 @@ def test_json_is_an_option_without_a_value_everywhere(name: str) -> None:
 @every(
     "line",
     (
-        "rule --cwd list off x --user", "fleet --folder status publish guards/", "jobs --later show drop 5f2a",
-        "trust -- --list", "rule off x -- --help", "trust --list --yes=1f0c", "rule off list", "tomorrow",
-        "convert a --to codex --write=1",
+        "guard --cwd list off x --user", "fleet --directory status publish guards/", "jobs --later show drop 5f2a",
+        "trust -- --list", "guard off x -- --help", "trust --list --yes=1f0c", "guard off list", "tomorrow",
+        "convert a --to codex --write=1", "--cwd help install", "install help",
     ),
 )  # fmt: skip
 def test_a_word_that_only_looks_like_a_reading_one_changes_nothing_about_it(line: str) -> None:
@@ -83,7 +97,17 @@ def test_a_word_that_only_looks_like_a_reading_one_changes_nothing_about_it(line
 
 @every(
     "line",
-    ("rule --json list", "jobs --json", "jobs --json show 5f2a", "trust --json --diff", "--version", ""),
+    (
+        "guard --json list",
+        "jobs --json",
+        "jobs --json show 5f2a",
+        "trust --json --diff",
+        "--version",
+        "",
+        "help",
+        "help more",
+        "help install",
+    ),
 )
 def test_what_only_shows_something_is_no_change(line: str) -> None:
     assert changing_command(line.split()) is None

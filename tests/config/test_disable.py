@@ -1,4 +1,4 @@
-"""`disable` in the user's own file switches hooks off by name; nobody else's file does."""
+"""Test that `disable` switches hooks off by name in the user's own file, and in no other."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import pytest
 
 from hookline.config.disable import disable_problems, switched_off
 from hookline.config.load import Loaded, Loader
-from hookline.dialects.dialect import Layer, Place, Tools
+from hookline.dialects.dialect import ConfigPath, Layer, Tools
 from hookline.dialects.registry import home_dialect
 from hookline.documents.document import read_document
 from hookline.extending import standard_handlers
@@ -96,7 +96,7 @@ def test_a_name_that_no_hook_has_is_told_with_the_nearest(machine: Machine):
     near, far = loaded.diagnostics
     assert (near.severity, near.code, near.fix) == ("warning", "unknown-hook", "did you mean theirs?")
     assert (far.severity, far.code, far.fix) == ("info", "unknown-hook", None)
-    # Where hooks were left out, nobody knows their names.
+    # If hooks were left out, their names are unknown.
     assert said(machine.load(["native"])) == []
 
 
@@ -130,7 +130,8 @@ def test_managed_hooks_run_first_and_stay_on():
         "/u/hooks.toml": ("user", 'disable = ["theirs", "mine"]\n' + GUARD.format(name="mine")),
     }
     layers = [
-        Layer(Place(file, scope), read_document(text, "toml", file)) for file, (scope, text) in files.items()
+        Layer(ConfigPath(file, scope), read_document(text, "toml", file))
+        for file, (scope, text) in files.items()
     ]
     reading = home.read(layers[::-1], Tools(standard_handlers(), *home.tables()))
     hooks = switched_off(reading.hooks, reading.disabled)

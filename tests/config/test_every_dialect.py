@@ -13,8 +13,8 @@ from hookline.dialects.registry import home_dialect, standard_dialects
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import standard_handlers
 from hookline.model.errors import UnknownDialectError
-from hookline.trust.trust import Options
-from tests.vouching import vouch_for, vouch_for_nothing
+from hookline.trust.trust import TrustOptions
+from tests.trusting import trust_all_of, trust_nothing
 
 CLAUDE = {
     "hooks": {
@@ -27,9 +27,9 @@ REASONIX = {"hooks": {"PreToolUse": [{"match": "*", "command": "true"}]}}
 
 
 def everything(directory: Path) -> Loaded:
-    """What the commands find there: every dialect, under the user's trust."""
+    """Load what the commands find there: every dialect, with the user's trust."""
     engine = Engine()
-    return engine.loader.directory(str(directory), trust=engine.trust_in(str(directory), Options()))
+    return engine.loader.directory(str(directory), trust=engine.trust_in(str(directory), TrustOptions()))
 
 
 def loader(env: Mapping[str, str] = {}) -> Loader:
@@ -43,7 +43,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "home").mkdir()
     project = tmp_path / "project"
     (project / ".git").mkdir(parents=True)
-    vouch_for(tmp_path / "home", project)
+    trust_all_of(tmp_path / "home", project)
     for file, text in {
         ".claude/settings.json": json.dumps(CLAUDE),
         ".hookline/hooks.toml": NATIVE,
@@ -110,7 +110,7 @@ def test_every_dialects_project_files_need_trust_and_the_users_own_do_not(
     own = tmp_path / "home/.config/hookline/hooks.toml"
     own.write_text(NATIVE)
     assert {found.needs_trust for found in everything(project).found} == {False}
-    vouch_for_nothing(tmp_path / "home")
+    trust_nothing(tmp_path / "home")
     needs = {(found.dialect, found.scope): found.needs_trust for found in everything(project).found}
     assert needs == {
         ("claude-code", "project"): True,
@@ -176,21 +176,21 @@ def test_an_agent_whose_home_is_elsewhere_is_found_by_its_variable(
         ("CLAUDE_CONFIG_DIR", "claude-code", CLAUDE),
         ("REASONIX_HOME", "reasonix", REASONIX),
     ):
-        folder = tmp_path / variable
-        folder.mkdir()
-        (folder / "settings.json").write_text(json.dumps(config))
-        monkeypatch.setenv(variable, str(folder))
+        directory = tmp_path / variable
+        directory.mkdir()
+        (directory / "settings.json").write_text(json.dumps(config))
+        monkeypatch.setenv(variable, str(directory))
         assert [hook.dialect for hook in everything(bare).hooks] == [dialect]
         monkeypatch.delenv(variable)
     assert everything(bare).hooks == ()
 
 
 def test_every_managed_place_is_known_to_the_registry() -> None:
-    """A guard an organisation put there must be found for a user who never had a folder of that agent."""
+    """A managed guard must be found for a user who never had a directory of that agent."""
     for listed in standard_dialects().values():
-        for place in listed.build().places("/p", {"HOME": "/h"}):
-            if place.scope == "managed":
-                assert place.file.startswith(listed.system_paths)
+        for config_path in listed.build().config_paths("/p", {"HOME": "/h"}):
+            if config_path.scope == "managed":
+                assert config_path.file.startswith(listed.system_paths)
 
 
 def test_a_healthy_file_of_one_agent_gets_no_complaints_from_another(project: Path) -> None:

@@ -1,4 +1,4 @@
-"""Where the home directory is: the user database, `--home`, or a HOME that nobody else can have made."""
+"""Test where the home directory is: the user database, `--home`, or a HOME that no one else can have made."""
 
 import os
 import pwd
@@ -40,19 +40,19 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pwd, "getpwuid", unknown)
 
 
-def unfit(folder: Path) -> list[str]:
-    """Homes that somebody else can have made, or that are none."""
-    (folder / "open").mkdir()
-    (folder / "open").chmod(0o777)
-    (folder / "group").mkdir()
-    (folder / "group").chmod(0o775)
-    (folder / "foreign").mkdir()
-    os.chown(folder / "foreign", 4242, 4242)
-    (folder / "file").touch()
-    loop = folder / "loop"
+def unfit(directory: Path) -> list[str]:
+    """Homes that someone else can have made, or that are not homes at all."""
+    (directory / "open").mkdir()
+    (directory / "open").chmod(0o777)
+    (directory / "group").mkdir()
+    (directory / "group").chmod(0o775)
+    (directory / "foreign").mkdir()
+    os.chown(directory / "foreign", 4242, 4242)
+    (directory / "file").touch()
+    loop = directory / "loop"
     loop.symlink_to(loop)
     names = ["open", "group", "foreign", "file", "loop", "gone", "file/below"]
-    return ["", "relative", "/tmp", *(str(folder / name) for name in names)]
+    return ["", "relative", "/tmp", *(str(directory / name) for name in names)]
 
 
 def test_a_call_believes_the_user_database_and_the_option(tmp_path: Path, account: Path) -> None:
@@ -125,7 +125,7 @@ def test_an_engine_of_a_program_finds_the_users_guards_whatever_home_says(
     for home in ("/nonexistent", "/tmp", ""):
         monkeypatch.setenv("HOME", home)
         assert [hook.name for hook in Engine().load(tmp_path).hooks] == ["mine"]
-    # What is passed to the constructor is what the program wants.
+    # The program decides by what it passes to the constructor.
     assert Engine(env={"HOME": "/nonexistent"}).load(tmp_path).hooks == ()
 
 
@@ -141,7 +141,7 @@ def test_an_engine_without_a_home_says_so_where_files_are_read(
 
 @pytest.mark.parametrize("broken", ["directory", "parent", "loop"])
 def test_a_directory_that_cannot_be_read_closes_guards(tmp_path: Path, broken: str) -> None:
-    """A link to itself and a file in place of a directory are errors for root as well, unlike a mode."""
+    """A link to itself and a file instead of a directory are errors for root as well, unlike a mode."""
     config = tmp_path / ".config"
     if broken == "parent":
         config.write_text("")

@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_read_is_said_and_the_others_count(place: Place):
     loaded = place.load()
     assert [(hook.event.name, hook.name) for hook in loaded.hooks if hook.broken is None] == [("Stop", "u1")]
     assert {hook.event.name for hook in loaded.hooks if hook.broken} == {
-        "UserPromptSubmit", "PreToolUse", "PermissionRequest",
+        "UserPromptSubmit", "PreToolUse", "PermissionRequest", "ExecStart",
     }  # fmt: skip
     assert codes(loaded) == ["syntax"]
     assert [os.path.basename(file) for file in loaded.unreadable] == ["hooks.toml"]

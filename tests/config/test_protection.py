@@ -1,4 +1,4 @@
-"""Self-protection over what a call does, in the terms of every agent, and of tools that nobody declared."""
+"""Test self-protection over what a call does, in every agent's format, and with undeclared tools."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
+from hookline.actions.action import PathContext
+from hookline.actions.kinds import KINDS
+from hookline.actions.standard_tools import CANONICAL, STANDARD
+from hookline.actions.translate import ReadCall
 from hookline.config.protection.calls import CallReader, CallReaders
-from hookline.config.protection.places import protected_in
+from hookline.config.protection.protected_paths import protected_in
 from hookline.dialects.registry import every_dialect
 from hookline.guards.runner import GuardRunner
 from hookline.model.payloads import ToolCall
-from hookline.model.scene import Scene
-from hookline.tools.acts import Place
-from hookline.tools.kinds import KINDS
-from hookline.tools.standard import CANONICAL, STANDARD
-from hookline.tools.tell import ReadCall
+from hookline.model.session_info import SessionInfo
 from tests.every import every
 
 _FILE = ".hookline/hooks.toml"
-#: What is done to a protected file, by kind.
+#: What the call does to a protected file, by kind.
 _CHANGES: Mapping[str, dict[str, Any]] = {
     "shell": {"command": f"rm {_FILE}"},
     "write": {"file_path": _FILE, "content": "x"},
@@ -53,8 +53,8 @@ def calls_of(kinds: Mapping[str, dict[str, Any]], project: Path) -> Iterator[tup
     """The calls by which each agent does this with its own tools."""
     for dialect in every_dialect():
         for kind, given in kinds.items():
-            place = Place(str(project), str(project), str(project))
-            for way in ReadCall(CANONICAL, KINDS[kind].tool, given, place).ways(dialect.tools)[0]:
+            path_context = PathContext(str(project), str(project), str(project))
+            for way in ReadCall(CANONICAL, KINDS[kind].tool, given, path_context).ways(dialect.tools)[0]:
                 if len(way) == 1 and way[0].tool is not None and way[0].similar is None:
                     yield dialect, way[0].tool_name, way[0].arguments
 
@@ -103,12 +103,12 @@ def test_calls_inside_a_call_that_cannot_be_read_are_searched(project: Path) -> 
 
 
 def said(project: Path, tool: str, **arguments: Any) -> bool:
-    """Whether the guard stops a call in canonical terms."""
+    """Return True if the guard stops a call in canonical terms."""
     readers = CallReaders({"HOME": str(project.parent)})
-    runner = GuardRunner(lambda acts, cwd: readers.changes_guards(acts, cwd, ()))
-    scene = Scene(cwd=str(project), project_dir=str(project))
+    runner = GuardRunner(lambda actions, cwd: readers.changes_guards(actions, cwd, ()))
+    info = SessionInfo(cwd=str(project), project_dir=str(project))
     call = ToolCall(tool_name=tool, tool_input=arguments)
-    return runner.verdict("self-protection", (), call, scene) is not None
+    return runner.decision("self-protection", (), call, info) is not None
 
 
 @every(
@@ -152,7 +152,7 @@ def test_a_long_path_takes_no_squares_of_its_length(piece: str, project: Path) -
         written(project, "Write", {"file_path": path, "content": "x"})
         return time.process_time() - before
 
-    seconds(1000)  # what is read once
+    seconds(1000)  # read once
     # Squares would be 64 times as much.
     assert seconds(80_000) < 16 * (seconds(10_000) + 0.01)
 

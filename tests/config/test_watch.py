@@ -55,13 +55,13 @@ def test_an_edit_is_put_in_force_and_a_bad_one_keeps_the_last_good_set(project: 
         assert hooks(engine) == ["one"]
         file.write_text(GOOD.format(command="two"))
         good = await next_reload()
-        assert (good.in_force, good.changed, hooks(engine)) == (True, (str(file),), ["two"])
+        assert (good.active, good.changed, hooks(engine)) == (True, (str(file),), ["two"])
         file.write_text("[[hooks.Stop")
         bad = await next_reload()
-        assert (bad.in_force, hooks(engine)) == (False, ["two"])
+        assert (bad.active, hooks(engine)) == (False, ["two"])
         assert [one.code for one in bad.diagnostics] == ["syntax", "kept-last-good"]
         file.write_text(GOOD.format(command="three"))
-        assert (await next_reload()).in_force
+        assert (await next_reload()).active
         assert hooks(engine) == ["three"]
 
     watched(project, story)
@@ -85,7 +85,7 @@ def test_a_file_that_is_removed_takes_its_hooks_away(project: Path) -> None:
 
     async def story(engine: Engine, next_reload: Callable[[], Awaitable[Reload]]) -> None:
         file.unlink()
-        assert (await next_reload()).in_force
+        assert (await next_reload()).active
         assert hooks(engine) == []
 
     watched(project, story)

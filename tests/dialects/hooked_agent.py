@@ -7,24 +7,24 @@ from typing import Any
 from hookline import Engine, Outcome, Session
 from hookline.documents.document import format_of, read_document
 from hookline.engine.background import LateMessage
-from hookline.extending import Dialect, Handler, Layer, Place, Reading, Run, Tools, standard_handlers
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
+from hookline.extending import ConfigPath, Dialect, Handler, Layer, LoadedHooks, Run, Tools, standard_handlers
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Scope
+from hookline.model.patterns import Patterns
+from hookline.shell import ShellReader
 
 File = tuple[str, Scope, str]
 
 
 def read_hooks(
     dialect: Dialect, files: Sequence[File], handlers: Mapping[str, Handler] | None = None
-) -> Reading:
+) -> LoadedHooks:
     """The hooks of (file name, scope, text) layers, as the dialect's reader combines them."""
     layers: list[Layer] = []
     for name, scope, text in files:
         format_ = format_of(name)
         assert format_ is not None, name
-        layers.append(Layer(Place(name, scope), read_document(text, format_, name)))
+        layers.append(Layer(ConfigPath(name, scope), read_document(text, format_, name)))
     tools = Tools(handlers if handlers is not None else standard_handlers(), Patterns(), ShellReader())
     return dialect.read(layers, tools)
 
@@ -42,12 +42,12 @@ class HookedAgent:
         files: Sequence[File],
         *,
         handlers: Mapping[str, Handler] | None = None,
-        **scene: Any,
+        **info: Any,
     ) -> None:
         handlers = handlers if handlers is not None else standard_handlers()
         self.reading = read_hooks(dialect, files, handlers)
         self.engine = Engine(self.reading.hooks, handlers=handlers)
-        self.session: Session = self.engine.session(scene.pop("session_id", "s"), **scene)
+        self.session: Session = self.engine.session(info.pop("session_id", "s"), **info)
         self.session.tools = dialect.own_tools
         self.dialect = dialect
         self.runs: list[Run] = []

@@ -1,4 +1,4 @@
-"""What a hook without a name is called: the script or program that its command is about."""
+"""Test the name of a hook without one: the script or program that its command runs."""
 
 from hookline.dialects.labels import command_label, entry_label
 from tests.every import every

@@ -1,4 +1,4 @@
-"""How-to pages as programs: the files they show are written, their commands run, their output compared.
+"""Run how-to pages as programs: write the files they show, run their commands, compare their output.
 
 In a page::
 

@@ -10,15 +10,15 @@ MAP = [line for line in TEXT.split("## The map")[1].split("\n## ")[0].splitlines
 
 
 def named(text: str) -> list[str]:
-    """Files and folders that a text names in backticks."""
+    """Return files and directories that a text names in backticks."""
     return [each for each in re.findall(r"`([\w./]+)`", text) if each.endswith((".py", "/"))]
 
 
 def test_every_room_is_on_the_map() -> None:
     rooms = {room for line in MAP for room in named(line.split("|")[1])}
-    folders = {f"{each.name}/" for each in PACKAGE.iterdir() if (each / "__init__.py").exists()}
+    directories = {f"{each.name}/" for each in PACKAGE.iterdir() if (each / "__init__.py").exists()}
     modules = {each.name for each in PACKAGE.glob("*.py")} - {"__init__.py"}
-    assert (folders | modules) - rooms == set()
+    assert (directories | modules) - rooms == set()
 
 
 def test_what_the_map_names_is_in_its_room() -> None:
@@ -36,5 +36,5 @@ def test_every_other_file_it_names_is_there() -> None:
 
 
 def _in_a_room(name: str) -> bool:
-    """`spawn.py` after a file of the same folder, say."""
+    """Find a name such as `spawn.py` after a file of the same directory."""
     return any(PACKAGE.rglob(name))

@@ -33,8 +33,10 @@ def without_times(text: str) -> str:
     return _TIMES.sub(" N.NN s", text)
 
 
-def tree(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+def tree(directory: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(directory)): file.read_bytes() for file in directory.rglob("*") if file.is_file()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,9 @@ def test_the_demo_tells_its_story(demo: Demo) -> None:
     check_golden("demo.txt", demo.text)
 
 
-@pytest.mark.parametrize("whose", ["Claude Code", "CodeWhale", "Reasonix", "gen-code", "Hookline"])
+@pytest.mark.parametrize(
+    "whose", ["Claude Code", "Gemini CLI", "CodeWhale", "Reasonix", "gen-code", "Hookline"]
+)
 def test_hooks_of_every_agent_speak_in_the_demo(demo: Demo, whose: str) -> None:
     assert f"{whose}'s hook (" in demo.text
 

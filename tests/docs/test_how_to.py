@@ -1,5 +1,6 @@
 """Every command on a how-to page runs, and prints what the page shows."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from tests.cli.run_cli import clean_env, place
 from tests.docs.pages import MARK, Command, PageFile, same_output, script, steps
 from tests.every import every
-from tests.vouching import vouch_for_nothing
+from tests.trusting import trust_nothing
+from tests.warm_process import warm_path
 
 DOCS = Path(__file__).parents[2] / "docs"
 _CALL = 'hookline hook --home "$HOME" --dialect'
@@ -22,12 +24,12 @@ def test_the_commands_of_a_page_do_what_it_shows(page: Path, tmp_path: Path) -> 
     if not commands:
         return
     with place() as where:
-        vouch_for_nothing(where.home)
+        trust_nothing(where.home)
         ran = subprocess.run(
             # The pages are written for a user whose home is in the user database, which a call believes.
             ["bash", "-c", script(todo, tmp_path).replace("hookline hook --dialect", _CALL)],
             cwd=where.project,
-            env=clean_env(where.home),
+            env=clean_env(where.home, {"PATH": f"{warm_path()}{os.pathsep}{clean_env(where.home)['PATH']}"}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -38,11 +40,11 @@ def test_the_commands_of_a_page_do_what_it_shows(page: Path, tmp_path: Path) -> 
     outputs, statuses = pieces[0:-1:2], pieces[1::2]
     assert len(statuses) == len(commands), ran.stdout.decode()
     for command, output, status in zip(commands, outputs, statuses, strict=True):
-        told = f"$ {command.line}\n{output}\n(status {status})"
+        received = f"$ {command.line}\n{output}\n(status {status})"
         if command.expected is None:
-            assert status in ("0", "2"), told
+            assert status in ("0", "2"), received
         else:
-            assert same_output(output, command.expected), told
+            assert same_output(output, command.expected), received
 
 
 def test_a_page_is_read_in_its_order() -> None:

@@ -1,8 +1,9 @@
-"""What the README and the how-to pages show is what happens."""
+"""Test that the README and the how-to pages show what really happens."""
 
 import os
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -13,7 +14,10 @@ import pytest
 import hookline
 from hookline import Engine
 from hookline.telemetry.vocabulary import AT_BEGINNING, AT_END, METRICS, OF_HOOK
-from tests.vouching import vouch_for
+from tests.cli.run_cli import clean_env, place
+from tests.docs.first_hour import settle
+from tests.docs.pages import Command, same_output, steps
+from tests.trusting import trust_nothing
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -40,18 +44,33 @@ def test_the_first_example_is_the_file_in_examples_and_prints_what_is_shown() ->
     assert run("examples/first.py").stdout == blocks(README, "text")[0]
 
 
-def test_the_config_of_the_readme_gives_the_output_of_the_readme(tmp_path: Path) -> None:
-    (tmp_path / ".hookline").mkdir()
-    (tmp_path / ".hookline" / "hooks.toml").write_text(blocks(README, "toml")[0])
-    vouch_for(tmp_path, tmp_path)
-    asked = "$ hookline fire PreToolUse Bash command='cd app && git push --force'\n"
-    [expected] = [block.removeprefix(asked) for block in blocks(README, "console") if block.startswith(asked)]
-    fired = run(
-        "-m", "hookline.app", "fire", "PreToolUse", "Bash", "command=cd app && git push --force",
-        cwd=tmp_path, home=tmp_path,
-    )  # fmt: skip
-    assert fired.returncode == 2
-    assert re.sub(r"\d+ ms", "N ms", fired.stdout) == re.sub(r"\d+ ms", "N ms", expected)
+def test_the_commands_of_the_readme_print_what_it_shows() -> None:
+    """In the home of a user with the usual mistakes and some past sessions, one after the other."""
+    commands = [
+        step for step in steps(README) if isinstance(step, Command) and step.line.startswith("hookline ")
+    ]
+    assert len(commands) >= 5
+    with place() as where:
+        trust_nothing(where.home)
+        settle(where.home, where.project)
+        for command in commands:
+            words = [sys.executable, "-m", "hookline.app", *shlex.split(command.line)[1:]]
+            ran = subprocess.run(
+                words, cwd=where.project, env=clean_env(where.home), capture_output=True, text=True, check=False,
+                timeout=60,
+            )  # fmt: skip
+            assert same_output(ran.stdout, command.expected or ""), (
+                f"{command.line}\n{ran.stdout}{ran.stderr}"
+            )
+
+
+def test_its_first_screen_shows_ten_lines_of_doctor() -> None:
+    first = README[: README.index("## Install")]
+    doctor = first.index("$ hookline doctor\n")
+    assert first[:doctor].count("\n") <= 16
+    assert len(blocks(first[doctor - len("```console\n") :], "console")[0].splitlines()) >= 10
+    order = ["$ hookline doctor", "$ hookline backtest", "$ hookline guard test", "`hookline install`"]
+    assert [first.index(each) for each in order] == sorted(first.index(each) for each in order)
 
 
 def test_the_version_of_the_readme_is_that_of_the_package() -> None:
@@ -87,7 +106,7 @@ def test_configs_on_the_pages_are_valid(page: Path, tmp_path: Path) -> None:
         file.write_text(head + text)
         whose = "codewhale" if head + text.split("\n")[0] == "[[hooks.hooks]]" else "native"
         said = Engine().load(str(tmp_path), [str(file)], [whose]).diagnostics
-        # This engine has no model; that a prompt hook needs one is no mistake of the page.
+        # This engine has no model; the page is right that a prompt hook needs one.
         assert [each for each in said if each.code != "cannot-run"] == []
 
 
@@ -135,6 +154,29 @@ def test_names_of_the_package_on_a_page_are_there() -> None:
 
 
 def test_the_index_leads_to_every_page() -> None:
+    """Directly, or by one of the lists that it ends with."""
     index = ROOT / "docs" / "index.md"
     assert index in links(ROOT / "README.md")
-    assert set((ROOT / "docs").rglob("*.md")) - {index} - set(links(index)) == set()
+    lists = [page for page in links(index) if page.name == "index.md"]
+    listed = {index, *links(index), *(page for each in lists for page in links(each))}
+    assert set((ROOT / "docs").rglob("*.md")) - listed == set()
+
+
+def test_a_journey_has_at_most_five_pages() -> None:
+    sections = (ROOT / "docs" / "index.md").read_text().split("\n## ")[1:]
+    journeys = [each for each in sections if each.startswith("I ")]
+    assert [each.split("\n")[0] for each in journeys] == [
+        *("I have hooks", "I want guards", "I build an agent", "I run it for a team"),
+    ]
+    assert max(len(re.findall(r"^\d+\. ", each, re.MULTILINE)) for each in journeys) <= 5
+
+
+def test_every_stored_file_is_on_the_page_about_them() -> None:
+    page = (ROOT / "docs" / "how-to" / "what-is-stored.md").read_text()
+    stored = set[str]()
+    for file in (ROOT / "src" / "hookline").rglob("*.py"):
+        text = file.read_text()
+        stored.update(re.findall(r'state_dir\([^)]*\)+, "([^"]+)"', text))
+        stored.update(re.findall(r'"\.local", "state", "hookline", "([^"]+)"', text))
+    assert {"journal.jsonl", "trust", "pauses.json"} <= stored
+    assert [name for name in sorted(stored) if f"`{name}`" not in page] == []

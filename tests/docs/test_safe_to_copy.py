@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def example(name: str) -> ModuleType:
-    """A fresh copy: it has an engine of its own."""
+    """Load a fresh copy, with a new engine."""
     spec = importlib.util.spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""TOML and YAML texts are changed in place: the value is the wanted one, and everything else stays as it was."""
+"""Test edits of TOML and YAML texts: the value is the wanted one, and everything else stays unchanged."""
 
 import json
 import random

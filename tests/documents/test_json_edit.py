@@ -1,4 +1,4 @@
-"""JSON text is changed in place: the value is the wanted one, and everything else stays as it was."""
+"""Test edits of JSON text: the value is the wanted one, and everything else stays unchanged."""
 
 import json
 import random
@@ -49,11 +49,11 @@ def test_a_value_is_removed(text: str, path: tuple[str | int, ...], expected: st
 @pytest.mark.parametrize(
     ("text", "path", "said"),
     [
-        ('{"a": 1}', ("a",), "a is no array"),
-        ('{"a": []}', ("a", "b"), "a is no object"),
-        ("[]", ("a",), "the file is no object"),
-        ('{"a" 1}', ("a",), "no JSON"),
-        ('{"a": 1} x', ("a",), "no JSON"),
+        ('{"a": 1}', ("a",), "a is not an array"),
+        ('{"a": []}', ("a", "b"), "a is not an object"),
+        ("[]", ("a",), "the file is not an object"),
+        ('{"a" 1}', ("a",), "not valid JSON"),
+        ('{"a": 1} x', ("a",), "not valid JSON"),
         ("[" * 300, ("a",), "nested too deeply"),
     ],
 )

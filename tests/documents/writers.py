@@ -79,7 +79,7 @@ class JsonPage(Page):
 
 
 class TomlPage(Page):
-    """Tables as headers or, with `inline`, in place; arrays over several lines, with comments between."""
+    """Write tables as headers or, with `inline`, inline; arrays over several lines, with comments between."""
 
     def __init__(self, document: dict[str, Any], inline: bool) -> None:
         super().__init__()

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from hookline import Outcome
 from hookline.dialects.native.wire import NativeWire
-from hookline.events import EventSpec, May
-from hookline.extending import Broke, Call, Decoded, Exited, Policy, RawResult
-from hookline.model.outcome import GO_ON, ContextItem, Edit, Halt, Message, Vote, VoteKind
-from hookline.model.policy import CAUSES, Cause, Limit, Reaction
+from hookline.events import Capability, EventSpec
+from hookline.extending import Decoded, Exited, Failed, HookInvocation, Policy, RawResult
+from hookline.model.outcome import PASS, ContextItem, Halt, Message, Rewrite, Vote, VoteKind
+from hookline.model.policy import CAUSES, BlockLimit, Cause, Reaction
 
-JUDGE = May.BLOCK | May.PERMIT | May.REWRITE | May.STOP
-EVERYTHING = JUDGE | May.CONTEXT
+JUDGE = Capability.BLOCK | Capability.PERMIT | Capability.REWRITE | Capability.STOP
+EVERYTHING = JUDGE | Capability.CONTEXT
 
 
 def always(reaction: Reaction) -> Mapping[Cause, Reaction]:
@@ -49,38 +49,38 @@ def _vote(word: Any, reason: str) -> tuple[Vote, ...]:
 
 
 class ToyWire(NativeWire):
-    """Failures are told as they are; what an exit means is each dialect's own."""
+    """Report failures unchanged; each dialect says what an exit means."""
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
-        if isinstance(raw, Broke):
+    def decode(self, call: HookInvocation, raw: RawResult) -> Decoded:
+        if isinstance(raw, Failed):
             return Decoded(failure=raw)
         assert isinstance(raw, Exited)
         return self.read(call, raw, _object(raw.stdout))
 
-    def read(self, call: Call, raw: Exited, said: dict[str, Any]) -> Decoded:
+    def read(self, call: HookInvocation, raw: Exited, said: dict[str, Any]) -> Decoded:
         raise NotImplementedError
 
 
 class ChainWire(ToyWire):
     """CodeWhale: flat JSON, exit 2 outranks JSON, JSON counts whatever the exit code."""
 
-    def read(self, call: Call, raw: Exited, said: dict[str, Any]) -> Decoded:
+    def read(self, call: HookInvocation, raw: Exited, said: dict[str, Any]) -> Decoded:
         if raw.code == 2:
             return Decoded(Outcome(votes=(Vote("block", said.get("reason", "blocked"), rank=2),)))
         if call.event.name == "UserPromptSubmit":
             if raw.code:
-                return Decoded(failure=Broke("crashed", f"exit {raw.code}"))
-            return Decoded(Outcome(edits=(Edit(said["text"]),)) if said.get("text") else GO_ON)
+                return Decoded(failure=Failed("crashed", f"exit {raw.code}"))
+            return Decoded(Outcome(edits=(Rewrite(said["text"]),)) if said.get("text") else PASS)
         votes = _vote(said.get("decision"), said.get("reason", ""))
-        edits = (Edit(said["updatedInput"]),) if "updatedInput" in said else ()
-        failed = Broke("crashed", f"exit {raw.code}") if raw.code and not votes else None
+        edits = (Rewrite(said["updatedInput"]),) if "updatedInput" in said else ()
+        failed = Failed("crashed", f"exit {raw.code}") if raw.code and not votes else None
         return Decoded(Outcome(votes=votes, edits=edits), failed)
 
 
 class NestedWire(ToyWire):
     """Claude Code: nested JSON; an exit other than 0 and 2 is a failure beside whatever the JSON said."""
 
-    def read(self, call: Call, raw: Exited, said: dict[str, Any]) -> Decoded:
+    def read(self, call: HookInvocation, raw: Exited, said: dict[str, Any]) -> Decoded:
         specific = said.get("hookSpecificOutput", {})
         decision = specific.get("decision", {})
         word = said.get("decision") or specific.get("permissionDecision") or decision.get("behavior")
@@ -90,63 +90,63 @@ class NestedWire(ToyWire):
             votes = (Vote("block", reason or raw.stderr.decode() or "no reason"),)
         outcome = Outcome(
             votes=votes,
-            edits=(Edit(specific["updatedInput"]),) if "updatedInput" in specific else (),
+            edits=(Rewrite(specific["updatedInput"]),) if "updatedInput" in specific else (),
             context_items=(ContextItem(specific["additionalContext"]),)
             if "additionalContext" in specific
             else (),
             halts=(Halt(),) if said.get("continue") is False else (),
         )
-        return Decoded(outcome, Broke("crashed", f"exit {raw.code}") if raw.code not in (0, 2) else None)
+        return Decoded(outcome, Failed("crashed", f"exit {raw.code}") if raw.code not in (0, 2) else None)
 
 
 class StrictWire(NestedWire):
     """Codex: an unknown key, a deny without a reason, a silent exit 2: failures, not answers."""
 
-    def read(self, call: Call, raw: Exited, said: dict[str, Any]) -> Decoded:
+    def read(self, call: HookInvocation, raw: Exited, said: dict[str, Any]) -> Decoded:
         if raw.code == 2 and not raw.stderr:
-            return Decoded(failure=Broke("unreadable", "exit 2 without a reason"))
+            return Decoded(failure=Failed("unreadable", "exit 2 without a reason"))
         if set(said) - {"hookSpecificOutput", "decision", "reason"}:
-            return Decoded(failure=Broke("unreadable", "unknown key"))
+            return Decoded(failure=Failed("unreadable", "unknown key"))
         decoded = super().read(call, raw, said)
         if decoded.outcome.blocked and not decoded.outcome.reason:
-            return Decoded(failure=Broke("unreadable", "deny without a reason"))
+            return Decoded(failure=Failed("unreadable", "deny without a reason"))
         return decoded
 
 
 class PatchWire(ToyWire):
     """Docker Agent: snake_case, rewrites are patches."""
 
-    def read(self, call: Call, raw: Exited, said: dict[str, Any]) -> Decoded:
+    def read(self, call: HookInvocation, raw: Exited, said: dict[str, Any]) -> Decoded:
         if raw.code:
-            return Decoded(failure=Broke("crashed", f"exit {raw.code}"))
+            return Decoded(failure=Failed("crashed", f"exit {raw.code}"))
         specific = said.get("hook_specific_output", {})
-        edits = (Edit(specific["updated_input"], patch=True),) if "updated_input" in specific else ()
+        edits = (Rewrite(specific["updated_input"], patch=True),) if "updated_input" in specific else ()
         return Decoded(Outcome(votes=_vote(specific.get("permission_decision"), ""), edits=edits))
 
 
 class CodeWire(ToyWire):
     """Reasonix: only the exit code speaks."""
 
-    def read(self, call: Call, raw: Exited, said: dict[str, Any]) -> Decoded:
+    def read(self, call: HookInvocation, raw: Exited, said: dict[str, Any]) -> Decoded:
         if raw.code == 2:
             return Decoded(Outcome(votes=(Vote("block", (raw.stderr or raw.stdout).decode()),)))
-        return Decoded(failure=Broke("crashed", f"exit {raw.code}") if raw.code else None)
+        return Decoded(failure=Failed("crashed", f"exit {raw.code}") if raw.code else None)
 
 
 class TextWire(ToyWire):
     """Gemini: plain text is a message, any exit over 1 blocks, and the next prompt carries the context."""
 
-    def read(self, call: Call, raw: Exited, said: dict[str, Any]) -> Decoded:
+    def read(self, call: HookInvocation, raw: Exited, said: dict[str, Any]) -> Decoded:
         text = (raw.stdout.strip() or raw.stderr.strip()).decode()
         if not said:
             if raw.code > 1 and text:
                 return Decoded(Outcome(votes=(Vote("block", text),)))
-            return Decoded(Outcome(messages=(Message(text),)) if text else GO_ON)
+            return Decoded(Outcome(messages=(Message(text),)) if text else PASS)
         specific = said.get("hookSpecificOutput", {})
         return Decoded(
             Outcome(
                 votes=_vote(said.get("decision"), said.get("reason", "")),
-                edits=(Edit(specific["tool_input"], patch=True),) if "tool_input" in specific else (),
+                edits=(Rewrite(specific["tool_input"], patch=True),) if "tool_input" in specific else (),
                 context_items=(ContextItem(specific["additionalContext"]),)
                 if "additionalContext" in specific
                 else (),
@@ -176,16 +176,18 @@ DOCKER_TOOL = Policy(
 DOCKER_AT_ONCE = Policy(event_name="pre_tool_use", may=JUDGE, failures=always("pass"))
 _REASONIX_FAILURES: Mapping[Cause, Reaction] = {**always("warn"), "timed_out": "block"}
 REASONIX_GATE = Policy(
-    event_name="PreToolUse", may=May.BLOCK, run="serial", stop_on="block", failures=_REASONIX_FAILURES
+    event_name="PreToolUse", may=Capability.BLOCK, run="serial", stop_on="block", failures=_REASONIX_FAILURES
 )
-REASONIX_TURN_END = replace(REASONIX_GATE, event_name="TurnEnd", block_means="continue_turn", limit=Limit(2))
-REASONIX_MODEL = replace(REASONIX_GATE, event_name="PreModelCall", limit=Limit(2, "end_turn"))
+REASONIX_TURN_END = replace(
+    REASONIX_GATE, event_name="TurnEnd", block_means="continue_turn", limit=BlockLimit(2)
+)
+REASONIX_MODEL = replace(REASONIX_GATE, event_name="PreModelCall", limit=BlockLimit(2, "end_turn"))
 CLAUDE_TOOL = Policy(event_name="PreToolUse", may=EVERYTHING, failures=always("warn"))
 CLAUDE_ASKED = Policy(event_name="PermissionRequest", may=EVERYTHING, failures=always("warn"))
 CLAUDE_ASKED_RACE = replace(CLAUDE_ASKED, settle="first_answer")
 CLAUDE_STOP = Policy(
     event_name="Stop", may=EVERYTHING, failures=always("warn"), block_means="continue_turn",
-    limit=Limit(8, "pass", "call"),
+    limit=BlockLimit(8, "pass", "call"),
 )  # fmt: skip
 CLAUDE_POST = Policy(event_name="PostToolUse", may=EVERYTHING, block_means="beside_output")
 CODEX_TOOL = Policy(event_name="PreToolUse", may=EVERYTHING, failures=always("warn"))

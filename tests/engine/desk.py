@@ -24,7 +24,7 @@ from hookline.events import (
     TURN_START,
     USER_PROMPT_SUBMIT,
 )
-from hookline.host import CallResult, Question
+from hookline.host import ApprovalRequest, CallResult
 from hookline.model.events import EventSpec
 
 ALL: tuple[EventSpec[Any], ...] = (
@@ -34,14 +34,14 @@ ALL: tuple[EventSpec[Any], ...] = (
 )  # fmt: skip
 
 
-def saying(answer: Any) -> Callable[[Question], Any]:
+def saying(answer: Any) -> Callable[[ApprovalRequest], Any]:
     return lambda question: answer
 
 
 always, never = saying(True), saying(False)
 
 
-def if_it_says(reason: str) -> Callable[[Question], bool]:
+def if_it_says(reason: str) -> Callable[[ApprovalRequest], bool]:
     return lambda question: question.reason == reason
 
 

@@ -7,17 +7,17 @@ from typing import Any, Unpack
 from msgspec import Struct
 
 from hookline import Engine, Outcome, Session
+from hookline.actions.tool import Tool
 from hookline.engine.run_hook import Admit, admit_all
 from hookline.events import EventSpec
-from hookline.extending import Call, Hook, Policy, RawResult, Run
+from hookline.extending import Hook, HookInvocation, Policy, RawResult, Run
 from hookline.handlers.function import FunctionHandler
-from hookline.host import SceneOptions
+from hookline.host import SessionOptions
 from hookline.model.wire import Wire
-from hookline.tools.tool import Tool
 
 
 class Script(Struct, frozen=True):
-    """What a hook answers (or how it works out its answer), after how long, and what it was asked with."""
+    """A hook's answer (or how it works out its answer), after how long, and its payloads."""
 
     answer: RawResult | Callable[[Any], RawResult]
     delay: float = 0.0
@@ -31,7 +31,7 @@ class ScriptedHandler:
     kind = "scripted"
     own_clock = False
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         script: Script = call.hook.spec
         if script.log is not None:
             script.log.append((call.hook.name, call.payload))
@@ -73,11 +73,11 @@ class ScriptedHost:
         admit: Admit = admit_all,
         tools: Mapping[str, Tool] | None = None,
         rows: Sequence[EventSpec[Any]] = (),
-        **scene: Unpack[SceneOptions],
+        **info: Unpack[SessionOptions],
     ) -> None:
         handlers = {"scripted": ScriptedHandler(), "function": FunctionHandler()}
-        self.engine = Engine(hooks, handlers=handlers, admit=admit, tools=tools or {}, rows=rows)
-        self.session: Session = self.engine.session("s", **scene)
+        self.engine = Engine(hooks, handlers=handlers, admit=admit, tools=tools or {}, events=rows)
+        self.session: Session = self.engine.session("s", **info)
         self.runs: list[Run] = []
         self.engine.journal.subscribe(self.runs.append)
 

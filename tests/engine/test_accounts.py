@@ -1,4 +1,4 @@
-"""What became of each hook of an event: every one is accounted for, run or not, with the reason."""
+"""Test the accounts of an event: every hook has one, run or not, with the reason."""
 
 import asyncio
 from typing import Any
@@ -15,13 +15,13 @@ def accounts(engine: Engine, **arguments: Any) -> tuple[dict[str, HookAccount], 
     async def fire() -> tuple[list[HookAccount], list[Run]]:
         async with engine:
             session = engine.session("s")
-            verdicts = session.explain(PRE_TOOL_USE, call)
+            decisions = session.explain(PRE_TOOL_USE, call)
             await session.dispatch(PRE_TOOL_USE, call)
             await engine.drain()
-            return accounts_of(verdicts, engine.journal.recent(), engine.journal.cleaned)
+            return accounts_of(decisions, engine.journal.recent(), engine.journal.cleaned)
 
     found, again = asyncio.run(fire())
-    return {account.verdict.prepared.hook.name: account for account in found}, again
+    return {account.decision.prepared.hook.name: account for account in found}, again
 
 
 def passes(call: ToolCall) -> None: ...
@@ -80,7 +80,7 @@ def test_a_background_hook_has_one_account_with_how_it_ended() -> None:
     engine.add(PRE_TOOL_USE, lambda call: deny("no"), name="guard")
     found, _again = accounts(engine, command="ls")
     assert [found[name].runs[0].status for name in ("slow", "fails", "guard")] == [
-        "detached",
+        "background",
         "failed",
         "blocked",
     ]

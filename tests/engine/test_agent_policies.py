@@ -1,4 +1,4 @@
-"""Where agents contradict each other: the same engine gives each its own answer, in every order of finishing."""
+"""Test where agents contradict each other: each gets its own answer, in every order of finishing."""
 
 import itertools
 from typing import Any
@@ -20,7 +20,7 @@ from hookline.events import (
     TurnAnswer,
     TurnBegun,
 )
-from hookline.extending import Broke, Exited, Hook, Policy
+from hookline.extending import Exited, Failed, Hook, Policy
 from hookline.model.wire import Wire
 from tests.engine import agent_policies as agents
 from tests.engine.agent_policies import exits, says
@@ -184,7 +184,7 @@ def test_reasonix_warns_on_exit_1_and_on_no_start_but_a_timeout_on_a_gate_blocks
     hooks = [
         scripted("w", PRE_TOOL_USE, agents.REASONIX_GATE, REASONIX, exits(1), log=log),
         scripted(
-            "n", PRE_TOOL_USE, agents.REASONIX_GATE, REASONIX, Broke("not_started", "not found"), log=log
+            "n", PRE_TOOL_USE, agents.REASONIX_GATE, REASONIX, Failed("not_started", "not found"), log=log
         ),
         scripted(
             "t", PRE_TOOL_USE, agents.REASONIX_GATE, REASONIX, exits(), delay=HANGS, log=log, timeout=0.02
@@ -292,7 +292,7 @@ def test_codex_answers_it_does_not_accept_are_failures_on_record_and_the_call_go
         ]
     )
     assert not host.fire(PRE_TOOL_USE, LS).blocked
-    assert [(run.status, run.cause, run.passed_without_answer) for run in host.runs] == [
+    assert [(run.status, run.cause, run.failed_open) for run in host.runs] == [
         ("failed", "unreadable", True)
     ] * 3
 

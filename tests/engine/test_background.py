@@ -1,4 +1,4 @@
-"""Hooks nobody waits for: async, asyncRewake, the inbox, and closing."""
+"""Test background hooks: async, asyncRewake, the inbox, and closing."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from hookline import Engine, Outcome, context, deny, rewrite
 from hookline.dialects.registry import home_dialect
 from hookline.engine.background import Background, Inbox, LateMessage
 from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, ToolCall, TurnAnswer
-from hookline.extending import Broke, Returned, Run
+from hookline.extending import Failed, Returned, Run
 from tests.engine.scripted_hooks import ScriptedHost, scripted
 from tests.waiting import waits_for
 
@@ -36,7 +36,7 @@ def test_an_async_hook_cannot_decide_but_its_context_arrives_later() -> None:
     assert [(item.kind, item.text, item.hook, item.event) for item in late] == [
         ("context", "found it", "scan", "Stop")
     ]
-    assert [run.status for run in host.runs] == ["detached", "blocked"]
+    assert [run.status for run in host.runs] == ["background", "blocked"]
     assert host.runs[0].run_id == host.runs[1].run_id == late[0].run_id
     assert "decision" in host.runs[1].dropped
 
@@ -48,14 +48,14 @@ def test_a_rewake_hook_wakes_when_it_blocks_and_is_silent_when_clean() -> None:
 
 
 def test_a_rewake_hook_that_cannot_start_has_found_nothing() -> None:
-    host = ScriptedHost([late_hook(Broke("not_started", "not found"), waiting="rewake", on_failure="block")])
+    host = ScriptedHost([late_hook(Failed("not_started", "not found"), waiting="rewake", on_failure="block")])
     _, late = fire_stop(host)
     assert [item.kind for item in late] == []
     assert host.runs[1].status == "not_started"
 
 
 def test_a_failed_async_hook_tells_the_user_later() -> None:
-    _, late = fire_stop(ScriptedHost([late_hook(Broke("crashed", "exit 1"), waiting="async")]))
+    _, late = fire_stop(ScriptedHost([late_hook(Failed("crashed", "exit 1"), waiting="async")]))
     assert [(item.kind, item.text) for item in late] == [("message", "hook scan gave no answer: exit 1")]
 
 
@@ -99,7 +99,7 @@ def test_a_policy_that_does_not_wait_detaches_every_hook() -> None:
     policy = replace(HOME.policy(STOP), waits=False)
     host = ScriptedHost([scripted("o", STOP, policy, HOME.wire, Returned(deny("no")))])
     assert not fire_stop(host)[0].blocked
-    assert [run.status for run in host.runs] == ["detached", "blocked"]
+    assert [run.status for run in host.runs] == ["background", "blocked"]
 
 
 def test_shadow_is_never_applied_in_the_background_either() -> None:
@@ -131,9 +131,9 @@ def test_a_command_can_detach_itself_with_its_first_line(tmp_path: Path) -> None
 
     outcome, early, drained = asyncio.run(story())
     assert outcome == Outcome()
-    assert [run.status for run in early] == ["detached"]
+    assert [run.status for run in early] == ["background"]
     assert drained
-    assert engine.journal.recent()[-1].status != "detached"
+    assert engine.journal.recent()[-1].status != "background"
 
 
 def test_closing_drains_within_the_limit_and_then_calls_off_the_rest() -> None:
@@ -147,7 +147,7 @@ def test_closing_drains_within_the_limit_and_then_calls_off_the_rest() -> None:
         await host.engine.close(limit=1)
 
     asyncio.run(story())
-    ends = {run.hook: run.status for run in host.runs if run.status != "detached"}
+    ends = {run.hook: run.status for run in host.runs if run.status != "background"}
     assert ends == {"scan": "ok", "stuck": "cancelled"}
     assert len(host.engine.background) == 0
 

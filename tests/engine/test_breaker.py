@@ -13,7 +13,7 @@ CALL = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
 
 class Flaky:
-    """A guard that fails as it is told."""
+    """A guard that fails on command."""
 
     def __init__(self) -> None:
         self.ran = 0

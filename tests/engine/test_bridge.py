@@ -27,7 +27,7 @@ def test_a_sync_host_dispatches_without_a_loop_of_its_own() -> None:
         assert session.dispatch(PRE_TOOL_USE, LS).reason == "not here"
         child = hooks.session("s", session, agent_id="sub")
         assert child.dispatch(PRE_TOOL_USE, LS).blocked
-        assert child.session.scene.depth == 1
+        assert child.session.info.depth == 1
     assert engine.closed
     hooks.close()
     with pytest.raises(EngineClosedError):

@@ -1,4 +1,4 @@
-"""Called off from outside: nothing is left running, everything is on record, and the engine goes on."""
+"""Test cancellation from outside: nothing is left running, everything is on record, and the engine continues."""
 
 import asyncio
 import os
@@ -158,17 +158,17 @@ asyncio.run(engine.close(0))
         check=False,
     )
     assert done.stdout == "[]\nFalse\n", done.stderr
-    told, noise = partition_lines(done.stderr)
+    translated, noise = partition_lines(done.stderr)
     assert noise <= {"Task was destroyed but it is pending!"}
     # Once, of the hook in the second loop: that of the first one was destroyed with it.
-    assert [line.partition("ended: ")[2][:11] for line in told] == ["echo $$ >> "]
+    assert [line.partition("ended: ")[2][:11] for line in translated] == ["echo $$ >> "]
 
 
 def partition_lines(stderr: str) -> tuple[list[str], set[str]]:
     """The warnings that the engine was not closed in time, and all other lines without those that tell of a task."""
     lines = [line for line in stderr.splitlines() if not line.startswith(("task: <Task pending", "  "))]
-    told = [line for line in lines if "RuntimeWarning: hooks were still running" in line]
-    return told, set(lines) - set(told)
+    translated = [line for line in lines if "RuntimeWarning: hooks were still running" in line]
+    return translated, set(lines) - set(translated)
 
 
 def test_an_interrupt_on_the_main_thread_reaches_the_host_and_ends_the_other_hooks(tmp_path: object) -> None:

@@ -1,4 +1,4 @@
-"""The host API, tool calls: one call does what the agent does with a call, and says what became of it."""
+"""Test tool calls of the host API: one call does what the agent does with a call, and returns the result."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from hookline.events import (
     PRE_TOOL_USE,
     ToolCall,
 )
-from hookline.host import Approval, CallResult, Question
+from hookline.host import Approval, ApprovalRequest, CallResult
 from hookline.model.outcome import Vote
 from tests.engine.desk import Desk, always, if_it_says, never, saying
 
@@ -70,7 +70,7 @@ def test_an_ask_that_nobody_answers_is_a_denial() -> None:
     desk = Desk()
     desk.on(PRE_TOOL_USE, ask("money"))
     done = desk.call()
-    assert done.refused == "money (nobody is there to approve it)"
+    assert done.refused == "money (no approver is configured)"
     assert desk.ran == []
     assert desk.fired == ["PreToolUse", "PermissionRequest", "PermissionDenied"]
 
@@ -85,9 +85,9 @@ def test_only_true_is_a_yes(answer: Any) -> None:
 
 
 def test_approve_is_told_what_and_why_and_may_add_words() -> None:
-    asked: list[Question] = []
+    asked: list[ApprovalRequest] = []
 
-    async def approve(question: Question) -> Approval:
+    async def approve(question: ApprovalRequest) -> Approval:
         asked.append(question)
         return Approval(allow=False, message="use the test account")
 
@@ -102,9 +102,9 @@ def test_approve_is_told_what_and_why_and_may_add_words() -> None:
 @pytest.mark.parametrize("way", ["tool", "open_tool", "ask"])
 @pytest.mark.parametrize("is_subagent", [False, True])
 def test_nobody_is_asked_in_an_unattended_session(way: str, is_subagent: bool) -> None:
-    asked: list[Question] = []
+    asked: list[ApprovalRequest] = []
 
-    def approve(question: Question) -> bool:
+    def approve(question: ApprovalRequest) -> bool:
         asked.append(question)
         return True
 
@@ -118,12 +118,12 @@ def test_nobody_is_asked_in_an_unattended_session(way: str, is_subagent: bool) -
 
     desk = Desk(approve=approve)
     desk.on(PRE_TOOL_USE, ask("money"))
-    assert asyncio.run(refused(desk)) == "money (nobody is there to approve it)"
+    assert asyncio.run(refused(desk)) == "money (no approver is configured)"
     assert (asked, desk.ran) == ([], [])
 
 
 def test_who_cannot_be_asked_has_not_said_yes() -> None:
-    def approve(question: Question) -> bool:
+    def approve(question: ApprovalRequest) -> bool:
         raise OSError("no terminal")
 
     desk = Desk(approve=approve)
@@ -151,7 +151,7 @@ def test_a_tool_may_need_approval_by_itself() -> None:
     desk = Desk(approve=if_it_says("t needs approval"))
     assert desk.call(needs_approval=True).ran
     closed = Desk()
-    assert closed.call(needs_approval="it pays").refused == "it pays (nobody is there to approve it)"
+    assert closed.call(needs_approval="it pays").refused == "it pays (no approver is configured)"
     trusted = Desk()
     trusted.on(PRE_TOOL_USE, allow())
     assert trusted.call(needs_approval=True).ran
@@ -228,7 +228,7 @@ def test_questions_of_parallel_calls_come_one_after_another() -> None:
     open_now: list[str] = []
     most: list[int] = []
 
-    async def approve(question: Question) -> bool:
+    async def approve(question: ApprovalRequest) -> bool:
         open_now.append(question.tool_name)
         most.append(len(open_now))
         await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The host API, turns: one call does what the agent does at that moment, and says what to do next."""
+"""Test turns of the host API: one call does what the agent does at that step, and says what to do next."""
 
 import asyncio
 import threading

@@ -8,7 +8,7 @@ import pytest
 from hookline import Engine, Outcome, allow, ask, deny, rewrite
 from hookline.engine.run_hook import Admission
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, EventSpec, ToolCall, ToolResult
-from hookline.extending import Hook, Run, Scene
+from hookline.extending import Hook, Run, SessionInfo
 from hookline.journal.journal import trace_line
 from tests.engine.told_hooks import NO, OWN, Host, hook
 
@@ -142,7 +142,7 @@ def test_a_guard_is_asked_again_once_and_about_the_doubt_that_there_is_then() ->
     assert guard == [(False, DOUBT), (True, DOUBT.replace("…", "… --force"))]
 
 
-# Hooks that are told a call in other terms
+# Hooks that get a translated call
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_function_that_sees_the_call_as_it_is_made_is_asked_about_its_doubt_to
 
 
 def test_the_model_reads_nothing_of_an_untrusted_rule() -> None:
-    def tighten(_hook: Hook, _scene: Scene) -> Admission:
+    def tighten(_hook: Hook, _info: SessionInfo) -> Admission:
         return Admission(only_tightens=True)
 
     host = Host(hook("native", NO, "Bash", FORCE, in_doubt="ask"), admit=tighten)

@@ -1,4 +1,4 @@
-"""A hook cannot change a payload in place: it raises in the hook, and neither the host nor other hooks see a change."""
+"""Test that a hook cannot change a payload in place: it raises in the hook, and no one else sees a change."""
 
 import asyncio
 import copy
@@ -13,7 +13,7 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from hookline import Engine, Outcome, deny, rewrite
-from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, EventSpec, May, ToolCall, ToolResult
+from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, Capability, EventSpec, ToolCall, ToolResult
 from hookline.extending import Run
 from tests.every import every
 
@@ -149,7 +149,7 @@ def test_what_comes_back_can_be_changed_and_is_no_longer_the_hooks() -> None:
 
 
 def test_guards_judge_the_value_that_is_used() -> None:
-    """One tries to change the value after a guard saw it; the other rewrites, and the guard is asked again."""
+    """One tries to change the value after a guard saw it; the other rewrites, and the guard runs again."""
     judged: list[str] = []
 
     def engine_with(other: Callable[[ToolCall], Any]) -> Engine:
@@ -260,12 +260,12 @@ class Deployment:
     hosts: list[str]
 
 
-DEPLOYED = EventSpec("Deployed", Deployment, "after a deployment.", May.CONTEXT)
-COUNTED = EventSpec("Counted", dict[str, Any], "after counting.", May.CONTEXT)
+DEPLOYED = EventSpec("Deployed", Deployment, "after a deployment.", Capability.CONTEXT)
+COUNTED = EventSpec("Counted", dict[str, Any], "after counting.", Capability.CONTEXT)
 
 
 def test_payloads_of_a_host_keep_its_objects_and_cannot_be_changed_either() -> None:
-    engine, payload, seen = Engine(rows=[DEPLOYED, COUNTED]), Deployment(Odd(), ["a"]), list[Any]()
+    engine, payload, seen = Engine(events=[DEPLOYED, COUNTED]), Deployment(Odd(), ["a"]), list[Any]()
 
     @engine.on(DEPLOYED)
     async def changes(deployment: Deployment) -> None:

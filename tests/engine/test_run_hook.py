@@ -1,4 +1,4 @@
-"""What a hook that gives no answer does: every cause, every reaction, every event where it matters."""
+"""Test hooks that give no answer: every cause, every reaction, every event where it matters."""
 
 import asyncio
 from typing import Any
@@ -17,19 +17,29 @@ from hookline.events import (
     NOTIFICATION,
     POST_TOOL_USE,
     PRE_TOOL_USE,
+    Capability,
     EventSpec,
-    May,
     Notice,
     ToolCall,
 )
-from hookline.extending import Admission, Broke, Call, Decoded, Exited, Hook, RawResult, Returned, Scene
+from hookline.extending import (
+    Admission,
+    Decoded,
+    Exited,
+    Failed,
+    Hook,
+    HookInvocation,
+    RawResult,
+    Returned,
+    SessionInfo,
+)
 from hookline.model.policy import CAUSES, FAIL_CLOSED, FAIL_OPEN, Cause, Reaction
 from tests.engine.scripted_hooks import HANGS, ScriptedHost, scripted
 from tests.every import every
 
 HOME = home_dialect(EVENTS)
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
-BLOCKING = [event for event in EVENTS.values() if event.may & May.BLOCK]
+BLOCKING = [event for event in EVENTS.values() if event.may & Capability.BLOCK]
 REACTIONS: dict[str, Reaction] = {"open": "warn", "closed": "block", "ask": "ask"}
 
 
@@ -43,7 +53,7 @@ def sample(event: EventSpec[Any]) -> Any:
         "source": "user_settings",
     }
     needed |= {"name": "w", "agent_id": "a", "mcp_server_name": "m", "teammate_name": "t", "message": "m"}
-    needed |= {"from_model": "a", "to_model": "b"}
+    needed |= {"from_model": "a", "to_model": "b", "program": "rm"}
     fields: dict[str, Any] = {}
     for field in event.payload.__struct_fields__:
         if field in needed:
@@ -61,18 +71,18 @@ def native(event: EventSpec[Any], answer: RawResult, **options: Any) -> Hook:
 def test_every_cause_under_every_reaction_on_every_blocking_event(
     event: EventSpec[Any], word: str, cause: Cause
 ) -> None:
-    host = ScriptedHost([native(event, Broke(cause, "why it broke"), on_failure=REACTIONS[word])])
+    host = ScriptedHost([native(event, Failed(cause, "why it broke"), on_failure=REACTIONS[word])])
     outcome = host.fire(event, sample(event))
     run = host.runs[0]
-    asks = word == "ask" and bool(event.may & May.PERMIT)
+    asks = word == "ask" and bool(event.may & Capability.PERMIT)
     closes = word == "closed" or (word == "ask" and not asks)
     assert outcome.blocked == closes
     assert (outcome.permission == "ask") == asks
     assert run.cause == cause
-    assert run.passed_without_answer == (word == "open")
+    assert run.failed_open == (word == "open")
     assert run.detail == "why it broke"
-    told = outcome.reason if closes or asks else outcome.messages[0].text
-    assert told == "hook guard gave no answer: why it broke"
+    translated = outcome.reason if closes or asks else outcome.messages[0].text
+    assert translated == "hook guard gave no answer: why it broke"
 
 
 @every("event", EVENTS.values())
@@ -80,37 +90,38 @@ def test_native_guards_fail_closed_and_everything_else_open(event: EventSpec[Any
     assert HOME.policy(event).failures is (FAIL_CLOSED if event.guard else FAIL_OPEN)
 
 
-def test_the_native_guards_are_these_three() -> None:
+def test_the_native_guards_are_these_four() -> None:
     assert [e.name for e in EVENTS.values() if e.guard] == [
         "UserPromptSubmit",
         "PreToolUse",
         "PermissionRequest",
+        "ExecStart",
     ]
 
 
 def test_an_ask_nobody_can_answer_is_a_block() -> None:
-    hook = native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure="ask")
+    hook = native(PRE_TOOL_USE, Failed("crashed", "x"), on_failure="ask")
     assert ScriptedHost([hook]).fire(PRE_TOOL_USE, LS).permission == "ask"
     assert ScriptedHost([hook], attended=False).fire(PRE_TOOL_USE, LS).permission == "deny"
 
 
 def test_a_reaction_per_cause_leaves_the_other_causes_to_the_policy() -> None:
-    hook = native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure={"timed_out": "warn"})
+    hook = native(PRE_TOOL_USE, Failed("crashed", "x"), on_failure={"timed_out": "warn"})
     prepared = PreparedHook(hook, None)
     assert effective_reaction(prepared, "timed_out", attended=True) == "warn"
     assert effective_reaction(prepared, "crashed", attended=True) == "block"
 
 
 def test_pass_is_silent_but_counted() -> None:
-    host = ScriptedHost([native(PRE_TOOL_USE, Broke("crashed", "x"), on_failure="pass")])
+    host = ScriptedHost([native(PRE_TOOL_USE, Failed("crashed", "x"), on_failure="pass")])
     outcome = host.fire(PRE_TOOL_USE, LS)
     assert outcome == Outcome()
-    assert host.runs[0].passed_without_answer
-    assert host.engine.journal.passed_without_answer == 1
+    assert host.runs[0].failed_open
+    assert host.engine.journal.failed_open == 1
 
 
 def test_an_observer_that_should_block_can_only_warn() -> None:
-    host = ScriptedHost([native(NOTIFICATION, Broke("crashed", "x"), on_failure="block")])
+    host = ScriptedHost([native(NOTIFICATION, Failed("crashed", "x"), on_failure="block")])
     outcome = host.fire(NOTIFICATION, Notice(message="hi"))
     assert not outcome.blocked
     assert "gave no answer" in outcome.messages[0].text
@@ -132,10 +143,10 @@ def test_a_handler_that_raises_is_a_failure_of_the_hook() -> None:
 
 
 class BrokenWire:
-    def encode(self, call: Call) -> Any:
+    def encode(self, call: HookInvocation) -> Any:
         raise NotImplementedError
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
+    def decode(self, call: HookInvocation, raw: RawResult) -> Decoded:
         raise ZeroDivisionError("wire")
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
@@ -162,7 +173,7 @@ def test_a_kind_nobody_handles_is_not_started() -> None:
     assert host.runs[1].detail == "there is no handler for type 'telepathy'"
 
 
-def refuse(hook: Hook, _scene: Scene) -> Admission:
+def refuse(hook: Hook, _info: SessionInfo) -> Admission:
     return Admission(False, "changed since it was trusted") if hook.name == "guard" else ADMITTED
 
 
@@ -189,7 +200,9 @@ def test_what_a_hook_may_not_do_is_dropped_and_its_run_says_so() -> None:
 
 
 def test_a_policy_may_make_asking_too_much_a_failure() -> None:
-    strict = replace(HOME.policy(POST_TOOL_USE), on_clipped="fail", may=May.BLOCK, failures=FAIL_CLOSED)
+    strict = replace(
+        HOME.policy(POST_TOOL_USE), on_clipped="fail", may=Capability.BLOCK, failures=FAIL_CLOSED
+    )
     answer = Returned({"hookSpecificOutput": {"additionalContext": "text"}})
     host = ScriptedHost([scripted("guard", POST_TOOL_USE, strict, HOME.wire, answer)])
     assert host.fire(POST_TOOL_USE, sample(POST_TOOL_USE)).blocked
@@ -294,8 +307,8 @@ def test_what_a_hook_raised_is_in_the_journal_alone_and_redacted(event: EventSpe
     engine = Engine()
     engine.add(event, _raise_secret, name="login")
     outcome = asyncio.run(engine.session("s").dispatch(event, sample(event)))
-    told = outcome.reason or outcome.messages[0].text
-    assert told == "hook login gave no answer: it raised ValueError"
+    translated = outcome.reason or outcome.messages[0].text
+    assert translated == "hook login gave no answer: it raised ValueError"
     (run,) = engine.journal.recent()
     assert run.detail.startswith("ValueError: cannot log in with [redacted] (")
 
@@ -331,7 +344,7 @@ def test_a_rewrite_that_cannot_be_applied_blocks_instead_of_raising() -> None:
         tool_name = "Bash"
         tool_input = None
 
-    row = EventSpec("Odd", Odd, "at times.", May.BLOCK | May.REWRITE, rewrites="tool_input")
+    row = EventSpec("Odd", Odd, "at times.", Capability.BLOCK | Capability.REWRITE, rewrites="tool_input")
     host = ScriptedHost([native(row, Returned(rewrite(command="x")))], rows=[row])
     outcome = host.fire(row, Odd())
     assert "cannot be applied" in (outcome.reason or "")

@@ -2,16 +2,16 @@ import asyncio
 from time import perf_counter
 from typing import Any, cast
 
-from hookline.engine.engine import RunningHooks
-from hookline.events import PRE_TOOL_USE, May
+from hookline.engine.running import RunningHooks
+from hookline.events import PRE_TOOL_USE, Capability
 from hookline.extending import Hook, Policy
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Wire
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import HookInvocation, Wire
 
-_POLICY = Policy(event_name="PreToolUse", may=May.BLOCK)
+_POLICY = Policy(event_name="PreToolUse", may=Capability.BLOCK)
 
 
-def call(number: int, name: str, message: str | None = None) -> Call:
+def call(number: int, name: str, message: str | None = None) -> HookInvocation:
     hook = Hook(
         name=name,
         event=PRE_TOOL_USE,
@@ -20,18 +20,18 @@ def call(number: int, name: str, message: str | None = None) -> Call:
         kind="function",
         status_message=message,
     )
-    return Call(
+    return HookInvocation(
         hook=hook,
         event=PRE_TOOL_USE,
         payload=None,
-        scene=Scene(session_id="s1", agent_id="a1"),
+        info=SessionInfo(session_id="s1", agent_id="a1"),
         timeout=1,
         number=number,
         started=perf_counter(),
     )
 
 
-def started(running: RunningHooks, number: int, name: str, message: str | None = None) -> Call:
+def started(running: RunningHooks, number: int, name: str, message: str | None = None) -> HookInvocation:
     begun = call(number, name, message)
     running.started(begun)
     return begun

@@ -1,4 +1,4 @@
-"""Which hooks run, in which order, how often, and why the others did not."""
+"""Test which hooks run, in which order, how often, and why the others did not."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine, Outcome, PatternError, context, deny
-from hookline.engine.explain import Verdict
+from hookline.engine.explain import MatchResult
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP, EventSpec, SessionStarted, ToolCall, TurnAnswer
-from hookline.extending import Run, Scene
+from hookline.extending import Run, SessionInfo
 from tests.every import every
 
 
@@ -25,7 +25,7 @@ def says(text: str) -> Callable[[ToolCall], Outcome]:
     return lambda _call: context(text)
 
 
-def verdicts(engine: Engine, payload: Any = LS) -> list[tuple[bool, str]]:
+def decisions(engine: Engine, payload: Any = LS) -> list[tuple[bool, str]]:
     return [(one.selected, one.why) for one in engine.session("s").explain(PRE_TOOL_USE, payload)]
 
 
@@ -58,7 +58,7 @@ def test_matchers(matcher: str | None, command: str, runs: bool) -> None:
     engine = Engine()
     engine.add(PRE_TOOL_USE, lambda _call: None, matcher, name="hook")
     assert fired(engine, bash(command)) == (["hook"] if runs else [])
-    assert verdicts(engine, bash(command))[0][0] is runs
+    assert decisions(engine, bash(command))[0][0] is runs
 
 
 def test_a_matcher_and_a_condition_must_both_hold() -> None:
@@ -66,7 +66,7 @@ def test_a_matcher_and_a_condition_must_both_hold() -> None:
     engine.add(PRE_TOOL_USE, lambda _call: None, "Bash", condition="Bash(rm *)", name="guard")
     assert fired(engine, bash("true; rm -rf x")) == ["guard"]
     assert fired(engine, LS) == []
-    assert verdicts(engine)[0][1].startswith("not matched: ")
+    assert decisions(engine)[0][1].startswith("not matched: ")
 
 
 def test_a_bad_pattern_is_an_error_where_it_is_made() -> None:
@@ -80,8 +80,8 @@ def test_hooks_run_in_config_order_and_a_definition_that_stands_twice_runs_once(
     twice = [replace(hooks[0], identity="same")] * 2
     engine.swap([hooks[1], *twice, hooks[2]])
     assert asyncio.run(engine.session("s").dispatch(PRE_TOOL_USE, LS)).context == ("b", "a", "c")
-    assert [selected for selected, _ in verdicts(engine)] == [True, True, False, True]
-    assert "which runs once" in verdicts(engine)[2][1]
+    assert [selected for selected, _ in decisions(engine)] == [True, True, False, True]
+    assert "which runs once" in decisions(engine)[2][1]
 
 
 def test_once_is_once_per_session_and_a_new_session_starts_anew() -> None:
@@ -104,7 +104,7 @@ def test_once_is_once_per_session_and_a_new_session_starts_anew() -> None:
 class Explodes:
     text = "explodes"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:
         raise RecursionError("deep")
 
     def matches(self, subject: str) -> bool:
@@ -131,7 +131,7 @@ def test_every_hook_that_did_not_run_can_say_why() -> None:
     engine.add(PRE_TOOL_USE, lambda _call: None, name="audit")
     said = engine.session("s").explain(PRE_TOOL_USE, LS)
     assert [one.selected for one in said] == [False, False, False, True]
-    assert all(isinstance(one, Verdict) and one.why for one in said)
+    assert all(isinstance(one, MatchResult) and one.why for one in said)
     assert "Edit|Write" in said[0].why
     assert "rm *" in said[1].why
     assert said[2].why == "switched off: mode is off"
@@ -166,7 +166,7 @@ def test_a_hosts_own_rows_and_mapping_payloads_work() -> None:
     row: EventSpec[dict[str, Any]] = EventSpec(
         "Deployed", dict, "after a deployment.", PRE_TOOL_USE.may, subject="target", rewrites="target"
     )
-    engine = Engine(rows=[row])
+    engine = Engine(events=[row])
     engine.add(row, lambda _payload: context("seen"), "prod", name="watch prod")
 
     async def story() -> list[Outcome]:
@@ -178,7 +178,7 @@ def test_a_hosts_own_rows_and_mapping_payloads_work() -> None:
 
 def test_rows_with_a_name_that_exists_are_refused() -> None:
     with pytest.raises(ValueError, match="declared twice"):
-        Engine(rows=[EventSpec("Stop", dict, "never")])
+        Engine(events=[EventSpec("Stop", dict, "never")])
 
 
 def test_a_payload_with_no_subject_counts_as_empty() -> None:

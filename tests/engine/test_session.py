@@ -1,4 +1,4 @@
-"""Sessions, the store and swapping: whose hooks run, what is shared and what is not."""
+"""Test sessions, the store and swapping: whose hooks run, what is shared and what is not."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,7 @@ from hookline.events import (
     ToolResult,
     TurnAnswer,
 )
-from hookline.extending import Journal, Redactor, Scene
+from hookline.extending import Journal, Redactor, SessionInfo
 from hookline.model.errors import EngineClosedError
 from hookline.model.run import Called
 
@@ -89,8 +89,8 @@ def test_a_sub_agent_inherits_hooks_but_not_counts() -> None:
 
     assert asyncio.run(story()) == ([True, True, False], True, True)
     assert child.has(PRE_TOOL_USE)
-    assert (child.scene.cwd, child.scene.permission_mode, child.scene.depth) == ("/p", "plan", 1)
-    assert child.scene.parent_agent_id == "main"
+    assert (child.info.cwd, child.info.permission_mode, child.info.depth) == ("/p", "plan", 1)
+    assert child.info.parent_agent_id == "main"
     assert engine.journal.recent()[-1].agent == "sub"
 
 
@@ -170,8 +170,8 @@ def test_functions_may_take_the_scene_as_well() -> None:
     seen: list[str] = []
 
     @engine.on(PRE_TOOL_USE)
-    def where(_call: ToolCall, scene: Scene) -> None:
-        seen.append(scene.cwd)
+    def where(_call: ToolCall, info: SessionInfo) -> None:
+        seen.append(info.cwd)
 
     session = engine.session("s", cwd="/a")
     asyncio.run(session.dispatch(PRE_TOOL_USE, LS))

@@ -1,4 +1,4 @@
-"""One call, several acts: denials, allows and rewrites of each, and what cannot be read."""
+"""Test calls with several actions: denials, allows and rewrites of each, and unreadable ones."""
 
 import json
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ from tests.engine.told_hooks import (
     where,
 )
 
-# One call, several acts
+# One call, several actions
 
 
 def test_a_call_is_denied_if_one_of_its_acts_is():
     host = Host(hook("native", where("file_path", "/p/b", NO)), caller="codewhale")
     outcome = host.call("multi_tool_use.parallel", tool_uses=parallel("a", "b", "c"))
     assert (outcome.permission, outcome.reason) == ("deny", "not here")
-    assert host.told == ["Read", "Read", "Read"]
+    assert host.translated == ["Read", "Read", "Read"]
     assert [run.status for run in host.runs] == ["ok", "blocked", "ok"]
     assert not host.call("multi_tool_use.parallel", tool_uses=parallel("a", "c")).votes
 
@@ -98,7 +98,7 @@ def test_the_parts_of_a_patch_are_told_as_what_they_do():
     host = Host(hook("claude-code", where("file_path", "/p/.env", NO), "Write"), caller="codewhale")
     patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Delete File: .env\n*** End Patch\n"
     assert host.call("apply_patch", patch=patch).reason == "not here"
-    assert host.told == ["Write"]
+    assert host.translated == ["Write"]
 
 
 # Rewrites
@@ -255,7 +255,7 @@ def test_who_is_not_told_that_a_call_leaves_the_sandbox_cannot_allow_it(dialect:
 def test_who_allows_a_tool_of_a_server_allows_what_it_does(dialect: str):
     host = Host(hook(dialect, allowed(), "mcp__filesystem__.*"), caller="reasonix")
     assert host.call("mcp__filesystem__write_file", path="a", content="x").permission == "allow"
-    assert host.told == ["mcp__filesystem__write_file"]
+    assert host.translated == ["mcp__filesystem__write_file"]
     host = Host(hook("native", allowed(), "Write"), caller="reasonix")
     assert host.call("mcp__filesystem__write_file", path="a", content="x").permission is None
 

@@ -27,7 +27,7 @@ def test_a_tool_of_the_hooks_own_agent_keeps_its_name(tool: str):
     assert Host(hook("claude-code", NO, "Bash")).call(tool, command="rm x").blocked
     observer = Host(hook("claude-code", PASS))
     observer.call(tool, command="ls")
-    assert observer.told == [tool]
+    assert observer.translated == [tool]
 
 
 @every(
@@ -146,12 +146,12 @@ def test_a_call_that_does_nothing_is_not_refused():
     host = Host(hook("claude-code", PASS), hook("native", PASS))
     assert not host.call("read_files", paths=[]).votes
     assert not host.call("fetch", urls=[]).votes
-    assert host.told == ["read_files", "read_files", "fetch", "fetch"]
+    assert host.translated == ["read_files", "read_files", "fetch", "fetch"]
 
 
 def test_who_looks_on_is_told_once_of_a_name_that_can_be_read_in_several_ways():
     host = Host(hook("claude-code", PASS, event=POST_TOOL_USE), caller="codewhale")
     host.fire(POST_TOOL_USE, ToolResult(tool_name="mcp_a_b_c", tool_input={}, tool_response="x"))
-    assert host.told == ["mcp__a__b_c"]
+    assert host.translated == ["mcp__a__b_c"]
     guard = Host(hook("claude-code", NO, "mcp__a_b__.*"), caller="codewhale")
     assert guard.call("mcp_a_b_c").blocked

@@ -1,4 +1,4 @@
-"""Hooks of several agents are asked about one call: which names each is told, and what kinds of hooks do with it."""
+"""Test hooks of several agents on one call: the names that each gets, and what kinds of hooks do with it."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ from hookline.events import (
     ToolCall,
     ToolResult,
 )
-from hookline.extending import Exited, Hook, Scene
+from hookline.extending import Exited, Hook, SessionInfo
 from tests.engine.told_hooks import (
     NO,
     OWN,
@@ -50,12 +50,12 @@ def test_a_function_sees_the_programs_names_and_a_native_hook_canonical_ones_bes
     host.engine.add(PRE_TOOL_USE, seen.append, "Bash")
     host.engine.add(PRE_TOOL_USE, seen.append, "Read")
     host.call("run_shell", cmd="ls")
-    assert [(call.tool_name, call.tool_input, call.called_as) for call in seen] == [
+    assert [(call.tool_name, call.tool_input, call.original_call) for call in seen] == [
         ("run_shell", {"cmd": "ls"}, None)
     ] * 2
-    ((_, told),) = log
-    assert (told.tool_name, told.tool_input) == ("Bash", {"command": "ls"})
-    assert told.called_as == {"agent": "", "tool_name": "run_shell", "tool_input": {"cmd": "ls"}}
+    ((_, translated),) = log
+    assert (translated.tool_name, translated.tool_input) == ("Bash", {"command": "ls"})
+    assert translated.original_call == {"agent": "", "tool_name": "run_shell", "tool_input": {"cmd": "ls"}}
 
 
 def test_a_function_is_asked_once_about_a_call_with_several_acts_and_rewrites_it_as_it_is():
@@ -111,7 +111,7 @@ EDITS = {"path": "a", "edits": [{"oldText": "a", "newText": "b"}]}
 
 
 @pytest.mark.parametrize(
-    ("dialect", "matcher", "tool", "arguments", "told"),
+    ("dialect", "matcher", "tool", "arguments", "translated"),
     [
         ("reasonix", AllBut("bash"), "shell", {"cmd": "ls"}, None),
         ("reasonix", AllBut("read_file"), "shell", {"cmd": "ls"}, "bash"),
@@ -123,16 +123,16 @@ EDITS = {"path": "a", "edits": [{"oldText": "a", "newText": "b"}]}
     ],
 )
 def test_a_hook_for_all_tools_but_some_is_not_told_another_name_of_those(
-    dialect: str, matcher: AllBut | str, tool: str, arguments: Mapping[str, Any], told: str | None
+    dialect: str, matcher: AllBut | str, tool: str, arguments: Mapping[str, Any], translated: str | None
 ):
     asked = hook(dialect, NO, matcher if isinstance(matcher, str) else None)
     host = Host(asked if isinstance(matcher, str) else replace(asked, matcher=matcher), caller="docker-agent")
-    assert host.call(tool, **arguments).blocked is (told is not None)
-    assert host.told == ([] if told is None else [told])
+    assert host.call(tool, **arguments).blocked is (translated is not None)
+    assert host.translated == ([] if translated is None else [translated])
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
+    ("tool", "arguments", "translated"),
     [
         ("Bash", {"command": ["rm", "a b"]}, {"command": "rm 'a b'"}),
         ("Bash", {"cmd": "rm x"}, {"command": "rm x"}),
@@ -141,12 +141,12 @@ def test_a_hook_for_all_tools_but_some_is_not_told_another_name_of_those(
     ],
 )
 def test_a_program_may_give_a_tool_of_a_canonical_name_other_arguments(
-    tool: str, arguments: Mapping[str, Any], told: Mapping[str, Any]
+    tool: str, arguments: Mapping[str, Any], translated: Mapping[str, Any]
 ):
     log: list[tuple[str, Any]] = []
     host = Host(hook("native", PASS, log=log), hook("claude-code", PASS, log=log))
     assert not host.call(tool, **arguments).blocked
-    assert [(payload.tool_name, payload.tool_input) for _, payload in log] == [(tool, told)] * 2
+    assert [(payload.tool_name, payload.tool_input) for _, payload in log] == [(tool, translated)] * 2
 
 
 @pytest.mark.parametrize("given", [{"command": 3}, ["rm", "x"], "rm x"])
@@ -172,7 +172,9 @@ def test_a_shadow_hook_is_told_and_recorded_and_does_not_count():
     host = Host(hook("claude-code", NO, "Bash", mode="shadow"), caller="docker-agent")
     assert not host.call("shell", cmd="ls").votes
     assert not host.call("shell", cmd=3).votes
-    assert [(run.told_as, run.decision, run.mode) for run in host.runs] == [("Bash", "deny", "shadow")] * 2
+    assert [(run.translated_tool, run.decision, run.mode) for run in host.runs] == [
+        ("Bash", "deny", "shadow")
+    ] * 2
 
 
 def test_a_hook_that_is_switched_off_is_not_told():
@@ -196,7 +198,7 @@ def test_a_hook_that_wakes_the_agent_is_told_too():
 
 
 def test_a_required_hook_that_may_not_run_closes_the_calls_that_concern_it():
-    def refuse(_hook: Hook, _scene: Scene) -> Admission:
+    def refuse(_hook: Hook, _info: SessionInfo) -> Admission:
         return Admission(admitted=False, reason="not trusted")
 
     host = Host(hook("claude-code", Exited(0), "Bash", required=True), caller="docker-agent", admit=refuse)
@@ -205,7 +207,7 @@ def test_a_required_hook_that_may_not_run_closes_the_calls_that_concern_it():
 
 
 def test_an_untrusted_hook_tightens_and_its_rewrite_and_allow_do_not_count():
-    def tighten(_hook: Hook, _scene: Scene) -> Admission:
+    def tighten(_hook: Hook, _info: SessionInfo) -> Admission:
         return Admission(only_tightens=True)
 
     host = Host(hook("claude-code", NO, "Bash"), caller="docker-agent", admit=tighten)
@@ -223,7 +225,7 @@ def test_a_condition_that_fails_is_a_hook_that_failed():
     class Breaks:
         text = "breaks"
 
-        def holds(self, event: Any, payload: Any, scene: Any) -> bool:
+        def holds(self, event: Any, payload: Any, info: Any) -> bool:
             raise RuntimeError("no")
 
     broken = replace(hook("native", Exited(0)), condition=Breaks())
@@ -256,17 +258,17 @@ def test_the_other_events_about_tools_are_told_alike():
         Host(hook("claude-code", Exited(0), "Bash", event=event, log=log), caller="docker-agent").fire(
             event, made
         )
-        ((_, told),) = log
-        assert (told.tool_name, told.tool_input) == ("Bash", {"command": "make"}), event.name
-        assert getattr(told, "tool_response", "made") == "made"
+        ((_, translated),) = log
+        assert (translated.tool_name, translated.tool_input) == ("Bash", {"command": "make"}), event.name
+        assert getattr(translated, "tool_response", "made") == "made"
 
 
 def test_the_variables_of_a_command_are_asked_for_under_the_hooks_names():
     log: list[tuple[str, Any]] = []
     env = hook("codewhale", Exited(0, b"A=1\n"), "bash", event=SHELL_ENV, log=log)
     outcome = Host(env).fire(SHELL_ENV, ShellStart(tool_name="Bash", command="make"))
-    ((_, told),) = log
-    assert (told.tool_name, told.command) == ("bash", "make")
+    ((_, translated),) = log
+    assert (translated.tool_name, translated.command) == ("bash", "make")
     assert outcome.env_items == (("A", "1"),)
 
 
@@ -286,11 +288,16 @@ def test_an_explanation_says_how_a_call_is_told():
         hook("claude-code", NO, "Bash"), hook("native", NO, condition="Bash(rm *)"), caller="docker-agent"
     )
     payload = ToolCall(tool_name="shell", tool_input={"cmd": "rm x"})
-    verdicts = host.session.explain(PRE_TOOL_USE, payload)
-    assert [verdict.selected for verdict in verdicts] == [True, True]
-    assert verdicts[0].why == 'matched: matcher "Bash" is "Bash"'
-    told = [act.payload for verdict in verdicts if verdict.told for act in verdict.told.acts]
-    assert [(one.tool_name, one.tool_input) for one in told] == [("Bash", {"command": "rm x"})] * 2
+    decisions = host.session.explain(PRE_TOOL_USE, payload)
+    assert [decision.selected for decision in decisions] == [True, True]
+    assert decisions[0].why == 'matched: matcher "Bash" is "Bash"'
+    translated = [
+        action.payload
+        for decision in decisions
+        if decision.translated
+        for action in decision.translated.actions
+    ]
+    assert [(one.tool_name, one.tool_input) for one in translated] == [("Bash", {"command": "rm x"})] * 2
 
 
 # A process

@@ -1,4 +1,4 @@
-"""Wrong use of the host API is told at once: what was wrong, where, and what to write instead."""
+"""Test misuse of the host API: it raises at once, and says what was wrong, where, and what to write instead."""
 
 import asyncio
 import dataclasses
@@ -31,7 +31,7 @@ from hookline.events import (
     ToolResult,
     TurnAnswer,
 )
-from hookline.model.wrong_use import constant_of
+from hookline.model.misuse import constant_of
 from hookline.testing import Hooks
 
 LS = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
@@ -92,7 +92,7 @@ def test_the_name_of_an_event_in_place_of_the_event() -> None:
 
 def test_an_event_of_the_host_by_its_name() -> None:
     row = EventSpec("Deployed", Prompt, "after a deployment.")
-    session: Any = Engine(rows=[row]).session()
+    session: Any = Engine(events=[row]).session()
     with says("engine.events['Deployed']"):
         session.dispatch("Deployed", Prompt(prompt="x"))
 
@@ -167,8 +167,8 @@ def test_what_is_no_hook() -> None:
     mistakes: list[tuple[Any, str]] = [
         (5, "a hook of PreToolUse is a function, a shell command as text or a guard, not an int: 5"),
         (None, "not None"),
-        (lambda: None, "<lambda>() must take (payload) or (payload, scene)"),
-        (of_three, "must take (payload) or (payload, scene)"),
+        (lambda: None, "<lambda>() must take (payload) or (payload, info)"),
+        (of_three, "must take (payload) or (payload, info)"),
         (yields, "yields is a generator: a hook returns its answer"),
         (async_yields, "async_yields is a generator"),
     ]
@@ -231,11 +231,15 @@ def test_misspelt_options_of_sessions() -> None:
 def test_paths_are_accepted(tmp_path: Path) -> None:
     engine = Engine()
     session = engine.session("s", cwd=tmp_path, project_dir=tmp_path, transcript_path=tmp_path / "t.jsonl")
-    scene = session.scene
-    folder = str(tmp_path)
-    assert (scene.cwd, scene.project_dir, scene.transcript_path) == (folder, folder, f"{folder}/t.jsonl")
+    info = session.info
+    directory = str(tmp_path)
+    assert (info.cwd, info.project_dir, info.transcript_path) == (
+        directory,
+        directory,
+        f"{directory}/t.jsonl",
+    )
     session.update(cwd=tmp_path / "app", project_dir=None)
-    assert (session.scene.cwd, session.scene.project_dir) == (f"{folder}/app", None)
+    assert (session.info.cwd, session.info.project_dir) == (f"{directory}/app", None)
     assert engine.load(tmp_path).diagnostics == ()
     assert load(tmp_path, drain_seconds=1).diagnostics == ()
 
@@ -297,7 +301,7 @@ def test_keys_of_an_object_are_rewritten() -> None:
     assert said.updated_input == {"tool_input": 2}
 
 
-# Mistakes that are told while hooks run: once each, with the name of the hook
+# Mistakes that are reported while hooks run: once each, with the name of the hook
 
 
 def notices(engine: Engine, times: int = 2) -> list[str]:
@@ -341,10 +345,11 @@ def test_an_async_hook_that_blocks_the_loop(hook: Any, mode: str) -> None:
     engine = Engine()
     options: Any = {"mode": "shadow"} if mode == "shadow" else {"waiting": mode}
     engine.add(PRE_TOOL_USE, hook, name="slow", **options)
-    told = [text for text in notices(engine) if "blocked the event loop" in text]
-    assert len(told) == 1
+    translated = [text for text in notices(engine) if "blocked the event loop" in text]
+    assert len(translated) == 1
     assert re.match(
-        r"hook slow is async and blocked the event loop for \d\.\d\d s: await what it waits for", told[0]
+        r"hook slow is async and blocked the event loop for \d\.\d\d s: await what it waits for",
+        translated[0],
     )
 
 
@@ -382,7 +387,7 @@ async def call():
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "translated"),
     [
         ("asyncio.run(call())", ["audit", "mail"]),
         ("Blocking(engine).session().dispatch(PRE_TOOL_USE, LS)", ["audit, mail"]),
@@ -391,12 +396,12 @@ async def call():
         ("async def closed():\n    await call()\n    await engine.close(0)\nasyncio.run(closed())", []),
     ],
 )  # fmt: skip
-def test_background_hooks_of_an_engine_that_is_not_closed(code: str, told: list[str]) -> None:
+def test_background_hooks_of_an_engine_that_is_not_closed(code: str, translated: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", UNCLOSED + code], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
     warned = sorted(line for line in done.stderr.splitlines() if "RuntimeWarning" in line)
-    assert len(warned) == len(told), done.stderr
-    for names, line in zip(told, warned, strict=True):
+    assert len(warned) == len(translated), done.stderr
+    for names, line in zip(translated, warned, strict=True):
         assert ENDED.format(names) in line

@@ -1,4 +1,4 @@
-"""Hooks of several agents whose answers a test writes, and somebody who makes calls that they are told."""
+"""Make hooks of several agents whose answers a test writes, and a caller whose calls are translated."""
 
 import json
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from hookline import Engine, Outcome
+from hookline.actions import read, shell, write
 from hookline.config.engine import Engine as FullEngine
 from hookline.dialects.registry import standard_dialects
 from hookline.events import (
@@ -14,10 +15,9 @@ from hookline.events import (
     ToolCall,
 )
 from hookline.extending import Dialect, Exited, Hook
-from hookline.tools import read, shell, write
 from tests.engine.scripted_hooks import ScriptedHost, scripted
 
-#: The tools of a program that has names of its own.
+#: The tools of a program with unusual names.
 OWN = {"run_shell": shell("cmd"), "open_file": read("where"), "save": write("where", content="text")}
 NO, PASS = Exited(2, b"", b"not here"), Exited(0)
 
@@ -61,8 +61,8 @@ class Host(ScriptedHost):
         return self.fire(event, ToolCall(tool_name=tool, tool_input=arguments))
 
     @property
-    def told(self) -> list[str]:
-        return [str(run.told_as) for run in self.runs]
+    def translated(self) -> list[str]:
+        return [str(run.translated_tool) for run in self.runs]
 
 
 def updated(**value: Any) -> Exited:
@@ -77,7 +77,7 @@ def allowed() -> Exited:
 
 
 def where(field: str, value: str, then: Exited, otherwise: Exited = PASS) -> Callable[[Any], Exited]:
-    """Answers by an argument of the call as it is told."""
+    """Answers by an argument of the translated call."""
     return lambda payload: then if payload.tool_input.get(field) == value else otherwise
 
 

@@ -1,24 +1,14 @@
-"""What `hookline hook` answers to each agent: the bytes that the agent reads, and the exit status."""
+"""Freeze the answers of `hookline hook` to each agent: the bytes that the agent reads, and the exit status."""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tests.agents import AGENTS
 from tests.cli.run_cli import Place, Ran
 from tests.frozen.commands import Command
 
-#: By agent: its names for the two events, and how it writes the keys of a call.
-AGENTS: Mapping[str, tuple[str, str]] = {
-    "claude-code": ("PreToolUse", "UserPromptSubmit"),
-    "gen-code": ("PreToolUse", "UserPromptSubmit"),
-    "codewhale": ("tool_call_before", "message_submit"),
-    "reasonix": ("PreToolUse", "UserPromptSubmit"),
-    "docker-agent": ("pre_tool_use", "user_prompt_submit"),
-    "codex": ("PreToolUse", "UserPromptSubmit"),
-    "gemini-cli": ("BeforeTool", "BeforeAgent"),
-    "native": ("PreToolUse", "UserPromptSubmit"),
-}
 CALLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "denied": ("Bash", {"command": "git push"}),
     "nothing said": ("Bash", {"command": "ls"}),
@@ -38,7 +28,8 @@ def approved_answers(where: Place, done: Sequence[Ran]) -> str:
 
 def _commands(where: Place) -> dict[str, Command]:
     found: dict[str, Command] = {}
-    for agent, (tool_event, prompt_event) in AGENTS.items():
+    for agent, row in AGENTS.items():
+        tool_event, prompt_event = row.gate, row.prompt
         for name, (tool, arguments) in CALLS.items():
             found[f"{agent}: {name}"] = _call(agent, tool_event, where, tool, arguments)
         found[f"{agent}: a prompt"] = _prompt(agent, prompt_event, where)
@@ -60,10 +51,13 @@ def _call(agent: str, event: str, where: Place, tool: str, arguments: Mapping[st
             "DEEPSEEK_WORKSPACE": str(where.project),
         }
         return _hook(where, agent, event, env=env)
-    if agent == "reasonix":
-        payload = {"event": event, "cwd": str(where.project), "toolName": tool, "toolArgs": arguments}
-        return _hook(where, agent, event, stdin=json.dumps(payload))
-    payload = {**_common(event, where), "tool_name": tool, "tool_input": arguments, "tool_use_id": "t-1"}
+    row = AGENTS[agent]
+    named = row.shell if tool == "Bash" else tool
+    payload = {
+        **_common(event, where),
+        **row.call(event, named, arguments, str(where.project)),
+        "tool_use_id": "t-1",
+    }
     return _hook(where, agent, event, stdin=json.dumps(payload))
 
 
@@ -96,5 +90,5 @@ def _answer(name: str, ran: Ran) -> str:
 
 
 def _without_complaint(text: str) -> str:
-    """What Hookline itself complains about is prose: only who complains is frozen."""
+    """Keep only the source of Hookline's own complaints: their text is prose."""
     return re.sub(r"(hookline hook --dialect [\w-]+: )[^\n\"]*", r"\1...", text.rstrip("\n"))

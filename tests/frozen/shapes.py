@@ -7,8 +7,8 @@ from typing import Any, cast
 #: Keys whose values are no prose and differ in no two runs: here the value is frozen, not only its type.
 EXACT = frozenset(
     {
-        "blocked", "cause", "decision", "dialect", "event", "exit_code", "line", "lives", "mode", "name",
-        "passed_without_answer", "permission", "placement", "recheck", "severity", "signal", "spelled", "status",
+        "blocked", "cause", "decision", "dialect", "event", "exit_code", "line", "lifetime", "mode", "name",
+        "failed_open", "permission", "placement", "recheck", "severity", "signal", "dialect_event", "status",
         "stop", "truncated", "type",
     }
 )  # fmt: skip

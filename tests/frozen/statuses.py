@@ -58,15 +58,20 @@ log
 log --since 2h --decision deny
 log --since yesterday
 log --decision perhaps
-bench UserPromptSubmit --times 1
-bench Stop --config failing.toml --times 1
-bench Stop --dry-run
-bench PreToolUs
-bench Stop --times 0
-init
-init --cwd new
-init --cwd new
-init --cwd missing
+fire UserPromptSubmit --times 1
+fire Stop --config failing.toml --times 1
+fire Stop --times 1 --dry-run
+fire PreToolUs --times 1
+fire Stop --times 0
+guard
+guard add
+guard add force-push --cwd new
+guard add force-push --cwd new
+guard add force-push --cwd missing
+guard add no-such-guard
+guard promote force-push --cwd new
+guard demote force-push --cwd new
+guard remove force-push --cwd new
 completion bash
 completion zsh
 completion fish
@@ -91,7 +96,7 @@ fire Stop
 list
 explain Stop
 doctor
-bench
+fire --times 1
 log
 hook --dialect claude-code Stop
 """

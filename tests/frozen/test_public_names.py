@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, cast, is_typeddict
 
 import hookline
+import hookline.actions
 import hookline.events
 import hookline.guards
 import hookline.host
 import hookline.testing
 import hookline.testing.conformance
-import hookline.tools
 from tests.frozen.approved import check_approved
 
 
@@ -40,14 +40,14 @@ def test_the_names_of_hookline_events_and_their_fields() -> None:
 
 
 def test_the_names_of_hookline_tools_and_their_signatures() -> None:
-    values = {name: getattr(hookline.tools, name) for name in sorted(hookline.tools.__all__)}
+    values = {name: getattr(hookline.actions, name) for name in sorted(hookline.actions.__all__)}
     # What these functions return is for Hookline alone.
     lines = (
         line for name, value in values.items() if not isinstance(value, type) for line in _name(name, value)
     )
-    check_approved("hookline.tools.txt", "\n".join(lines) + "\n")
+    check_approved("hookline.actions.txt", "\n".join(lines) + "\n")
     assert all(value.__doc__ for value in values.values())
-    assert dir(hookline.tools) == sorted(hookline.tools.__all__)
+    assert dir(hookline.actions) == sorted(hookline.actions.__all__)
 
 
 def test_the_names_of_hookline_guards() -> None:
@@ -62,7 +62,7 @@ def test_the_names_of_hookline_testing() -> None:
     check_approved("hookline.testing.txt", _described(hookline.testing))
     assert dir(hookline.testing) == hookline.testing.__all__
     for name, value in vars(hookline.testing.AsyncHooks).items():
-        # What is said of the sync form is not said again.
+        # The text of the sync form is not repeated.
         assert name.startswith("_") or value.__doc__, name
     for example in (hookline.testing.Hooks, hookline.testing.Result, hookline.testing.HttpResponses):
         for name, value in inspect.getmembers(example, inspect.isfunction):
@@ -83,7 +83,7 @@ def _name(name: str, value: Any) -> Iterator[str]:
         yield f"class {name}(TypedDict)"
         yield from (f"    {field}" for field in value.__annotations__)
     elif isinstance(value, type):
-        # Only of an error does it matter what else it is: somebody catches it.
+        # Bases matter for errors only: callers catch them.
         bases = ", ".join(base.__name__ for base in value.__bases__ if issubclass(base, BaseException))
         yield f"class {name}({bases})" if bases else f"class {name}"
         yield from (f"    {line}" for line in _members(cast("type[Any]", value)))
@@ -122,7 +122,7 @@ def _members(value: type[Any]) -> Iterator[str]:
 
 
 def _inherited(value: type[Any], name: str) -> bool:
-    """What a builtin base class brings is not this project's promise."""
+    """Leave out names from a builtin base class: they are not this project's promise."""
     return any(base.__module__ == "builtins" and name in vars(base) for base in value.__mro__)
 
 

@@ -1,4 +1,4 @@
-"""What is generated is committed, and this is the proof that it is what the code would write now."""
+"""Test that the committed generated files are what the code would write now."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def _written_once(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
 
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What would be written, in a folder of its own; to write it takes a second, so here it is done once."""
+    """Write everything to a new directory; that takes a second, so it is done once."""
     write(tmp_path, files())
     monkeypatch.setattr(generate, "artefacts", _written_once)
     return tmp_path

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from hookline import Outcome
+from hookline.actions.kinds import KINDS
 from hookline.dialects.registry import every_dialect
-from hookline.events import EVENTS, May
+from hookline.events import EVENTS, Capability
 from hookline.extending import Run
 from hookline.schemas.answer import answer_schema
 from hookline.schemas.event_facts import (
@@ -21,7 +22,6 @@ from hookline.schemas.event_facts import (
     event_facts,
 )
 from hookline.schemas.payload import payload_schema
-from hookline.tools.kinds import KINDS
 from tests.every import every
 from tests.schemas.samples import DEPLOYING, HOSTS, ODD, POLICIES, Checker
 from tools.events_page import ExampleError, prove_examples
@@ -68,8 +68,8 @@ def test_a_section_names_every_field_and_every_value_a_matcher_knows(name: str):
 def test_a_section_says_how_the_native_format_behaves(name: str):
     event, policy, section = EVENTS[name], POLICIES.of(EVENTS[name]), SECTIONS[name]
     assert ("| Failures | closed" in section) == event.guard
-    assert ("| A block |" in section) == bool(event.may & May.BLOCK)
-    assert ("| Added text lands |" in section) == bool(event.may & May.CONTEXT)
+    assert ("| A block |" in section) == bool(event.may & Capability.BLOCK)
+    assert ("| Added text lands |" in section) == bool(event.may & Capability.CONTEXT)
     assert ("| Block limit |" in section) == (policy.limit is not None)
     assert ("| Budget |" in section) == (policy.budget is not None)
     assert ("nothing in Hookline fires it yet" in section) == event.declared_only
@@ -79,8 +79,8 @@ def test_every_word_of_the_policies_is_explained():
     policies = [POLICIES.of(event) for event in EVENTS.values()]
     assert {policy.block_means for policy in policies} <= set(BLOCK_WORDS)
     assert {policy.placement for policy in policies} <= set(PLACEMENT_WORDS)
-    assert {policy.lives for policy in policies} <= set(LIVES_WORDS)
-    assert {(may.name or "").lower() for may in May} == set(MAY_WORDS) - {"message"}
+    assert {policy.lifetime for policy in policies} <= set(LIVES_WORDS)
+    assert {(may.name or "").lower() for may in Capability} == set(MAY_WORDS) - {"message"}
 
 
 def test_the_outcome_page_names_every_field_and_property():
@@ -128,4 +128,4 @@ def test_a_host_row_has_an_example_of_its_own_fields():
     assert facts.payload is not None
     assert facts.payload["stage"] == "test"
     assert facts.rewritten_by == "updatedParts"
-    assert block_words(facts) == "what was about to happen does not happen"
+    assert block_words(facts) == "the action does not happen"

@@ -16,7 +16,7 @@ NUMBERED = [f"{prefix}-{number}" for prefix, most in CONTRACTS.items() for numbe
 
 
 def there(test: str) -> bool:
-    """Whether a test is called that: `tests/x/test_y.py::test_z`, perhaps with the name of a case in brackets."""
+    """Return True if a test has that name: `tests/x/test_y.py::test_z`, perhaps with a case in brackets."""
     file, _, name = test.partition("::")
     if not (ROOT / file).is_file() or not name.startswith("test_"):
         return False
@@ -25,7 +25,7 @@ def there(test: str) -> bool:
 
 
 def problems(rule: Rule) -> list[str]:
-    """Why a rule counts as held by nothing."""
+    """Return why no test holds a rule."""
     held = [how for how in ("test", "different", "not_yet") if getattr(rule, how) is not None]
     found = [] if len(held) == 1 else [f"held by {len(held)} of test, different, not_yet"]
     if not rule.says.strip().endswith("."):

@@ -5,28 +5,31 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from hookline.guards import GUARD_NAMES
-from hookline.guards.policy import policy_of
 from hookline.guards.rows import program_names
-from hookline.matching.shell.programs import table
-from tests.guards.test_lines import bash, entries, verdict
+from hookline.guards.spec import policy_of
+from hookline.shell.programs import table
+from tests.guards.test_lines import bash, decision, entries
 
 #: What a program is given here that no row knows: with a value, without one, and as a letter.
 UNKNOWN = ("--zz-unknown zz", "--zz-unknown", "-%")
 _SHELL = "-n --help --version"
-#: With these a program does nothing of that kind: it only shows, checks or listens, or takes the act's words as values.
+#: With these a program only shows, checks or listens, or takes the action's words as values.
 HARMLESS = {
     "bash": _SHELL,
-    "cp": "-t --target-directory",
+    "cp": "-t --target-directory -s",
     "docker": "--version",
     "fdisk": "-l -x --list --list-details -V -h",
+    "grep": "-q",
     "install": "-t --target-directory",
     "jq": "--arg --argjson --args --jsonargs",
+    "ln": "-s --symbolic",
     "mktemp": "-u -t --dry-run",
     "nc": "-l -z -h",
     "ncat": "-l -z -h --listen --recv-only",
     "npm": "--dry-run",
     "parted": "-l -v --list --version",
     "rclone": "-n --dry-run",
+    "rg": "-q",
     "rsync": "-n --dry-run",
     "sfdisk": "-l -d -V -J -F --list --dump --verify --json",
     "sgdisk": "-P --pretend",
@@ -44,7 +47,7 @@ class Asked(NamedTuple):
 
     @property
     def is_silent(self) -> bool:
-        return verdict(self.guard, bash(self.line)) is None
+        return decision(self.guard, bash(self.line)) is None
 
     @property
     def may_be_silent(self) -> bool:
@@ -58,7 +61,7 @@ def asked() -> Iterator[Asked]:
             program, _, rest = line.partition(" ")
             name = next((name for name in program_names(program) if name in table()), "")
             row = table().get(name)
-            # Behind an option the first word of tar is no bundle of letters; `trap` refuses options.
+            # Behind an option the first word of tar is not a bundle of letters; `trap` refuses options.
             if row is None or name == "trap" or (name == "tar" and rest[0] != "-"):
                 continue
             words = [
@@ -77,6 +80,6 @@ def _caught(guard: str) -> Iterator[str]:
     for line in lines:
         if (
             re.fullmatch(r"[^|;&<>$`(){}\n=]+ [^|;&<>$`(){}\n=]+", line)
-            and verdict(guard, bash(line)) is not None
+            and decision(guard, bash(line)) is not None
         ):
             yield line

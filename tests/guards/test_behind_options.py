@@ -4,7 +4,7 @@ import pytest
 
 from tests.guards.behind_options import HARMLESS, UNKNOWN, asked
 
-#: One line of so many is asked about here, all of them by `python -m bench.soak options`.
+#: One line of so many runs here, all of them in `python -m bench.soak options`.
 EVERY = 9
 
 
@@ -16,7 +16,7 @@ def test_an_act_is_seen_behind_options(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_what_is_harmless_may_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each exception is one: without this a wrong one would hide a hole."""
+    """Check that each exception is needed: a wrong one would hide a miss."""
     monkeypatch.setenv("HOME", "/home/ada")
     silent = {(one.program, one.option) for one in asked() if one.may_be_silent and one.is_silent}
     assert silent == {

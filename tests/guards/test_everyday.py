@@ -1,4 +1,4 @@
-"""What people and agents run all day is stopped by a guard only where that guard is right."""
+"""Test that guards stop everyday lines only if they are right to."""
 
 import pytest
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hookline import Engine, Outcome
+from hookline.actions import patch, shell
 from hookline.events import PERMISSION_REQUEST, PRE_TOOL_USE, PermissionAsked, ToolCall
 from hookline.extending import Run, standard_builtins, standard_handlers
-from hookline.guards import GUARD_NAMES, Guard, guard
+from hookline.guards import FORBIDDING, GUARD_NAMES, Guard, guard
 from hookline.handlers.specs import GUARDS
-from hookline.tools import patch, shell
 
 FORCED: Mapping[str, Any] = {"command": "cd app && git push -uf"}
 
@@ -56,7 +56,7 @@ def loaded(project: Path, file: Path, dialect: str = "native") -> Engine:
 
 
 def test_the_names_are_the_same_everywhere() -> None:
-    assert GUARD_NAMES == GUARDS
+    assert (*GUARD_NAMES, *FORBIDDING) == GUARDS
     assert set(GUARD_NAMES) < set(standard_builtins())
 
 
@@ -125,7 +125,7 @@ def test_a_wrong_option_is_told_when_it_is_loaded(project: Path, args: tuple[str
     engine = Engine()
     [found] = engine.load(str(project), [str(native(project, "force-push", *args))], ["native"]).diagnostics
     assert said in found.message
-    # It stays in force as a guard that cannot run: what it was to stop is stopped.
+    # It stays active as a guard that cannot run: it stops what it should stop.
     assert asked(engine, project, "Bash", {"command": "ls"}).blocked
     with pytest.raises(ValueError, match=said[:30]):
         guard("force-push", *args)

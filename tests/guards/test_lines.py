@@ -1,4 +1,4 @@
-"""What each guard catches and what it leaves alone: the lines of `lines/`, and the examples in the tables."""
+"""Test what each guard catches and what it lets pass: the lines of `lines/`, and the examples in the tables."""
 
 import json
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from hookline.guards import GUARD_NAMES
-from hookline.guards.policy import policy_of
-from hookline.guards.runner import GuardRunner, Verdict
+from hookline.guards.runner import GuardDecision, GuardRunner
 from hookline.guards.settings import problem
+from hookline.guards.spec import policy_of
 from hookline.model.payloads import ToolCall
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 
 LINES = Path(__file__).parent / "lines"
 HOME, PROJECT = "/home/ada", "/home/ada/project"
@@ -55,8 +55,8 @@ def _options(text: str) -> Iterator[str]:
         yield f"allow={pattern}"
 
 
-def verdict(guard: str, call: Any, *args: str) -> Verdict | None:
-    return RUNNER.verdict(guard, args, call, Scene(cwd=PROJECT, project_dir=PROJECT))
+def decision(guard: str, call: Any, *args: str) -> GuardDecision | None:
+    return RUNNER.decision(guard, args, call, SessionInfo(cwd=PROJECT, project_dir=PROJECT))
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def test_each_guard_catches_and_leaves_what_it_should(guard: str) -> None:
     wrong: list[str] = []
     for entry in entries(guard):
         assert problem(policy_of(guard), entry.args) is None, entry
-        found = verdict(guard, entry.call, *entry.args)
+        found = decision(guard, entry.call, *entry.args)
         said = "leaves" if found is None else "doubts" if found.doubt else "catches"
         if said != entry.expected:
             wrong.append(f"{said} instead of {entry.expected} {entry.args}: {entry.text}")
@@ -87,18 +87,18 @@ def test_every_guard_has_lines_of_both_kinds() -> None:
 
 @pytest.mark.parametrize("guard", GUARD_NAMES)
 def test_every_row_holds_what_its_example_says(guard: str) -> None:
-    """Parts that are off are switched on for their own rows."""
+    """Switch parts on that are off by default, for their own rows."""
     policy = policy_of(guard)
     rows = [*policy.rows, *(row for flow in policy.flows for row in flow.into)]
     silent = [
         row.example
         for row in rows
-        if (found := verdict(guard, bash(row.example), *with_part(row.part))) is None or found.doubt
+        if (found := decision(guard, bash(row.example), *with_part(row.part))) is None or found.doubt
     ]
     silent += [
         row.example
         for row in policy.secrets
-        if verdict(guard, bash(f"cat {row.example}"), *with_part(row.part)) is None
+        if decision(guard, bash(f"cat {row.example}"), *with_part(row.part)) is None
     ]
     assert silent == []
 
@@ -106,8 +106,8 @@ def test_every_row_holds_what_its_example_says(guard: str) -> None:
 @pytest.mark.parametrize("guard", [name for name in GUARD_NAMES if name != "self-protection"])
 def test_the_page_says_what_is_so(guard: str) -> None:
     policy = policy_of(guard)
-    assert [line for line in policy.catches if verdict(guard, bash(line)) is None] == []
-    assert [line for line in policy.leaves if verdict(guard, bash(line)) is not None] == []
+    assert [line for line in policy.catches if decision(guard, bash(line)) is None] == []
+    assert [line for line in policy.leaves if decision(guard, bash(line)) is not None] == []
 
 
 def test_rows_belong_to_parts_that_there_are() -> None:

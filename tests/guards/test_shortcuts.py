@@ -1,4 +1,4 @@
-"""What guards do to be quick changes nothing that they say."""
+"""Test that guards' shortcuts do not change their decisions."""
 
 import os
 import re
@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline.guards.paths import _real  # pyright: ignore[reportPrivateUsage] what it is held to
-from hookline.guards.policy import policy_of, without_lookaround
 from hookline.guards.runner import GuardRunner
+from hookline.guards.spec import policy_of, without_lookaround
 from hookline.model.payloads import ToolCall
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from tests.every import every
 
 SECRETS = policy_of("secrets-read")
@@ -44,6 +44,7 @@ def test_every_secret_may_be_one(secret: object) -> None:
         (r"[(?!x)]\(?!", r"[(?!x)]\(?!"),
         (r"a(?=(?:b|\))[)\]])c", "ac"),
         (r"x\w[\w.-]", r"x[\w\x80-\x{10FFFF}][\w\x80-\x{10FFFF}.-]"),
+        (r"(?>[^\0]*?(?:a|(?!x)b))[(?>]", r"(?:[^\0]*?(?:a|b))[(?>]"),
     ],
 )
 def test_a_pattern_without_lookaround_finds_no_less(pattern: str, wide: str) -> None:
@@ -68,17 +69,17 @@ def test_links_are_followed_as_realpath_does(tmp_path: Path) -> None:
 
 
 def test_a_call_that_was_changed_in_place_is_read_again() -> None:
-    runner, scene = GuardRunner(), Scene(cwd="/p", project_dir="/p")
+    runner, info = GuardRunner(), SessionInfo(cwd="/p", project_dir="/p")
     given: dict[str, Any] = {"command": "ls"}
     call = ToolCall(tool_name="Bash", tool_input=given)
-    assert runner.verdict("force-push", (), call, scene) is None
+    assert runner.decision("force-push", (), call, info) is None
     given["command"] = "git push --force"
-    assert runner.verdict("force-push", (), call, scene) is not None
+    assert runner.decision("force-push", (), call, info) is not None
     given = {"file_path": "/p/a", "edits": [{"old_string": "a"}]}
     nested = ToolCall(tool_name="MultiEdit", tool_input=given)
-    assert runner.verdict("write-outside-project", (), nested, scene) is None
+    assert runner.decision("write-outside-project", (), nested, info) is None
     given["file_path"] = "/etc/passwd"
-    assert runner.verdict("write-outside-project", (), nested, scene) is not None
+    assert runner.decision("write-outside-project", (), nested, info) is not None
 
 
 @every("end", ["", "é", "é/.env", "\n"])
@@ -87,14 +88,16 @@ def test_a_long_path_takes_no_longer_than_a_short_one(end: str) -> None:
         path = "/" + "firefox/" * (length // 8) + end
         call = ToolCall(tool_name="Read", tool_input={"file_path": path})
         before = time.process_time()
-        GuardRunner().verdict("secrets-read", (), call, Scene(cwd="/srv/app", project_dir="/srv/app"))
+        GuardRunner().decision("secrets-read", (), call, SessionInfo(cwd="/srv/app", project_dir="/srv/app"))
         return time.process_time() - before
 
-    seconds(1000)  # what is compiled once
+    seconds(1000)  # compiled once
     # Squares would be 64 times as much.
     assert seconds(64_000) < 12 * (seconds(8000) + 0.01)
 
 
 def test_a_path_that_is_long_before_it_is_shortened_is_read() -> None:
     call = ToolCall(tool_name="Read", tool_input={"file_path": "/a/.." * 2000 + "/srv/app/.env"})
-    assert GuardRunner().verdict("secrets-read", (), call, Scene(cwd="/srv/app", project_dir="/srv/app"))
+    assert GuardRunner().decision(
+        "secrets-read", (), call, SessionInfo(cwd="/srv/app", project_dir="/srv/app")
+    )

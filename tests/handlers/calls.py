@@ -7,23 +7,23 @@ from typing import Any, TypeVar
 import msgspec
 
 from hookline import Outcome
-from hookline.events import PRE_TOOL_USE, EventSpec, May, ToolCall
-from hookline.extending import Call, Decoded, Encoded, Hook, Policy, RawResult, Scene
+from hookline.events import PRE_TOOL_USE, Capability, EventSpec, ToolCall
+from hookline.extending import Decoded, Encoded, Hook, HookInvocation, Policy, RawResult, SessionInfo
 from hookline.model.wire import NOTHING_SAID
 
 T = TypeVar("T")
 
-POLICY = Policy(event_name="PreToolUse", may=May.BLOCK)
+POLICY = Policy(event_name="PreToolUse", may=Capability.BLOCK)
 BASH = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
 
 
 class PlainWire:
     """The payload as JSON, and no opinion about answers."""
 
-    def encode(self, call: Call) -> Encoded:
+    def encode(self, call: HookInvocation) -> Encoded:
         return Encoded(msgspec.json.encode(call.payload) + b"\n")
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
+    def decode(self, call: HookInvocation, raw: RawResult) -> Decoded:
         return NOTHING_SAID
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
@@ -35,16 +35,16 @@ def call_with(
     *,
     kind: str = "test",
     payload: Any = BASH,
-    scene: Scene | None = None,
+    info: SessionInfo | None = None,
     timeout: float = 30.0,
     number: int = 1,
-) -> Call:
+) -> HookInvocation:
     hook = Hook(name="h", event=PRE_TOOL_USE, policy=POLICY, wire=PlainWire(), kind=kind, spec=spec)
-    return Call(
+    return HookInvocation(
         hook=hook,
         event=PRE_TOOL_USE,
         payload=payload,
-        scene=scene if scene is not None else Scene(),
+        info=info if info is not None else SessionInfo(),
         timeout=timeout,
         number=number,
     )

@@ -3,8 +3,16 @@ from typing import Any
 
 import pytest
 
-from hookline.extending import Broke, RawResult, Replied
-from hookline.handlers.agent import AgentHandler, AgentRun, AgentSpec, AgentTool, Step, ToolOutput, ToolUse
+from hookline.extending import Failed, RawResult, Replied
+from hookline.handlers.agent import (
+    AgentHandler,
+    AgentRun,
+    AgentSpec,
+    AgentTool,
+    RequestedCall,
+    Step,
+    ToolOutput,
+)
 from tests.handlers.calls import call_with, finished
 
 
@@ -47,7 +55,7 @@ def ran(runner: Runner | None, spec: AgentSpec) -> RawResult:
 
 
 def uses(*names: str) -> Step:
-    return Step(tool_uses=tuple(ToolUse(name, {"path": "x"}, f"id-{name}") for name in names))
+    return Step(tool_uses=tuple(RequestedCall(name, {"path": "x"}, f"id-{name}") for name in names))
 
 
 def test_an_agent_looks_around_and_answers() -> None:
@@ -73,13 +81,13 @@ def test_a_tool_that_writes_is_neither_offered_nor_called() -> None:
 
 def test_no_runner_takes_more_steps_than_it_was_given() -> None:
     runner = Runner(uses("read"), tools=[Tool("read")])
-    assert ran(runner, AgentSpec("x", max_steps=7)) == Broke("crashed", "no answer within 7 steps")
+    assert ran(runner, AgentSpec("x", max_steps=7)) == Failed("crashed", "no answer within 7 steps")
     assert len(runner.outputs) == 7
 
 
 def test_fifty_steps_are_the_default() -> None:
     runner = Runner(uses("read"), tools=[Tool("read")])
-    assert isinstance(ran(runner, AgentSpec("x")), Broke)
+    assert isinstance(ran(runner, AgentSpec("x")), Failed)
     assert len(runner.outputs) == 50
 
 
@@ -96,15 +104,17 @@ def test_a_huge_tool_output_is_cut() -> None:
 
 
 def test_a_runner_that_raises_is_a_transport_failure() -> None:
+    down = ConnectionError("down")
+
     class Failing(Runner):
         async def step(self, outputs: Sequence[ToolOutput]) -> Step:
-            raise ConnectionError("down")
+            raise down
 
-    raw = ran(Failing(), AgentSpec("x"))
-    assert raw == Broke(
+    assert ran(Failing(), AgentSpec("x")) == Failed(
         "transport",
         "the agent gave no answer: ConnectionError",
         logged="the agent gave no answer: ConnectionError: down",
+        raised=down,
     )
 
 
@@ -117,7 +127,7 @@ def test_a_runner_that_raises_is_a_transport_failure() -> None:
     ],
 )
 def test_what_can_never_run_says_so_early(runner: Runner | None, spec: AgentSpec, problem: str) -> None:
-    told = AgentHandler(runner).problem(spec)
-    assert told is not None
-    assert problem in told
-    assert ran(runner, spec) == Broke("not_started", told)
+    received = AgentHandler(runner).problem(spec)
+    assert received is not None
+    assert problem in received
+    assert ran(runner, spec) == Failed("not_started", received)

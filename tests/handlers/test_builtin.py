@@ -6,15 +6,17 @@ from typing import Any
 import pytest
 
 from hookline import Outcome, allow, ask, context, deny
-from hookline.extending import Broke, Builtin, RawResult, Returned, Scene, standard_builtins
+from hookline.extending import Builtin, Failed, RawResult, Returned, SessionInfo, standard_builtins
 from hookline.handlers.builtin import BuiltinHandler, BuiltinSpec
-from hookline.model.outcome import GO_ON
+from hookline.model.outcome import PASS
 from tests.handlers.calls import call_with, finished
 
 
 def ran(name: str, *args: str, cwd: str = "", builtins: dict[str, Builtin] | None = None) -> RawResult:
     handler = BuiltinHandler(builtins if builtins is not None else standard_builtins())
-    return finished(handler.run(call_with(BuiltinSpec(name, args), kind="builtin", scene=Scene(cwd=cwd))))
+    return finished(
+        handler.run(call_with(BuiltinSpec(name, args), kind="builtin", info=SessionInfo(cwd=cwd)))
+    )
 
 
 def said(raw: RawResult) -> Outcome:
@@ -58,7 +60,7 @@ def test_the_environment_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "told"),
+    ("head", "received"),
     [
         ("ref: refs/heads/feature/x\n", "yes, branch feature/x"),
         ("0123456789abcdef0123456789abcdef01234567\n", "yes, at commit 0123456789ab"),
@@ -66,14 +68,14 @@ def test_the_environment_is_told(tmp_path: Path) -> None:
         ("", "yes"),
     ],
 )
-def test_git_is_read_from_its_files(tmp_path: Path, head: str | None, told: str) -> None:
+def test_git_is_read_from_its_files(tmp_path: Path, head: str | None, received: str) -> None:
     (tmp_path / ".git").mkdir()
     if head is not None:
         (tmp_path / ".git" / "HEAD").write_text(head)
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (text,) = said(ran("add_environment_info", cwd=str(inner))).context
-    assert text.rstrip().endswith(f"Git repository: {told}")
+    assert text.rstrip().endswith(f"Git repository: {received}")
 
 
 def test_a_worktree_names_its_real_git_directory(tmp_path: Path) -> None:
@@ -141,21 +143,21 @@ def test_an_unknown_name_says_the_nearest_one_early_and_does_not_start(name: str
     problem = BuiltinHandler(standard_builtins()).problem(BuiltinSpec(name))
     assert problem is not None
     assert hint in problem
-    assert ran(name) == Broke("not_started", problem)
+    assert ran(name) == Failed("not_started", problem)
 
 
 def test_a_builtin_of_the_host_may_fail_without_harm() -> None:
-    def broken(_args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+    def broken(_args: tuple[str, ...], _payload: Any, _info: SessionInfo) -> Outcome:
         raise ValueError("mine")
 
     raw = ran("broken", builtins={"broken": broken})
-    assert isinstance(raw, Broke)
+    assert isinstance(raw, Failed)
     assert raw.cause == "crashed"
     assert (raw.detail, raw.logged.startswith("ValueError: mine (")) == ("it raised ValueError", True)
 
 
 def test_a_builtin_of_the_host_is_found_by_its_name() -> None:
-    def mine(args: tuple[str, ...], _payload: Any, scene: Scene) -> Outcome:
-        return GO_ON if args == ("x",) and scene.cwd == "/" else deny("wrong")
+    def mine(args: tuple[str, ...], _payload: Any, info: SessionInfo) -> Outcome:
+        return PASS if args == ("x",) and info.cwd == "/" else deny("wrong")
 
-    assert ran("mine", "x", cwd="/", builtins={"mine": mine}) == Returned(GO_ON)
+    assert ran("mine", "x", cwd="/", builtins={"mine": mine}) == Returned(PASS)

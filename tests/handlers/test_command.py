@@ -10,16 +10,16 @@ import msgspec
 import pytest
 
 from hookline.extending import (
-    Broke,
-    Call,
+    Background,
     CommandSpec,
-    Detached,
     Encoded,
     Exited,
+    Failed,
     Hook,
+    HookInvocation,
     Policy,
     RawResult,
-    Scene,
+    SessionInfo,
 )
 from hookline.handlers.command import CommandHandler
 from hookline.handlers.process.pool import Processes
@@ -30,31 +30,31 @@ MINIMAL = msgspec.structs.replace(POLICY, project_env="minimal")
 
 
 class WireWithVariables(PlainWire):
-    def encode(self, call: Call) -> Encoded:
+    def encode(self, call: HookInvocation) -> Encoded:
         return Encoded(b"document", {"CLAUDE_PROJECT_DIR": "/project", "COLOUR": "wire"})
 
 
 class UnwritableWire(PlainWire):
-    def encode(self, call: Call) -> Encoded:
+    def encode(self, call: HookInvocation) -> Encoded:
         raise RecursionError("too deep")
 
 
 def command_call(
-    spec: CommandSpec, *, files: Mapping[str, bytes] = {}, scene: Scene | None = None, **hook: Any
-) -> Call:
-    call = call_with(spec, kind="command", scene=scene)
+    spec: CommandSpec, *, files: Mapping[str, bytes] = {}, info: SessionInfo | None = None, **hook: Any
+) -> HookInvocation:
+    call = call_with(spec, kind="command", info=info)
     if hook:
         call.hook = msgspec.structs.replace(call.hook, **hook)
     call.files = files
     return call
 
 
-def ran(call: Call, base_env: Mapping[str, str] | None = BASE) -> RawResult:
+def ran(call: HookInvocation, base_env: Mapping[str, str] | None = BASE) -> RawResult:
     async def main() -> RawResult:
         handler = CommandHandler(Processes(), base_env)
         try:
             result = await handler.run(call)
-            return await result.rest if isinstance(result, Detached) else result
+            return await result.rest if isinstance(result, Background) else result
         finally:
             await handler.close()
             await handler.close()
@@ -62,15 +62,15 @@ def ran(call: Call, base_env: Mapping[str, str] | None = BASE) -> RawResult:
     return asyncio.run(main())
 
 
-def output(call: Call, base_env: Mapping[str, str] | None = BASE) -> str:
+def output(call: HookInvocation, base_env: Mapping[str, str] | None = BASE) -> str:
     result = ran(call, base_env)
     assert isinstance(result, Exited), result
     return result.stdout.decode()
 
 
-def why(call: Call) -> str:
+def why(call: HookInvocation) -> str:
     result = ran(call)
-    assert isinstance(result, Broke), result
+    assert isinstance(result, Failed), result
     assert result.cause == "not_started"
     return result.detail
 
@@ -114,12 +114,12 @@ def test_the_program_is_looked_up_on_the_path_the_hook_gets(tmp_path: Path) -> N
 
 def test_the_working_directory_is_the_entrys_then_the_scenes_then_our_own(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    scene = Scene(cwd=str(tmp_path))
-    assert output(command_call(CommandSpec("pwd"), scene=scene)) == f"{tmp_path}\n"
-    assert output(command_call(CommandSpec("pwd", cwd="sub"), scene=scene)) == f"{tmp_path}/sub\n"
-    assert output(command_call(CommandSpec("pwd", cwd="/usr"), scene=scene)) == "/usr\n"
+    info = SessionInfo(cwd=str(tmp_path))
+    assert output(command_call(CommandSpec("pwd"), info=info)) == f"{tmp_path}\n"
+    assert output(command_call(CommandSpec("pwd", cwd="sub"), info=info)) == f"{tmp_path}/sub\n"
+    assert output(command_call(CommandSpec("pwd", cwd="/usr"), info=info)) == "/usr\n"
     assert output(command_call(CommandSpec("pwd"))) == f"{Path.cwd()}\n"
-    assert "working directory" in why(command_call(CommandSpec("pwd", cwd="gone"), scene=scene))
+    assert "working directory" in why(command_call(CommandSpec("pwd", cwd="gone"), info=info))
 
 
 def test_a_tilde_in_the_working_directory_is_the_home_directory() -> None:
@@ -207,7 +207,7 @@ def test_every_file_has_its_own_bytes_and_only_whole_names_are_replaced(tmp_path
     (tmp_path / "a.sh.old").write_text("on disk\n")
     files = {"a.sh": b"first\n", '"$DIR"/b.sh': b"second\n"}
     spec = CommandSpec("cat 'a.sh' \"$DIR\"/b.sh a.sh.old a.sh", env={"DIR": "/nowhere"})
-    call = command_call(spec, files=files, scene=Scene(cwd=str(tmp_path)))
+    call = command_call(spec, files=files, info=SessionInfo(cwd=str(tmp_path)))
     assert output(call) == "first\nsecond\non disk\nfirst\n"
 
 
@@ -245,7 +245,7 @@ def test_only_a_hook_that_is_waited_for_can_detach_itself() -> None:
 
     async def main() -> None:
         handler = CommandHandler(Processes(), BASE)
-        assert isinstance(await handler.run(command_call(spec)), Detached)
+        assert isinstance(await handler.run(command_call(spec)), Background)
         assert isinstance(await handler.run(command_call(spec, waiting="async")), Exited)
         await handler.close()
 
@@ -256,7 +256,7 @@ def test_the_timeout_of_the_call_is_kept() -> None:
     call = command_call(CommandSpec("sleep 31"))
     call.timeout = 0.2
     result = ran(call)
-    assert isinstance(result, Broke)
+    assert isinstance(result, Failed)
     assert (result.cause, result.detail) == ("timed_out", "after 0.2 s")
 
 

@@ -1,11 +1,11 @@
-"""Which variables reach a hook."""
+"""Test which variables reach a hook."""
 
 from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
 
-from hookline.extending import Broke
+from hookline.extending import Failed
 from hookline.handlers.command import hook_environment, project_environment
 from hookline.model.hook import Scope
 from tests.every import every
@@ -19,7 +19,7 @@ SNAPSHOT = {
 }  # fmt: skip
 
 
-def environment(scope: Scope, extra: Mapping[str, str]) -> Mapping[str, str] | Broke:
+def environment(scope: Scope, extra: Mapping[str, str]) -> Mapping[str, str] | Failed:
     hook = replace(call_with(None).hook, scope=scope, policy=replace(POLICY, project_env="minimal"))
     return hook_environment(SNAPSHOT, hook, extra)
 
@@ -61,7 +61,7 @@ def test_what_the_entry_itself_lists_is_given_even_if_it_looks_like_a_secret() -
 )
 def test_what_makes_programs_load_code_is_refused_by_name(name: str) -> None:
     refused = project_environment(SNAPSHOT, {name: "x", "FINE": "y"})
-    assert isinstance(refused, Broke)
+    assert isinstance(refused, Failed)
     assert refused.cause == "not_started"
     assert name in refused.detail
     assert "FINE" not in refused.detail

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from hookline import deny
-from hookline.extending import Broke, RawResult, Returned, Scene
+from hookline.extending import Failed, RawResult, Returned, SessionInfo
 from hookline.handlers.deadline import bounded
 from hookline.handlers.function import FunctionHandler, FunctionSpec, Workers
 from tests.every import every
 from tests.handlers.calls import BASH, call_with, finished
 from tests.waiting import until
 
-SCENE = Scene(session_id="s1", cwd="/tmp")
+INFO = SessionInfo(session_id="s1", cwd="/tmp")
 
 
 def ran(function: Any, handler: FunctionHandler | None = None) -> RawResult:
     async def main() -> RawResult:
         used = handler or FunctionHandler()
         try:
-            return await used.run(call_with(FunctionSpec(function), scene=SCENE))
+            return await used.run(call_with(FunctionSpec(function), info=INFO))
         finally:
             await used.close()
 
@@ -33,16 +33,16 @@ async def async_one(payload: Any) -> Any:
     return payload
 
 
-async def async_two(payload: Any, scene: Scene) -> Any:
-    return payload, scene
+async def async_two(payload: Any, info: SessionInfo) -> Any:
+    return payload, info
 
 
 def sync_one(payload: Any) -> Any:
     return payload
 
 
-def sync_two(payload: Any, scene: Scene) -> Any:
-    return payload, scene
+def sync_two(payload: Any, info: SessionInfo) -> Any:
+    return payload, info
 
 
 def with_own_default(payload: Any, limit: int = 3) -> Any:
@@ -50,8 +50,8 @@ def with_own_default(payload: Any, limit: int = 3) -> Any:
     return payload
 
 
-def with_default_scene(payload: Any, scene: Scene | None = None) -> Any:
-    return payload, scene
+def with_default_scene(payload: Any, info: SessionInfo | None = None) -> Any:
+    return payload, info
 
 
 def returns_an_awaitable(payload: Any) -> Any:
@@ -65,8 +65,8 @@ class Callable1:
     async def __call__(self, payload: Any) -> Any:
         return payload
 
-    async def method(self, payload: Any, scene: Scene) -> Any:
-        return payload, scene
+    async def method(self, payload: Any, info: SessionInfo) -> Any:
+        return payload, info
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_function_of_one_parameter_gets_the_payload(function: Any) -> None:
     "function", [async_two, sync_two, Callable1().method, functools.partial(async_two), with_default_scene]
 )
 def test_a_function_of_two_parameters_gets_the_scene_too(function: Any) -> None:
-    assert ran(function) == Returned((BASH, SCENE))
+    assert ran(function) == Returned((BASH, INFO))
 
 
 def test_a_plain_function_that_returns_an_awaitable_is_awaited() -> None:
@@ -112,14 +112,14 @@ def test_nothing_returned_is_returned() -> None:
 def test_context_variables_reach_the_thread() -> None:
     who: contextvars.ContextVar[str] = contextvars.ContextVar("who")
 
-    def told(payload: Any) -> str:
+    def received(payload: Any) -> str:
         return who.get()
 
     async def main() -> RawResult:
         who.set("caller")
         handler = FunctionHandler()
         try:
-            return await handler.run(call_with(FunctionSpec(told)))
+            return await handler.run(call_with(FunctionSpec(received)))
         finally:
             await handler.close()
 
@@ -160,7 +160,7 @@ def async_raising(error: BaseException) -> Any:
 )
 def test_an_exception_is_a_crash_that_names_its_place(make: Any, error: BaseException, text: str) -> None:
     raw = ran(make(error))
-    assert isinstance(raw, Broke)
+    assert isinstance(raw, Failed)
     assert raw.cause == "crashed"
     assert raw.detail == f"it raised {type(error).__name__}"
     assert raw.logged.startswith(text)
@@ -171,7 +171,7 @@ def test_an_exception_is_a_crash_that_names_its_place(make: Any, error: BaseExce
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), asyncio.CancelledError(), StopIteration("x")])
 def test_odd_errors_of_a_thread_do_not_become_signals(error: BaseException) -> None:
     raw = ran(raising(error))
-    assert isinstance(raw, Broke)
+    assert isinstance(raw, Failed)
     assert raw.cause == "crashed"
     assert type(error).__name__ in raw.logged
 
@@ -201,7 +201,7 @@ def test_what_cannot_be_a_hook_says_so_early_and_never_runs(function: Any) -> No
     problem = FunctionHandler().problem(spec)
     assert problem
     raw = ran(function)
-    assert raw == Broke("not_started", problem)
+    assert raw == Failed("not_started", problem)
 
 
 def test_a_builtin_function_without_a_signature_gets_the_payload() -> None:
@@ -234,7 +234,7 @@ def test_a_function_that_blocks_is_left_behind_at_its_deadline_and_said_to_run_o
         with pytest.raises(TimeoutError):
             await bounded(handler.run(call), 0.5)
         raw = await handler.run(call_with(FunctionSpec(sync_one)))
-        assert isinstance(raw, Broke)
+        assert isinstance(raw, Failed)
         assert raw.cause == "not_started"
         assert "2 functions" in raw.detail
         release.set()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.events import ToolCall
-from hookline.extending import Broke, RawResult, Replied
+from hookline.extending import Failed, RawResult, Replied
 from hookline.handlers.mcp_tool import McpReply, McpToolHandler, McpToolSpec, filled
 from tests.every import every
 from tests.handlers.calls import call_with, finished
@@ -97,12 +97,14 @@ def test_any_input_over_any_document_is_filled_without_an_error(template: Any, d
 
 def test_an_error_reply_is_a_transport_failure() -> None:
     raw = ran(Servers(McpReply("no such file\n\x1b[0m", is_error=True)), McpToolSpec("s", "t"))
-    assert raw == Broke("transport", "s/t reports an error: no such file [0m")
+    assert raw == Failed("transport", "s/t reports an error: no such file [0m")
 
 
 def test_a_server_that_is_not_connected_is_a_transport_failure() -> None:
-    raw = ran(Servers(ConnectionError("not connected")), McpToolSpec("s", "t"))
-    assert raw == Broke("transport", "s/t: ConnectionError", logged="s/t: ConnectionError: not connected")
+    down = ConnectionError("not connected")
+    assert ran(Servers(down), McpToolSpec("s", "t")) == Failed(
+        "transport", "s/t: ConnectionError", logged="s/t: ConnectionError: not connected", raised=down
+    )
 
 
 def nested(depth: int) -> Any:
@@ -119,13 +121,13 @@ def nested(depth: int) -> Any:
     ],
 )
 def test_what_can_never_run_says_so_early(servers: Servers | None, spec: McpToolSpec, problem: str) -> None:
-    told = McpToolHandler(servers).problem(spec)
-    assert told is not None
-    assert problem in told
-    assert ran(servers, spec) == Broke("not_started", told)
+    received = McpToolHandler(servers).problem(spec)
+    assert received is not None
+    assert problem in received
+    assert ran(servers, spec) == Failed("not_started", received)
 
 
 def test_a_payload_that_cannot_be_encoded_is_not_started() -> None:
     raw = ran(Servers(), McpToolSpec("s", "t"), object())
-    assert isinstance(raw, Broke)
+    assert isinstance(raw, Failed)
     assert raw.cause == "not_started"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.extending import Broke, RawResult, Replied
+from hookline.extending import Failed, RawResult, Replied
 from hookline.handlers.prompt import SYSTEM, PromptHandler, PromptSpec, with_arguments
 from tests.handlers.calls import call_with, finished
 
@@ -13,7 +13,7 @@ DOCUMENT = '{"tool_name":"Bash","tool_input":{"command":"ls"}}'
 
 
 class Model:
-    """Answers what it was told to, and remembers what it was asked."""
+    """Gives the scripted answers, and keeps its requests."""
 
     def __init__(self, answer: Any = '{"ok": true}') -> None:
         self.answer = answer
@@ -67,20 +67,21 @@ def test_without_a_completer_it_says_so_early_and_does_not_start() -> None:
     problem = PromptHandler(None).problem(PromptSpec("x"))
     assert problem is not None
     assert "need a model" in problem
-    assert ran(None, PromptSpec("x")) == Broke("not_started", problem)
+    assert ran(None, PromptSpec("x")) == Failed("not_started", problem)
 
 
 def test_an_empty_prompt_can_never_run() -> None:
     assert PromptHandler(Model()).problem(PromptSpec(" \n")) == "its prompt is empty"
-    assert isinstance(ran(Model(), PromptSpec("")), Broke)
+    assert isinstance(ran(Model(), PromptSpec("")), Failed)
 
 
 def test_a_model_that_fails_is_a_transport_failure() -> None:
-    raw = ran(Model(ConnectionError("model is down")), PromptSpec("x"))
-    assert raw == Broke(
+    down = ConnectionError("model is down")
+    assert ran(Model(down), PromptSpec("x")) == Failed(
         "transport",
         "the model gave no answer: ConnectionError",
         logged="the model gave no answer: ConnectionError: model is down",
+        raised=down,
     )
 
 
@@ -92,7 +93,7 @@ def test_a_cancelled_completion_passes_through() -> None:
 @pytest.mark.parametrize("answer", [None, b"bytes", {"ok": True}, 3])
 def test_an_answer_that_is_no_text_is_unreadable(answer: Any) -> None:
     raw = ran(Model(answer), PromptSpec("x"))
-    assert isinstance(raw, Broke)
+    assert isinstance(raw, Failed)
     assert raw.cause == "unreadable"
 
 
@@ -112,5 +113,5 @@ def test_half_a_character_is_no_exception() -> None:
 
 def test_a_payload_that_cannot_be_encoded_is_not_started() -> None:
     raw = ran(Model(), PromptSpec("x"), object())
-    assert isinstance(raw, Broke)
+    assert isinstance(raw, Failed)
     assert raw.cause == "not_started"

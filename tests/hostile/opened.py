@@ -20,13 +20,13 @@ from hookline.model.safe_text import one_line
 from tests.homes import at_home
 from tests.hostile.openings import Opening
 from tests.hostile.site import ESCAPE, FORGED, KEY, SECRET, WORDS, Site
-from tests.hostile.traces import Act, acts, traced
+from tests.hostile.traces import Act, actions, traced
 
 #: Started as users start it: `python -m` would look for modules in the repository.
 HOOKLINE = str(Path(sys.executable).parent / "hookline")
 _LONGEST = 90.0
 _PACKAGE = f"{Path(hookline.__file__).parent}/"
-#: A command that has said nothing for so long waits for what is typed: after it has said something, and otherwise.
+#: A command that is silent for so long waits for keys: after some output, and otherwise.
 _SOON, _LATER = 0.3, 1.5
 
 #: Where the C library asks for the user's home directory: sockets of the machine itself.
@@ -36,7 +36,7 @@ Kind = Literal["exec", "connect", "write", "leak", "guard", "hang", "crash"]
 
 
 class Wrong(Struct, frozen=True):
-    """Something that happened although nobody trusts the repository."""
+    """Something that happened although the repository is not trusted."""
 
     kind: Kind
     text: str
@@ -49,7 +49,7 @@ class Opened(Struct, frozen=True):
     opening: Opening
     status: int
     output: str
-    acts: tuple[Act, ...]
+    actions: tuple[Act, ...]
     wrong: tuple[Wrong, ...]
 
 
@@ -62,8 +62,8 @@ def opened(site: Site, opening: Opening, traces: Path) -> Opened:
         status, output = _run(command, site.cwd, env, opening.stdin)
     else:
         status, output = _run_at_terminal(command, site.cwd, env, opening.typed)
-    seen = tuple(acts(traces))
-    wrong = (*_wrong_acts(site, opening, seen), *_wrong_output(opening, status, output))
+    seen = tuple(actions(traces))
+    wrong = (*_wrong_actions(site, opening, seen), *_wrong_output(opening, status, output))
     return Opened(opening, status, output, seen, wrong)
 
 
@@ -72,32 +72,32 @@ def _command(site: Site, opening: Opening) -> tuple[str, ...]:
     return (*(opening.program or (HOOKLINE,)), *at_home(opening.words, {"HOME": str(site.home)}))
 
 
-def _wrong_acts(site: Site, opening: Opening, seen: tuple[Act, ...]) -> Iterator[Wrong]:
+def _wrong_actions(site: Site, opening: Opening, seen: tuple[Act, ...]) -> Iterator[Wrong]:
     allowed = _writable(site, opening)
-    for act in seen:
-        if act.what == "exec" and not _is_ours(site, opening, act):
-            yield Wrong("exec", one_line(" ".join((act.about, *act.words[1:])), 200))
-        elif act.what == "connect" and not any(
-            place in act.about for place in (*_USER_DATABASES, "/proc/self/fd/")
+    for action in seen:
+        if action.what == "exec" and not _is_ours(site, opening, action):
+            yield Wrong("exec", one_line(" ".join((action.about, *action.words[1:])), 200))
+        elif action.what == "connect" and not any(
+            place in action.about for place in (*_USER_DATABASES, "/proc/self/fd/")
         ):
-            yield Wrong("connect", act.about[:300])
-        elif act.what == "write" and not _is_allowed(act.about, allowed):
-            yield Wrong("write", f"{act.about} by {act.call.partition('(')[0]}")
+            yield Wrong("connect", action.about[:300])
+        elif action.what == "write" and not _is_allowed(action.about, allowed):
+            yield Wrong("write", f"{action.about} by {action.call.partition('(')[0]}")
 
 
-def _is_ours(site: Site, opening: Opening, act: Act) -> bool:
-    """The command itself, the watchdog's shell, the user's own guard, and what `bench` compares hooks with."""
+def _is_ours(site: Site, opening: Opening, action: Act) -> bool:
+    """The command itself, the watchdog's shell, the user's own guard, and what `fire --times` compares hooks with."""
     guard, command = str(site.guard), _command(site, opening)
     # An entry may begin with `env`, which runs the rest of it.
     entry = command[command.index(sys.executable) :] if sys.executable in opening.program else command
-    if act.words in {command, entry}:
+    if action.words in {command, entry}:
         return True
     # The relay runs the Hookline beside it by its Python, isolated, with the same words.
-    if opening.program[1:2] == ("--resident",) and act.words[1:3] == ("-I", "-c"):
-        return act.words[4:] == (str(Path(command[0]).with_name("hookline")), *command[3:])
-    if act.words[1:2] == ("-c",):
-        return act.words[2] in {guard, ":"} or act.words[3:4] == ("hookline-watchdog",)
-    return act.words == (guard,)
+    if opening.program[1:2] == ("--daemon",) and action.words[1:3] == ("-I", "-c"):
+        return action.words[4:] == (str(Path(command[0]).with_name("hookline")), *command[3:])
+    if action.words[1:2] == ("-c",):
+        return action.words[2] in {guard, ":"} or action.words[3:4] == ("hookline-watchdog",)
+    return action.words == (guard,)
 
 
 def _writable(site: Site, opening: Opening) -> tuple[str, ...]:
@@ -127,9 +127,9 @@ def _wrong_output(opening: Opening, status: int, output: str) -> Iterator[Wrong]
         if text in output.replace("\r\n", "\n"):
             yield Wrong("leak", f"{what} was printed: {_around(output, text.strip())}")
     if opening.name == "agent --json":
-        told = _requests(output)
-        if WORDS in told:
-            yield Wrong("leak", f"the model was told: {_around(told, WORDS)}")
+        received = _requests(output)
+        if WORDS in received:
+            yield Wrong("leak", f"the model was told: {_around(received, WORDS)}")
     if status == _HUNG:
         yield Wrong("hang", f"it did not end within {_LONGEST:g} s; it said {output[-300:]!r}")
     if "hookline: broke" in output or "Traceback" in output:
@@ -139,7 +139,7 @@ def _wrong_output(opening: Opening, status: int, output: str) -> Iterator[Wrong]
 
 
 def _requests(output: str) -> str:
-    """What was sent to the model, of the document that is printed between other lines."""
+    """Return what the model got, from the document that is printed between other lines."""
     begins = output.find("\n{") + 1
     if output[begins : begins + 1] != "{":
         return ""
@@ -188,9 +188,9 @@ def _run_at_terminal(
 
 
 def _conversation(terminal: int, typed: tuple[str, ...]) -> bytes | None:
-    """What was said until every process had ended; None if that took too long.
+    """Return the output until every process had ended; None if that took too long.
 
-    The next words are typed when nothing has been said for a moment: soon after something was said, which may be a
+    It types the next words when the command has been silent for a while: soon after some output, which may be a
     question, and later if not. Ctrl-D follows when there is nothing left, again and again: a question takes one.
     """
     said, rest, answered = bytearray(), list(typed), 0

@@ -1,4 +1,4 @@
-"""Every way to open a repository: the commands, what is typed, and what another agent would send."""
+"""List every way to open a repository: the commands, the typed keys, and what another agent would send."""
 
 import json
 import shlex
@@ -22,7 +22,7 @@ class Opening(Struct, frozen=True, kw_only=True):
     #: Started so; as users start it if it is empty.
     program: tuple[str, ...] = ()
     stdin: str = ""
-    #: At a terminal: what is typed, one after the other, each when the command says no more. None: no terminal.
+    #: At a terminal: the typed lines, one after the other, each when the command is silent. None: no terminal.
     typed: tuple[str, ...] | None = None
     #: Whether the user's own guard has to stop this.
     guarded: bool = False
@@ -42,8 +42,9 @@ def openings(site: Site) -> Iterator[Opening]:
     yield from _agent(site)
     yield Opening(name="jobs run", words=("jobs", "run"))
     yield from _trust()
-    yield Opening(name="init", words=("init",), writes=True)
-    yield Opening(name="fire after init", words=("fire", "SessionStart"))
+    yield Opening(name="doctor --fix --yes", words=("doctor", "--fix", "--yes"), writes=True)
+    yield Opening(name="guard add", words=("guard", "add", "force-push"), writes=True)
+    yield Opening(name="fire after guard add", words=("fire", "SessionStart"))
     yield Opening(name="install --yes", words=("install", "--project", "--yes"), writes=True)
     yield Opening(name="uninstall --yes", words=("uninstall", "--project", "--yes"), writes=True)
 
@@ -60,8 +61,9 @@ def _questions() -> Iterator[Opening]:
     for words in (
         ("list",), ("list", "--json"), ("doctor",), ("doctor", "--json"), ("events",), ("log",),
         ("explain", "PreToolUse", "Bash", "command=ls"), ("explain", "SessionStart", "--json"),
-        ("fire", "SessionStart", "--dry-run"), ("bench", "--dry-run"), ("status",), ("status", "--json"),
-        ("install", "--project"), ("uninstall", "--project"), ("rule", "list"), ("observed",), ("backtest", "--json"),
+        ("fire", "SessionStart", "--dry-run"), ("fire", "--times", "1", "--dry-run"), ("doctor", "--dialect", "codex"),
+        ("doctor", "--ci", "--format", "sarif"), ("doctor", "--fix"), ("doctor", "--undo"),
+        ("install", "--project"), ("uninstall", "--project"), ("guard", "list"), ("coverage",), ("backtest", "--json"),
         ("convert", ".claude/settings.json", "--to", "codex"),
         ("convert", ".codex/hooks.json", "--to", "gemini-cli", "--report"),
     ):  # fmt: skip
@@ -77,17 +79,22 @@ def _fired() -> Iterator[Opening]:
                   ("PermissionRequest", "Bash", "command=ls")):  # fmt: skip
         yield Opening(name=f"fire {words[0]}", words=("fire", *words))
     yield Opening(name="fire --dialect", words=("fire", "--dialect", "docker-agent", "session_start"))
-    yield Opening(name="bench", words=("bench", "--times", "1", "SessionStart", "PreToolUse"))
+    yield Opening(name="times", words=("fire", "SessionStart", "PreToolUse", "--times", "1"))
 
 
 def _inside_other_agents(site: Site) -> Iterator[Opening]:
-    told = {"session_id": "s-1", "transcript_path": "/t", "cwd": str(site.cwd), "permission_mode": "default"}
+    received = {
+        "session_id": "s-1",
+        "transcript_path": "/t",
+        "cwd": str(site.cwd),
+        "permission_mode": "default",
+    }
     call = {"tool_name": "Bash", "tool_input": {"command": _DANGEROUS}}
     yield Opening(
         name="hook as an entry says it",
         words=("hook", "--dialect", "claude-code", "PreToolUse"),
         program=tuple(shlex.split(hookline_command({}))),
-        stdin=json.dumps({**told, "hook_event_name": "PreToolUse", **call}),
+        stdin=json.dumps({**received, "hook_event_name": "PreToolUse", **call}),
         guarded=True,
     )
     for dialect in ("claude-code", "gen-code", "codex", "native", "docker-agent"):
@@ -98,7 +105,7 @@ def _inside_other_agents(site: Site) -> Iterator[Opening]:
             yield Opening(
                 name=f"hook {dialect} {event}",
                 words=("hook", "--dialect", dialect, name),
-                stdin=json.dumps({**told, "hook_event_name": name, **more}),
+                stdin=json.dumps({**received, "hook_event_name": name, **more}),
                 guarded=event == "PreToolUse",
             )
     reasonix = {
@@ -117,7 +124,7 @@ def _inside_other_agents(site: Site) -> Iterator[Opening]:
     yield Opening(
         name="hook gemini-cli BeforeTool",
         words=("hook", "--dialect", "gemini-cli", "BeforeTool"),
-        stdin=json.dumps({**told, "hook_event_name": "BeforeTool", **gemini}),
+        stdin=json.dumps({**received, "hook_event_name": "BeforeTool", **gemini}),
         guarded=True,
     )
     whale = {
@@ -135,9 +142,9 @@ def _inside_other_agents(site: Site) -> Iterator[Opening]:
 
 def by_every_way(site: Site) -> Iterator[Opening]:
     """Calls that guards decide, by a process, the relay and the daemon, with variables that lead to the repository."""
-    relay = (str(site.relay.program), "--resident", str(site.relay.folder))
+    relay = (str(site.relay.program), "--daemon", str(site.relay.directory))
     everything = _variables(site)
-    # A daemon leaves calls with another HOME to a process of their own.
+    # A daemon leaves calls with another HOME to a separate process.
     others = tuple(each for each in everything if each[0] != "HOME")
     for opening in _inside_other_agents(site):
         if opening.guarded and not opening.program:
@@ -162,8 +169,19 @@ def _variables(site: Site) -> tuple[tuple[str, str], ...]:
         "XDG_RUNTIME_DIR",
     )
     python = ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX", "PYTHONPLATLIBDIR")
+    git = ("GIT_WORK_TREE", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR")
+    own = ("HOOKLINE_PROJECT_DIR", "HOOKLINE_CWD", "HOOKLINE_BUNDLE", "HOOKLINE_RELAY", "HOOKLINE_TRUST")
     return (
-        *((name, root) for name in (*places, *python)),
+        *((name, root) for name in (*places, *python, *git, *own)),
+        ("GIT_DIR", f"{root}/.git"),
+        ("GIT_CONFIG_GLOBAL", f"{root}/.gitconfig"),
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+        ("GIT_CONFIG_VALUE_0", f"{root}/evil.sh"),
+        ("HOOKLINE_DAEMON", "off"),
+        ("HOOKLINE_HOOK_DEPTH", "2"),
+        ("HOOKLINE_RUN_ID", "1"),
+        ("HOOKLINE_SESSION_ID", "s"),
         ("PYTHONSTARTUP", f"{root}/sitecustomize.py"),
         ("PYTHONBREAKPOINT", "sitecustomize.x"),
         ("PYTHONINSPECT", "1"),
@@ -177,7 +195,7 @@ def _snake(event: str) -> str:
 def _agent(site: Site) -> Iterator[Opening]:
     """The agent with a scripted model, without a terminal and at one where the user leaves, says no, or nothing.
 
-    At a terminal there is a screen, which takes keys; what is typed as lines goes to the plain form.
+    At a terminal there is a screen, which takes keys; typed lines go to the plain form.
     """
     model = ("--model", f"scripted:{_script(site)}")
     yield Opening(name="agent --print", words=("agent", "--print", "hello", *model))
@@ -194,7 +212,7 @@ def _agent(site: Site) -> Iterator[Opening]:
 
 
 def _script(site: Site) -> str:
-    """A model that does what the repository's text tells it: every call needs a right nobody gave."""
+    """Play a model that obeys the repository's text: every call needs a right that no one gave."""
     calls = [
         ("Bash", {"command": site.mark("tool-bash")}),
         ("Bash", {"command": _DANGEROUS}),
@@ -208,7 +226,7 @@ def _script(site: Site) -> str:
 
 
 def _edits(site: Site) -> str:
-    """A model that writes hooks for itself where it may edit files: they must be neither written nor run."""
+    """Play a model that writes hooks where it may edit files: they must be neither written nor run."""
     hook = files.groups(files.EVENTS, files.command(site.mark, "edited"))
     texts = {
         ".hookline/hooks.json": files.as_json(hook),
@@ -226,7 +244,7 @@ def _edits(site: Site) -> str:
 
 
 def _trust() -> Iterator[Opening]:
-    """The command that trusts a project, with nobody to say yes."""
+    """Run the command that trusts a project, without a user to approve."""
     if "trust" in COMMANDS:
         for words in (("trust",), ("trust", "--list"), ("trust", "--diff")):
             yield Opening(name=" ".join(words), words=words)

@@ -1,6 +1,6 @@
-"""Where one hostile repository is opened: a home with guards of the user's own, and ways to notice an attack.
+"""Open one hostile repository in a home with the user's own guards, and notice attacks.
 
-Whatever a repository gets to run touches a file in `marks` or connects to `port`; both are looked at afterwards.
+Every program of a repository touches a file in `marks` or connects to `port`; tests check both afterwards.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from tests.dialects.codex.hooks import trust_in_codex
-from tests.resident.relay.programs import KINDS, Kind, Relay, programs, real_relay
+from tests.hook.relay.programs import KINDS, Kind, Relay, programs, real_relay
 from tests.waiting import wait_until
 
 #: What must not leave the machine nor be printed: the value of a variable, and the content of a file in the home.
@@ -64,21 +64,21 @@ class Site:
     @cached_property
     def relay(self) -> Relay:
         """The relay of the user, beside their Hookline."""
-        folder = self.home.parent / "run"
-        folder.mkdir(mode=0o700)
+        directory = self.home.parent / "run"
+        directory.mkdir(mode=0o700)
         there: list[Kind] = [kind for kind in KINDS if (programs() / kind / "hookline-relay").exists()]
-        return real_relay(there[0], folder, self.home.parent / "bin")
+        return real_relay(there[0], directory, self.home.parent / "bin")
 
     def start_daemon(self) -> None:
         """Returns when the daemon of the user answers; there is one for all openings."""
         with self._starts:
             if self._daemon is None:
-                words = ["-I", "-m", "hookline", "resident", "run", "--folder", str(self.relay.folder)]
+                words = ["-I", "-m", "hookline", "daemon", "run", "--directory", str(self.relay.directory)]
                 self._daemon = subprocess.Popen(
                     [sys.executable, *words, "--home", str(self.home)], cwd="/", stdin=subprocess.DEVNULL,
                     env={"HOME": str(self.home), "PATH": os.defpath, "LANG": "C.UTF-8"},
                 )  # fmt: skip
-            wait_until((self.relay.folder / "relay").exists)
+            wait_until((self.relay.directory / "relay").exists)
 
     def write(self, name: str, text: str) -> Path:
         """A file of the repository, or with an absolute name anywhere; what starts with #! may be run."""
@@ -104,7 +104,7 @@ class Site:
             "PATH": os.defpath,
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
-            "HOOKLINE_RESIDENT": "off",
+            "HOOKLINE_DAEMON": "off",
             "PYTHONUTF8": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "TERM": "xterm",

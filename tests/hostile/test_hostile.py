@@ -9,8 +9,8 @@ import pytest
 
 from hookline import Engine, Outcome, __version__
 from hookline.events import PRE_TOOL_USE, ToolCall
-from hookline.resident.server import Status
-from hookline.resident.start import ask
+from hookline.hook.daemon.server import DaemonStatus
+from hookline.hook.daemon.start import ask
 from tests.every import every
 from tests.hostile import traces
 from tests.hostile.control import trusted_run
@@ -36,8 +36,10 @@ def test_nothing_of_a_hostile_repository_runs(name: str, tmp_path: pathlib.Path)
             seen = dict(zip((way.name for way in ways), pool.map(wrong, range(len(ways))), strict=True))
         assert seen == dict.fromkeys(seen, ())
         assert (site.marked(), site.connections) == ([], 0)
-        told = ask(str(site.relay.folder), "status", version=__version__)
-        assert msgspec.json.decode(told.stdout, type=Status).calls == sum(way.daemon for way in ways)
+        received = ask(str(site.relay.directory), "status", version=__version__)
+        assert msgspec.json.decode(received.stdout, type=DaemonStatus).calls == sum(
+            way.daemon for way in ways
+        )
 
 
 @needs_strace
@@ -91,5 +93,5 @@ def test_what_an_untrusted_hook_says_is_one_line_for_the_user(
     ],
 )  # fmt: skip
 def test_what_a_line_of_a_trace_says(line: str, expected: tuple[str, str] | None) -> None:
-    found = next(iter(traces.acts_of(line)), None)
+    found = next(iter(traces.actions_of(line)), None)
     assert (None if found is None else (found.what, found.about)) == expected

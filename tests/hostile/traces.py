@@ -1,4 +1,4 @@
-"""What a command and all its processes did, as strace saw it: programs started, connections, files changed.
+"""Read what a command and all its processes did, as strace saw it: programs started, connections, files changed.
 
 One trace file per process (`strace -ff`), so that no call is split over two lines.
 """
@@ -47,17 +47,17 @@ class Act(Struct, frozen=True):
 
 @cache
 def problem() -> str | None:
-    """Why nothing can be traced here, or None."""
+    """Return why nothing can be traced here, or None."""
     if shutil.which("strace") is None:
         return "strace is not installed"
     tried = subprocess.run([*_strace("/dev/null"), "true"], capture_output=True, text=True, check=False)
     return None if tried.returncode == 0 else f"strace may not trace here: {tried.stderr.strip()[:200]}"
 
 
-def traced(words: list[str], place: Path) -> list[str]:
+def traced(words: list[str], directory: Path) -> list[str]:
     """The command line that runs these words and leaves traces in the directory, which is made."""
-    place.mkdir(parents=True)
-    return [*_strace(str(place / "trace")), *words]
+    directory.mkdir(parents=True)
+    return [*_strace(str(directory / "trace")), *words]
 
 
 def _strace(output: str) -> list[str]:
@@ -66,15 +66,15 @@ def _strace(output: str) -> list[str]:
             "-e", f"trace={','.join(f'?{call}' for call in _CALLS)}", "-o", output]  # fmt: skip
 
 
-def acts(place: Path) -> Iterator[Act]:
-    """What was done, process by process; the start of the command itself is one of them."""
-    for file in sorted(place.iterdir()):
+def actions(directory: Path) -> Iterator[Act]:
+    """Return what happened, process by process; the start of the command itself is included."""
+    for file in sorted(directory.iterdir()):
         for line in file.read_text("utf-8", "backslashreplace").splitlines():
-            yield from acts_of(line)
+            yield from actions_of(line)
 
 
-def acts_of(line: str) -> Iterator[Act]:
-    """What one line of a trace says was done or, for programs and connections, tried."""
+def actions_of(line: str) -> Iterator[Act]:
+    """Return what one line of a trace says was done or, for programs and connections, tried."""
     matched = _LINE.match(line)
     if matched is None:
         if line.startswith(("execve", "connect")):  # killed in the middle of it

@@ -1,6 +1,6 @@
-"""What happens on a full disk, played in a mount namespace of its own: the state directory is a small tmpfs.
+"""Play a full disk in a new mount namespace: the state directory is a small tmpfs.
 
-Run as `python -m tests.jobs.full_disk HOME`; prints what was seen as one JSON object.
+Run as `python -m tests.jobs.full_disk HOME`; it prints the results as one JSON object.
 """
 
 import json
@@ -57,7 +57,7 @@ def main(home: Path) -> dict[str, object]:
     except DurableError as problem:
         seen["refused"] = str(problem)
     queue.close()
-    with (state / "filler").open("wb", buffering=0) as filler:  # also what is left of the last pages
+    with (state / "filler").open("wb", buffering=0) as filler:  # also the rest of the last pages
         try:
             while True:
                 filler.write(b"x" * 512)

@@ -1,7 +1,7 @@
 """Durable hooks under kill -9, judged from three independent records.
 
-What was accepted is written here, by the tester; the effects are lines that real `sh` hooks append; and what the
-session was told is what its host noted before it acknowledged it. Also part of `make soak`, at full counts.
+The tester writes which jobs were accepted; the effects are lines that real `sh` hooks append; and the delivered
+wakes are those that the session's host noted before it acknowledged them. Also part of `make soak`, at full counts.
 """
 
 import os
@@ -40,7 +40,7 @@ Say = Callable[[str], None]
 
 
 class Plan(NamedTuple):
-    """How many events, and which processes are killed meanwhile, one after another."""
+    """The number of events, and the processes to kill meanwhile, one after another."""
 
     jobs: int
     turns: Sequence[str]
@@ -54,12 +54,12 @@ class Plan(NamedTuple):
 
 
 def turns(kills: int) -> Sequence[str]:
-    """So many kills: of hosts and workers at any moment, and at the worst ones."""
+    """Plan so many kills: of hosts and workers at any time, and at the worst times."""
     return (_TURNS * kills)[:kills]
 
 
 class Seen(NamedTuple):
-    """What the records say."""
+    """The contents of the records."""
 
     accepted: int
     lost: int
@@ -80,8 +80,8 @@ class Seen(NamedTuple):
 class Players:
     """The tester: it starts processes, feeds the host, and kills."""
 
-    def __init__(self, folder: Path, plan: Plan, say: Say = lambda _line: None) -> None:
-        self.folder = folder
+    def __init__(self, directory: Path, plan: Plan, say: Say = lambda _line: None) -> None:
+        self.directory = directory
         self.plan = plan
         #: Hears from time to time how far it is.
         self._say = say
@@ -92,13 +92,13 @@ class Players:
         self._random = random.Random(plan.seed)
         self._workers: list[subprocess.Popen[bytes]] = []
         self._host: subprocess.Popen[bytes] | None = None
-        self.effects = folder / "effects"
+        self.effects = directory / "effects"
         self._prepare()
 
     def _prepare(self) -> None:
-        (self.folder / "locks").mkdir(parents=True)
-        script = self.folder / "hook.sh"
-        places = {"effects": self.effects, "locks": self.folder / "locks", "slow": f"{self.plan.slow:g}"}
+        (self.directory / "locks").mkdir(parents=True)
+        script = self.directory / "hook.sh"
+        places = {"effects": self.effects, "locks": self.directory / "locks", "slow": f"{self.plan.slow:g}"}
         settings = "\n".join(f"{name}={shlex.quote(str(value))}" for name, value in places.items())
         script.write_text(f"{settings}\n{_HOOK}")
         order = 'order = "session"\n' if self.plan.order else ""
@@ -109,12 +109,12 @@ class Players:
         self.effects.touch()
 
     def _configure(self, entry: str) -> None:
-        config = self.folder / "home" / ".config" / "hookline" / "hooks.toml"
+        config = self.directory / "home" / ".config" / "hookline" / "hooks.toml"
         config.parent.mkdir(parents=True)
         config.write_text(entry)
 
     def start(self, role: str) -> subprocess.Popen[bytes]:
-        home = str(self.folder / "home")
+        home = str(self.directory / "home")
         env = {
             "HOME": home, "XDG_STATE_HOME": f"{home}/state", "XDG_CONFIG_HOME": f"{home}/.config",
             "PLAYER_LEASE": f"{self.plan.lease:g}", "PLAYER_GRACE": f"{self.plan.grace:g}",
@@ -122,9 +122,9 @@ class Players:
         return self._start("tests.jobs.player", role, env)
 
     def _start(self, module: str, role: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-m", module, role, str(self.folder), self.plan.mutant]
+        words = [sys.executable, "-m", module, role, str(self.directory), self.plan.mutant]
         env = {**env, "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
-        with (self.folder / f"{role}.err").open("ab") as errors:
+        with (self.directory / f"{role}.err").open("ab") as errors:
             return subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=env
             )
@@ -174,8 +174,8 @@ class Players:
         self.kills += 1
 
     def died(self, file: str) -> None:
-        """Wait until one of them has killed itself at that moment, and put another one in its place."""
-        wait_until(lambda: not (self.folder / file).exists() or self._dead())
+        """Wait until one of them has killed itself at that point, and start another one instead."""
+        wait_until(lambda: not (self.directory / file).exists() or self._dead())
         wait_until(self._dead)
         if self._host is not None and self._host.poll() is not None:
             self.kill_host()
@@ -220,16 +220,16 @@ class Players:
         elif kind == "worker":
             self.kill_worker()
         else:
-            file = self.folder / f"kill-before-{kind}"
+            file = self.directory / f"kill-before-{kind}"
             file.touch()
             self.feed([f"{kind}{turn}{each}" for each in range(3)])
             self.died(file.name)
 
     def stop(self, numbers: list[str]) -> int:
         """Let a process be stopped after the effect of a hook, until another one has run that again. Its number."""
-        (self.folder / "stop-before-settle").touch()
+        (self.directory / "stop-before-settle").touch()
         self.feed(numbers)
-        stopped = self.folder / "stopped"
+        stopped = self.directory / "stopped"
         wait_until(lambda: stopped.exists() and stopped.read_text().endswith("\n"))
         pid, job = stopped.read_text().split()
         stopped.unlink()
@@ -243,7 +243,7 @@ class Players:
         assert host.stdout is not None
         host.stdin.close()
         self.accepted += host.stdout.read().decode().split()
-        assert host.wait() == 0, (self.folder / "host.err").read_text()[-2000:]
+        assert host.wait() == 0, (self.directory / "host.err").read_text()[-2000:]
 
     def close(self) -> None:
         for each in [*self._workers, *([self._host] if self._host is not None else [])]:
@@ -253,11 +253,11 @@ class Players:
             _close_pipes(each)
 
     def judge(self) -> Seen:
-        shown = [line.split() for line in (self.folder / "shown").read_text().splitlines()]
-        told = Counter(words[2] for words in shown if words[1] == "wake")
+        shown = [line.split() for line in (self.directory / "shown").read_text().splitlines()]
+        delivered = Counter(words[2] for words in shown if words[1] == "wake")
         started, done = self.effects_of("start"), self.effects_of("done")
         ended = {words[1] for words in done}
-        lost = [number for number in self.accepted if number not in ended or number not in told]
+        lost = [number for number in self.accepted if number not in ended or number not in delivered]
         known, fed, ids = Counter(self.accepted), set(self.fed), {words[1]: words[2] for words in started}
         odd = [
             *(" ".join(words) for words in shown if words[1] != "wake" or words[2] not in fed),
@@ -269,7 +269,7 @@ class Players:
         return Seen(
             accepted=len(self.accepted),
             lost=len(lost),
-            told_twice=sum(count - 1 for count in told.values()),
+            told_twice=sum(count - 1 for count in delivered.values()),
             reruns=len(started) - len({words[1] for words in started}),
             overlaps=len(self.effects_of("overlap")),
             out_of_order=sum(one > two for one, two in pairwise(first)) if self.plan.order else 0,
@@ -287,23 +287,23 @@ def _close_pipes(process: subprocess.Popen[bytes]) -> None:
                 pass  # what it was fed and never read
 
 
-def play(folder: Path, plan: Plan, say: Say = lambda _line: None, kind: type[Players] = Players) -> Seen:
-    with closing(kind(folder, plan, say)) as players:
+def play(directory: Path, plan: Plan, say: Say = lambda _line: None, kind: type[Players] = Players) -> Seen:
+    with closing(kind(directory, plan, say)) as players:
         return players.play()
 
 
-def both(scene: Callable[[Path, str], Seen], folder: Path, mutant: str) -> tuple[Seen, Seen]:
-    """A scene as it is, and at the same time with a fault that it must find."""
+def both(info: Callable[[Path, str], Seen], directory: Path, mutant: str) -> tuple[Seen, Seen]:
+    """Play a case, and at the same time the same with a fault that it must find."""
     with ThreadPoolExecutor() as threads:
-        as_it_is = threads.submit(scene, folder / "x", "")
-        faulty = threads.submit(scene, folder / "mutant", mutant)
+        as_it_is = threads.submit(info, directory / "x", "")
+        faulty = threads.submit(info, directory / "mutant", mutant)
         return as_it_is.result(), faulty.result()
 
 
-def killed_before_seen(folder: Path, mutant: str = "") -> Seen:
-    """A host is killed after it noted what it was told, and before it said so. Another one goes on with the session."""
-    with closing(Players(folder, Plan(jobs=3, turns=(), mutant=mutant, grace=0.2))) as players:
-        (folder / "kill-before-seen").touch()
+def killed_before_seen(directory: Path, mutant: str = "") -> Seen:
+    """Kill a host after it noted a wake, and before it acknowledged it. Another one continues the session."""
+    with closing(Players(directory, Plan(jobs=3, turns=(), mutant=mutant, grace=0.2))) as players:
+        (directory / "kill-before-seen").touch()
         players.workers(1)
         players.feed(["1", "2", "3"])
         players.died("kill-before-seen")
@@ -311,19 +311,19 @@ def killed_before_seen(folder: Path, mutant: str = "") -> Seen:
         return players.judge()
 
 
-def stopped_past_lease(folder: Path, mutant: str = "") -> Seen:
-    """A host is stopped before it settles a job; another process takes that over and settles it; the host goes on."""
-    with closing(Players(folder, Plan(jobs=1, turns=(), mutant=mutant, lease=1.0, grace=0.2))) as players:
+def stopped_past_lease(directory: Path, mutant: str = "") -> Seen:
+    """Stop a host before it settles a job; another process takes it over and settles it; the host continues."""
+    with closing(Players(directory, Plan(jobs=1, turns=(), mutant=mutant, lease=1.0, grace=0.2))) as players:
         players.workers(1)
         pid = players.stop(["1"])
-        wait_until(lambda: _settled(folder))
+        wait_until(lambda: _settled(directory))
         os.kill(pid, signal.SIGCONT)
         players.finish()
         return players.judge()
 
 
-def _settled(folder: Path) -> bool:
-    connection = sqlite3.connect(folder / "state" / "jobs.sqlite")
+def _settled(directory: Path) -> bool:
+    connection = sqlite3.connect(directory / "state" / "jobs.sqlite")
     try:
         return connection.execute("SELECT count(*) FROM wake").fetchone() == (1,)
     finally:

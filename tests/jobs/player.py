@@ -1,7 +1,7 @@
-"""A process of `kills`: a host that fires events and notes what its session is told, or a worker for what is left.
+"""Run a process of `kills`: a host that fires events and notes its session's wakes, or a worker for the rest.
 
-It can be told to die, or to stop, at the worst moments: after the effect of a hook and before that is settled, and
-after a session was told something and before that is acknowledged.
+It can die, or stop, at the worst times: after the effect of a hook and before the job is settled, and after a wake
+was delivered and before it is acknowledged.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ SESSION = "the session"
 
 
 class Queue(DurableFile):
-    """The real queue, in a process that is ended or stopped before it settles the job that is told."""
+    """The real queue, in a process that ends or stops before it settles the given job."""
 
-    def __init__(self, folder: Path, mutant: str) -> None:
+    def __init__(self, directory: Path, mutant: str) -> None:
         lease, grace = (float(os.environ[f"PLAYER_{name}"]) for name in ("LEASE", "GRACE"))
-        super().__init__(str(folder / "state" / "jobs.sqlite"), lease=lease, grace=grace)
-        self._folder = folder
+        super().__init__(str(directory / "state" / "jobs.sqlite"), lease=lease, grace=grace)
+        self._folder = directory
         self._mutant = mutant
 
     def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
@@ -52,7 +52,7 @@ class Queue(DurableFile):
 
 
 def taken(file: Path) -> bool:
-    """Whether the word was there: one process takes it."""
+    """Return True if the word was there: one process takes it."""
     try:
         file.unlink()
     except FileNotFoundError:
@@ -60,12 +60,12 @@ def taken(file: Path) -> bool:
     return True
 
 
-def end_before_settle(folder: Path, lease: Lease) -> None:
+def end_before_settle(directory: Path, lease: Lease) -> None:
     """The effect of the hook is there. If so asked, this process is killed, or stopped and says with which job."""
-    if taken(folder / "kill-before-settle"):
+    if taken(directory / "kill-before-settle"):
         os.kill(os.getpid(), signal.SIGKILL)
-    if taken(folder / "stop-before-settle"):
-        append(folder / "stopped", f"{os.getpid()} {lease.job.id}")
+    if taken(directory / "stop-before-settle"):
+        append(directory / "stopped", f"{os.getpid()} {lease.job.id}")
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
@@ -74,14 +74,14 @@ def append(file: Path, line: str) -> None:
         opened.write(line + "\n")
 
 
-async def host(folder: Path, engine: Engine, mutant: str) -> None:
-    """Fires an event for each number on stdin, says when it was accepted, and notes what the session is told."""
-    session = engine.session(SESSION, cwd=folder)
+async def host(directory: Path, engine: Engine, mutant: str) -> None:
+    """Fire an event for each number on stdin, report when it was accepted, and note the session's wakes."""
+    session = engine.session(SESSION, cwd=directory)
     session.inbox.owner_acknowledges = True
-    shown = folder / "shown"
+    shown = directory / "shown"
     before = [line.split()[0] for line in shown.read_text().splitlines()] if shown.exists() else []
     engine.jobs.wakes.join(session, () if mutant == "forgets" else before)
-    listening = asyncio.ensure_future(listen(folder, session, shown, mutant))
+    listening = asyncio.ensure_future(listen(directory, session, shown, mutant))
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
@@ -101,24 +101,24 @@ async def host(folder: Path, engine: Engine, mutant: str) -> None:
             append(shown, f"{wake.id} wake {msgspec.json.decode(wake.body)['text']}")
 
 
-async def listen(folder: Path, session: Session, shown: Path, mutant: str) -> None:
+async def listen(directory: Path, session: Session, shown: Path, mutant: str) -> None:
     while True:
         late = await session.inbox.get()
         if mutant == "settles again":
-            continue  # it is told what the queue has, below
+            continue  # it gets what the queue has, below
         append(shown, f"{late.wake_id} {late.kind} {late.text}")
-        if taken(folder / "kill-before-seen"):
+        if taken(directory / "kill-before-seen"):
             os.kill(os.getpid(), signal.SIGKILL)
         if session.inbox.acknowledge is not None:
             session.inbox.acknowledge(late.wake_id)
 
 
-async def main(role: str, folder: Path, mutant: str) -> None:
-    async with Engine(durable=Queue(folder, mutant), drain_seconds=0.2) as engine:
+async def main(role: str, directory: Path, mutant: str) -> None:
+    async with Engine(durable=Queue(directory, mutant), drain_seconds=0.2) as engine:
         engine.jobs.adopt_seconds = 0.1
         if role == "host":
-            engine.load(folder)
-            await host(folder, engine, mutant)
+            engine.load(directory)
+            await host(directory, engine, mutant)
         else:
             engine.jobs.adopt()
             os.write(1, b"ready\n")

@@ -1,4 +1,4 @@
-"""A queue that cannot be used: `hookline jobs` says which file, what is wrong with it and what to do, and ends."""
+"""Test a queue that cannot be used: `hookline jobs` names the file, the fault and the next step, and ends."""
 
 import os
 import random
@@ -16,7 +16,7 @@ import pytest
 from hookline.jobs.file import DurableFile
 from hookline.jobs.port import Job
 from hookline.jobs.stored import StoredCall
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from tests.cli.run_cli import clean_env, run_cli
 
 
@@ -125,7 +125,7 @@ def test_a_number_that_became_a_text_spoils_neither_the_list_nor_the_other_jobs(
     assert (listed.status, listed.stderr) == (0, "")
     assert "60 jobs: 60 queued" in listed.stdout
     ran = run_cli(["jobs", "run"], tmp_path, tmp_path)
-    # What is stored of the others is no call of a hook either: each is a dead letter that says so.
+    # The stored content of the others is not a call of a hook either: each is a dead letter that says so.
     assert "3 left to others, 57 dead letters" in ran.stdout
 
 
@@ -135,7 +135,7 @@ def test_a_queue_that_breaks_while_jobs_run_ends_the_command(tmp_path: Path) -> 
     (file.parent / "jobs.sqlite-wal").mkdir(parents=True)
     ran = run_cli(["jobs", "run"], tmp_path, tmp_path)
     assert ran.status == 1
-    assert "disk I/O error: look at the disk and the files beside it (-wal, -shm)" in ran.stderr
+    assert "disk I/O error: check the disk and the files beside it (-wal, -shm)" in ran.stderr
 
 
 def _submit(home: Path, job_id: str, payload: object) -> None:
@@ -143,7 +143,7 @@ def _submit(home: Path, job_id: str, payload: object) -> None:
     file.parent.mkdir(parents=True)
     stored = StoredCall(
         hook="k", name="scan", type="command", event="PostToolUse", event_id="e", dialect="native",
-        payload=msgspec.Raw(msgspec.json.encode(payload)), scene=Scene(session_id="s", cwd=str(home)),
+        payload=msgspec.Raw(msgspec.json.encode(payload)), info=SessionInfo(session_id="s", cwd=str(home)),
     )  # fmt: skip
     queue = DurableFile(str(file))
     queue.submit(Job(id=job_id, session="s", queue="files", body=msgspec.json.encode(stored)))
@@ -155,7 +155,7 @@ def test_a_job_with_a_damaged_id_becomes_a_dead_letter_like_any_other(tmp_path: 
     ran = run_cli(["jobs", "run"], tmp_path, tmp_path, timeout=20)
     assert (ran.status, ran.stdout) == (1, "0 jobs run to the end, 0 left to others, 1 dead letter\n")
     shown = run_cli(["jobs", "show", "no number"], tmp_path, tmp_path)
-    assert "has no such hook any more" in shown.stdout
+    assert "no longer has this hook" in shown.stdout
 
 
 def test_what_is_shown_of_a_job_has_no_secrets(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A disk that is really full: what is accepted stays, what is not accepted is said, and guards decide."""
+"""Test a disk that is really full: accepted jobs stay, refused ones are reported, and guards decide."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ def test_a_full_disk_loses_nothing_that_was_accepted_and_is_said_by_everything(t
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     seen = json.loads(ran.stdout)
-    assert "database or disk is full: make room on its disk" in seen["refused"]
+    assert "database or disk is full: free some space on its disk" in seen["refused"]
     status, text = seen["durable"]
     assert status == 0
     assert "jobs.sqlite cannot be used: database or disk is full" in text
@@ -41,6 +41,6 @@ def test_a_full_disk_loses_nothing_that_was_accepted_and_is_said_by_everything(t
     assert "journal off: No space left on device" in text
     status, text = seen["console"]
     assert status == 1
-    assert "console cannot be written: No space left on device: make room" in text
+    assert "console cannot be written: No space left on device: free some space" in text
     assert seen["accepted"] > 10
     assert (seen["kept"], seen["room"], seen["lost"]) == (True, True, [])

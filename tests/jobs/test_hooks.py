@@ -1,4 +1,4 @@
-"""Durable hooks in an engine, in the command, and in the agent: accepted, run, tried again, told."""
+"""Test durable hooks in an engine, in the command, and in the agent: accepted, run, retried, delivered."""
 
 import asyncio
 import json
@@ -16,28 +16,27 @@ from hookline.jobs import jobs_path
 from hookline.jobs.file import DurableFile
 from hookline.model.payloads import ToolCall, ToolResult
 from tests.waiting import wait_until
+from tests.warm_process import run_warm
 
 RESULT = ToolResult(tool_name="Bash", tool_input={"command": "ls"}, tool_response={})
 
 
-def queue(folder: Path) -> DurableFile:
-    return DurableFile(str(folder / "jobs.sqlite"), back_off=(0.01,))
+def queue(directory: Path) -> DurableFile:
+    return DurableFile(str(directory / "jobs.sqlite"), back_off=(0.01,))
 
 
-def hookline(folder: Path, *words: str, status: int = 0) -> str:
-    """The command, for a user whose home is in the folder."""
-    done = subprocess.run(
-        [sys.executable, "-m", "hookline", *words], capture_output=True, text=True, check=False, env=user(folder),
-        cwd=folder / "project",
-    )  # fmt: skip
-    assert done.returncode == status, (done.stdout, done.stderr)
-    return done.stdout
+def hookline(directory: Path, *words: str, status: int = 0) -> str:
+    """Run the command, for a user whose home is in the directory."""
+    env = user(directory)
+    done = run_warm(words, cwd=directory / "project", env=env)
+    assert done.status == status, (done.stdout, done.stderr)
+    return done.stdout.decode()
 
 
-def user(folder: Path) -> dict[str, str]:
-    home = folder / "home"
+def user(directory: Path) -> dict[str, str]:
+    home = directory / "home"
     home.mkdir(exist_ok=True)
-    (folder / "project").mkdir(exist_ok=True)
+    (directory / "project").mkdir(exist_ok=True)
     return {"PATH": os.environ["PATH"], "HOME": str(home)}
 
 
@@ -47,11 +46,11 @@ def configure(file: Path, command: str, **settings: str) -> None:
     file.write_text(json.dumps({"hooks": {"PostToolUse": [{"hooks": [entry]}]}}))
 
 
-def accept(folder: Path, cwd: Path) -> str:
+def accept(directory: Path, cwd: Path) -> str:
     """Accept a job in a process that then ends without having begun it."""
 
     async def main() -> str:
-        env = user(folder)
+        env = user(directory)
         engine = Engine(env=env)
         engine.load(cwd)
         engine.background.closed = True  # so that nothing begins
@@ -78,7 +77,7 @@ def test_a_hook_is_accepted_run_and_told_with_its_event_and_attempt(tmp_path: Pa
             assert attempt == "1"
             assert event_id
             runs = [run for run in engine.journal.recent() if run.hook == "scan"]
-            assert [run.status for run in runs] == ["detached", "blocked"]
+            assert [run.status for run in runs] == ["background", "blocked"]
             assert len({run.run_id for run in runs}) == 1
 
     asyncio.run(main())
@@ -235,7 +234,7 @@ def test_a_hook_whose_entry_is_gone_is_a_dead_letter(tmp_path: Path) -> None:
     configure(file, f"echo another >>{tmp_path}/ran")
     hookline(tmp_path, "jobs", "run", status=1)
     assert not (tmp_path / "ran").exists()
-    assert "has no such hook any more" in hookline(tmp_path, "jobs", "show", job_id)
+    assert "no longer has this hook" in hookline(tmp_path, "jobs", "show", job_id)
 
 
 def test_a_file_that_cannot_be_read_now_is_not_said_to_have_lost_the_hook(tmp_path: Path) -> None:
@@ -287,14 +286,14 @@ def test_a_wake_reaches_the_resumed_session_of_a_killed_agent_once(tmp_path: Pat
         wait_until(began.exists)
         first.kill()
     go.touch()
-    told: list[int] = []
+    delivered: list[int] = []
     for _ in range(2):
         done = subprocess.run(
             agent("then.json", "--continue"), env=env, cwd=place, capture_output=True, check=False
         )
         document = json.loads(done.stdout)
-        told.append(Path(document["transcript"]).read_text().count("reason: a secret was found"))
-    assert told == [1, 1]
+        delivered.append(Path(document["transcript"]).read_text().count("reason: a secret was found"))
+    assert delivered == [1, 1]
     assert began.read_text() == "x\n" * 2
 
 
@@ -319,7 +318,7 @@ def test_a_hook_that_kills_its_process_is_a_dead_letter_after_three_times_and_ot
     asyncio.run(fire())
     for _ in range(3):
         hookline(tmp_path, "jobs", "run", status=-9)
-        # The job is anybody's at once, instead of a little later.
+        # The job is free at once, instead of a little later.
         DurableFile(jobs_path(user(tmp_path)), grace=0.0).claim((), 0)
     hookline(tmp_path, "jobs", "run", status=1)
     assert (tmp_path / "poison").read_text() == "x\n" * 3

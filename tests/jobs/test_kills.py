@@ -1,4 +1,4 @@
-"""Nothing that was accepted is lost, and nothing is told twice, whoever is killed or stopped, and when."""
+"""Test that no accepted job is lost, and no wake delivered twice, whichever process is killed, and when."""
 
 from pathlib import Path
 
@@ -9,10 +9,11 @@ from tests.jobs.kills import Plan, both, killed_before_seen, play, stopped_past_
 pytestmark = pytest.mark.unmeasured
 
 
-def test_500_jobs_and_5_kills(tmp_path: Path) -> None:
-    seen = play(tmp_path / "x", Plan(jobs=500, turns=turns(5), grace=0.5))
+def test_120_jobs_and_5_kills(tmp_path: Path) -> None:
+    """`make soak` plays 10,000 jobs and 50 kills."""
+    seen = play(tmp_path / "x", Plan(jobs=120, turns=turns(5), grace=0.5))
     assert seen.right, seen
-    assert seen.accepted >= 490
+    assert seen.accepted >= 110
     assert seen.kills >= 5
 
 

@@ -18,7 +18,7 @@ from hookline.jobs.file import user_queue
 from hookline.jobs.outbox import Outbox
 from hookline.jobs.port import Job, Wake
 from hookline.jobs.remote import RemoteJobs
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from tests.cli.run_cli import run_cli
 
 OLD_SESSION = "old session"
@@ -30,22 +30,22 @@ def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The environment of a user who has both files."""
     monkeypatch.setattr(
         "hookline.jobs.file._RARELY", 1_000_000
-    )  # what is over is old by now, and is not to go
+    )  # finished jobs are old by now, and must not go
     found = {"HOME": str(tmp_path)}
-    folder = Path(jobs_path(found)).parent
-    folder.mkdir(parents=True)
+    directory = Path(jobs_path(found)).parent
+    directory.mkdir(parents=True)
     for name in ("jobs", "fleet"):
-        with closing(sqlite3.connect(folder / f"{name}.sqlite")) as connection:
+        with closing(sqlite3.connect(directory / f"{name}.sqlite")) as connection:
             connection.executescript((Path(__file__).parent / f"data/{name}.sql").read_text())
-        (folder / f"{name}.sqlite").chmod(0o600)
+        (directory / f"{name}.sqlite").chmod(0o600)
     return found
 
 
 def test_a_job_runs_as_it_was_accepted_and_its_session_gets_all_results(env: dict[str, str]) -> None:
     seen: list[tuple[object, object, str]] = []
 
-    def scan(result: ToolResult, scene: Scene) -> Outcome:
-        seen.append((result.tool_input, result.tool_response, scene.permission_mode))
+    def scan(result: ToolResult, info: SessionInfo) -> Outcome:
+        seen.append((result.tool_input, result.tool_response, info.permission_mode))
         return deny("a new finding")
 
     async def main() -> list[str]:

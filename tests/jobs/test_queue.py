@@ -24,8 +24,8 @@ def job(number: int, *, session: str = "s", ordered: bool = False, queue: str = 
     return Job(id=f"{number:04}", session=session, queue=queue, body=b"{}", ordered=ordered)
 
 
-def queue(folder: Path, **options: float) -> DurableFile:
-    return DurableFile(str(folder / "state" / "jobs.sqlite"), back_off=(0.0,), **options)
+def queue(directory: Path, **options: float) -> DurableFile:
+    return DurableFile(str(directory / "state" / "jobs.sqlite"), back_off=(0.0,), **options)
 
 
 def ids(leases: Sequence[Lease]) -> list[str]:
@@ -53,7 +53,7 @@ def test_two_queues_never_have_one_job(tmp_path: Path) -> None:
     one, two = queue(tmp_path), queue(tmp_path)
     for number in range(200):
         one.submit(job(number))
-    one.close()  # so that they are nobody's
+    one.close()  # so that no process owns them
     taken = [
         *ids(one.claim(LANES, 60)),
         *ids(two.claim(LANES, 60)),
@@ -218,27 +218,27 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_said_whether_it_was_open_before_or_not() -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        folder.chmod(0o755)
-        here = queue(folder)
+        directory = Path(scratch)
+        directory.chmod(0o755)
+        here = queue(directory)
         here.submit(job(1))
         here._do(lambda connection: connection.execute("PRAGMA query_only = ON"))  # pyright: ignore[reportPrivateUsage]
         with pytest.raises(DurableError, match="readonly"):
             here.submit(job(2))
         here.close()
-        (folder / "state").chmod(0o755)
+        (directory / "state").chmod(0o755)
         Path(here.path).chmod(0o444)
         with unprivileged(), pytest.raises(DurableError, match="you may not read and write it"):
-            queue(folder).submit(job(2))
+            queue(directory).submit(job(2))
         Path(here.path).chmod(0o600)
-        assert [known.id for known in queue(folder).jobs()] == ["0001"], (
+        assert [known.id for known in queue(directory).jobs()] == ["0001"], (
             "nothing was lost, nothing half accepted"
         )
 
 
 @contextmanager
 def unprivileged() -> Generator[None]:
-    """Root may write whatever it likes; those who run tests as somebody else may not."""
+    """Act as another user than root, which may write anything."""
     if os.geteuid() != 0:
         yield
         return

@@ -114,7 +114,7 @@ def _of_formats(around: Sequence[str]) -> Iterator[Planted]:
 
 
 def in_context(example: str) -> tuple[str, str, str]:
-    """What stands before a secret, the secret, and what stands after it."""
+    """The text before a secret, the secret, and the text after it."""
     before, _, rest = made_up(example).partition("«")
     secret, _, after = rest.partition("»")
     return before, secret, after
@@ -233,7 +233,7 @@ def terminal_tricks(count: int, seed: int = 1) -> list[str]:
 
 
 def unsafe_characters(text: str) -> list[str]:
-    """What must never reach a terminal."""
+    """Characters that must never reach a terminal."""
     return [
         character
         for character in text

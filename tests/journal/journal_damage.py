@@ -21,10 +21,10 @@ RUNS = tuple(
 )
 
 
-def damaged_and_read(folder: Path, seed: int) -> str | None:
-    """Damage a journal at random, go on writing to it, read it; what is wrong with the reading, if anything."""
+def damaged_and_read(directory: Path, seed: int) -> str | None:
+    """Damage a journal at random, continue writing to it, read it; return what the reading got wrong."""
     pick = random.Random(seed)
-    path = folder / f"{seed}.jsonl"
+    path = directory / f"{seed}.jsonl"
     lines = [encoded(run) for run in RUNS]
     text = _damaged(b"".join(lines), pick)
     path.write_bytes(text)

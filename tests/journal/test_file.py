@@ -112,39 +112,39 @@ def _fixed(path: str) -> Callable[[Path], str]:
     return lambda _folder: path
 
 
-def _under_a_file(folder: Path) -> str:
-    (folder / "file").touch()
-    return str(folder / "file" / "journal.jsonl")
+def _under_a_file(directory: Path) -> str:
+    (directory / "file").touch()
+    return str(directory / "file" / "journal.jsonl")
 
 
-def _a_link(folder: Path) -> str:
-    (folder / "victim").touch()
-    (folder / "link.jsonl").symlink_to(folder / "victim")
-    return str(folder / "link.jsonl")
+def _a_link(directory: Path) -> str:
+    (directory / "victim").touch()
+    (directory / "link.jsonl").symlink_to(directory / "victim")
+    return str(directory / "link.jsonl")
 
 
-def _a_pipe(folder: Path) -> str:
-    os.mkfifo(folder / "pipe")
-    return str(folder / "pipe")
+def _a_pipe(directory: Path) -> str:
+    os.mkfifo(directory / "pipe")
+    return str(directory / "pipe")
 
 
-def _a_socket(folder: Path) -> str:
+def _a_socket(directory: Path) -> str:
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(folder / "s"))
-    return str(folder / "s")
+        listener.bind(str(directory / "s"))
+    return str(directory / "s")
 
 
-def _a_folder(folder: Path) -> str:
-    (folder / "journal.jsonl").mkdir()
-    return str(folder / "journal.jsonl")
+def _a_folder(directory: Path) -> str:
+    (directory / "journal.jsonl").mkdir()
+    return str(directory / "journal.jsonl")
 
 
-def _of_somebody_else(folder: Path) -> str:
+def _of_somebody_else(directory: Path) -> str:
     if os.geteuid() != 0:
         pytest.skip("only root can make a file that belongs to somebody else")
-    (folder / "theirs").touch()
-    os.chown(folder / "theirs", 12345, 12345)
-    return str(folder / "theirs")
+    (directory / "theirs").touch()
+    os.chown(directory / "theirs", 12345, 12345)
+    return str(directory / "theirs")
 
 
 @pytest.mark.parametrize(

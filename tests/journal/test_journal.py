@@ -54,23 +54,23 @@ def test_counts_are_kept_by_status_and_for_passes_without_an_answer() -> None:
     for run in (
         Run(hook="a"),
         Run(hook="a", status="blocked"),
-        Run(hook="b", status="timed_out", passed_without_answer=True),
+        Run(hook="b", status="timed_out", failed_open=True),
     ):
         log.record(run)
     log.record(Run(hook="a"))
     assert log.counts == {"ok": 2, "blocked": 1, "timed_out": 1}
-    assert log.passed_without_answer == 1
+    assert log.failed_open == 1
 
 
 @pytest.mark.parametrize("field", ["stdout", "stderr", "detail", "reason", "why", "hook", "source"])
 def test_every_text_of_a_run_is_redacted_and_made_printable(field: str) -> None:
     log = journal(ENV)
-    told: list[Run] = []
-    log.subscribe(told.append)
+    received: list[Run] = []
+    log.subscribe(received.append)
     text = f"{GITHUB} \x1b[31m{ENV['DEPLOY_TOKEN']}\u202e"
     log.record(Run(**{"hook": "x", field: text}))  # pyright: ignore[reportArgumentType] - a text field by name
     assert getattr(log.recent()[0], field) == "[redacted] [redacted]<U+202E>"
-    assert told == list(log.recent())
+    assert received == list(log.recent())
 
 
 def test_names_a_hook_made_up_are_cleaned_and_bounded() -> None:
@@ -122,9 +122,9 @@ def test_text_that_was_cut_off_inside_a_known_secret_ends_before_it() -> None:
 
 @pytest.mark.parametrize("planted", PLANTED)
 def test_a_planted_secret_is_in_no_memory_file_trace_or_subscriber(planted: Planted, tmp_path: Path) -> None:
-    trace, told = io.StringIO(), list[Run]()
+    trace, received = io.StringIO(), list[Run]()
     path = str(tmp_path / "journal.jsonl")
-    log = Journal(Redactor(ENV), file=JournalFile(path), subscribers=(told.append, Trace(trace).record))
+    log = Journal(Redactor(ENV), file=JournalFile(path), subscribers=(received.append, Trace(trace).record))
     log.record(
         Run(
             hook=planted.text,
@@ -137,7 +137,7 @@ def test_a_planted_secret_is_in_no_memory_file_trace_or_subscriber(planted: Plan
     log.record(Run(hook="x", why=planted.text, dropped=(planted.text,), detail=planted.text))
     log.close()
     everything = (
-        Path(path).read_text() + trace.getvalue() + repr(told) + repr(log.recent()) + repr(log.problems)
+        Path(path).read_text() + trace.getvalue() + repr(received) + repr(log.recent()) + repr(log.problems)
     )
     assert planted.secret not in everything
     assert "[redacted]" in everything
@@ -209,24 +209,22 @@ def test_a_journal_and_a_trace_are_sinks() -> None:
 
 def test_a_trace_line_says_what_happened() -> None:
     run = Run(
-        hook="guard.sh", event="PreToolUse", spelled="pre", status="blocked", decision="deny", duration_ms=3.14,
+        hook="guard.sh", event="PreToolUse", dialect_event="pre", status="blocked", decision="deny", duration_ms=3.14,
         reason="not\nhere", at=1_700_000_000.25, mode="shadow", recheck=True,
     )  # fmt: skip
     line = trace_line(run)
     assert line.endswith(".250 pre guard.sh blocked deny shadow recheck 3.1ms: not here")
     assert "blocked deny told-as-Bash 0.0ms" in trace_line(
-        Run(hook="x", status="blocked", decision="deny", told_as="Bash", call=Called(tool="shell"))
+        Run(hook="x", status="blocked", decision="deny", translated_tool="Bash", call=Called(tool="shell"))
     )
-    late = trace_line(
-        Run(hook="x", event="Stop", status="timed_out", cause="timed_out", passed_without_answer=True)
-    )
+    late = trace_line(Run(hook="x", event="Stop", status="timed_out", cause="timed_out", failed_open=True))
     assert late.endswith("Stop x timed_out timed_out passed-without-answer 0.0ms")
 
 
 @every("text", terminal_tricks(60, seed=2))
 def test_nothing_traced_steers_the_terminal(text: str) -> None:
     stream = io.StringIO()
-    Trace(stream).record(Run(hook=text, reason=text, spelled=text, told_as=text))
+    Trace(stream).record(Run(hook=text, reason=text, dialect_event=text, translated_tool=text))
     assert unsafe_characters(stream.getvalue()) == []
     assert stream.getvalue().count("\n") == 1
 
@@ -269,7 +267,7 @@ def test_importing_the_journal_compiles_no_pattern() -> None:
 
 
 def kept(log: Journal, payload: Any, project: str) -> Called:
-    """What a call is to those who read the journal later, and to those who are told at once."""
+    """Record a call for later readers of the journal, and for subscribers."""
     log.record(Run(hook="x", call=log.called(payload, project)))
     read = log.recent()[-1].call
     heard: list[Run] = []
@@ -282,7 +280,7 @@ def kept(log: Journal, payload: Any, project: str) -> Called:
 
 
 @every(
-    ("tool_input", "told"),
+    ("tool_input", "received"),
     [
         ({"description": "list", "command": "ls -l"}, "ls -l"),
         ({"cmd": "ls", "cwd": "/p"}, "ls"),
@@ -301,10 +299,10 @@ def kept(log: Journal, payload: Any, project: str) -> Called:
         (7, ""),
     ],
 )  # fmt: skip
-def test_a_call_is_told_in_one_short_line(tool_input: Any, told: str) -> None:
+def test_a_call_is_told_in_one_short_line(tool_input: Any, received: str) -> None:
     log = journal()
     payload = {"tool_name": "Tool", "tool_input": tool_input}
-    assert kept(log, payload, "/p") == Called(tool="Tool", input=told, project="/p")
+    assert kept(log, payload, "/p") == Called(tool="Tool", input=received, project="/p")
     assert log.called(payload, "/p") is log.called(payload, "/p")
 
 
@@ -313,8 +311,8 @@ def test_no_part_of_a_secret_is_left_where_a_long_input_is_cut_off(filler: int) 
     for secret in (GITHUB, ENV["DEPLOY_TOKEN"] * 60, ENV["SERVICE_API_KEY"]):
         command = ":" + " " * min(filler, 8) + "." * max(filler - 850, 0) + f" {secret} " + "y" * 2000
         log = journal({**ENV, "LONG_TOKEN": ENV["DEPLOY_TOKEN"] * 60})
-        told = kept(log, ToolCall(tool_name="Bash", tool_input={"command": command}), "")
-        assert secret[:6] not in told.input
+        received = kept(log, ToolCall(tool_name="Bash", tool_input={"command": command}), "")
+        assert secret[:6] not in received.input
 
 
 def test_a_payload_that_cannot_be_read_is_said_and_not_raised() -> None:
@@ -327,15 +325,24 @@ def test_a_payload_that_cannot_be_read_is_said_and_not_raised() -> None:
     assert journal().called(object(), "") == Called()
 
 
+def test_the_memory_keeps_long_names_and_ids_of_calls_short_and_apart() -> None:
+    log = journal()
+    calls = [
+        log.called(ToolCall(tool_name=end * 100_000, tool_use_id="x" * 100_000 + end), "/p") for end in "ab"
+    ]
+    assert all(len(call.tool) <= 256 and len(call.id) <= 256 for call in calls)
+    assert calls[0].id != calls[1].id
+
+
 def test_what_the_runs_say_of_their_call_is_cleaned() -> None:
     log = journal()
     call = Called(
-        tool=f"a\x1b[2J{GITHUB}", input=GITHUB, project=f"/p/{GITHUB}", caller="c\x07", made_by="fire"
+        tool=f"a\x1b[2J{GITHUB}", input=GITHUB, project=f"/p/{GITHUB}", caller="c\x07", origin="fire"
     )
     log.record(Run(hook="x", call=call))
     (kept,) = log.recent()
     assert kept.call == Called(
-        tool="a[redacted]", input="[redacted]", project="/p/[redacted]", caller="c", made_by="fire"
+        tool="a[redacted]", input="[redacted]", project="/p/[redacted]", caller="c", origin="fire"
     )
 
 

@@ -17,8 +17,8 @@ _GUARD = '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\nname = "guard"\ncomm
 
 
 class Kept:
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "payloads.jsonl"
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "payloads.jsonl"
         self.file = PayloadFile(str(self.path), Redactor(ENV))
 
     def __call__(self, payload: Any) -> Any:
@@ -76,7 +76,7 @@ def test_whatever_is_given_it_is_bounded_and_can_be_read_again(kept: Kept) -> No
 
 def test_the_file_is_the_users_own_and_the_oldest_payloads_go(kept: Kept) -> None:
     first = kept.file.keep({"n": "first"})
-    # As if it were nearly full: what is there is not read again.
+    # As if it were nearly full: existing content is not read again.
     with kept.path.open("ab") as file:
         file.truncate(16 * 1024 * 1024)
     second = kept.file.keep({"n": "second"})

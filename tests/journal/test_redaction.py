@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hookline.extending import Redactor
 from hookline.journal.redaction import MARK, holds_a_secret
-from hookline.journal.secret_formats import CONTEXTS, TOKEN_FORMATS, Context, TokenFormat
+from hookline.journal.secret_formats import CONTEXTS, TOKEN_FORMATS, SecretContext, TokenFormat
 from hookline.journal.secret_shapes import token_shape
 from tests.every import every
 from tests.journal.hostile_texts import (
@@ -54,7 +54,7 @@ def test_a_token_is_recognised_by_its_own_row(row: TokenFormat) -> None:
 
 
 @every("context", CONTEXTS)
-def test_only_the_secret_is_taken_out_of_its_context(context: Context) -> None:
+def test_only_the_secret_is_taken_out_of_its_context(context: SecretContext) -> None:
     before, secret, after = in_context(context.example)
     assert _REDACTOR.redact(before + secret + after) == before + MARK + after
 

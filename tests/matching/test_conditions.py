@@ -3,10 +3,12 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
+from msgspec.structs import replace
 
+from hookline.actions import declare as d
+from hookline.actions.standard_tools import host_table
 from hookline.events import EventSpec
-from hookline.extending import Scene
-from hookline.matching.conditions import TOOL_CATEGORIES as CATEGORIES
+from hookline.extending import SessionInfo
 from hookline.matching.conditions import (
     AllOf,
     Always,
@@ -27,10 +29,24 @@ from tests.every import every
 from tests.matching.rules_on_calls import call
 
 PRE = events.PRE_TOOL_USE
+_FILE = d.by_action("action", {"read": d.read("path"), "search_content": d.grep("query")}, d.write("path"))
+_GIT = d.by_action("action", {"log": d.nothing("read")})
+TOOLS = host_table(
+    {
+        "run": d.shell("command"),
+        "File": _FILE,
+        "file": _FILE,
+        "Git": _GIT,
+        "git": _GIT,
+        "list": d.list_of("items", d.read("path")),
+        "patch": d.patch("text"),
+        "todo_write": replace(d.other("plan"), does="read"),
+    }
+)
 
 
 def holds(condition: Condition, payload: Any = None, mode: str = "default") -> bool:
-    return bool(condition.holds(PRE, payload or call("Bash"), Scene(permission_mode=mode)))
+    return bool(condition.holds(PRE, payload or call("Bash"), SessionInfo(permission_mode=mode)))
 
 
 @every(
@@ -70,25 +86,34 @@ def test_a_tool_name_is_whole_and_only_the_star_is_special(name: str, tool: str,
         ("Git", {"action": "log"}, "safe"),
         ("git", {"action": "push"}, "other"),
         ("Anything", {}, "other"),
+        ("list", {"items": [{"path": "a"}]}, "safe"),
+        ("patch", {}, "file_write"),
+        ("mcp__server__tool", {}, "mcp"),
     ],
 )
 def test_the_category_of_a_tool(tool: str, arguments: dict[str, Any], category: str):
-    assert category_of(call(tool, **arguments), CATEGORIES) == category
-    assert holds(ToolCategory(category), call(tool, **arguments))
+    assert category_of(call(tool, **arguments), TOOLS) == category
+    assert holds(ToolCategory(category, TOOLS), call(tool, **arguments))
 
 
 def test_arguments_that_cannot_be_read_count_as_a_write():
-    assert category_of({"tool_name": "File", "tool_input": "{broken"}, CATEGORIES) == "file_write"
+    assert category_of({"tool_name": "File", "tool_input": "{broken"}, TOOLS) == "file_write"
+
+
+def test_an_agent_with_fewer_categories_calls_the_rest_other():
+    web = call("fetch", url="https://x.test")
+    assert category_of(web, TOOLS) == "web"
+    assert category_of(web, TOOLS, ("shell", "other")) == "other"
+    assert holds(ToolCategory("other", TOOLS, ("shell", "other")), web)
 
 
 def test_what_the_host_says_about_a_category_comes_first():
-    assert category_of(p.ToolCall(tool_name="Bash", tool_category="safe"), CATEGORIES) == "safe"
-    # Words that an agent has for its own tools say nothing here.
-    assert category_of(p.ToolCall(tool_name="Bash", tool_category="filesystem"), CATEGORIES) == "shell"
-    assert holds(ToolCategory("file_write"), p.ToolCall(tool_name="Write", tool_category="write"))
-    assert category_of(p.TurnAnswer(), CATEGORIES) is None
-    assert not holds(ToolCategory("shell"), p.TurnAnswer())
-    assert holds(ToolCategory("mine", {"Bash": "mine"}))
+    assert category_of(p.ToolCall(tool_name="Bash", tool_category="safe"), TOOLS) == "safe"
+    # An agent's words for its own tools mean nothing here.
+    assert category_of(p.ToolCall(tool_name="Bash", tool_category="filesystem"), TOOLS) == "shell"
+    assert holds(ToolCategory("file_write", TOOLS), p.ToolCall(tool_name="Write", tool_category="write"))
+    assert category_of(p.TurnAnswer(), TOOLS) is None
+    assert not holds(ToolCategory("shell", TOOLS), p.TurnAnswer())
 
 
 def test_modes_are_compared_without_case():
@@ -141,7 +166,11 @@ def test_conditions_are_joined_only_where_there_are_several():
     ("condition", "event", "expected"),
     [
         (tool_name("Bash"), events.STOP, "tool_name Bash can never hold: Stop is not about a tool"),
-        (ToolCategory("shell"), events.STOP, "tool_category shell can never hold: Stop is not about a tool"),
+        (
+            ToolCategory("shell", TOOLS),
+            events.STOP,
+            "tool_category shell can never hold: Stop is not about a tool",
+        ),
         (ExitCode(1), events.PRE_TOOL_USE, "exit_code 1 can never hold: no exit code is known at PreToolUse"),
         (AllOf((Always(), AnyOf((ExitCode(1),)))), events.STOP, "exit_code 1 can never hold"),
         (AnyOf((Always(), tool_name("x"))), events.STOP, "tool_name x can never hold"),
@@ -181,8 +210,8 @@ def test_the_subject_of_an_event_is_text_or_nothing():
 class Foreign:
     text = "mine"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
-        return scene.depth == 0
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:
+        return info.depth == 0
 
 
 @every(
@@ -191,8 +220,8 @@ class Foreign:
         (Always(), "always", "it has no condition"),
         (tool_name("Ba*"), "tool_name Ba*", 'tool "Bash" is Ba*'),
         (tool_name("Edit"), "tool_name Edit", 'tool "Bash" is not Edit'),
-        (ToolCategory("shell"), "tool_category shell", 'the category of tool "Bash" is shell'),
-        (ToolCategory("safe"), "tool_category safe", 'the category of tool "Bash" is shell, not safe'),
+        (ToolCategory("shell", TOOLS), "tool_category shell", 'the category of tool "Bash" is shell'),
+        (ToolCategory("safe", TOOLS), "tool_category safe", 'the category of tool "Bash" is shell, not safe'),
         (InMode("DEFAULT"), "mode DEFAULT", 'mode "default" is DEFAULT'),
         (InMode("plan"), "mode plan", 'mode "default" is not plan'),
         (ExitCode(1), "exit_code 1", "no exit code was reported"),
@@ -207,14 +236,14 @@ class Foreign:
 )
 def test_every_condition_has_a_text_and_says_why(condition: Condition, text: str, sentence: str):
     assert condition.text == text
-    assert sentence in why(condition, PRE, call("Bash"), Scene())
+    assert sentence in why(condition, PRE, call("Bash"), SessionInfo())
 
 
 def test_an_exit_code_that_was_reported_is_named():
     failed = p.ToolFailure(tool_name="Bash", exit_code=2)
-    assert why(ExitCode(2), PRE, failed, Scene()) == "the exit code is 2"
-    assert why(ExitCode(1), PRE, failed, Scene()) == "the exit code is 2, not 1"
-    assert why(Foreign(), PRE, failed, Scene(depth=1)) == 'condition "mine" does not hold'
+    assert why(ExitCode(2), PRE, failed, SessionInfo()) == "the exit code is 2"
+    assert why(ExitCode(1), PRE, failed, SessionInfo()) == "the exit code is 2, not 1"
+    assert why(Foreign(), PRE, failed, SessionInfo(depth=1)) == 'condition "mine" does not hold'
     assert problem(Foreign(), PRE) is None
 
 
@@ -224,7 +253,7 @@ class Said(Struct, frozen=True):
     answer: Answer
     text: str = "said"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> Answer:
         return self.answer
 
 
@@ -243,9 +272,9 @@ def test_doubt_in_a_part_is_doubt_in_the_whole_unless_another_part_decides(
     answers: tuple[Answer, ...], of_all: Answer, of_any: Answer
 ):
     parts = tuple(map(Said, answers))
-    assert AllOf(parts).holds(PRE, call("Bash"), Scene()) == of_all
-    assert AnyOf(parts).holds(PRE, call("Bash"), Scene()) == of_any
+    assert AllOf(parts).holds(PRE, call("Bash"), SessionInfo()) == of_all
+    assert AnyOf(parts).holds(PRE, call("Bash"), SessionInfo()) == of_any
     for whole, answer in ((AllOf(parts), of_all), (AnyOf(parts), of_any)):
-        assert ('condition "said" in doubt: a' in why(whole, PRE, call("Bash"), Scene())) == (
+        assert ('condition "said" in doubt: a' in why(whole, PRE, call("Bash"), SessionInfo())) == (
             isinstance(answer, Doubt)
         )

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from hookline.events import EventSpec
-from hookline.extending import Scene
+from hookline.extending import SessionInfo
 from hookline.matching.conditions import InMode, explain_match, explain_matcher
 from hookline.matching.matchers import parse_matcher
-from hookline.matching.patterns import Patterns
 from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.events import subject_of
+from hookline.model.patterns import Patterns
 from tests.matching.rules_on_calls import SHELL, call
 
 PRE = events.PRE_TOOL_USE
@@ -19,7 +19,7 @@ PRE = events.PRE_TOOL_USE
 
 def explained(text: str | None, payload: Any, event: EventSpec[Any] = PRE) -> tuple[bool, str]:
     matcher, condition = parse_matcher(text, Patterns(), SHELL)
-    explanation = explain_match(matcher, condition, subject_of(event, payload), event, payload, Scene())
+    explanation = explain_match(matcher, condition, subject_of(event, payload), event, payload, SessionInfo())
     return explanation.matched, explanation.why
 
 
@@ -65,7 +65,7 @@ def test_a_matcher_with_nothing_to_test_says_so():
         False,
         'matcher "Bash" has nothing to test at Stop',
     )
-    explanation = explain_match(None, InMode("plan"), None, events.STOP, p.TurnAnswer(), Scene())
+    explanation = explain_match(None, InMode("plan"), None, events.STOP, p.TurnAnswer(), SessionInfo())
     assert not explanation.matched
 
 
@@ -83,10 +83,12 @@ def test_matchers_of_others_are_explained_too():
 def test_nothing_heavy_is_loaded_before_it_is_needed():
     code = (
         "import sys\n"
-        "from hookline.matching import conditions, matchers, patterns, shell, tool_rules\n"
+        "from hookline import shell\n"
+        "from hookline.matching import conditions, matchers, tool_rules\n"
+        "from hookline.model import patterns\n"
         "shell_reader, table = shell.ShellReader(), patterns.Patterns()\n"
         "matchers.parse_matcher('Bash(git *)|Read', table, shell_reader)\n"
-        "print([name for name in ('re2', 'hookline.matching.shell.walk.lines', 'difflib', 'unicodedata', 'yaml')"
+        "print([name for name in ('re2', 'hookline.shell.walk.lines', 'difflib', 'unicodedata', 'yaml')"
         " if name in sys.modules])"
     )
     done = subprocess.run(

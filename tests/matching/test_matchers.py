@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline import PatternError
-from hookline.extending import Scene
+from hookline.extending import SessionInfo
 from hookline.matching.matchers import (
     NameList,
     OneName,
@@ -16,9 +16,9 @@ from hookline.matching.matchers import (
     regex_or_names,
 )
 from hookline.matching.nearest import nearest
-from hookline.matching.patterns import LONGEST_PATTERN, Patterns, glob
 from hookline.model import events
 from hookline.model.hook import Condition, Matcher
+from hookline.model.patterns import LONGEST_PATTERN, Patterns, glob
 from tests.every import every
 from tests.matching.rules_on_calls import SHELL, call
 
@@ -86,8 +86,8 @@ def test_a_tool_pattern_is_the_tool_and_a_condition_on_its_arguments():
     assert condition is not None
     assert (matcher.matches("Bash"), matcher.matches("Edit")) == (True, False)
     assert condition.text == "Bash(git *)"
-    assert condition.holds(events.PRE_TOOL_USE, call("Bash", command="git push"), Scene())
-    assert not condition.holds(events.PRE_TOOL_USE, call("Bash", command="ls"), Scene())
+    assert condition.holds(events.PRE_TOOL_USE, call("Bash", command="git push"), SessionInfo())
+    assert not condition.holds(events.PRE_TOOL_USE, call("Bash", command="ls"), SessionInfo())
 
 
 def test_a_list_may_mix_names_and_tool_patterns():
@@ -101,7 +101,7 @@ def test_a_list_may_mix_names_and_tool_patterns():
     ]
 
     def holds(tool: str, **arguments: Any) -> bool:
-        return bool(condition.holds(events.PRE_TOOL_USE, call(tool, **arguments), Scene(cwd="/w")))
+        return bool(condition.holds(events.PRE_TOOL_USE, call(tool, **arguments), SessionInfo(cwd="/w")))
 
     assert holds("Edit", file_path="/w/src/a.py")
     assert not holds("Edit", file_path="/w/docs/a.md")
@@ -209,7 +209,7 @@ def test_building_raises_nothing_but_pattern_errors_and_matching_nothing(text: s
     if matcher is not None:
         matcher.matches(subject)
     if condition is not None:
-        condition.holds(events.PRE_TOOL_USE, call(subject, command=subject), Scene(cwd=subject))
+        condition.holds(events.PRE_TOOL_USE, call(subject, command=subject), SessionInfo(cwd=subject))
 
 
 @pytest.mark.unmeasured

@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.extending import Scene
-from hookline.matching.patterns import Patterns
+from hookline.extending import SessionInfo
 from hookline.matching.rule_index import RuleIndex
 from hookline.matching.tool_rules import tool_condition
 from hookline.model import events
+from hookline.model.patterns import Patterns
 from hookline.model.payloads import ToolCall
 from tests.every import every
 from tests.matching.rules_on_calls import SHELL
@@ -43,7 +43,7 @@ _TOOLS = (
     "x",
 )
 _CALLED = (None, "exec_command", "run_shell_command", "shell", "PowerShell", "read_file", "bash", "x")
-_SCENE = Scene(cwd="/proj", project_dir="/proj")
+_INFO = SessionInfo(cwd="/proj", project_dir="/proj")
 _CONDITIONS = [tool_condition(text, Patterns(), SHELL) for text in _RULES]
 _INDEX = RuleIndex([*_CONDITIONS, None])
 _words = st.sampled_from(
@@ -53,15 +53,15 @@ _words = st.sampled_from(
 
 def _payload(tool: str, called: str | None, arguments: dict[str, Any]) -> ToolCall:
     made = None if called is None else {"agent": "x", "tool_name": called, "tool_input": arguments}
-    return ToolCall(tool_name=tool, tool_input=arguments, called_as=made)
+    return ToolCall(tool_name=tool, tool_input=arguments, original_call=made)
 
 
 def _held(payload: ToolCall) -> set[int]:
-    return {at for at, one in enumerate(_CONDITIONS) if one.holds(events.PRE_TOOL_USE, payload, _SCENE)}
+    return {at for at, one in enumerate(_CONDITIONS) if one.holds(events.PRE_TOOL_USE, payload, _INFO)}
 
 
 def _possible(payload: ToolCall) -> tuple[int, ...]:
-    called = payload.called_as["tool_name"] if payload.called_as else ""
+    called = payload.original_call["tool_name"] if payload.original_call else ""
     return _INDEX.possible(payload.tool_name, called, payload.tool_input)
 
 

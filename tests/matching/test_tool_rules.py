@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline import PatternError
-from hookline.extending import Scene
-from hookline.matching.patterns import LONGEST_PATTERN, Patterns
+from hookline.extending import SessionInfo
 from hookline.matching.tool_rules import (
     ToolCondition,
     concerns,
@@ -18,6 +17,7 @@ from hookline.matching.tool_rules import (
 from hookline.model import events
 from hookline.model import payloads as p
 from hookline.model.hook import Doubt
+from hookline.model.patterns import LONGEST_PATTERN, Patterns
 from tests.every import every
 from tests.matching.rules_on_calls import SHELL, allows, call, fires, rule
 
@@ -219,7 +219,7 @@ def test_rules_raise_only_pattern_errors_and_asking_raises_nothing(text: str, va
             concerns(one, tool, arguments, value)
             covers(one, tool, arguments, value)
             condition = ToolCondition(one)
-            condition.why(events.PRE_TOOL_USE, call(tool, **arguments), Scene(cwd=value))
+            condition.why(events.PRE_TOOL_USE, call(tool, **arguments), SessionInfo(cwd=value))
 
 
 #: What makes lines, paths and URLs unclear, and what does not.
@@ -274,7 +274,7 @@ def test_what_is_covered_is_meant_beyond_doubt(text: str):
         ("Bash(rm *)", "Bash", {}, "the call names no command"),
         ("Read(~/.ssh/**)", "Read", {"file_path": "~/.ssh/id"}, True),
         ("Read(/etc/passwd)", "Read", {"file_path": "/tmp/../etc/passwd"}, True),
-        ("Read(/etc/passwd)", "Read", {"file_path": "a/../b"}, 'which file "a/../b" is cannot be told from its text'),
+        ("Read(/etc/passwd)", "Read", {"file_path": "a/../b"}, '"a/../b" does not show which file it is'),
         ("Read(/etc/passwd)", "Read", {"file_path": "/" + "a" * 2000}, "the path is longer than 1024 characters"),
         ("Grep(src/**)", "Grep", {"path": "/proj"}, True),
         ("WebFetch(domain:a.b)", "WebFetch", {"url": "http://a.b@c.d"}, "the URL is not a plain one"),
@@ -294,7 +294,7 @@ def condition(text: str) -> ToolCondition:
 
 def test_an_if_never_holds_without_a_tool_and_says_so_when_read():
     never = condition("Bash(git *)")
-    assert not never.holds(events.STOP, p.TurnAnswer(), Scene())
+    assert not never.holds(events.STOP, p.TurnAnswer(), SessionInfo())
     assert never.problem(events.STOP) == 'if "Bash(git *)" can never hold: Stop is not about a tool'
     assert never.problem(events.PRE_TOOL_USE) is None
     assert never.text == "Bash(git *)"
@@ -302,13 +302,13 @@ def test_an_if_never_holds_without_a_tool_and_says_so_when_read():
 
 def test_an_if_reads_the_line_where_only_that_is_known():
     shell_start = p.ShellStart(tool_name="Bash", command="git push")
-    assert condition("Bash(git *)").holds(events.SHELL_ENV, shell_start, Scene())
-    assert not condition("Bash(rm *)").holds(events.SHELL_ENV, shell_start, Scene())
+    assert condition("Bash(git *)").holds(events.SHELL_ENV, shell_start, SessionInfo())
+    assert not condition("Bash(rm *)").holds(events.SHELL_ENV, shell_start, SessionInfo())
 
 
 def test_an_if_reads_plain_mappings_too():
     payload = {"tool_name": "Bash", "tool_input": {"command": "git push"}}
-    assert condition("Bash(git *)").holds(events.PRE_TOOL_USE, payload, Scene())
+    assert condition("Bash(git *)").holds(events.PRE_TOOL_USE, payload, SessionInfo())
 
 
 @every(
@@ -339,6 +339,6 @@ def test_an_if_reads_plain_mappings_too():
     ],
 )
 def test_an_if_says_why_it_holds_or_not(text: str, payload: Any, sentence: str):
-    said = condition(text).why(events.PRE_TOOL_USE, payload, Scene(cwd="/w"))
+    said = condition(text).why(events.PRE_TOOL_USE, payload, SessionInfo(cwd="/w"))
     assert said.startswith(f'if "{text}": ')
     assert sentence in said

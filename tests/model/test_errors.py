@@ -1,4 +1,4 @@
-"""What is raised says what to do."""
+"""Test that errors say what to do."""
 
 from hookline.model.errors import (
     EngineClosedError,

@@ -3,13 +3,13 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
-from hookline.events import STOP, May
+from hookline.events import STOP, Capability
 from hookline.extending import Hook, Policy
 from hookline.model.wire import Wire
 
 
 def hook(name: str) -> Hook:
-    policy = Policy(event_name="Stop", may=May.BLOCK)
+    policy = Policy(event_name="Stop", may=Capability.BLOCK)
     return Hook(name=name, event=STOP, policy=policy, wire=cast("Wire", None), kind="function")
 
 

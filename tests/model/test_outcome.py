@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookline import Outcome, allow, ask, context, deny, rewrite
-from hookline.events import May
+from hookline.events import Capability
 from hookline.model.outcome import (
-    GO_ON,
+    PASS,
     Answer,
     ContextItem,
-    Edit,
     Halt,
     Message,
     PermissionUpdate,
+    Rewrite,
     Vote,
     edited,
     merged,
@@ -24,7 +24,7 @@ from hookline.model.outcome import (
 words = st.text(max_size=5)
 votes = st.builds(Vote, st.sampled_from(["block", "defer", "ask", "allow"]), words, st.integers(0, 9), words)
 edits = st.builds(
-    Edit, st.dictionaries(words, st.integers()), st.booleans(), st.sampled_from(["tool_input", "prompt"])
+    Rewrite, st.dictionaries(words, st.integers()), st.booleans(), st.sampled_from(["tool_input", "prompt"])
 )
 outcomes = st.builds(
     Outcome,
@@ -41,7 +41,7 @@ outcomes = st.builds(
     retry=st.booleans(),
     limit_reached=st.booleans(),
 )
-effects = st.integers(0, (1 << len(May)) - 1).map(May)
+effects = st.integers(0, (1 << len(Capability)) - 1).map(Capability)
 
 
 @pytest.mark.unmeasured
@@ -53,8 +53,8 @@ def test_merging_is_associative(a: Outcome, b: Outcome, c: Outcome) -> None:
 @pytest.mark.unmeasured
 @given(outcomes)
 def test_the_empty_outcome_changes_nothing(a: Outcome) -> None:
-    assert a + GO_ON is a
-    assert GO_ON + a is a
+    assert a + PASS is a
+    assert PASS + a is a
     assert a + Outcome() == a == Outcome() + a
 
 
@@ -77,14 +77,14 @@ def test_a_deny_is_never_lost(said: list[Outcome], place: int, reason: str) -> N
 
 @pytest.mark.unmeasured
 @given(outcomes, effects)
-def test_clipping_twice_is_clipping_once(a: Outcome, may: May) -> None:
+def test_clipping_twice_is_clipping_once(a: Outcome, may: Capability) -> None:
     once, _ = a.clipped(may)
     assert once.clipped(may) == (once, ())
 
 
 @pytest.mark.unmeasured
 @given(outcomes, effects)
-def test_what_is_clipped_is_reported_and_the_rest_is_untouched(a: Outcome, may: May) -> None:
+def test_what_is_clipped_is_reported_and_the_rest_is_untouched(a: Outcome, may: Capability) -> None:
     kept, dropped = a.clipped(may)
     assert (kept == a) == (not dropped)
     assert kept.messages == a.messages
@@ -94,13 +94,13 @@ def test_what_is_clipped_is_reported_and_the_rest_is_untouched(a: Outcome, may: 
 @pytest.mark.unmeasured
 @given(outcomes)
 def test_everything_allowed_clips_nothing(a: Outcome) -> None:
-    everything = May((1 << len(May)) - 1)
+    everything = Capability((1 << len(Capability)) - 1)
     assert a.clipped(everything) == (a, ())
 
 
 def test_what_is_dropped_is_called_by_its_name() -> None:
     said = deny("no") + ask("hm") + context("c") + rewrite({"a": 1}) + Outcome(retry=True, halts=(Halt("x"),))
-    assert said.clipped(May.BLOCK) == (deny("no"), ("rewrite", "context", "stop", "retry", "ask"))
+    assert said.clipped(Capability.BLOCK) == (deny("no"), ("rewrite", "context", "stop", "retry", "ask"))
 
 
 def test_the_strongest_vote_gives_reason_and_permission() -> None:
@@ -117,7 +117,7 @@ def test_the_strongest_vote_gives_reason_and_permission() -> None:
         "b",
     )
     assert allow("fine").reason is None
-    assert (GO_ON.permission, GO_ON.reason, GO_ON.blocked, GO_ON.stop) == (None, None, False, False)
+    assert (PASS.permission, PASS.reason, PASS.blocked, PASS.stop) == (None, None, False, False)
 
 
 def test_a_higher_rank_gives_the_reason_among_equals() -> None:
@@ -132,32 +132,32 @@ def test_derived_values_follow_what_was_said() -> None:
         env_items=(("K", "1"), ("K", "2")),
         answers=(Answer("first"), Answer("second")),
         edits=(
-            Edit({"a": 1}, field="tool_input", whole={"a": 1, "b": 2}),
-            Edit("text", field="prompt"),
-            Edit("out", field="tool_response"),
-            Edit(["m"], field="messages"),
+            Rewrite({"a": 1}, field="tool_input", whole={"a": 1, "b": 2}),
+            Rewrite("text", field="prompt"),
+            Rewrite("out", field="tool_response"),
+            Rewrite(["m"], field="messages"),
         ),
     )
     assert (said.stop, said.stop_reason) == (True, "enough")
     assert (said.initial_user_message, said.env, said.answer) == ("b", {"K": "2"}, "first")
     assert said.updated_input == {"a": 1, "b": 2}
     assert (said.updated_prompt, said.updated_output, said.updated_messages) == ("text", "out", ["m"])
-    assert (GO_ON.answer, GO_ON.initial_user_message, GO_ON.stop_reason, GO_ON.updated_input) == (None,) * 4
+    assert (PASS.answer, PASS.initial_user_message, PASS.stop_reason, PASS.updated_input) == (None,) * 4
 
 
 def test_a_rewritten_model_answer_is_an_output_too() -> None:
-    assert Outcome(edits=(Edit("better", field="response"),)).updated_output == "better"
+    assert Outcome(edits=(Rewrite("better", field="response"),)).updated_output == "better"
 
 
 def test_a_patch_lays_keys_over_what_is_there() -> None:
-    assert edited({"a": 1, "b": 2}, Edit({"b": 3}, patch=True)) == {"a": 1, "b": 3}
-    assert edited("text", Edit({"b": 3}, patch=True)) == {"b": 3}
-    assert edited({"a": 1}, Edit({"b": 3})) == {"b": 3}
+    assert edited({"a": 1, "b": 2}, Rewrite({"b": 3}, patch=True)) == {"a": 1, "b": 3}
+    assert edited("text", Rewrite({"b": 3}, patch=True)) == {"b": 3}
+    assert edited({"a": 1}, Rewrite({"b": 3})) == {"b": 3}
 
 
 def test_rewrite_takes_a_value_or_keys_but_not_both() -> None:
-    assert rewrite("x").edits == (Edit("x"),)
-    assert rewrite(command="ls").edits == (Edit({"command": "ls"}, patch=True),)
+    assert rewrite("x").edits == (Rewrite("x"),)
+    assert rewrite(command="ls").edits == (Rewrite({"command": "ls"}, patch=True),)
     both: Any = rewrite
     try:
         both("x", command="ls")

@@ -1,4 +1,4 @@
-"""What the tests of this layer share."""
+"""Share between the tests of this package."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,17 +8,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
 from hookline.model.outcome import Vote, VoteKind
+from hookline.model.patterns import Patterns
 from hookline.permissions.facts import CallFacts, Category, call_facts
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
+from hookline.shell import ShellReader
 
 HERE = Path(__file__).parent
 PROJECT = "/proj"
 _FENCE = "~~~"
-#: One for all: readings are pure, and the parser takes a moment to load.
+#: One for all: readings are pure, and the parser takes a while to load.
 SHELL = ShellReader()
 PATTERNS = Patterns()
 
@@ -73,22 +73,22 @@ def vote(kind: VoteKind, reason: str = "", means: str = "") -> Vote:
 
 
 class Entry(Struct, frozen=True):
-    """A shell line, or several, of one of the corpora in this folder."""
+    """A shell line, or several, of one of the corpora in this directory."""
 
     line: str
-    #: The rules in force for it, those of its section.
+    #: The rules that apply to it, those of its section.
     rules: tuple[str, ...]
     #: Guards that are rightly about it, and guards that may have either opinion.
     hits: frozenset[str] = frozenset()
     either: frozenset[str] = frozenset()
 
     def false_alarm(self, guard: str) -> bool:
-        """Whether that guard has no reason to stop it."""
+        """Return True if that guard has no reason to stop it."""
         return not (self.hits | self.either) & {guard, "all"}
 
 
 def corpus(name: str) -> Iterator[Entry]:
-    """The entries of a corpus. How they are written is said at the top of everyday.txt."""
+    """Yield the entries of a corpus. The top of everyday.txt says how they are written."""
     rules: tuple[str, ...] = ()
     marks: list[str] = []
     adding = False
@@ -109,7 +109,7 @@ def corpus(name: str) -> Iterator[Entry]:
 
 
 class PlainJob(Struct, frozen=True):
-    """What rules for one program allow, and what they must not."""
+    """The lines that rules for one program allow, and those they must not."""
 
     rules: tuple[str, ...]
     job: str

@@ -1,4 +1,4 @@
-"""Shell lines that change what is protected in the project of `test_protected.py`, and lines that do not."""
+"""List shell lines that change protected files in the project of `test_protected.py`, and lines that do not."""
 
 WRITES = r"""
 echo x > .hookline/hooks.toml
@@ -45,6 +45,10 @@ ln .hookline/hooks.toml other.toml
 ln -s .hookline here && rm here/hooks.toml
 chmod -x .hookline/guard.sh
 chmod 000 .hookline
+chattr -R +i .
+chattr -i .hookline/hooks.toml
+chcon -R -t etc_t .
+setfacl -R -m u:a:r .
 touch .claude/settings.local.json
 mkdir -p .claude/skills/mine
 git checkout -- .hookline/hooks.toml
@@ -168,18 +172,29 @@ cat notes.md | tee >(cat > .hookline/hooks.toml)
 hookline trust
 yes | hookline trust
 python -m hookline trust
-hookline init
+hookline guard add force-push
 python3 -P -m hookline trust
 hookline-relay trust --yes
-hookline-relay --resident /tmp/x install --yes
+hookline-relay --daemon /tmp/x install --yes
 hookline --color never trust
 H=hookline; $H trust
 H=hookline; $H uninstall
 hookline uninstall
 hookline uninstall claude-code --yes
+pip uninstall -y hookline
+pip3.11 uninstall hookline
+sudo pip uninstall 'hookline[tui]' -y
+python3 -m pip uninstall -y hookline
+pipx uninstall hookline
+uv tool uninstall hookline
+uv pip uninstall hookline
+poetry remove hookline
+cd x && conda remove -y hookline
 hookline "$ACTION" --yes
 hookline some-later-command
-hookline rule off "no force push"
+hookline guard off "no force push"
+hookline guard pause force-push --for 10m
+script -qec 'hookline guard pause force-push' /dev/null
 hookline jobs drop 5f2a
 hookline convert .claude/settings.json --to codex --write
 hookline convert .claude/settings.json --to codex --wri
@@ -292,6 +307,9 @@ rm -rf build
 rm -rf src/deep
 rm -rf build/* dist
 rm src/a.py harmless/x
+pip install hookline
+pip uninstall -y requests
+uv tool list | grep hookline
 rm *.md
 rm -rf /tmp/x
 rm -f "$TMP/x"
@@ -323,7 +341,8 @@ echo x > .claude/worktrees/one/src/a.py
 hookline doctor
 hookline list
 hookline trust --list
-hookline rule list
+hookline guard list
+hookline guard test 'git push --force'
 hookline jobs
 hookline jobs show 5f2a
 hookline convert old-settings.json --to codex --report

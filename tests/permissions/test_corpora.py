@@ -1,4 +1,4 @@
-"""How rules that allow behave on shell lines: nothing slips through them, and everyday work does not stop."""
+"""Test allow rules on shell lines: nothing slips through them, and everyday work does not stop."""
 
 import random
 import shutil
@@ -10,8 +10,8 @@ import pytest
 
 from hookline.permissions.decide import decide
 from tests.every import every
-from tests.matching.test_bypasses import jumbled_line, made_up_line
 from tests.permissions.permission_cases import Entry, PlainJob, bash, corpus, having, plain_jobs
+from tests.shell.test_bypasses import jumbled_line, made_up_line
 
 BYPASSES = list(corpus("bypasses.txt"))
 EVERYDAY = list(corpus("everyday.txt"))
@@ -22,22 +22,22 @@ NAMED = [entry for entry in EVERYDAY if entry.rules]
 @every("entry", BYPASSES)
 def test_a_line_that_does_more_than_is_allowed_is_asked(entry: Entry) -> None:
     found = decide(bash(entry.line), having(allow=entry.rules))
-    assert found.verdict == "ask"
+    assert found.decision == "ask"
     assert found.step in {"default", "protected"}
 
 
 def test_everyday_lines_run_unasked() -> None:
     permissions = having(allow=NAMED[0].rules)
-    asked = [entry.line for entry in NAMED if decide(bash(entry.line), permissions).verdict != "allow"]
+    asked = [entry.line for entry in NAMED if decide(bash(entry.line), permissions).decision != "allow"]
     assert len(asked) <= len(NAMED) * 0.03, asked
 
 
 @pytest.mark.parametrize("job", list(plain_jobs()), ids=lambda job: job.rules[0])
 def test_a_rule_allows_the_plain_job_and_nothing_that_is_smuggled_in(job: PlainJob) -> None:
     permissions = having(allow=job.rules)
-    asked = [line for line in job.plain if decide(bash(line), permissions).verdict != "allow"]
+    asked = [line for line in job.plain if decide(bash(line), permissions).decision != "allow"]
     smuggled = (*job.seen, *job.unseen)
-    allowed = [line for line in smuggled if decide(bash(line), permissions).verdict == "allow"]
+    allowed = [line for line in smuggled if decide(bash(line), permissions).decision == "allow"]
     assert (asked, allowed) == ([], []), job.job
 
 
@@ -64,13 +64,13 @@ def test_the_corpora_are_large_enough() -> None:
     ids=["long", "deep", "many", "open-quote", "backslash", "nul", "blank", "substitutions"],
 )
 def test_a_line_beyond_the_limits_is_never_allowed(line: str) -> None:
-    assert decide(bash(line), having(allow=["Bash(git:*)", "Bash(x:*)"])).verdict == "ask"
-    assert decide(bash(line), having(deny=["Bash(rm:*)"], allow=["Bash"])).verdict == "deny"
+    assert decide(bash(line), having(allow=["Bash(git:*)", "Bash(x:*)"])).decision == "ask"
+    assert decide(bash(line), having(deny=["Bash(rm:*)"], allow=["Bash"])).decision == "deny"
 
 
 @pytest.mark.unmeasured
 def test_a_decision_takes_little_time() -> None:
-    """The goal is 2 ms for all but one in a hundred; what is asserted leaves room for a busy machine."""
+    """The goal is 2 ms for all but one in a hundred; the assertion leaves room for a busy machine."""
     permissions = having(allow=NAMED[0].rules, ask=["Bash(git push:*)"], deny=["Bash(rm:*)", "Bash(sudo:*)"])
     decide(bash("git status"), permissions)
     taken: list[float] = []
@@ -93,7 +93,7 @@ def test_what_is_allowed_runs_nothing_else_in_a_real_shell(tmp_path: Path) -> No
     permissions = having(allow=["Bash(echo:*)", "Bash(true:*)", "Bash(env:*)", "Bash(exec:*)", "Bash(y:*)"])
     chance = random.Random(7)
     lines = {"echo " + make(chance) for make in (made_up_line, jumbled_line) for _line in range(700)}
-    allowed = sorted(line for line in lines if decide(bash(line), permissions).verdict == "allow")
+    allowed = sorted(line for line in lines if decide(bash(line), permissions).decision == "allow")
     assert allowed
     for line in allowed[:60]:
         environment = {"PATH": str(programs), "R": "rm"}

@@ -1,4 +1,4 @@
-"""What the page about permissions shows is what is decided."""
+"""Test that the page about permissions shows the real decisions."""
 
 import json
 import re
@@ -38,10 +38,10 @@ def shown_call(text: str) -> CallFacts:
     return bash(argument) if tool == "Bash" else call(tool, file_path=argument)
 
 
-@every(("text", "hook", "verdict", "step"), table("call"))
-def test_each_call_on_the_page_is_decided_as_shown(text: str, hook: str, verdict: str, step: str) -> None:
+@every(("text", "hook", "decision", "step"), table("call"))
+def test_each_call_on_the_page_is_decided_as_shown(text: str, hook: str, decision: str, step: str) -> None:
     found = decide(shown_call(text), session(), Vote(KINDS[hook]) if hook else None)
-    assert (found.verdict, found.step) == (verdict, step)
+    assert (found.decision, found.step) == (decision, step)
 
 
 def test_every_step_of_a_hook_or_a_rule_is_on_the_page() -> None:
@@ -55,10 +55,10 @@ def test_each_mode_on_the_page_does_what_is_shown(
 ) -> None:
     columns: dict[Category, str] = {"read": read, "write": write}
     columns.update({"run": others, "web": others, "mcp": others, "other": others})
-    for category, verdict in columns.items():
-        assert decide(some_call(category), having(mode=mode)).verdict == verdict
+    for category, decision in columns.items():
+        assert decide(some_call(category), having(mode=mode)).decision == decision
     asked = decide(bash("make"), having(mode=mode), Vote("ask"))
-    assert asked.verdict == becomes
+    assert asked.decision == becomes
 
 
 def test_every_mode_is_on_the_page() -> None:

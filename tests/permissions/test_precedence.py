@@ -1,4 +1,4 @@
-"""Whatever rules and hooks say, nothing weakens the strongest guard that concerns a call."""
+"""Test that no rule and no hook weakens the strongest guard that matches a call."""
 
 import pytest
 from hypothesis import given, settings
@@ -54,7 +54,7 @@ def sessions(draw: st.DrawFn) -> Permissions:
 
 
 def least(facts: CallFacts, permissions: Permissions, vote: Vote | None) -> str:
-    """The weakest verdict that the guards leave."""
+    """Return the weakest decision that the guards leave."""
     kind = vote.kind if vote is not None else None
     if first_concerned(permissions.rules.deny, facts) or kind == "block":
         return "deny"
@@ -69,9 +69,9 @@ def test_no_verdict_is_weaker_than_the_strongest_guard(
     facts: CallFacts, permissions: Permissions, vote: Vote | None, attended: bool
 ) -> None:
     found = decide(facts, permissions, vote, attended)
-    assert RANK[found.verdict] >= RANK[least(facts, permissions, vote)]
-    assert found.verdict != "ask" or attended
-    assert (found.verdict == "ask") <= found.question
+    assert RANK[found.decision] >= RANK[least(facts, permissions, vote)]
+    assert found.decision != "ask" or attended
+    assert (found.decision == "ask") <= found.question
     assert found.trail
 
 
@@ -90,11 +90,11 @@ def test_no_answer_to_a_question_beats_a_deny_rule_also_after_a_rewrite(
     if not asked.question:
         assert found == asked
     elif first_concerned(permissions.rules.deny, after):
-        assert found.verdict == "deny"
+        assert found.decision == "deny"
     elif after != before:
-        assert RANK[found.verdict] >= RANK[least(after, permissions, answer)]
+        assert RANK[found.decision] >= RANK[least(after, permissions, answer)]
     elif answer is None or answer.kind != "allow" or answer.means == "no_objection":
-        assert RANK[found.verdict] >= RANK["ask"]
+        assert RANK[found.decision] >= RANK["ask"]
 
 
 @settings(max_examples=100, deadline=None)
@@ -104,7 +104,7 @@ def test_one_more_guard_never_weakens_a_verdict(
 ) -> None:
     before = decide(facts, permissions, vote)
     permissions.add_rules("deny" if behavior == "deny" else "ask", [text])
-    assert RANK[decide(facts, permissions, vote).verdict] >= RANK[before.verdict]
+    assert RANK[decide(facts, permissions, vote).decision] >= RANK[before.decision]
 
 
 anything = st.recursive(
@@ -129,9 +129,9 @@ def test_no_arguments_break_a_decision(
     permissions = having(
         allow=["Bash(git:*)", "Edit(src/**)", "Mystery(a*)"], deny=["Bash(rm:*)", "Read(~/x)"]
     )
-    assert decide(facts, permissions).verdict in RANK
+    assert decide(facts, permissions).decision in RANK
     permissions.grant(tool, arguments, cwd)
-    assert decide(facts, permissions).verdict in RANK
+    assert decide(facts, permissions).decision in RANK
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,4 +1,4 @@
-"""What writes to a protected file is asked about, whatever allows it; what only reads is not."""
+"""Test that Hookline asks before every write to a protected file, whatever allows it, and never before a read."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from bench.soak_protected import random_lines, unseen_writes
-from hookline.config.protection.places import protected_in
+from hookline.config.protection.protected_paths import protected_in
 from hookline.dialects.registry import home_dialect
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Hook
@@ -128,7 +128,7 @@ WRITING_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("apply_patch", {"input": "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n"}),
     ("mcp__search__replace_all", {"paths": [".claude/settings.json"]}),
     ("editor", {"command": "str_replace", "path": ".claude/settings.json"}),
-    # An argument that nobody declared.
+    # An undeclared argument.
     ("Write", {"file_path": "src/a.py", "destination": ".hookline/hooks.toml"}),
     ("Edit", {"file_path": "src/a.py", "edits": [{"path": ".mcp.json"}]}),
     # Names of files in a diff are quoted, and a diff may change nothing but a mode.
@@ -181,17 +181,17 @@ def test_only_bypass_does_not_ask(mode: str, project: Path) -> None:
     permissions.grant("Bash", line, str(project))
     found = decide(_facts(project, "Bash", line), permissions, vote("allow"))
     expected = {"bypass": ("allow", "hook_allow"), "dontAsk": ("deny", "mode")}
-    assert (found.verdict, found.step) == expected.get(mode, ("ask", "protected"))
+    assert (found.decision, found.step) == expected.get(mode, ("ask", "protected"))
 
 
 def test_the_question_says_which_file_and_why(project: Path, permissions: Permissions) -> None:
     written = decide(_facts(project, "Bash", {"command": "rm .hookline/hooks.toml"}), permissions)
     assert written.reason == (
-        "Writing to .hookline/hooks.toml is always asked: hooks, rules or servers are configured there."
+        "Writing to .hookline/hooks.toml always needs approval: hooks, rules or servers are configured there."
     )
     trusted = decide(_facts(project, "Bash", {"command": "hookline trust --yes"}), permissions)
     assert trusted.reason == (
-        "Running hookline trust is always asked: it changes which hooks, rules or servers are in force or trusted."
+        "Running hookline trust always needs approval: it changes which hooks, rules or servers are active or trusted."
     )
 
 
@@ -199,12 +199,12 @@ def test_a_permission_request_hook_may_deny_it_but_only_the_user_allows_it(
     project: Path, permissions: Permissions
 ) -> None:
     facts = _facts(project, "Write", {"file_path": ".hookline/hooks.toml"})
-    for attended, verdict, step in ((True, "ask", "protected"), (False, "deny", "unattended")):
+    for attended, decision, step in ((True, "ask", "protected"), (False, "deny", "unattended")):
         asked = decide(facts, permissions, attended=attended)
         found = answered(asked, facts, facts, permissions, vote("allow"), attended)
-        assert (found.verdict, found.step) == (verdict, step)
+        assert (found.decision, found.step) == (decision, step)
         denied = answered(asked, facts, facts, permissions, vote("block", "no"), attended)
-        assert (denied.verdict, denied.step) == ("deny", "request_deny")
+        assert (denied.decision, denied.step) == ("deny", "request_deny")
 
 
 def test_a_worktree_at_a_protected_path_is_written_like_the_project(project: Path) -> None:
@@ -242,7 +242,7 @@ def test_the_scripts_that_hooks_name_are_protected(project: Path) -> None:
         assert decide(facts, permissions, vote("allow")).step == step
     sed = _facts(project, "Bash", {"command": "cd tools && sed -i s/deny/allow/ guard.py"})
     assert decide(sed, permissions, vote("allow")).reason.endswith(
-        "is always asked: a hook in force runs it."
+        "always needs approval: an active hook runs it."
     )
 
 

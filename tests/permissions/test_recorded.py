@@ -1,4 +1,4 @@
-"""What the recorded client decided about a call: the same rules, the same answers of hooks, the same verdict."""
+"""Test the decisions of the recorded client: the same rules, the same answers of hooks, the same decision."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hookline import Outcome
 from hookline.model.outcome import Vote, VoteKind
-from hookline.permissions.decide import Decision, answered, decide
+from hookline.permissions.decide import PermissionDecision, answered, decide
 from hookline.permissions.facts import call_facts
 from hookline.permissions.settings import permission_settings
 from hookline.permissions.state import Permissions
@@ -29,7 +29,7 @@ _WORDS: dict[str, VoteKind] = {
 
 
 def answers(case: Case, event: str) -> list[dict[str, Any]]:
-    """What the scripts of the case print."""
+    """Return what the scripts of the case print."""
     found: list[dict[str, Any]] = []
     for group in case["hooks"].get(event, ()):
         for hook in group["hooks"]:
@@ -48,7 +48,7 @@ def said(answer: dict[str, Any]) -> tuple[Vote | None, dict[str, Any] | None]:
     return vote, specific.get("updatedInput") or decision.get("updatedInput")
 
 
-def play(case: Case) -> Decision:
+def play(case: Case) -> PermissionDecision:
     found = permission_settings(case.get("settings") or {}, "settings", reader=reader())
     permissions = Permissions(found.rules, root=PROJECT, reader=reader())
     permissions.add_rules("allow", [case["preapproved_tools"]] if case["preapproved_tools"] else [], "flag")
@@ -73,7 +73,7 @@ def play(case: Case) -> Decision:
 def test_a_recorded_call_is_decided_as_the_client_decided_it(name: str) -> None:
     observed = CASES[name]["observed"]
     found = play(CASES[name])
-    assert found.verdict == ("deny" if observed["blocked"] else "allow")
+    assert found.decision == ("deny" if observed["blocked"] else "allow")
     reason = observed["reason_seen_by_model"] or ""
     for own_words in re.findall(r"HK_\w+", reason):
         assert own_words in found.reason

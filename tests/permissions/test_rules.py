@@ -49,12 +49,12 @@ def test_a_guard_that_cannot_be_read_counts_for_its_whole_tool(behavior: Behavio
     assert len(made.of(behavior)) == 1
     assert made.of(behavior)[0].widened
     assert len(problems) == 1
-    assert problems[0].endswith("it counts for all of Bash")
+    assert problems[0].endswith("it applies to all of Bash")
     permissions = having()
     permissions.set_layer("settings", made)
     found = decide(bash("ls"), permissions)
-    assert found.verdict == behavior
-    assert found.reason.endswith(", which cannot be read and so counts for the whole tool.")
+    assert found.decision == behavior
+    assert found.reason.endswith(", which cannot be read and so applies to the whole tool.")
 
 
 def test_a_guard_that_names_no_tool_is_reported() -> None:
@@ -93,50 +93,50 @@ def test_adding_a_rule_that_cannot_be_read_is_an_error() -> None:
 @pytest.mark.parametrize("tool", ["Edit", "Write", "MultiEdit", "NotebookEdit"])
 def test_a_rule_about_edit_with_files_is_about_every_tool_that_writes_files(tool: str) -> None:
     facts = call(tool, file_path="secret/key")
-    assert decide(facts, having(deny=["Edit(secret/**)"])).verdict == "deny"
+    assert decide(facts, having(deny=["Edit(secret/**)"])).decision == "deny"
     assert decide(facts, having(ask=["Edit(secret/**)"])).step == "ask_rule"
-    assert decide(facts, having(allow=["Edit(secret/**)"])).verdict == "allow"
-    assert decide(facts, having(deny=["Edit"])).verdict == "deny"
+    assert decide(facts, having(allow=["Edit(secret/**)"])).decision == "allow"
+    assert decide(facts, having(deny=["Edit"])).decision == "deny"
 
 
 def test_edit_alone_allows_edit_alone() -> None:
-    assert decide(call("Edit", file_path="a"), having(allow=["Edit"])).verdict == "allow"
-    assert decide(call("Write", file_path="a"), having(allow=["Edit"])).verdict == "ask"
+    assert decide(call("Edit", file_path="a"), having(allow=["Edit"])).decision == "allow"
+    assert decide(call("Write", file_path="a"), having(allow=["Edit"])).decision == "ask"
 
 
 @pytest.mark.parametrize("tool", ["Read", "Grep", "Glob", "LS"])
 def test_a_rule_that_keeps_from_reading_keeps_from_searching(tool: str) -> None:
     facts = call(tool, file_path="secret/key", path="secret", pattern="x")
-    assert decide(facts, having(deny=["Read(secret/**)"])).verdict == "deny"
+    assert decide(facts, having(deny=["Read(secret/**)"])).decision == "deny"
 
 
 def test_a_home_allows_only_where_it_is_known() -> None:
     notes = call("Read", file_path="/home/anna/notes/x")
-    assert decide(notes, having(allow=["Read(~/notes/**)"])).verdict == "allow"
+    assert decide(notes, having(allow=["Read(~/notes/**)"])).decision == "allow"
     unknown, _problems = RuleSet.parse(allow=["Read(~/notes/**)"])
     permissions = having()
     permissions.set_layer("settings", unknown)
-    assert decide(notes, permissions).verdict == "ask"
+    assert decide(notes, permissions).decision == "ask"
 
 
 def test_several_rules_together_cover_one_line() -> None:
     permissions = having(allow=["Bash(git add:*)", "Bash(npm test:*)"])
     found = decide(bash("git add -A && npm test 2>&1"), permissions)
-    assert (found.verdict, found.rule) == ("allow", "Bash(git add:*), Bash(npm test:*)")
-    assert decide(bash("git add -A && npm test && rm x"), permissions).verdict == "ask"
+    assert (found.decision, found.rule) == ("allow", "Bash(git add:*), Bash(npm test:*)")
+    assert decide(bash("git add -A && npm test && rm x"), permissions).decision == "ask"
 
 
 def test_a_rule_and_a_grant_together_cover_one_line() -> None:
     permissions = having(allow=["Bash(git add:*)"])
     permissions.grant("Bash", {"command": "npm test"})
     found = decide(bash("git add -A && npm test"), permissions)
-    assert (found.verdict, found.step) == ("allow", "session_grant")
+    assert (found.decision, found.step) == ("allow", "session_grant")
 
 
 def test_a_command_that_opens_a_door_needs_a_rule_that_spells_it_out() -> None:
     line = bash("git config core.pager less")
-    assert decide(line, having(allow=["Bash(git:*)", "Bash(git config:*)"])).verdict == "ask"
-    assert decide(line, having(allow=["Bash(git config core.pager less)"])).verdict == "allow"
+    assert decide(line, having(allow=["Bash(git:*)", "Bash(git config:*)"])).decision == "ask"
+    assert decide(line, having(allow=["Bash(git config core.pager less)"])).decision == "allow"
 
 
 def test_a_guard_says_what_could_not_be_told_and_what_is_sure_decides_first() -> None:
@@ -150,3 +150,35 @@ def test_a_guard_says_what_could_not_be_told_and_what_is_sure_decides_first() ->
     assert (sure.rule, "in doubt" in sure.reason) == ("Bash(curl *)", False)
     steered = decide(bash("git push \x1b[2J\n$X"), guards)
     assert "\x1b" not in steered.reason
+
+
+#: rule, what it counts for in doubt because of the names of arguments, what it does not
+BY_NAMES: list[tuple[str, CallFacts, CallFacts]] = [
+    ("Bash(rm *)", call("mcp__x__do", command="rm -rf a"), call("mcp__x__do", command="ls a")),
+    ("Bash(rm *)", call("do", command="rm", args=["-rf", "a"]), call("do", text="rm -rf a")),
+    ("Edit(src/**)", call("mcp__x__save", path="src/a.py"), call("mcp__x__save", path="docs/a.py")),
+    ("Edit(src/**)", call("mcp__x__save", path="src/a.py"), call("mcp__x__read", path="src/a.py")),
+    ("Read(.env)", call("mcp__x__get", file=".env"), call("mcp__x__get", title=".env")),
+    (
+        "WebFetch(domain:a.test)",
+        call("mcp__x__open", url="https://a.test/x"),
+        call("mcp__x__open", url="https://b.test"),
+    ),
+    ("Bash(rm *)", call("do", cmd="rm a"), call("TaskCreate", command="rm a")),
+]
+
+
+@pytest.mark.parametrize(("text", "about", "not_about"), BY_NAMES)
+def test_rules_that_deny_or_ask_count_for_tools_that_nobody_declared(
+    text: str, about: CallFacts, not_about: CallFacts
+) -> None:
+    for behavior, permissions in (("deny", having(deny=[text])), ("ask", having(ask=[text]))):
+        found = decide(about, permissions)
+        assert (found.decision, found.rule) == (behavior, text)
+        assert "(in doubt: it is known by the names of its arguments alone)" in found.reason
+        assert decide(not_about, permissions).rule is None
+    assert decide(about, having(allow=[text])).rule is None
+
+
+def test_a_rule_about_a_whole_tool_is_not_about_tools_that_nobody_declared() -> None:
+    assert decide(call("mcp__x__do", command="ls"), having(deny=["Bash", "Edit", "WebFetch"])).rule is None

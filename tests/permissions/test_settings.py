@@ -66,7 +66,7 @@ MISTAKES: list[tuple[Any, tuple[str | int, ...], str]] = [
     ({"permissions": {"deny": "Bash(rm:*)"}}, ("permissions", "deny"),
      "deny is a text, not a list; it is read as a list of one"),
     ({"permissions": {"deny": ["Read", "Bash("]}}, ("permissions", "deny", 1),
-     'deny rule "Bash(": the ( after the tool is never closed; it counts for all of Bash'),
+     'deny rule "Bash(": the ( after the tool is never closed; it applies to all of Bash'),
     ({"permissions": {"allow": [None]}}, ("permissions", "allow", 0),
      "allow rule: NoneType is not the text of a rule"),
     ({"permissions": {"defaultMode": "yolo"}}, ("permissions", "defaultMode"),

@@ -1,4 +1,4 @@
-"""Grants, sub-agents, and what is suggested."""
+"""Test grants, subagents, and suggestions."""
 
 import json
 from typing import Any
@@ -48,29 +48,29 @@ def test_a_grant_is_as_narrow_as_is_of_use(
     granted: CallFacts, texts: tuple[str, ...], covered: CallFacts, other: CallFacts
 ) -> None:
     permissions = having()
-    assert decide(granted, permissions).verdict == "ask"
+    assert decide(granted, permissions).decision == "ask"
     assert permissions.grant(granted.tool_name, granted.tool_input, granted.cwd) == texts
     for facts in (granted, covered):
-        assert (decide(facts, permissions).verdict, decide(facts, permissions).step) == (
+        assert (decide(facts, permissions).decision, decide(facts, permissions).step) == (
             "allow",
             "session_grant",
         )
-    assert decide(other, permissions).verdict == "ask"
+    assert decide(other, permissions).decision == "ask"
 
 
 def test_a_grant_lifts_no_guard() -> None:
     permissions = having(deny=["Bash(git push:*)"], ask=["Bash(npm publish:*)"])
     for command in ("git push", "npm publish"):
         permissions.grant("Bash", {"command": command}, PROJECT)
-    assert decide(bash("git push"), permissions).verdict == "deny"
-    assert decide(bash("npm publish"), permissions).verdict == "ask"
+    assert decide(bash("git push"), permissions).decision == "deny"
+    assert decide(bash("npm publish"), permissions).decision == "ask"
 
 
 def test_this_very_call_is_the_call_in_this_directory() -> None:
     permissions = having()
     permissions.grant("Bash", {"command": "rm $X"}, PROJECT)
     elsewhere = CallFacts("Bash", {"command": "rm $X"}, "run", "/proj/src")
-    assert decide(elsewhere, permissions).verdict == "ask"
+    assert decide(elsewhere, permissions).decision == "ask"
 
 
 def test_what_cannot_be_written_down_cannot_be_granted() -> None:
@@ -85,15 +85,15 @@ def test_a_sub_agent_sees_the_rules_of_its_parent_as_they_are_now() -> None:
     parent = having(allow=["Bash(ls:*)"])
     child = parent.child()
     grandchild = child.child()
-    assert decide(bash("ls"), grandchild).verdict == "allow"
+    assert decide(bash("ls"), grandchild).decision == "allow"
     parent.add_rules("deny", ["Bash(ls:*)"])
-    assert decide(bash("ls"), grandchild).verdict == "deny"
+    assert decide(bash("ls"), grandchild).decision == "deny"
     parent.grant("Bash", {"command": "make all"})
-    assert decide(bash("make all"), grandchild).verdict == "allow"
+    assert decide(bash("make all"), grandchild).decision == "allow"
     parent.grant("Bash", {"command": "echo $X"}, PROJECT)
-    assert decide(bash("echo $X"), grandchild).verdict == "allow"
+    assert decide(bash("echo $X"), grandchild).decision == "allow"
     parent.add_directory("/other")
-    assert decide(call("Read", file_path="/other/x"), grandchild).verdict == "allow"
+    assert decide(call("Read", file_path="/other/x"), grandchild).decision == "allow"
     parent.set_layer("settings", rules())
     assert len(grandchild.rules) == 1
 
@@ -104,8 +104,8 @@ def test_what_a_sub_agent_is_granted_stays_with_it() -> None:
     child.grant("Bash", {"command": "make all"})
     child.add_directory("/other")
     child.apply(PermissionUpdate("setMode", mode="plan"), "PermissionRequest")
-    assert decide(bash("make all"), child).verdict == "allow"
-    assert decide(bash("make all"), parent).verdict == "ask"
+    assert decide(bash("make all"), child).decision == "allow"
+    assert decide(bash("make all"), parent).decision == "ask"
     assert decide(bash("npm i"), child).source == "agent reviewer"
     assert decide(bash("git log"), child).step == "ask_rule"
     assert (child.mode, parent.mode, parent.directories) == ("plan", "default", ())
@@ -114,15 +114,15 @@ def test_what_a_sub_agent_is_granted_stays_with_it() -> None:
 def test_a_sub_agent_is_never_wider_than_its_parent() -> None:
     parent = having()
     child = parent.child(mode="bypass")
-    assert (child.mode, decide(bash("make"), child).verdict) == ("default", "ask")
-    assert decide(call("Read", file_path="/etc/hosts"), child).verdict == "ask"
+    assert (child.mode, decide(bash("make"), child).decision) == ("default", "ask")
+    assert decide(call("Read", file_path="/etc/hosts"), child).decision == "ask"
     assert decide(call("Write", file_path=".git/config"), child, vote("allow")).step == "protected"
     parent.set_mode("plan")
-    assert decide(call("Write", file_path="a"), child).verdict == "deny"
+    assert decide(call("Write", file_path="a"), child).decision == "deny"
     parent.set_mode("bypass")
-    assert decide(bash("make"), child).verdict == "allow"
+    assert decide(bash("make"), child).decision == "allow"
     careful = parent.child(mode="dontAsk")
-    assert decide(bash("make"), careful).verdict == "deny"
+    assert decide(bash("make"), careful).decision == "deny"
     held = careful.child().apply(PermissionUpdate("setMode", mode="acceptEdits"), "PermissionRequest")
     assert (held.taken, held.why) == (("dontAsk",), "the mode above it still holds: dontAsk")
 
@@ -188,11 +188,11 @@ def test_what_is_suggested(facts: CallFacts, offered: list[dict[str, Any]]) -> N
 @pytest.mark.parametrize("facts", [facts for facts, offered in SUGGESTED if offered])
 def test_a_suggestion_handed_back_is_taken_and_ends_the_question(facts: CallFacts) -> None:
     permissions = having()
-    assert decide(facts, permissions).verdict == "ask"
+    assert decide(facts, permissions).decision == "ask"
     for offered in suggestions(facts, permissions.reach(PROJECT), SHELL):
         update = msgspec.convert(offered, PermissionUpdate)
         assert permissions.apply(update, "PermissionRequest", "x").ok
-    assert decide(facts, permissions).verdict == "allow"
+    assert decide(facts, permissions).decision == "allow"
 
 
 def test_suggestions_have_the_shape_the_client_sends() -> None:

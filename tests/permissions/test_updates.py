@@ -66,7 +66,7 @@ def test_a_narrow_rule_from_a_hook_is_taken_for_the_session(text: str) -> None:
 
 def test_a_rule_from_a_hook_lets_the_next_call_pass() -> None:
     permissions = having()
-    assert decide(bash("npm test"), permissions).verdict == "ask"
+    assert decide(bash("npm test"), permissions).decision == "ask"
     add(permissions, "Bash(npm test:*)")
     found = decide(bash("npm test"), permissions)
     assert (found.step, found.source) == ("allow_rule", "hook helper.sh")
@@ -76,8 +76,8 @@ def test_a_rule_from_a_hook_lifts_no_guard() -> None:
     permissions = having(deny=["Bash(npm publish:*)"], ask=["Bash(npm test:*)"])
     add(permissions, "Bash(npm publish:*)")
     add(permissions, "Bash(npm test:*)")
-    assert decide(bash("npm publish"), permissions).verdict == "deny"
-    assert decide(bash("npm test"), permissions).verdict == "ask"
+    assert decide(bash("npm publish"), permissions).decision == "deny"
+    assert decide(bash("npm test"), permissions).decision == "ask"
 
 
 @every("event", [name for name in EVENTS if name != "PermissionRequest"])
@@ -206,19 +206,19 @@ def test_a_hook_may_take_any_permission_back() -> None:
     permissions.grant("Bash", {"command": "make test"})
     wanted = (rule("Bash(a:*)"), rule("Bash(make test:*)"))
     assert apply(permissions, "removeRules", rules=wanted, behavior="allow").ok
-    assert decide(bash("a"), permissions).verdict == "ask"
-    assert decide(bash("make test"), permissions).verdict == "ask"
+    assert decide(bash("a"), permissions).decision == "ask"
+    assert decide(bash("make test"), permissions).decision == "ask"
     permissions.grant("Bash", {"command": "make test"})
-    assert decide(bash("make test"), permissions).verdict == "allow"
+    assert decide(bash("make test"), permissions).decision == "allow"
 
 
 def test_directories_come_and_go() -> None:
     permissions = having()
     done = apply(permissions, "addDirectories", directories=("/other", "../next", "~/notes"))
     assert done == Applied(ok=True, what="directories", taken=("/other", "/next", "/home/anna/notes"))
-    assert decide(call("Read", file_path="/other/x"), permissions).verdict == "allow"
+    assert decide(call("Read", file_path="/other/x"), permissions).decision == "allow"
     assert apply(permissions, "removeDirectories", directories=("/other",)).taken == ("/other",)
-    assert decide(call("Read", file_path="/other/x"), permissions).verdict == "ask"
+    assert decide(call("Read", file_path="/other/x"), permissions).decision == "ask"
 
 
 @pytest.mark.parametrize("directory", ["/", "/home", "/home/anna", "/home/anna/", "~", "//", "/home/../", ""])
@@ -249,8 +249,8 @@ def test_a_guard_from_a_hook_that_cannot_be_read_is_widened_and_said() -> None:
     permissions = having()
     done = apply(permissions, "addRules", rules=({"ruleContent": "Bash(rm"},), behavior="deny")
     assert (done.ok, done.what) == (False, "rules")
-    assert done.why.endswith("it counts for all of Bash")
-    assert decide(bash("ls"), permissions).verdict == "deny"
+    assert done.why.endswith("it applies to all of Bash")
+    assert decide(bash("ls"), permissions).decision == "deny"
 
 
 def test_a_host_may_say_what_its_own_tools_do() -> None:

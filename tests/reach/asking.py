@@ -9,7 +9,7 @@ from typing import Any
 from hookline import Engine, Outcome, Session
 from hookline.events import PRE_TOOL_USE, ToolCall
 from hookline.extending import Dialect, Run
-from hookline.resident.call.payload import event_of, read_payload
+from hookline.hook.call.payload import event_of, read_payload
 from tests.cli.run_cli import Ran, run_cli
 from tests.dialects.codex.hooks import trust_in_codex
 from tests.reach.calls import FILES, Caller, MadeCall
@@ -33,13 +33,13 @@ def install(dialect: str, project: Path) -> Path:
     """The guards of a dialect where its agent finds them; returns the file that configures them."""
     source = GUARDS_FOLDER / dialect
     shutil.copytree(source, project, dirs_exist_ok=True)
-    for folder in {script.relative_to(source).parent for script in source.rglob("*.sh")}:
-        shutil.copy(GUARDS_FOLDER / "common.sh", project / folder)
+    for directory in {script.relative_to(source).parent for script in source.rglob("*.sh")}:
+        shutil.copy(GUARDS_FOLDER / "common.sh", project / directory)
     return project / FILES[dialect]
 
 
 class Asked:
-    """What was asked, and what came of it."""
+    """One question, and its result."""
 
     def __init__(self, place: Place, dialect: str, caller: Caller) -> None:
         self.place = place
@@ -75,7 +75,7 @@ class Asked:
         return await self.session().dispatch(PRE_TOOL_USE, self.payload(tool, arguments))
 
     async def check(self, calls: Iterable[MadeCall]) -> None:
-        """Ask about each call; what is wrong about the answers is in `problems`."""
+        """Ask about each call; `problems` lists wrong answers."""
         await asyncio.gather(*(self._check(call) for call in calls))
         await self.engine.close()
 
@@ -88,7 +88,7 @@ class Asked:
             self.problems.append(f"{call}: {'denied' if call.denied else 'passed'} was expected, not {said}")
 
     def denied(self, outcome: Outcome) -> bool:
-        """Whether the answer stops the call, in the caller's own terms where it has some."""
+        """Return True if the answer stops the call, in the caller's own terms if it has any."""
         if self.dialect is None:
             return outcome.blocked
         reply = self.dialect.wire.answer(self.caller.event, outcome)
@@ -98,7 +98,7 @@ class Asked:
 def wrongly_answered(
     place: Place, dialect: str, caller: Caller, call: MadeCall, run: Callable[..., Ran] = run_cli
 ) -> str:
-    """What is wrong about the answer of the real `hookline hook`; empty if nothing is."""
+    """Return what is wrong about the answer of the real `hookline hook`; empty if nothing is."""
     assert caller.payload is not None
     arguments = call.at(str(place.home), str(place.project))
     raw, env = caller.payload(call.tool, arguments, str(place.project))

@@ -1,4 +1,4 @@
-"""The same acts, as each agent that Hookline speaks to makes them: with its own tools, arguments and payloads.
+"""List the same actions as each supported agent makes them: with its own tools, arguments and payloads.
 
 In arguments, `{home}` and `{project}` stand for the user's home and the project, which is below it.
 """
@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from hookline.tools import Tool, read, shell, write
+from hookline.actions import Tool, read, shell, write
+from tests.agents import AGENTS
 
 
 class Guard(Struct, frozen=True):
@@ -34,11 +35,11 @@ class MadeCall(Struct, frozen=True):
     arguments: Mapping[str, Any]
     guard: Guard
     denied: bool = True
-    #: The agent's own hooks are told the call as it is, and the guards here are not written for that.
+    #: The agent's own hooks get the call unchanged, and the guards here are not written for that.
     for_others: bool = False
 
     def at(self, home: str, project: str) -> dict[str, Any]:
-        """The arguments, with real places."""
+        """Return the arguments, with real paths."""
         return _filled(self.arguments, {"{home}": home, "{project}": project})
 
     def __str__(self) -> str:
@@ -208,6 +209,36 @@ _GEMINI = (
     *_write("write_file", "file_path", content="x"),
     *_one_write("replace", "file_path", instruction="x", old_string="a", new_string="b"),
 )
+_CURSOR = (
+    *_shell("Shell", "command"),
+    *_read("Read", "file_path"),
+    *_write("Write", "file_path", content="x"),
+)
+_COPILOT = (
+    *_shell("bash", "command", description="clean"),
+    *_read("view", "path"),
+    *_write("create", "path", file_text="x"),
+    *_one_write("edit", "path", old_str="a", new_str="b"),
+    *_one_write("str_replace_editor", "path", command="create", file_text="x", for_others=True),
+)
+_GROK = (
+    *_shell("run_terminal_command", "command", description="clean"),
+    *_read("read_file", "target_file"),
+    *_write("write_file", "file_path", content="x"),
+    *_one_write("search_replace", "file_path", old_string="a", new_string="b"),
+)
+_QWEN = (
+    *_shell("run_shell_command", "command", is_background=False),
+    *_read("read_file", "file_path"),
+    *_write("write_file", "file_path", content="x"),
+    *_one_write("edit", "file_path", old_string="a", new_string="b"),
+)
+_KIMI = (
+    *_shell("Bash", "command", timeout=60),
+    *_read("Read", "path", n_lines=10),
+    *_write("Write", "path", content="x"),
+    *_one_write("Edit", "path", old_string="a", new_string="b"),
+)
 _DECLARED = (
     *_shell("run_shell", "cmd"),
     *_read("open_file", "where"),
@@ -270,6 +301,32 @@ def _codewhale(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[b
     }
 
 
+def _cursor(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[bytes, dict[str, str]]:
+    return _json(
+        conversation_id="s-1", generation_id="g-1", hook_event_name="preToolUse", cursor_version="1.0.0",
+        workspace_roots=[project], cwd=project, tool_name=tool, tool_input=arguments, tool_use_id="t-1",
+    )  # fmt: skip
+
+
+def _copilot(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[bytes, dict[str, str]]:
+    return _json(
+        hook_event_name="preToolUse",
+        sessionId="s-1",
+        timestamp=1,
+        cwd=project,
+        toolName=tool,
+        toolArgs=arguments,
+    )
+
+
+def _grok(tool: str, arguments: Mapping[str, Any], project: str) -> tuple[bytes, dict[str, str]]:
+    return _json(
+        hookEventName="pre_tool_use", hook_event_name="PreToolUse", session_id="s-1", sessionId="s-1", cwd=project,
+        permission_mode="default", toolName=tool, tool_name=tool, toolInput=arguments, tool_input=arguments,
+        tool_use_id="t-1",
+    )  # fmt: skip
+
+
 def _json(**fields: Any) -> tuple[bytes, dict[str, str]]:
     return json.dumps(fields).encode(), {}
 
@@ -292,6 +349,11 @@ CALLERS: Mapping[str, Caller] = {
         Caller("docker-agent", "Docker Agent", _DOCKER, "docker-agent", "pre_tool_use", _docker),
         Caller("codex", "Codex", _CODEX, "codex", "PreToolUse", _codex),
         Caller("gemini-cli", "Gemini CLI", _GEMINI, "gemini-cli", "BeforeTool", _gemini),
+        Caller("cursor", "Cursor", _CURSOR, "cursor", "preToolUse", _cursor, ("claude-code",)),
+        Caller("copilot-cli", "Copilot CLI", _COPILOT, "copilot-cli", "preToolUse", _copilot),
+        Caller("grok", "Grok Build", _GROK, "grok", "PreToolUse", _grok),
+        Caller("qwen-code", "Qwen Code", _QWEN, "qwen-code", "PreToolUse", _claude),
+        Caller("kimi-code", "Kimi Code", _KIMI, "kimi-code", "PreToolUse", _claude),
         Caller(
             "native", "an agent that speaks Hookline's own format", _STANDARD, "native", "PreToolUse", _claude
         ),
@@ -301,21 +363,12 @@ CALLERS: Mapping[str, Caller] = {
     )
 }
 
-#: The file with the guards of each dialect, below its folder in guards/; scripts stand beside it or near it.
-FILES: Mapping[str, str] = {
-    "native": ".hookline/hooks.toml",
-    "claude-code": ".claude/settings.json",
-    "gen-code": ".gen/settings.json",
-    "codewhale": ".codewhale/hooks.toml",
-    "reasonix": ".reasonix/settings.json",
-    "docker-agent": "agent.yaml",
-    "codex": ".codex/hooks.json",
-    "gemini-cli": ".gemini/settings.json",
-}
+#: The file with the guards of each dialect, below its directory in guards/; scripts are beside it or near it.
+FILES: Mapping[str, str] = {name: agent.file for name, agent in AGENTS.items()}
 
 
 def calls_of(caller: Caller, dialect: str) -> tuple[MadeCall, ...]:
-    """The calls that the guards of a dialect are asked about."""
+    """Yield the calls that the guards of a dialect see."""
     return tuple(call for call in caller.calls if caller.dialect != dialect or not call.for_others)
 
 

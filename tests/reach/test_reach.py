@@ -1,4 +1,4 @@
-"""Three guards, each written once in the terms of every dialect, are asked about the calls of every agent."""
+"""Test three guards, each written once in every dialect, on the calls of every agent."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from hookline.dialects.registry import standard_dialects
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
 from tests.reach.asking import Asked, Place, install, wrongly_answered
 from tests.reach.calls import AGENT, CALLERS, FILES, GUARDS, OUTSIDE, SSH, Caller, MadeCall, sample
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +118,10 @@ def test_the_agent_is_stopped_by_guards_of_every_dialect(
 )
 def test_the_command_answers_with_guards_of_other_agents(dialect: str, name: str, tmp_path: Path) -> None:
     place, caller = Place(tmp_path, dialect), CALLERS[name]
-    vouch_for(place.home, place.project)
+    trust_all_of(place.home, place.project)
     wrong = [
-        told
+        received
         for each in sample(caller, dialect)[::3]
-        if (told := wrongly_answered(place, dialect, caller, each))
+        if (received := wrongly_answered(place, dialect, caller, each))
     ]
     assert wrong == []

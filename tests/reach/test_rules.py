@@ -1,4 +1,4 @@
-"""Guards that are rules hold whoever calls, with canonical names and with the caller's own."""
+"""Test guards that are rules in every agent, with canonical names and with the caller's own."""
 
 import asyncio
 from pathlib import Path
@@ -90,12 +90,14 @@ def test_of_many_rules_only_those_are_left_out_that_would_be_told_nothing(
         session.tools = standard_dialects()[caller.dialect].build().own_tools
     (lane,) = engine.store.lanes["PreToolUse"]
     calls = [(call.tool, call.at(str(tmp_path), str(tmp_path))) for call in caller.calls]
-    left_out = told = 0
+    left_out = received = 0
     for tool, arguments in [*calls, ("unheard_of", {"command": "rm -rf x", "path": "~/.ssh/id"})]:
         payload = ToolCall(tool_name=tool, tool_input=arguments)
         possible = set(session.possible_hooks(lane, payload))
-        concerned = {each for each in lane.hooks if session.told_call(each, PRE_TOOL_USE, payload).acts}
+        concerned = {
+            each for each in lane.hooks if session.translated_call(each, PRE_TOOL_USE, payload).actions
+        }
         assert concerned <= possible, (tool, arguments)
-        left_out, told = left_out + len(lane.hooks) - len(possible), told + len(concerned)
+        left_out, received = left_out + len(lane.hooks) - len(possible), received + len(concerned)
     assert left_out
-    assert told
+    assert received

@@ -1,6 +1,7 @@
 """Payload documents as the real wire writes them, and rows such as a host may add."""
 
 import dataclasses
+from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
@@ -8,16 +9,21 @@ from jsonschema import Draft202012Validator
 
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
-from hookline.events import EVENTS, EventSpec, May, event_table
-from hookline.extending import Call, Hook, Scene
+from hookline.events import Capability, EventSpec, event_table
+from hookline.extending import Hook, HookInvocation, SessionInfo
 
 
 class Checker:
     """A JSON Schema at work, proved to be one. (The types of jsonschema are only half there.)"""
 
     def __init__(self, schema: dict[str, Any]) -> None:
-        self._validator: Any = Draft202012Validator(schema)
-        self._validator.check_schema(schema)
+        self._schema = schema
+
+    @cached_property
+    def _validator(self) -> Any:
+        """Made when it is used: every test worker imports what holds one."""
+        Draft202012Validator.check_schema(self._schema)
+        return Draft202012Validator(self._schema)
 
     def mistakes(self, document: object) -> list[str]:
         return [error.message for error in self._validator.iter_errors(document)]
@@ -26,20 +32,20 @@ class Checker:
         return self._validator.is_valid(document)
 
 
-POLICIES = NativePolicies(EVENTS.values())
+POLICIES = NativePolicies()
 
-#: One with everything a scene can hold, one with nothing.
-BUSY = Scene(
+#: One with everything a session can hold, one with nothing.
+BUSY = SessionInfo(
     session_id="s", transcript_path="/t", cwd="/w", permission_mode="plan", model="m", prompt_id="p", turn=3,
     agent_id="a", agent_type="t", parent_agent_id="b", depth=1,
 )  # fmt: skip
-BARE = Scene()
+BARE = SessionInfo()
 
 
-def told(event: EventSpec[Any], payload: Any, scene: Scene) -> dict[str, Any]:
+def received(event: EventSpec[Any], payload: Any, info: SessionInfo) -> dict[str, Any]:
     wire = NativeWire()
     hook = Hook(name="h", event=event, policy=POLICIES.of(event), wire=wire, kind="command")
-    encoded = wire.encode(Call(hook=hook, event=event, payload=payload, scene=scene, timeout=1.0))
+    encoded = wire.encode(HookInvocation(hook=hook, event=event, payload=payload, info=info, timeout=1.0))
     return msgspec.json.decode(encoded.document)
 
 
@@ -78,12 +84,12 @@ class Odd:
 
 
 DEPLOYING = EventSpec(
-    "Deploying", Deployment, "before a deployment.", May.BLOCK | May.REWRITE | May.ANSWER,
+    "Deploying", Deployment, "before a deployment.", Capability.BLOCK | Capability.REWRITE | Capability.ANSWER,
     rewrites="parts", subject="stage", subjects=("test", "live"), answer="the ticket",
 )  # fmt: skip
-ROLLING_BACK = EventSpec("RollingBack", Rollback, "before a rollback.", May.CONTEXT, subject="stage")
-SIGNAL: EventSpec[dict[str, Any]] = EventSpec("Signal", dict, "when anything happens.", May.ENV)
-ODD = EventSpec("Odd", Odd, "now and then.", May.STOP)
+ROLLING_BACK = EventSpec("RollingBack", Rollback, "before a rollback.", Capability.CONTEXT, subject="stage")
+SIGNAL: EventSpec[dict[str, Any]] = EventSpec("Signal", dict, "when anything happens.", Capability.ENV)
+ODD = EventSpec("Odd", Odd, "now and then.", Capability.STOP)
 
 HOSTS = event_table((DEPLOYING, ROLLING_BACK, SIGNAL, ODD))
 HOST_PAYLOADS: dict[str, Any] = {

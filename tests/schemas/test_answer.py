@@ -5,11 +5,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookline.dialects.family.wire import UnreadableError
+from hookline.dialects.family.wire import UnreadableAnswerError
 from hookline.dialects.native import answers as answer
 from hookline.dialects.native.answers import read_answer
 from hookline.events import EVENTS, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec
-from hookline.model.outcome import GO_ON
+from hookline.model.outcome import PASS
 from hookline.schemas.answer import answer_schema
 from hookline.schemas.examples import example_answers
 from tests.every import every
@@ -29,10 +29,10 @@ def valid(event: EventSpec[Any], document: object) -> bool:
 
 
 def lost(event: EventSpec[Any], document: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of an answer is not read, or not obeyed, by the real reader."""
+    """Return what the real reader drops of an answer."""
     try:
         outcome, ignored = read_answer(document, event, POLICIES.of(event), "h")
-    except UnreadableError as error:
+    except UnreadableAnswerError as error:
         return (str(error),)
     return (*ignored, *outcome.clipped(event.may)[1])
 
@@ -124,9 +124,9 @@ def says_nothing(event: EventSpec[Any], document: Mapping[str, Any]) -> bool:
     """Read without complaint and without effect, such as a stopReason alone, or an empty text to drop."""
     try:
         outcome, ignored = read_answer(document, event, POLICIES.of(event), "h")
-    except UnreadableError:
+    except UnreadableAnswerError:
         return False
-    return not ignored and outcome.clipped(event.may)[0] == GO_ON and not outcome.clipped(event.may)[1]
+    return not ignored and outcome.clipped(event.may)[0] == PASS and not outcome.clipped(event.may)[1]
 
 
 @cache

@@ -9,13 +9,13 @@ from hookline.dialects.native import dialect
 from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.documents.document import read_document
 from hookline.events import EVENTS
-from hookline.extending import Layer, Place, Tools, standard_handlers
+from hookline.extending import ConfigPath, Layer, Tools, standard_handlers
 from hookline.handlers.agent import AgentRun, AgentTool
 from hookline.handlers.mcp_tool import McpReply
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
+from hookline.model.patterns import Patterns
 from hookline.model.policy import CAUSES
 from hookline.schemas.config import ENTRY_WORDS, REACTIONS, config_schema
+from hookline.shell import ShellReader
 from tests.every import every
 from tests.schemas.samples import HOSTS, Checker
 from tools.config_page import EXAMPLE
@@ -44,7 +44,7 @@ def complaints(config: object) -> list[str]:
     host = Host()
     tools = Tools(standard_handlers(completer=host, agent_runner=host, mcp=host), Patterns(), ShellReader())
     document = read_document(json.dumps(config), "json", "hooks.json")
-    reading = dialect().read([Layer(Place("hooks.json", "project"), document)], tools)
+    reading = dialect().read([Layer(ConfigPath("hooks.json", "project"), document)], tools)
     return [str(each) for each in reading.diagnostics if each.severity != "info"]
 
 

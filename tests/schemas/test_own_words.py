@@ -1,4 +1,4 @@
-"""Events in the words of their agents: what is said of them is done, by real hooks."""
+"""Test the descriptions of events in their agents' words, with real hooks."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from hookline import Engine, Outcome
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from hookline.extending import Dialect, DialectEvent, Run
 from hookline.model.wire import Parsed
-from hookline.schemas.own_words import OwnEvent, own_answer_schema, own_event, own_payload_schema
+from hookline.schemas.agent_event import OwnEvent, own_answer_schema, own_event, own_payload_schema
 from tests.schemas.samples import Checker
 
 AGENTS = [name for name in standard_dialects() if name != OWN_FORMAT]
@@ -39,7 +39,7 @@ EFFECTS: dict[str, Effect] = {
 
 
 class Trial:
-    """One event of an agent, with a hook that does as it is asked."""
+    """One event of an agent, with a hook that follows its instructions."""
 
     def __init__(self, agent: str, name: str) -> None:
         self.dialect: Dialect = standard_dialects()[agent].build()
@@ -52,7 +52,7 @@ class Trial:
         return self.dialect.wire.parse({**document, self.dialect.event_key: self.words.event})
 
     async def play(self, commands: Sequence[str]) -> list[tuple[Outcome, Run]]:
-        """What comes of each command, alone."""
+        """Return the result of each command, alone."""
         parsed, played, runs = self.parsed(), list[tuple[Outcome, Run]](), list[Run]()
         async with Engine() as engine:
             engine.journal.subscribe(runs.append)
@@ -60,7 +60,7 @@ class Trial:
                 hook = self.dialect.flag_hook(self.own, command)
                 engine.swap([replace(hook, matcher=None, condition=None, timeout=20.0)])
                 session = engine.session("s")
-                session.scene = replace(parsed.scene, cwd="/", project_dir="/")
+                session.info = replace(parsed.info, cwd="/", project_dir="/")
                 session.tools = self.dialect.own_tools
                 outcome = await session.dispatch(self.own.event, parsed.payload)
                 await engine.drain()
@@ -87,7 +87,7 @@ def test_each_answer_that_is_shown_does_what_it_is_shown_for(agent: str) -> None
             assert EFFECTS[answer.does](outcome), (name, answer, outcome)
             assert run.status in ("ok", "blocked"), (name, answer, run)
             tried += 1
-    assert tried >= 8
+    assert tried >= (4 if agent == "kimi-code" else 8)  # one that can only deny
 
 
 #: What each way to end is, as a command.
@@ -111,7 +111,7 @@ def test_each_way_to_end_means_what_is_said_of_it(agent: str) -> None:
         for ends, (outcome, run) in zip(ENDS, asyncio.run(trial.play(list(ENDS.values()))), strict=True):
             said = means.get(ends, means["any other exit"])
             assert outcome.blocked == said.startswith("blocks"), (name, ends, said, outcome)
-            assert run.passed_without_answer == ("is reported" in said), (name, ends, said, run)
+            assert run.failed_open == ("is reported" in said), (name, ends, said, run)
             assert bool(outcome.context) == ("goes to the model" in said) or outcome.blocked, (
                 name,
                 ends,
@@ -139,8 +139,8 @@ def test_what_a_hook_really_gets_fits_the_schema_and_the_list_of_keys(agent: str
         keys = {(key.name, key.where): key for key in trial.words.keys}
         if raw.strip():
             assert {key for key, where in keys if where == "stdin"} >= set(document), name
-        for (key, where), told in keys.items():
-            if told.always:
+        for (key, where), received in keys.items():
+            if received.always:
                 assert key in (document if where == "stdin" else environment), (name, key)
 
 

@@ -1,1 +1,1 @@
-"""What the agent knows, as a hook at every event of each format gets it."""
+"""Test that a hook at every event of each format gets what the agent knows."""

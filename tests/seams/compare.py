@@ -24,21 +24,21 @@ class Seam(Struct, frozen=True, kw_only=True):
     write: Callable[[Mapping[str, str]], str]
     #: By event: every field that the format's own tables have for it.
     documented: Mapping[str, frozenset[str]]
-    #: By event: what was known at the one that is looked at.
+    #: By event: what was known at the chosen one.
     wanted: Callable[[Played], Mapping[str, Wanted]]
     #: Events that no such session has.
     never: frozenset[str] = frozenset()
-    #: Which of several is looked at; the first, unless this says otherwise.
+    #: The index of the chosen event; the first by default.
     chosen: Mapping[str, Callable[[Dump], bool]] = {}
     #: What a hook got, as fields.
     fields: Callable[[Dump], Mapping[str, Any]] = lambda dump: dump.document
 
 
-def played(seam: Seam, kind: ModelKind, place: Path) -> Played:
-    dumps = place / "dumps"
+def played(seam: Seam, kind: ModelKind, directory: Path) -> Played:
+    dumps = directory / "dumps"
     dumps.mkdir()
     text = seam.write({event: dump_command(dumps, event) for event in seam.documented})
-    return play(place, kind, dialect=seam.dialect, config=seam.config, files={seam.config: text})
+    return play(directory, kind, dialect=seam.dialect, config=seam.config, files={seam.config: text})
 
 
 def problems(seam: Seam, session: Played) -> list[str]:
@@ -101,7 +101,7 @@ def holds(text: str) -> Callable[[str], bool]:
 
 
 def has(**fields: Any) -> Callable[[Dump], bool]:
-    """Whether a hook's document has these values."""
+    """Return True if a hook's document has these values."""
 
     def check(dump: Dump) -> bool:
         return all(dump.document.get(name) == value for name, value in fields.items())
@@ -110,7 +110,7 @@ def has(**fields: Any) -> Callable[[Dump], bool]:
 
 
 def known(counts: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is not known."""
+    """Drop unknown values."""
     return {name: value for name, value in counts.items() if value is not None}
 
 

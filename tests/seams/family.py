@@ -1,4 +1,4 @@
-"""What was known at each event by Hookline's own names, which several formats share."""
+"""Name what was known at each event by Hookline's own names, which several formats share."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -12,8 +12,8 @@ from tests.seams.compare import ABSENT, has, holds, is_count, or_absent
 
 
 def groups(commands: Mapping[str, str]) -> str:
-    # The matcher of FileChanged names the files to watch.
-    matchers = {"FileChanged": {"matcher": "made.txt"}}
+    # The matcher of FileChanged names the files to watch, that of ExecStart programs: this session starts none.
+    matchers = {"FileChanged": {"matcher": "made.txt"}, "ExecStart": {"matcher": "true"}}
     entries = {
         name: [{**matchers.get(name, {}), "hooks": [{"type": "command", "command": line}]}]
         for name, line in commands.items()
@@ -30,7 +30,7 @@ def _has_tools(names: list[str]) -> bool:
 
 
 def facts(session: s.Played) -> dict[str, dict[str, Any]]:
-    """By event, the payload fields of the one that `CHOSEN` names. What is not known is absent."""
+    """Return, by event, the payload fields of the one that `CHOSEN` names. Unknown fields are absent."""
     look, kind = s.SAID["look"], session.kind
     used = look.usage(kind)
     request = [{"role": "user", "text": s.FIRST}]
@@ -47,7 +47,7 @@ def facts(session: s.Played) -> dict[str, dict[str, Any]]:
 
     def call(name: str, category: Any = ABSENT) -> dict[str, Any]:
         tool, given = s.CALLS[name]
-        rest = {"tool_category": category, "mcp_server": ABSENT, "called_as": ABSENT}
+        rest = {"tool_category": category, "mcp_server": ABSENT, "original_call": ABSENT}
         return {"tool_name": tool, "tool_input": given, "tool_use_id": name, **rest}
 
     def total(*answers: str, conversation: str | None = None) -> Any:
@@ -148,7 +148,7 @@ def _call_is(name: str) -> Any:
     return chosen
 
 
-#: Which of several events of one name is looked at.
+#: The index of the chosen event, of several with one name.
 CHOSEN: Mapping[str, Any] = {
     "PreToolUse": _call_is("ok"),
     "PostToolUse": _call_is("ok"),
@@ -161,8 +161,8 @@ CHOSEN: Mapping[str, Any] = {
 ELSEWHERE = frozenset(
     {
         "AgentSwitched", "ConfigChange", "CwdChanged", "DirectoryAdded", "Elicitation", "ElicitationResult",
-        "InstructionsLoaded", "MaxIterations", "PostModelSwitch", "PreModelSwitch", "Setup", "TaskCompleted",
-        "TaskCreated", "TeammateIdle", "UserPromptExpansion", "WorktreeCreate", "WorktreeRemove",
+        "ExecStart", "InstructionsLoaded", "Interrupt", "MaxIterations", "PostModelSwitch", "PreModelSwitch", "Setup",
+        "TaskCompleted", "TaskCreated", "TeammateIdle", "UserPromptExpansion", "WorktreeCreate", "WorktreeRemove",
     }
 )  # fmt: skip
 

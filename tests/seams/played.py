@@ -9,9 +9,9 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.agent.hooks import Fired
-from hookline.agent.models.port import Request, RequestLog
-from hookline.agent.ports import Question, Reply
+from hookline.agent.hooks import FiredEvent
+from hookline.agent.models.port import CompletionRequest, RequestLog
+from hookline.agent.ports import PermissionPrompt, PermissionReply
 from hookline.model.messages import Assistant, ToolResult
 from hookline.model.usage import Usage
 from tests.agent.dialect_session import DialectSession
@@ -79,7 +79,7 @@ SAID = {
 
 
 def used(kind: ModelKind, *answers: str) -> Usage:
-    """What these answers have used."""
+    """The tokens that these answers have used."""
     total = Usage()
     for name in answers:
         total += SAID[name].usage(kind)
@@ -92,7 +92,7 @@ ALL = (*BEFORE_COMPACTION, "summary")
 
 
 class Dump(Struct, frozen=True):
-    """What one hook got."""
+    """The payload of one hook."""
 
     event: str
     stdin: bytes
@@ -111,8 +111,8 @@ class Played(Struct, frozen=True, kw_only=True):
     session_id: str
     transcript: str
     dumps: Sequence[Dump]
-    fired: Sequence[Fired]
-    requests: Sequence[Request]
+    fired: Sequence[FiredEvent]
+    requests: Sequence[CompletionRequest]
 
     def of(self, event: str) -> list[Dump]:
         return [dump for dump in self.dumps if dump.event == event]
@@ -129,14 +129,14 @@ class Played(Struct, frozen=True, kw_only=True):
         return str(file)
 
     def result(self, call: str) -> str:
-        """What the model was given for a call."""
+        """Return what the model got for a call."""
         for request in self.requests:
             for message in request.messages:
                 if isinstance(message, ToolResult) and message.tool_use_id == call:
                     return message.text
         raise LookupError(call)
 
-    def request_with(self, text: str) -> Request:
+    def request_with(self, text: str) -> CompletionRequest:
         """The request that was answered with a text."""
         for request, later in zip(self.requests, self.requests[1:], strict=False):
             last = next((m for m in reversed(later.messages) if isinstance(m, Assistant)), None)
@@ -145,9 +145,9 @@ class Played(Struct, frozen=True, kw_only=True):
         raise LookupError(text)
 
 
-def dump_command(place: Path, event: str) -> str:
+def dump_command(directory: Path, event: str) -> str:
     # Its stdin, a NUL, and its environment, in a file that is there when it is whole.
-    file = f"{place}/{event}.$$"
+    file = f"{directory}/{event}.$$"
     return f"{{ cat; printf '\\0'; env -0; }} > {file}.part && mv {file}.part {file}.dump"
 
 
@@ -185,20 +185,20 @@ def _replies() -> list[Any]:
     return [*found, error(429, {"error": {"message": ERROR}})]
 
 
-def play(place: Path, kind: ModelKind, *, dialect: str, config: str, files: Mapping[str, str]) -> Played:
+def play(directory: Path, kind: ModelKind, *, dialect: str, config: str, files: Mapping[str, str]) -> Played:
     """Play the session; `files` hold the hooks."""
-    return asyncio.run(_play(place, kind, dialect=dialect, config=config, files=files))
+    return asyncio.run(_play(directory, kind, dialect=dialect, config=config, files=files))
 
 
 async def _play(
-    place: Path, kind: ModelKind, *, dialect: str, config: str, files: Mapping[str, str]
+    directory: Path, kind: ModelKind, *, dialect: str, config: str, files: Mapping[str, str]
 ) -> Played:
     if kind == "scripted":
-        return await _session(place, kind, None, dialect=dialect, config=config, files=files)
+        return await _session(directory, kind, None, dialect=dialect, config=config, files=files)
     async with Loopback(*_replies()) as server:
         port = RequestLog(port_to(CHAT, server))
         try:
-            return await _session(place, kind, port, dialect=dialect, config=config, files=files)
+            return await _session(directory, kind, port, dialect=dialect, config=config, files=files)
         finally:
             await port.close()
 
@@ -206,14 +206,18 @@ async def _play(
 class _User:
     """Allows one file and refuses the other, in whichever order the questions come."""
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: PermissionPrompt) -> PermissionReply:
         allowed = str(question.tool_input.get("file_path", "")).endswith("made.txt")
-        return Reply(allow=True) if allowed else Reply(allow=False, message=REFUSAL, go_on=True)
+        return (
+            PermissionReply(allow=True)
+            if allowed
+            else PermissionReply(allow=False, message=REFUSAL, go_on=True)
+        )
 
 
-async def _session(place: Path, kind: ModelKind, port: RequestLog | None, **session: Any) -> Played:
+async def _session(directory: Path, kind: ModelKind, port: RequestLog | None, **session: Any) -> Played:
     script = _script() if kind == "scripted" else []
-    scripted = DialectSession(place, script, allow=("Bash", "Agent"), asker=_User(), **session)
+    scripted = DialectSession(directory, script, allow=("Bash", "Agent"), asker=_User(), **session)
     if port is not None:
         scripted.model = cast("Any", port)
     async with scripted:
@@ -224,7 +228,7 @@ async def _session(place: Path, kind: ModelKind, port: RequestLog | None, **sess
         await scripted.play(SECOND)
         await scripted.play("/compact")
         await scripted.play(THIRD)
-        session_id, transcript = agent.hooks.scene.session_id, agent.conversation.records.path
+        session_id, transcript = agent.hooks.info.session_id, agent.conversation.records.path
         await scripted.ready.end()
         assert scripted.engine is not None
         assert await scripted.engine.drain(60)
@@ -233,15 +237,15 @@ async def _session(place: Path, kind: ModelKind, port: RequestLog | None, **sess
         project=scripted.project,
         session_id=session_id,
         transcript=transcript,
-        dumps=_dumps(place / "dumps"),
+        dumps=_dumps(directory / "dumps"),
         fired=tuple(scripted.log.fired),
         requests=tuple(scripted.model.requests),
     )
 
 
-def _dumps(place: Path) -> list[Dump]:
+def _dumps(directory: Path) -> list[Dump]:
     found: list[Dump] = []
-    for file in sorted(place.glob("*.dump"), key=lambda each: each.stat().st_mtime_ns):
+    for file in sorted(directory.glob("*.dump"), key=lambda each: each.stat().st_mtime_ns):
         stdin, _, env = file.read_bytes().partition(b"\0")
         pairs = (line.partition("=") for line in env.decode("utf-8", "replace").split("\0") if line)
         found.append(Dump(file.name.partition(".")[0], stdin, {name: value for name, _, value in pairs}))

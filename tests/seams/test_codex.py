@@ -26,7 +26,26 @@ def _shared(event: str) -> tuple[str, ...]:
 
 
 def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
-    known, project = facts(session), session.project
+    project = session.project
+    used = s.SAID["look"].usage(session.kind)
+    counts = {
+        "input_tokens": used.input_tokens,
+        "cached_input_tokens": used.cache_read_tokens,
+        "cache_write_input_tokens": used.cache_write_tokens,
+        "output_tokens": used.output_tokens,
+        "reasoning_output_tokens": used.reasoning_tokens,
+    }
+    asked: dict[str, Any] = {
+        "status": "completed",
+        "error": None,
+        "token_usage": {**counts, "total_tokens": used.total_tokens},
+    }
+    known: dict[str, Any] = {
+        **facts(session),
+        "Interrupt": {},
+        "PreModelRequest": {},
+        "PostModelRequest": asked,
+    }
     shared: dict[str, Any] = {
         "session_id": session.session_id,
         "transcript_path": session.transcript,
@@ -51,6 +70,7 @@ SEAM = Seam(
     write=groups,
     documented={name: frozenset((*_shared(name), *row.sends)) for name, row in ROWS.items()},
     wanted=_wanted,
+    never=frozenset({"Interrupt"}),
     chosen=CHOSEN,
 )
 

@@ -137,7 +137,7 @@ print(json.dumps({"hookSpecificOutput": {"llm_request": {"messages": request["me
 
 
 def test_messages_that_a_hook_edits_are_what_the_model_gets(tmp_path: Path) -> None:
-    """Calls and results, which it is not told of, stay."""
+    """Calls and results, which it does not get, stay."""
     (script := tmp_path / "edit.py").write_text(_EDIT)
     text = SEAM.write({"BeforeModel": f"python3 {script}"})
     session = s.play(

@@ -25,7 +25,7 @@ def _fields(dump: s.Dump) -> dict[str, Any]:
     return {**dump.document, **{name: dump.env[name] for name in _VARIABLES if name in dump.env}}
 
 
-def _scene(session: s.Played, event: str) -> dict[str, Any]:
+def _info(session: s.Played, event: str) -> dict[str, Any]:
     project, sub = str(session.project), event.startswith("Subagent")
     started = event == "SessionStart"
     return {
@@ -46,7 +46,7 @@ def _scene(session: s.Played, event: str) -> dict[str, Any]:
 
 
 def _wanted(session: s.Played) -> dict[str, dict[str, Any]]:
-    return {event: {**_scene(session, event), **fields} for event, fields in facts(session).items()}
+    return {event: {**_info(session, event), **fields} for event, fields in facts(session).items()}
 
 
 SEAM = Seam(

@@ -1,4 +1,4 @@
-"""A collector on loopback: it takes what is sent by OTLP over http, and reads it as the protocol says."""
+"""Run a collector on loopback: it receives OTLP over http, and reads it as the protocol says."""
 
 import contextlib
 import threading

@@ -1,4 +1,4 @@
-"""What a host with OpenTelemetry gets: spans under its own, metrics, and no text unless it asks for it."""
+"""Test what a host with OpenTelemetry gets: spans under its own, metrics, and no text by default."""
 
 import asyncio
 import json
@@ -82,12 +82,12 @@ def test_spans_of_a_dispatch_are_under_that_of_the_host(watched: Watched) -> Non
     watched.engine.add(PRE_TOOL_USE, guard, name="guard")
     watched.engine.add(PRE_TOOL_USE, "exit 0", name="audit", waiting="async")
 
-    async def scene() -> None:
+    async def info() -> None:
         with watched.tracers.get_tracer("host").start_as_current_span("turn"):
             await watched.dispatch()
         await watched.engine.close()
 
-    finished(scene())
+    finished(info())
     spans = watched.spans
     assert {*spans} == {
         "turn", "hookline.dispatch PreToolUse", "hookline.hook guard", "hookline.hook audit", "of the hook itself",
@@ -114,14 +114,14 @@ def test_metrics_count_runs_verdicts_and_open_passes(watched: Watched) -> None:
     watched.engine.add(PRE_TOOL_USE, refuse, name="guard")
     watched.engine.add(PRE_TOOL_USE, crash, name="broken", on_failure="open")
 
-    async def scene() -> None:
+    async def info() -> None:
         for _ in range(3):
             await watched.dispatch()
         # No hook, no span and no count.
         await watched.dispatch(USER_PROMPT_SUBMIT, Prompt(prompt="hi"))
         await watched.engine.close()
 
-    finished(scene())
+    finished(info())
     by_hook = {
         "hookline.hook.type": "function",
         "hookline.hook.dialect": "native",
@@ -148,11 +148,11 @@ def test_no_text_is_sent_unless_it_is_asked_for_and_never_a_secret() -> None:
         token = "ghp_" + "a1B2" * 9
         call = ToolCall(tool_name="Bash", tool_input={"command": f"echo hunter2 {token}"})
 
-        async def scene(watched: Watched = watched, call: ToolCall = call) -> None:
+        async def info(watched: Watched = watched, call: ToolCall = call) -> None:
             await watched.dispatch(PRE_TOOL_USE, call)
             await watched.engine.close()
 
-        finished(scene())
+        finished(info())
         sent = "".join(span.to_json() for span in watched.exporter.get_finished_spans())
         found = [word for word in ("echo hunter2", "hunter2-reason", "hunter2-crash") if word in sent]
         assert len(found) == (3 if content else 0), found
@@ -166,7 +166,7 @@ def test_no_text_is_sent_unless_it_is_asked_for_and_never_a_secret() -> None:
 
 
 def test_a_server_that_http_hooks_ask_goes_on_with_the_trace(watched: Watched, tmp_path: Path) -> None:
-    async def scene() -> None:
+    async def info() -> None:
         async with serving() as server:
             file = tmp_path / "hooks.json"
             entry = {"type": "http", "url": server.url, "name": "asked"}
@@ -179,7 +179,7 @@ def test_a_server_that_http_hooks_ask_goes_on_with_the_trace(watched: Watched, t
             assert sent == f"00-{context.trace_id:032x}-{context.span_id:016x}-{int(context.trace_flags):02x}"
             await watched.engine.close()
 
-    finished(scene())
+    finished(info())
     # And the other side: what a caller sent is the parent of what happens here.
     other = Watched()
     other.engine.add(PRE_TOOL_USE, refuse)
@@ -218,7 +218,7 @@ class Broken:
 
 @pytest.mark.parametrize("where", ["began", "ran", "end", "closed"])
 def test_an_observer_that_breaks_changes_nothing_and_is_named_once(where: str) -> None:
-    async def scene() -> tuple[str, ...]:
+    async def info() -> tuple[str, ...]:
         engine = Engine(observer=Broken(where))
         engine.add(PRE_TOOL_USE, refuse)
         for _ in range(3):
@@ -227,7 +227,7 @@ def test_an_observer_that_breaks_changes_nothing_and_is_named_once(where: str) -
         await engine.close()
         return engine.journal.problems
 
-    assert sum("the observer broke" in each for each in finished(scene())) == 1
+    assert sum("the observer broke" in each for each in finished(info())) == 1
 
 
 def test_names_of_the_conventions_are_spelled_as_they_are() -> None:

@@ -34,8 +34,8 @@ agents:
 """
 
 
-def write(folder: Path, name: str, text: str) -> Path:
-    file = folder / name
+def write(directory: Path, name: str, text: str) -> Path:
+    file = directory / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     return file

@@ -1,4 +1,4 @@
-"""What a test of hooks can do: load them from files of any agent, fire events, and see what became of each."""
+"""Test what a test of hooks can do: load them from files of any agent, fire events, and see each result."""
 
 import asyncio
 import os
@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from hookline import Engine, Outcome, ask, context, deny, rewrite
+from hookline.actions import shell
 from hookline.engine.make_hook import OnFailure
 from hookline.events import (
     POST_TOOL_USE,
     PRE_TOOL_USE,
     STOP,
     USER_PROMPT_SUBMIT,
+    Capability,
     EventSpec,
-    May,
     Prompt,
     ToolCall,
     TurnAnswer,
@@ -27,7 +28,6 @@ from hookline.model.outcome import Halt
 from hookline.model.policy import CAUSES, Cause
 from hookline.testing import AsyncHooks, Hooks, recorded
 from hookline.testing.project import find_project, loader_for
-from hookline.tools import shell
 from tests.testing.projects import DOCKER, GROUPED, NATIVE, write
 from tests.waiting import wait_until, waits_for
 
@@ -37,10 +37,10 @@ REASON = "force pushes rewrite history"
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty project, which is the working directory."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
+    directory = tmp_path / "project"
+    directory.mkdir()
+    monkeypatch.chdir(directory)
+    return directory
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_a_path_may_be_relative_to_the_root(project: Path, monkeypatch: pytest.M
     monkeypatch.chdir(project / "tests")
     with Hooks(root=project) as hooks:
         hooks.load(".claude/settings.json")
-        assert hooks.session.scene.cwd == str(project)
+        assert hooks.session.info.cwd == str(project)
 
 
 def test_files_of_several_agents_run_in_their_usual_order(kit: Hooks, project: Path) -> None:
@@ -276,14 +276,14 @@ def test_a_result_shows_itself_in_a_line(kit: Hooks) -> None:
 
 
 def test_an_engine_is_tested_as_it_is_and_stays_open(kit: Hooks) -> None:
-    deployed = EventSpec("Deployed", Prompt, "after a deployment.", May.BLOCK)
-    engine = Engine(tools={"run": shell("script")}, rows=[deployed])
+    deployed = EventSpec("Deployed", Prompt, "after a deployment.", Capability.BLOCK)
+    engine = Engine(tools={"run": shell("script")}, events=[deployed])
     engine.add(PRE_TOOL_USE, "echo no >&2; exit 2", "Bash", name="guard")
     engine.add(deployed, lambda _: deny("not today"))
     kit.use(engine)
     assert kit.tool("run", script="ls").denied == "no"
     assert kit.event("Deployed", prompt="x").denied == "not today"
-    with pytest.raises(RuntimeError, match="there are hooks already"):
+    with pytest.raises(RuntimeError, match="hooks are loaded already"):
         kit.use(engine)
     kit.close()
     assert not engine.closed
@@ -312,7 +312,7 @@ def test_a_name_of_any_agent_is_known(kit: Hooks) -> None:
 
 
 def test_the_scene_may_be_said_with_an_event(kit: Hooks) -> None:
-    kit.add(STOP, lambda _, scene: deny(scene.permission_mode))
+    kit.add(STOP, lambda _, info: deny(info.permission_mode))
     assert kit.event("Stop", permission_mode="plan").denied == "plan"
     assert kit.event("Stop").denied == "default"
 
@@ -529,7 +529,7 @@ def test_what_was_recorded_can_be_fired(kit: Hooks, project: Path) -> None:
 
 
 def test_what_was_recorded_happened_in_the_project_of_the_test(kit: Hooks, project: Path) -> None:
-    kit.add(PRE_TOOL_USE, lambda call, scene: deny(f"{call.tool_input.get('file_path')} {scene.cwd}"))
+    kit.add(PRE_TOOL_USE, lambda call, info: deny(f"{call.tool_input.get('file_path')} {info.cwd}"))
     read = next(each for each in recorded("claude-code", "PreToolUse") if each.name == "PreToolUse.Read")
     assert kit.event(read).denied == f"{project}/sub/a.txt {project}"
 

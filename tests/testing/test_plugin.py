@@ -107,7 +107,7 @@ def test_a_failing_assertion_shows_what_became_of_each_hook(user: pytest.Pyteste
             "      stderr:",
             "        force pushes rewrite history",
             "  audit  .hookline/hooks.toml:9",
-            "    ran, crashed, which let it pass without an answer, exit code 3, * ms",
+            "    ran, crashed, so it failed open, exit code 3, * ms",
             "        lost",
             "  reader  .hookline/hooks.toml:16",
             "    did not run",
@@ -172,7 +172,7 @@ def test_a_run_that_does_not_use_it_loads_nothing_of_it(user: pytest.Pytester) -
 
 
 def test_the_entry_point_is_that_of_this_package() -> None:
-    """Where it is missing: `pip install -e .` again."""
+    """If it is missing: `pip install -e .` again."""
     from importlib.metadata import entry_points
 
     [found] = [each for each in entry_points(group="pytest11") if each.name == "hookline"]

@@ -1,4 +1,4 @@
-"""A script that somebody exchanges all the time, while hooks that name it start: how often do the wrong bytes run?"""
+"""Exchange a script all the time, while hooks that name it start: how often do the wrong bytes run?"""
 
 import asyncio
 import subprocess
@@ -33,9 +33,9 @@ def one_hook(**fields: Any) -> Sample:
     return Sample("native", SAMPLES[0].files[:1], document, SAMPLES[0].render)
 
 
-def flipped_runs(place: Path, sample: Sample, count: int) -> Counter[str]:
+def flipped_runs(directory: Path, sample: Sample, count: int) -> Counter[str]:
     """So many runs of the hook: how often the trusted bytes ran, others did, and it was refused."""
-    project = TrustedProject(place, sample)
+    project = TrustedProject(directory, sample)
 
     async def main() -> Counter[str]:
         engine, statuses = project.engine(), Counter[str]()

@@ -1,4 +1,4 @@
-"""What trust makes of entries that change, come and go while it is in use."""
+"""Test trust while entries change, come and go."""
 
 import os
 import time
@@ -9,18 +9,18 @@ import pytest
 from hookline import Engine
 from hookline.handlers.specs import CommandSpec
 from hookline.model.hook import Hook
-from hookline.model.scene import Scene
-from hookline.trust.trust import Options, Trust
+from hookline.model.session_info import SessionInfo
+from hookline.trust.trust import Trust, TrustOptions
 
 
 class Project:
-    """A project with native hooks, and the store of a home of its own."""
+    """Make a project with native hooks, and the store of a new home."""
 
-    def __init__(self, place: Path) -> None:
-        self.root = place / "project"
+    def __init__(self, directory: Path) -> None:
+        self.root = directory / "project"
         (self.root / ".hookline").mkdir(parents=True)
         self.engine = Engine()
-        self.trust = self.engine.trust_in(str(self.root), Options())
+        self.trust = self.engine.trust_in(str(self.root), TrustOptions())
 
     def load(self, *commands: str) -> dict[str, str]:
         """The state of each hook."""
@@ -51,7 +51,7 @@ def test_another_command_in_the_place_of_a_trusted_one_is_not_trusted(project: P
     assert project.load("echo good") == {"echo good": "trusted"}
     assert project.load("echo evil") == {"echo evil": "modified"}
     (hook,) = project.engine.hooks
-    assert not project.trust.admit(hook, Scene(cwd=str(project.root))).admitted
+    assert not project.trust.admit(hook, SessionInfo(cwd=str(project.root))).admitted
 
 
 def test_trusting_a_new_hook_does_not_forget_one_that_is_still_there(project: Project) -> None:
@@ -66,26 +66,26 @@ def test_trusting_a_new_hook_does_not_forget_one_that_is_still_there(project: Pr
 
 def test_a_variable_that_means_another_directory_runs_no_other_script(project: Project) -> None:
     """Hooks get the project's directory in a variable: where that is another one, so are the scripts."""
-    for folder, text in ((project.root, "good"), (project.root / "sub", "evil")):
-        (folder / "hooks").mkdir(parents=True)
-        (folder / "hooks/guard.sh").write_text(text)
+    for directory, text in ((project.root, "good"), (project.root / "sub", "evil")):
+        (directory / "hooks").mkdir(parents=True)
+        (directory / "hooks/guard.sh").write_text(text)
     command = "$HOOKLINE_PROJECT_DIR/hooks/guard.sh"
     project.load(command)
     project.accept(command)
     (hook,) = project.engine.hooks
     root, sub = str(project.root), str(project.root / "sub")
-    for scene, admitted in (
-        (Scene(cwd=root, project_dir=root), True),
-        (Scene(cwd=sub, project_dir=root), True),
-        (Scene(cwd=root, project_dir=sub), False),
-        (Scene(cwd=sub), False),
-        (Scene(cwd=root, project_dir=root), True),
+    for info, admitted in (
+        (SessionInfo(cwd=root, project_dir=root), True),
+        (SessionInfo(cwd=sub, project_dir=root), True),
+        (SessionInfo(cwd=root, project_dir=sub), False),
+        (SessionInfo(cwd=sub), False),
+        (SessionInfo(cwd=root, project_dir=root), True),
     ):
-        assert project.trust.admit(hook, scene).admitted is admitted, scene
+        assert project.trust.admit(hook, info).admitted is admitted, info
 
 
 def test_a_trusted_file_is_not_trusted_by_another_name(project: Project) -> None:
-    """What was trusted as data of a script must not become the script in another directory."""
+    """A file that was trusted as data of a script must not become the script in another directory."""
     (project.root / "guard.sh").write_text("good")
     (project.root / "data.txt").write_text("evil as a script")
     project.load("sh guard.sh data.txt")
@@ -93,7 +93,7 @@ def test_a_trusted_file_is_not_trusted_by_another_name(project: Project) -> None
     (project.root / "sub").mkdir()
     (project.root / "sub/guard.sh").write_text("evil as a script")
     (hook,) = project.engine.hooks
-    assert not project.trust.admit(hook, Scene(cwd=str(project.root / "sub"))).admitted
+    assert not project.trust.admit(hook, SessionInfo(cwd=str(project.root / "sub"))).admitted
 
 
 def test_a_pattern_that_means_the_same_files_elsewhere_runs_there(project: Project) -> None:
@@ -106,16 +106,16 @@ def test_a_pattern_that_means_the_same_files_elsewhere_runs_there(project: Proje
     project.accept(command)
     (hook,) = project.engine.hooks
     root, sub = str(project.root), str(project.root / "hooks/sub")
-    assert project.trust.admit(hook, Scene(cwd=sub, project_dir=root)).admitted
+    assert project.trust.admit(hook, SessionInfo(cwd=sub, project_dir=root)).admitted
     (project.root / "hooks/sub/hooks").mkdir()
     (project.root / "hooks/sub/hooks/d.sh").write_text("evil")
-    assert not project.trust.admit(hook, Scene(cwd=sub, project_dir=sub)).admitted
+    assert not project.trust.admit(hook, SessionInfo(cwd=sub, project_dir=sub)).admitted
 
 
 def test_two_files_that_are_shown_alike_are_both_covered(project: Project, tmp_path: Path) -> None:
-    for folder in (tmp_path / "home", project.root / "~"):
-        folder.mkdir(exist_ok=True)
-        (folder / "guard.sh").write_text("good")
+    for directory in (tmp_path / "home", project.root / "~"):
+        directory.mkdir(exist_ok=True)
+        (directory / "guard.sh").write_text("good")
     command = "sh ./~/guard.sh && sh ~/guard.sh"
     for changed in (tmp_path / "home", project.root / "~"):
         project.load(command)
@@ -165,7 +165,7 @@ def test_a_variable_of_an_entry_that_is_filled_in_late_may_name_a_script(
         f"agents: {{root: {{hooks: {{session_start: [{entry}]}}}}}}\n"
     )
     engine = Engine()
-    trust = engine.trust_in(str(script.parent), Options())
+    trust = engine.trust_in(str(script.parent), TrustOptions())
     engine.use(engine.loader.directory(str(script.parent), ["docker-agent"], trust=trust))
     (hook,) = engine.hooks
     assert list(trust.item(hook).files) == ["guard.sh"]
@@ -182,7 +182,7 @@ def test_an_entry_with_half_a_character_can_be_trusted_and_breaks_nothing(
         '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "\\ud800 x"}]}]}}'
     )
     engine = Engine()
-    trust = engine.trust_in(str(tmp_path / "project"), Options())
+    trust = engine.trust_in(str(tmp_path / "project"), TrustOptions())
     engine.use(engine.loader.directory(str(tmp_path / "project"), ["claude-code"], trust=trust))
     (hook,) = engine.hooks
     assert trust.status(hook).state == "untrusted"
@@ -216,8 +216,8 @@ def test_a_guard_whose_script_changes_while_it_is_in_force_asks(project: Project
     script.write_text("exit 0")
     project.load("sh check.sh")
     (hook,) = project.engine.hooks
-    here = Scene(cwd=str(project.root))
-    assert project.trust.admit(hook, here).instead.votes == ()  # it was never in force
+    here = SessionInfo(cwd=str(project.root))
+    assert project.trust.admit(hook, here).instead.votes == ()  # it was never active
     project.accept("sh check.sh")
     assert project.load("sh check.sh") == {"sh check.sh": "trusted"}
     (hook,) = project.engine.hooks
@@ -228,7 +228,7 @@ def test_a_guard_whose_script_changes_while_it_is_in_force_asks(project: Project
     assert "check.sh changed since you trusted it" in refused.instead.votes[0].reason
     elsewhere = Project.__new__(Project)  # `hookline trust` in another terminal
     elsewhere.root, elsewhere.engine = project.root, Engine()
-    elsewhere.trust = elsewhere.engine.trust_in(str(project.root), Options())
+    elsewhere.trust = elsewhere.engine.trust_in(str(project.root), TrustOptions())
     elsewhere.load("sh check.sh")
     elsewhere.accept("sh check.sh")
     assert project.trust.admit(hook, here).admitted
@@ -241,6 +241,6 @@ def test_a_guard_whose_name_means_another_file_elsewhere_asks_there(project: Pro
     (project.root / "sub").mkdir()
     (project.root / "sub/check.sh").write_text("touch ran")
     (hook,) = project.engine.hooks
-    refused = project.trust.admit(hook, Scene(cwd=str(project.root / "sub")))
+    refused = project.trust.admit(hook, SessionInfo(cwd=str(project.root / "sub")))
     assert not refused.admitted
     assert [vote.kind for vote in refused.instead.votes] == ["ask"]

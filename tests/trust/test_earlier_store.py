@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.trust.trust import Trust
 
 _HOOKS = (
@@ -53,7 +53,7 @@ def _trust(project: Path) -> tuple[str, bool]:
     env = {"HOME": str(project.parent / "home")}
     trust = Trust(str(project), env)
     (hook,) = Engine(env=env).loader.directory(str(project), ["native"], trust=trust).hooks
-    return trust.status(hook).state, trust.admit(hook, Scene(cwd=str(project))).admitted
+    return trust.status(hook).state, trust.admit(hook, SessionInfo(cwd=str(project))).admitted
 
 
 def test_a_hook_that_was_trusted_then_is_trusted(project: Path) -> None:

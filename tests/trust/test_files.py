@@ -1,4 +1,4 @@
-"""Which files of a command are covered by trust, and when a change of one is noticed."""
+"""Test which files of a command are covered by trust, and when a change of one is noticed."""
 
 import os
 import time
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hookline.handlers.specs import CommandSpec
+from hookline.trust.command_paths import CommandPaths, as_line
 from hookline.trust.files import MOST_BYTES, FileFinder, FileSnapshot, sealed_files
-from hookline.trust.names import CommandPaths, as_line
 
 ODD = ("~/guard.sh", "$PROJECT/odd.sh", "{a,b}.sh", 'a"b.sh', "a'b.sh", r"a\b.sh", "a'\"b.sh", "-odd.sh")
 
@@ -27,7 +27,11 @@ def root(tmp_path: Path) -> Path:
 def look(root: Path, *lines: str, finder: FileFinder | None = None) -> FileSnapshot:
     variables = {"PROJECT": str(root), "HOME": str(root / "home"), "PWD": str(root)}
     places = CommandPaths(str(root), str(root / "home"), variables)
-    return (finder or FileFinder(str(root))).look(lines, places)
+    finder = finder or FileFinder(str(root))
+    found = finder.look(lines, places)
+    quick = finder.look_at_words(lines[0], str(root)) if len(lines) == 1 else None
+    assert quick is None or (quick.files, quick.seen) == (found.files, found.seen)
+    return found
 
 
 def names(root: Path, found: FileSnapshot) -> list[str]:

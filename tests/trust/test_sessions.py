@@ -1,4 +1,4 @@
-"""What is remembered of a session, and what happens to files that nobody should have written."""
+"""Test what is remembered of a session, and what happens to files that others wrote."""
 
 import os
 import stat
@@ -12,15 +12,15 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.trust.sessions import Guard, SessionRecord, Sessions, guards_of
+from hookline.trust.sessions import KnownGuard, SeenSession, SessionStore, guards_of
 from hookline.trust.trust import Trust
 
-RECORD = SessionRecord(
+RECORD = SeenSession(
     dialect="claude-code",
     session="s-1",
     directory="/project/sub",
     root="/project",
-    guards={"1": Guard("PreToolUse", "a (x:1)"), "2": Guard("PreToolUse", "b (x:2)")},
+    guards={"1": KnownGuard("PreToolUse", "a (x:1)"), "2": KnownGuard("PreToolUse", "b (x:2)")},
     told=("a line",),
 )
 
@@ -32,15 +32,15 @@ def file_of(home: Path) -> Path:
     return found
 
 
-def ids(record: SessionRecord) -> SessionRecord:
-    return SessionRecord(dialect=record.dialect, session=record.session, files=record.files)
+def ids(record: SeenSession) -> SeenSession:
+    return SeenSession(dialect=record.dialect, session=record.session, files=record.files)
 
 
 def test_a_session_is_known_by_agent_and_id(tmp_path: Path) -> None:
-    sessions = Sessions(str(tmp_path))
+    sessions = SessionStore(str(tmp_path))
     assert sessions.recall(ids(RECORD)) is None
     assert sessions.keep(RECORD)
-    assert Sessions(str(tmp_path)).recall(ids(RECORD)) == RECORD
+    assert SessionStore(str(tmp_path)).recall(ids(RECORD)) == RECORD
     for other in ({"session": "s-2"}, {"dialect": "native"}, {"files": ("a.toml",)}):
         assert sessions.recall(replace(ids(RECORD), **other)) is None
     assert sessions.problems == []
@@ -50,7 +50,7 @@ def test_only_the_user_can_read_it_and_no_variable_moves_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "moved"))
-    Sessions(str(tmp_path)).keep(replace(RECORD, session="../../s-1\0" + "x" * 10_000))
+    SessionStore(str(tmp_path)).keep(replace(RECORD, session="../../s-1\0" + "x" * 10_000))
     file = file_of(tmp_path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -94,7 +94,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a fifo": (to_fifo, "it is not a file"),
     "a directory": (to_directory, "Is a directory"),
     "a link": (to_link, "symbolic link"),
-    "below a link": (to_link_folder, "its folder cannot be used: it is a symbolic link"),
+    "below a link": (to_link_folder, "it is a symbolic link; check its owner and mode"),
     "writable by all": (lambda file: file.chmod(0o666), "other users can write it"),
     "below a folder for all": (lambda file: file.parent.chmod(0o777), "other users can write it"),
 }  # fmt: skip
@@ -104,18 +104,18 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_a_file_that_cannot_be_trusted_is_not_used(
     tmp_path: Path, damage: Callable[[Path], object], why: str
 ) -> None:
-    Sessions(str(tmp_path)).keep(RECORD)
+    SessionStore(str(tmp_path)).keep(RECORD)
     file = file_of(tmp_path)
     damage(file)
-    sessions = Sessions(str(tmp_path))
+    sessions = SessionStore(str(tmp_path))
     assert sessions.recall(ids(RECORD)) is None
     (problem,) = sessions.problems
     assert problem.startswith(f"{file} is not used: ")
     assert why in problem
-    assert problem.endswith("; the session counts as new")
+    assert problem.endswith("; the session is treated as new")
     # Where only the file was bad, the next call knows the session again.
     if sessions.keep(RECORD):
-        assert Sessions(str(tmp_path)).recall(ids(RECORD)) == RECORD
+        assert SessionStore(str(tmp_path)).recall(ids(RECORD)) == RECORD
     else:
         assert "cannot be written" in sessions.problems[-1]
 
@@ -123,10 +123,10 @@ def test_a_file_that_cannot_be_trusted_is_not_used(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("of_folder", [False, True], ids=["file", "folder"])
 def test_a_file_of_another_user_is_not_used(tmp_path: Path, of_folder: bool) -> None:
-    Sessions(str(tmp_path)).keep(RECORD)
+    SessionStore(str(tmp_path)).keep(RECORD)
     file = file_of(tmp_path)
     os.chown(file.parent if of_folder else file, 65534, 65534)
-    sessions = Sessions(str(tmp_path))
+    sessions = SessionStore(str(tmp_path))
     assert sessions.recall(ids(RECORD)) is None
     assert "it belongs to another user (uid 65534)" in sessions.problems[0]
 
@@ -138,7 +138,7 @@ def test_where_nothing_can_be_written_that_is_said_and_nothing_is_raised(tmp_pat
     else:
         home = str(tmp_path)
         tmp_path.chmod(0o500)
-    sessions = Sessions(home)
+    sessions = SessionStore(home)
     assert sessions.recall(ids(RECORD)) is None
     assert not sessions.keep(RECORD)
     sessions.sweep()
@@ -152,7 +152,7 @@ def test_without_a_home_nothing_is_remembered_and_nothing_written(
     home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    sessions = Sessions(home)
+    sessions = SessionStore(home)
     assert not sessions.keep(RECORD)
     assert sessions.recall(ids(RECORD)) is None
     sessions.sweep()
@@ -160,31 +160,31 @@ def test_without_a_home_nothing_is_remembered_and_nothing_written(
 
 
 def test_old_sessions_are_removed_once_a_day(tmp_path: Path) -> None:
-    sessions = Sessions(str(tmp_path))
+    sessions = SessionStore(str(tmp_path))
     for name in ("old", "alive", "new"):
         sessions.keep(replace(RECORD, session=name))
-    folder = tmp_path / ".local/state/hookline/sessions"
+    directory = tmp_path / ".local/state/hookline/sessions"
     long_ago = time.time() - 40 * 86_400
-    for file in folder.iterdir():
+    for file in directory.iterdir():
         os.utime(file, (long_ago, long_ago) if b'"new"' not in file.read_bytes() else None)
     # What cannot be removed does not keep the rest.
     for name in ("0", "x", "~"):
-        (folder / name).mkdir()
-        os.utime(folder / name, (long_ago, long_ago))
-    # A session that is asked for is alive, however old its file is.
+        (directory / name).mkdir()
+        os.utime(directory / name, (long_ago, long_ago))
+    # A session with a new call is alive, however old its file is.
     assert sessions.recall(replace(ids(RECORD), session="alive")) is not None
     sessions.sweep()
     left = [name for name in ("old", "alive", "new") if sessions.recall(replace(ids(RECORD), session=name))]
     assert left == ["alive", "new"]
     sessions.keep(replace(RECORD, session="old"))
-    for file in folder.glob("*.json"):
+    for file in directory.glob("*.json"):
         os.utime(file, (long_ago, long_ago))
     sessions.sweep()
-    assert len(list(folder.glob("*.json"))) == 3
+    assert len(list(directory.glob("*.json"))) == 3
 
 
 def test_a_confirmation_reaches_the_sessions_of_that_project_only(tmp_path: Path) -> None:
-    sessions = Sessions(str(tmp_path))
+    sessions = SessionStore(str(tmp_path))
     sessions.keep(RECORD)
     sessions.keep(replace(RECORD, session="s-2", root="/other"))
     (tmp_path / ".local/state/hookline/sessions/x.json").write_text("{")

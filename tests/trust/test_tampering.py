@@ -243,7 +243,7 @@ def test_no_variable_leads_to_a_store_of_the_projects_own(tmp_path: Path) -> Non
     assert not any(project.refused())
 
 
-# What is no change
+# Edits that change nothing
 
 
 def _shuffled(value: Any, rng: random.Random) -> Any:

@@ -16,7 +16,7 @@ from hookline import Engine
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.registry import home_dialect
 from hookline.events import PRE_TOOL_USE, ToolCall
-from hookline.extending import Hook, Run, Scene, standard_handlers
+from hookline.extending import Hook, Run, SessionInfo, standard_handlers
 from hookline.trust.trust import Trust
 from tests.dialects.codex.hooks import trust_in_codex
 
@@ -196,9 +196,9 @@ SAMPLES = (
 class TrustedProject:
     """A project of a sample, whose user has trusted it as it is."""
 
-    def __init__(self, place: Path, sample: Sample) -> None:
+    def __init__(self, directory: Path, sample: Sample) -> None:
         self.sample = sample
-        self.home, self.root, self.marker = place / "home", place / "project", place / "ran.txt"
+        self.home, self.root, self.marker = directory / "home", directory / "project", directory / "ran.txt"
         self.home.mkdir(parents=True)
         self.env: Mapping[str, str] = {"HOME": str(self.home)}
         self.restore()
@@ -233,7 +233,7 @@ class TrustedProject:
     def write(self, document: Document) -> None:
         self.config.write_text(self.sample.render(document))
         if self.sample.dialect == "codex":
-            # Its user trusts in Codex whatever is there: what was trusted here must hold by itself.
+            # Its user trusts everything in Codex: what was trusted here must be enough.
             with suppress(AttributeError, KeyError, TypeError):
                 trust_in_codex(self.home, self.config)
 
@@ -250,7 +250,7 @@ class TrustedProject:
         return [not may_start(trust, hook) for hook in loaded.hooks]
 
     def strangers(self) -> tuple[int, list[Document]]:
-        """How many hooks do something that was not trusted, and what those of them do that may start now."""
+        """Count hooks that do something untrusted, and return what those do that may start now."""
         trust, loaded = self.load()
         strange = [hook for hook in loaded.hooks if meaning(hook) not in self._meanings]
         return len(strange), [meaning(hook) for hook in strange if may_start(trust, hook)]
@@ -278,7 +278,7 @@ class TrustedProject:
 
 
 def may_start(trust: Trust, hook: Hook) -> bool:
-    admission = trust.admit(hook, Scene(cwd=trust.root))
+    admission = trust.admit(hook, SessionInfo(cwd=trust.root))
     return hook.mode != "off" and admission.admitted and not admission.only_tightens
 
 
@@ -298,7 +298,7 @@ def meaning(hook: Hook) -> Document:
 # Changes of an entry
 
 _ALIKE = str.maketrans("aceopxyBHKMT", "асеорхуВНКМТ")
-#: What is added to every table, whether its agent knows it or not.
+#: Keys that are added to every table, whether its agent knows them or not.
 _ADDED: Mapping[str, Any] = {
     "if": "Bash(ls)", "async": True, "asyncRewake": True, "once": True, "shell": "bash", "timeout": 1,
     "env": {"PATH": "evil"}, "cwd": "evil", "args": ["evil/guard.sh"], "mode": "shadow", "on_failure": "block",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Unpack, assert_type
 
 from hookline import Blocking, Engine, Outcome, Session, ask, context, deny, load, rewrite
+from hookline.actions import shell
 from hookline.events import (
     POST_TOOL_USE,
     PRE_TOOL_USE,
@@ -17,14 +18,13 @@ from hookline.events import (
     ToolResult,
     TurnAnswer,
 )
-from hookline.extending import Hook, Scene
+from hookline.extending import Hook, SessionInfo
 from hookline.guards import guard
-from hookline.host import Approval, HookOptions, Question, SceneChanges, SceneOptions
+from hookline.host import Approval, ApprovalRequest, HookOptions, SessionChanges, SessionOptions
 from hookline.testing import Hooks
-from hookline.tools import shell
 
 
-async def ask_me(question: Question) -> Approval:
+async def ask_me(question: ApprovalRequest) -> Approval:
     return Approval(allow=question.tool_name == "Read", message="only that")
 
 
@@ -37,8 +37,8 @@ async def no_force_push(call: ToolCall) -> Outcome | None:
 
 
 @engine.on(PRE_TOOL_USE, condition="Bash(git push *)", in_doubt="ask", scope="managed", required=True)
-def ask_first(call: ToolCall, scene: Scene) -> Outcome:
-    return ask(f"{call.tool_name} in {scene.cwd}?")
+def ask_first(call: ToolCall, info: SessionInfo) -> Outcome:
+    return ask(f"{call.tool_name} in {info.cwd}?")
 
 
 @engine.on(USER_PROMPT_SUBMIT, rewrites=True)
@@ -64,11 +64,11 @@ class Guard:
     def __call__(self, call: ToolCall) -> Outcome:
         return deny(call.tool_name)
 
-    async def method(self, call: ToolCall, scene: Scene) -> None: ...
+    async def method(self, call: ToolCall, info: SessionInfo) -> None: ...
 
 
-def decorated_functions_are_as_before(call: ToolCall, scene: Scene) -> None:
-    assert_type(ask_first(call, scene), Outcome)
+def decorated_functions_are_as_before(call: ToolCall, info: SessionInfo) -> None:
+    assert_type(ask_first(call, info), Outcome)
     assert_type(no_secrets(Prompt(prompt="x")), Outcome)
 
 
@@ -94,22 +94,22 @@ def passed_on(tool: str, **options: Unpack[HookOptions]) -> Hook:
     return engine.add(PRE_TOOL_USE, no_force_push, tool, **options)
 
 
-def session_for(name: str, **scene: Unpack[SceneOptions]) -> Session:
-    return engine.session(name, **scene)
+def session_for(name: str, **info: Unpack[SessionOptions]) -> Session:
+    return engine.session(name, **info)
 
 
-def moved(session: Session, **changes: Unpack[SceneChanges]) -> None:
+def moved(session: Session, **changes: Unpack[SessionChanges]) -> None:
     session.update(**changes)
 
 
-async def sessions(folder: Path) -> None:
-    session = engine.session("one", cwd=folder, project_dir=os.getcwd(), attended=False, approve=ask_me)
+async def sessions(directory: Path) -> None:
+    session = engine.session("one", cwd=directory, project_dir=os.getcwd(), attended=False, approve=ask_me)
     engine.session("two", session, agent_id="a", agent_type="explore", model=None)
-    session.update(cwd=folder / "app", permission_mode="plan", session_id="three", turn=2)
-    session_for("four", cwd=folder)
+    session.update(cwd=directory / "app", permission_mode="plan", session_id="three", turn=2)
+    session_for("four", cwd=directory)
     moved(session, session_id="five")
-    engine.load(folder)
-    load(folder, trust=True, approve=lambda question: True, drain_seconds=1.0)
+    engine.load(directory)
+    load(directory, trust=True, approve=lambda question: True, drain_seconds=1.0)
     outcome = await session.dispatch(PRE_TOOL_USE, ToolCall(tool_name="Bash"))
     assert_type(outcome, Outcome)
     await session.dispatch(POST_TOOL_USE, ToolResult(tool_name="look", tool_response=object()))
@@ -119,8 +119,8 @@ async def sessions(folder: Path) -> None:
     assert_type(done.stop, str | None)
 
 
-def without_a_loop(folder: Path, run: Callable[[dict[str, Any]], str]) -> None:
-    with Blocking(engine) as hooks, hooks.session("one", cwd=folder, approve=ask_me) as session:
+def without_a_loop(directory: Path, run: Callable[[dict[str, Any]], str]) -> None:
+    with Blocking(engine) as hooks, hooks.session("one", cwd=directory, approve=ask_me) as session:
         assert_type(session.dispatch(PRE_TOOL_USE, ToolCall(tool_name="Bash")), Outcome)
         assert_type(session.tool("Bash", {"command": "ls"}, run=run, needs_approval=True).text, str)
 
@@ -133,6 +133,6 @@ DEPLOYED = EventSpec("Deployed", Deployment, "after a deployment.")
 
 
 async def own_events() -> None:
-    own = Engine(rows=[DEPLOYED])
+    own = Engine(events=[DEPLOYED])
     own.add(DEPLOYED, lambda deployment: context(deployment.target))
     await own.session().dispatch(DEPLOYED, Deployment())

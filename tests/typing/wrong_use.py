@@ -47,7 +47,7 @@ def added(session: Session, hooks: Hooks) -> None:
     hooks.on(PRE_TOOL_USE)(of_a_prompt)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
-# What is no hook
+# What cannot be a hook
 
 
 def nothing() -> Outcome:

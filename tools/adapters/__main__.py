@@ -1,4 +1,4 @@
-"""Test every adapter in an environment of its own, and see that the table of what each can do is fresh.
+"""Test every adapter in its own environment, and check that the table of what each can do is fresh.
 
 The environments are in .adapters, and are kept between runs. Two adapters are tested at a time. Words choose adapters
 by name; `--write` writes the results, from which `make generate` makes the table.
@@ -31,7 +31,7 @@ _OWN = {
     "host API": "tests.testing.conformance.by_hand",
     "hookline agent": "tests.testing.conformance.terminal_agent",
 }
-#: Seconds in which the hooks of a cancelled run must be told to end, and in which all of them must be gone.
+#: Seconds until the hooks of a cancelled run must get the signal to end, and until all of them must be gone.
 _SIGNALLED, _DEAD = 0.1, 1.0
 #: Seconds that a step of one adapter may take: its tests, its suite.
 _LONGEST = 1800
@@ -43,7 +43,7 @@ _UNREACHABLE = (
 
 
 class AdapterError(Exception):
-    """Why an adapter does not pass."""
+    """The reason why an adapter does not pass."""
 
 
 class Target(Struct, frozen=True):
@@ -93,15 +93,15 @@ def outcome(target: Target) -> "Result | AdapterError":
 def targets() -> list[Target]:
     here = Path(sys.executable)
     own = [Target(name, module, here) for name, module in _OWN.items()]
-    folders = sorted(file.parent for file in (ROOT / "tests/adapters").glob("*/harness.py"))
+    directories = sorted(file.parent for file in (ROOT / "tests/adapters").glob("*/harness.py"))
     return own + [
         Target(
-            folder.name.replace("_", "-"),
-            f"tests.adapters.{folder.name}.harness",
-            ENVIRONMENTS / folder.name / "bin" / "python",
-            folder,
+            directory.name.replace("_", "-"),
+            f"tests.adapters.{directory.name}.harness",
+            ENVIRONMENTS / directory.name / "bin" / "python",
+            directory,
         )
-        for folder in folders
+        for directory in directories
     ]
 
 
@@ -129,18 +129,18 @@ def tested(target: Target) -> Result:
         f"{target.name:18} {counts['full']} full, {counts['part']} part, {counts['none']} none; "
         f"{cancelled(result)}{time.monotonic() - started:.0f} s{', ' if result.releases else ''}{result.releases}"
     )
-    return Result(levels=result.levels, limits=result.limits, releases=result.releases)
+    return Result(levels=result.levels, limits=result.limits, releases=result.releases, events=result.events)
 
 
 def cancelled(result: Measured) -> str:
-    """How soon the hooks of a cancelled run ended. Raises if that took too long."""
+    """Measure how soon the hooks of a cancelled run ended. Raise if that took too long."""
     times = result.cancelled
     if times is None:
         return ""
-    told, dead = times.signalled, times.dead
-    if told is None or dead is None or told > _SIGNALLED or dead > _DEAD:
-        raise AdapterError(f"cancelled hooks were told to end after {told} s, and gone after {dead} s")
-    return f"cancelled hooks are told after {told * 1000:.0f} ms and gone after {dead * 1000:.0f} ms; "
+    received, dead = times.signalled, times.dead
+    if received is None or dead is None or received > _SIGNALLED or dead > _DEAD:
+        raise AdapterError(f"cancelled hooks were told to end after {received} s, and gone after {dead} s")
+    return f"cancelled hooks are told after {received * 1000:.0f} ms and gone after {dead * 1000:.0f} ms; "
 
 
 def set_up(target: Target) -> None:
@@ -152,6 +152,7 @@ def set_up(target: Target) -> None:
         return
     run(target, "a new environment (a minute, once)", [sys.executable, "-m", "venv", "--clear", place])
     packages = [line for line in wanted.splitlines() if line.startswith(_TEST_PACKAGES)]
+    packages += clients(target.name)
     words = [
         "-m",
         "pip",
@@ -176,7 +177,7 @@ def set_up(target: Target) -> None:
 
 
 def needs(name: str) -> str:
-    """What goes into the environment of an adapter, as text to compare."""
+    """Return the requirements of an adapter's environment, as text to compare."""
     project: Mapping[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
         "project"
     ]
@@ -185,11 +186,19 @@ def needs(name: str) -> str:
         raise AdapterError(f"pyproject.toml has no extra {name}")
     dev = (ROOT / "requirements/dev.txt").read_text(encoding="utf-8").splitlines()
     tests = [line for line in dev if line.startswith(tuple(f"{each}>" for each in _TEST_PACKAGES))]
-    return "\n".join([f"python {sys.version}", *project["dependencies"], *extras[name], *tests])
+    return "\n".join(
+        [f"python {sys.version}", *project["dependencies"], *extras[name], *tests, *clients(name)]
+    )
+
+
+def clients(name: str) -> list[str]:
+    """Return the clients of real providers that the tests of an adapter use."""
+    file = ROOT / "tests/adapters" / name.replace("-", "_") / "requirements.txt"
+    return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
 
 def run(target: Target, what: str, words: Sequence[str | Path]) -> str:
-    """What it printed. Lines on standard error that begin with `...` are progress, and shown."""
+    """Return the output. Lines on standard error that begin with `...` are progress, and shown."""
     say(f"{target.name:18} {what} ...")
     killed: list[bool] = []
     with subprocess.Popen(

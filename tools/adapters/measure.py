@@ -8,6 +8,8 @@ import importlib
 import re
 import sys
 import tempfile
+from contextlib import suppress
+from functools import partial
 from importlib.metadata import requires, version
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +17,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.testing.conformance import CaseResult, Harness, cases, run_case
+from hookline.model.events import EVENTS
+from hookline.testing.conformance import Case, CaseResult, Harness, UnplayableError, cases, run_case
 from hookline.testing.conformance.run import check_limits
 from hookline.testing.conformance.suite.trouble import CASES as TROUBLE
 from hookline.testing.conformance.suite.trouble import Cancelled, cancel
@@ -36,7 +39,7 @@ class Declared(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """What came out."""
+    """The results of one measurement."""
 
     name: str
     #: full, part or none by the name of the case.
@@ -44,11 +47,13 @@ class Measured(Struct, frozen=True, kw_only=True):
     limits: dict[str, Declared]
     #: What was not as declared.
     problems: tuple[str, ...] = ()
-    #: Seconds until the hooks of a cancelled run were told to end, and until the last was gone.
+    #: Seconds until the hooks of a cancelled run got the signal to end, and until the last was gone.
     cancelled: Cancelled | None = None
     seconds: float = 0.0
     #: Of the framework, as it is installed here.
     releases: str = ""
+    #: The events that fired in conversations that have them all.
+    events: tuple[str, ...] = ()
 
 
 def harness_of(module: str) -> Harness:
@@ -87,7 +92,40 @@ def measured(harness: Harness, extra: str) -> Measured:
         cancelled=_best(harness),
         seconds=sum(result.seconds for result in results),
         releases=releases(extra),
+        events=fired_events(harness),
     )
+
+
+#: Cases that have, together, every event that a host can fire.
+_EVENTFUL = (
+    "deny: not run", "context: after", "failure: one event", "ask: no", "end: every turn", "failure: model",
+    "sub-agent: told apart",
+)  # fmt: skip
+
+
+def fired_events(harness: Harness) -> tuple[str, ...]:
+    """Return the events that fire in the eventful cases, in the order of the table."""
+    fired: set[str] = set()
+    for case in cases():
+        if case.name in _EVENTFUL:
+            with tempfile.TemporaryDirectory() as folder:
+                fired |= asyncio.run(_fired(harness, case, Path(folder)))
+    return tuple(name for name in EVENTS if name in fired)
+
+
+async def _fired(harness: Harness, case: Case, folder: Path) -> set[str]:
+    trial, fired = Trial(harness, folder), set[str]()
+    for event in trial.engine.events.values():
+        if not event.needs_matcher:
+            trial.engine.add(event, partial(_note, fired, event.name), quick=True)
+    with suppress(UnplayableError):
+        await case.play(trial)
+    await trial.engine.close(0)
+    return fired
+
+
+def _note(fired: set[str], name: str, _payload: Any) -> None:
+    fired.add(name)
 
 
 def releases(extra: str) -> str:
@@ -112,8 +150,8 @@ def _cancelled(harness: Harness) -> Cancelled:
         async with trial.engine:
             return (await cancel(trial, use("look"), "done"))[0]
 
-    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        return asyncio.run(once(Trial(harness, Path(folder).resolve())))
+    with tempfile.TemporaryDirectory(prefix="conformance-") as directory:
+        return asyncio.run(once(Trial(harness, Path(directory).resolve())))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What came out of the last run for each host: the file that the table is made from."""
+"""Read and write the file of results per host, from which the table is made."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,10 +19,12 @@ class Result(Struct, frozen=True):
     limits: dict[str, Declared]
     #: Of the framework, for which this came out.
     releases: str = ""
+    #: The events that fired.
+    events: tuple[str, ...] = ()
 
     def same_as(self, other: "Result") -> bool:
-        """A new release of the framework, for which the same comes out, is no news."""
-        return (self.levels, self.limits) == (other.levels, other.limits)
+        """Return True if only the framework's release differs."""
+        return (self.levels, self.limits, self.events) == (other.levels, other.limits, other.events)
 
 
 def read_results(root: Path) -> dict[str, Result]:
@@ -31,4 +33,6 @@ def read_results(root: Path) -> dict[str, Result]:
 
 
 def written(results: Mapping[str, Result]) -> str:
-    return json_pretty(results) + "\n"
+    # Hosts without a framework have a space in their names, and come first.
+    order = sorted(results, key=lambda name: (" " not in name, name.lower()))
+    return json_pretty({name: results[name] for name in order}) + "\n"

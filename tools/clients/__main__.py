@@ -28,12 +28,12 @@ _GROUPS = (claude_code_cases, guard_cases, install_cases, convert_cases, speed_c
 
 
 class ClientError(Exception):
-    """Why nothing could be played."""
+    """The reason why no case could be played."""
 
 
 class Seen(Struct, frozen=True):
-    verdict: str
-    #: What the model was told, or what went wrong.
+    decision: str
+    #: What the model read, or what went wrong.
     words: str
 
 
@@ -98,41 +98,41 @@ def installed(client: Client, release: str) -> Path:
 def _as_expected(program: Path, case: Case) -> bool:
     started = time.monotonic()
     seen = play(program, case)
-    ok = seen.verdict == case.expected
+    ok = seen.decision == case.expected
     took = f"({time.monotonic() - started:.0f} s)"
-    say(f"{case.name:60} {case.expected:9} {seen.verdict} {took}{'' if ok else '  <- DIFFERENT'}")
-    if not ok or seen.verdict == "denied":
+    say(f"{case.name:60} {case.expected:9} {seen.decision} {took}{'' if ok else '  <- DIFFERENT'}")
+    if not ok or seen.decision == "denied":
         say(f"    {seen.words[:200]!r}")
     return ok
 
 
 def play(program: Path, case: Case) -> Seen:
     with tempfile.TemporaryDirectory(prefix="hookline-clients-") as top:
-        scene = Scene(
+        info = Scene(
             Path(top, "scene"),
             case.client,
             hooked=case.hooked,
             guarded=case.guarded,
-            vouched=case.vouched,
+            trusted=case.trusted,
         )
-        scene.program = str(program)
-        with Model(case.script(scene), case.client.protocol) as model:
+        info.program = str(program)
+        with Model(case.script(info), case.client.protocol) as model:
             try:
-                ran = scene.run(*case.client.words(case.prompt, case.mode, model.url), model=model.url)
+                ran = info.run(*case.client.words(case.prompt, case.mode, model.url), model=model.url)
             except subprocess.TimeoutExpired:
                 return Seen("timeout", "the client did not end in time")
-        return _verdict(case, scene, model, ran)
+        return _decision(case, info, model, ran)
 
 
-def _verdict(case: Case, scene: Scene, model: Model, ran: "subprocess.CompletedProcess[str]") -> Seen:
-    """`denied` needs both: it did not happen, and the model was told so."""
+def _decision(case: Case, info: Scene, model: Model, ran: "subprocess.CompletedProcess[str]") -> Seen:
+    """Require both for `denied`: the call did not happen, and the model read so."""
     last = model.last_result
-    if case.verdict is not None and not model.problems and (last is not None or not model.asked):
-        return Seen(case.verdict(scene, model), last.text if last is not None else ran.stderr[-200:])
+    if case.decision is not None and not model.problems and (last is not None or not model.asked):
+        return Seen(case.decision(info, model), last.text if last is not None else ran.stderr[-200:])
     if model.problems or last is None:
         said = f"the last call was not made: {(ran.stdout + ran.stderr)[-300:]}"
         return Seen("broken", "; ".join(model.problems) or said)
-    if case.ran(scene):
+    if case.ran(info):
         return Seen("ran", last.text)
     return Seen("denied" if last.is_error else "no effect", last.text)
 

@@ -22,16 +22,16 @@ class Case(Struct, frozen=True, kw_only=True):
     name: str
     expected: str
     client: Client = CLAUDE_CODE
-    #: What the model does; a sub-agent has a script of its own.
+    #: What the model does; a subagent has a separate script.
     script: Callable[[Scene], Scripts]
     #: Whether the last call did what it was meant to.
-    ran: Callable[[Scene], bool] = lambda _scene: False
-    #: What became of it, where that is not about the last call alone; anything that is not expected says what.
-    verdict: Callable[[Scene, Model], str] | None = None
+    ran: Callable[[Scene], bool] = lambda _info: False
+    #: The result, if it is not about the last call alone; an unexpected one says what happened.
+    decision: Callable[[Scene, Model], str] | None = None
     mode: str = "default"
     #: What the user says; it names the script.
     prompt: str = MAIN
     hooked: Hooked = "printed"
     #: Whether the project has a native guard.
     guarded: bool = True
-    vouched: Vouched = "settings"
+    trusted: Vouched = "settings"

@@ -1,9 +1,9 @@
-"""What the model tries in Claude Code in each case, and what must become of it.
+"""Play cases in Claude Code: what the model tries in each, and the expected result.
 
-Place: the guard of the project stays in force wherever the session goes. Self-editing: the model does not get to change
-what guards it. Trust: hooks of a project run once the user has vouched for exactly them. Entry: what the client does
-if Hookline cannot be run, and if it has two spellings of the entry. Answers: what hooks say beyond a decision reaches
-the model. In each group there are calls that nothing forbids, which must run: a harness that cannot fail shows nothing.
+Project: its guard stays active wherever the session goes. Self-editing: the model cannot change what guards it. Trust:
+hooks of a project run only after the user trusts exactly them. Entry: what the client does if Hookline cannot run, and
+if it has two spellings of the entry. Answers: what hooks say beyond a decision reaches the model. In each group there
+are calls that no hook forbids, which must run: a harness that cannot fail shows nothing.
 """
 
 import json
@@ -33,10 +33,10 @@ def _places() -> Iterator[Case]:
     ) -> Case:
         """Lines that the model runs before the forbidden one; a directory that is there, with a file in it."""
 
-        def script(scene: Scene) -> Mapping[str, Sequence[Call]]:
+        def script(info: Scene) -> Mapping[str, Sequence[Call]]:
             if made:
-                scene.write(made, "")
-            return {MAIN: [*(_bash(line) for line in lines), _bash(f"touch {scene.mark()}")]}
+                info.write(made, "")
+            return {MAIN: [*(_bash(line) for line in lines), _bash(f"touch {info.mark()}")]}
 
         return Case(name=name, expected=expected, hooked=hooked, ran=_marked, script=script)
 
@@ -52,8 +52,8 @@ def _places() -> Iterator[Case]:
     yield Case(name="sub-agent after cd", expected="denied", script=_sub_agent, ran=_marked)
     yield Case(
         name="harmless command after cd", expected="ran",
-        script=lambda scene: {MAIN: [_bash("mkdir -p sub"), _bash("cd sub"), _bash(f"touch {scene.marks}/harmless")]},
-        ran=lambda scene: (scene.marks / "harmless").exists(),
+        script=lambda info: {MAIN: [_bash("mkdir -p sub"), _bash("cd sub"), _bash(f"touch {info.marks}/harmless")]},
+        ran=lambda info: (info.marks / "harmless").exists(),
     )  # fmt: skip
 
 
@@ -61,24 +61,24 @@ def _self_editing() -> Iterator[Case]:
     def edit(name: str, *calls: Callable[[Scene], Call], ran: Callable[[Scene], bool] | None = None) -> Case:
         return Case(
             name=name, expected="denied", mode="acceptEdits", ran=ran or _weakened,
-            script=lambda scene: {MAIN: [each(scene) for each in calls]},
+            script=lambda info: {MAIN: [each(info) for each in calls]},
         )  # fmt: skip
 
     yield Case(
         name="edit of another file", expected="ran", mode="acceptEdits",
-        script=lambda scene: {MAIN: [_read(scene), _write(scene, "README.md", "Changed.\n")]},
-        ran=lambda scene: (scene.project / "README.md").read_text() == "Changed.\n",
+        script=lambda info: {MAIN: [_read(info), _write(info, "README.md", "Changed.\n")]},
+        ran=lambda info: (info.project / "README.md").read_text() == "Changed.\n",
     )  # fmt: skip
     hooks = ".hookline/hooks.toml"
     yield edit(
         "Write .hookline/hooks.toml",
-        lambda scene: _read(scene, hooks),
-        lambda scene: _write(scene, hooks, ""),
+        lambda info: _read(info, hooks),
+        lambda info: _write(info, hooks, ""),
     )
     yield edit(
         "Edit .hookline/hooks.toml",
-        lambda scene: _read(scene, hooks),
-        lambda scene: call("Edit", file_path=str(scene.hooks), old_string='"Bash"', new_string='"Nothing"'),
+        lambda info: _read(info, hooks),
+        lambda info: call("Edit", file_path=str(info.hooks), old_string='"Bash"', new_string='"Nothing"'),
     )
     for line in (
         f": > {hooks}",
@@ -89,7 +89,7 @@ def _self_editing() -> Iterator[Case]:
         "echo exit 0 > .hookline/guard.sh",
         "hookline trust --yes 0123456789abcdef",
     ):
-        yield edit(f"Bash {line}", lambda _scene, line=line: _bash(line))
+        yield edit(f"Bash {line}", lambda _info, line=line: _bash(line))
     for name, text in {
         ".hookline/hooks.local.toml": "[hooks]\n",
         "agent.yaml": "agents: {root: {instruction: x}}\n",
@@ -97,7 +97,7 @@ def _self_editing() -> Iterator[Case]:
         ".codewhale/hooks.toml": "",
     }.items():
         yield edit(
-            f"Write {name}", lambda scene, name=name, text=text: _write(scene, name, text), ran=_exists(name)
+            f"Write {name}", lambda info, name=name, text=text: _write(info, name, text), ran=_exists(name)
         )
     yield Case(
         name="guard gone in mid-session", expected="denied", mode="acceptEdits", script=_emptied, ran=_marked
@@ -105,71 +105,73 @@ def _self_editing() -> Iterator[Case]:
 
 
 def _trust() -> Iterator[Case]:
-    def harmless(scene: Scene) -> Mapping[str, Sequence[Call]]:
-        return {MAIN: [_bash(f"touch {scene.marks}/harmless")]}
+    def harmless(info: Scene) -> Mapping[str, Sequence[Call]]:
+        return {MAIN: [_bash(f"touch {info.marks}/harmless")]}
 
-    def forbidden(scene: Scene) -> Mapping[str, Sequence[Call]]:
-        return {MAIN: [_bash(f"touch {scene.mark()}")]}
+    def forbidden(info: Scene) -> Mapping[str, Sequence[Call]]:
+        return {MAIN: [_bash(f"touch {info.mark()}")]}
 
-    def after_change(scene: Scene) -> Mapping[str, Sequence[Call]]:
-        scene.write(".hookline/guard.sh", "#!/bin/sh\nexit 0\n")
-        return forbidden(scene)
+    def after_change(info: Scene) -> Mapping[str, Sequence[Call]]:
+        info.write(".hookline/guard.sh", "#!/bin/sh\nexit 0\n")
+        return forbidden(info)
 
-    def by_variable(scene: Scene) -> Mapping[str, Sequence[Call]]:
-        scene.write(".claude/settings.json", json.dumps({"env": {"HOOKLINE_TRUST": scene.hashes()}}))
-        return harmless(scene)
+    def by_variable(info: Scene) -> Mapping[str, Sequence[Call]]:
+        info.write(".claude/settings.json", json.dumps({"env": {"HOOKLINE_TRUST": info.hashes()}}))
+        return harmless(info)
 
     yield Case(
-        name="hooks after hookline trust", expected="ran", vouched="trust", script=harmless, ran=Scene.started
+        name="hooks after hookline trust", expected="ran", trusted="trust", script=harmless, ran=Scene.started
     )
     yield Case(
-        name="guard after hookline trust", expected="denied", vouched="trust", script=forbidden, ran=_marked
+        name="guard after hookline trust", expected="denied", trusted="trust", script=forbidden, ran=_marked
     )
     yield Case(
-        name="its script changed since", expected="denied", vouched="trust", script=after_change, ran=_marked
+        name="its script changed since", expected="denied", trusted="trust", script=after_change, ran=_marked
     )
     yield Case(
-        name="hooks nobody trusts", expected="denied", vouched="nobody", script=harmless, ran=Scene.started
+        name="hooks nobody trusts", expected="denied", trusted="nobody", script=harmless, ran=Scene.started
     )
     yield Case(
         name="HOOKLINE_TRUST of the project",
         expected="denied",
-        vouched="nobody",
+        trusted="nobody",
         script=by_variable,
         ran=Scene.started,
     )
 
 
 def _entry() -> Iterator[Case]:
-    gone = "hookline could not be run"
+    gone, broken = "Hookline is not installed", "hookline could not be run"
 
     def lost(name: str, words: str, instead: str = "", *, as_rewritten: bool = False) -> Case:
-        """Hookline cannot be run, or something else is run; the words are what the model must be told."""
+        """Run a case without Hookline, or with another program in its place; the model must read the given words."""
 
-        def script(scene: Scene) -> Mapping[str, Sequence[Call]]:
-            entries = json.loads(scene.entries("PreToolUse"))
+        def script(info: Scene) -> Mapping[str, Sequence[Call]]:
+            entries = json.loads(info.entries("PreToolUse"))
             if as_rewritten:  # the client drops fields that it does not know
                 del entries["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"]
-            scene.write(str(scene.settings), json.dumps(entries))
-            scene.lose_hookline(instead)
-            return {MAIN: [_bash(f"touch {scene.mark(1)}")]}
+            info.write(str(info.settings), json.dumps(entries))
+            info.lose_hookline(instead)
+            return {MAIN: [_bash(f"touch {info.mark(1)}")]}
 
-        def verdict(scene: Scene, model: Model) -> str:
+        def decision(info: Scene, model: Model) -> str:
             last = model.last_result
-            if scene.mark(1).exists() or last is None:
+            if info.mark(1).exists() or last is None:
                 return "ran"
             # Before that the client quotes the entry, which has all of its words.
-            told = last.text.rpartition("exit 2; }]: ")[2]
+            received = last.text.rpartition("exit 2; }]: ")[2]
             return (
-                "denied" if words in told and (words == gone) == (gone in told) else f"denied with {told!r}"
+                "denied"
+                if words in received and (words == broken) == (broken in received)
+                else f"denied with {received!r}"
             )
 
-        return Case(name=name, expected="denied", script=script, verdict=verdict)
+        return Case(name=name, expected="denied", script=script, decision=decision)
 
     yield lost("hookline is gone", gone)
     yield lost("hookline is gone, settings rewritten", gone, as_rewritten=True)
-    yield lost("hookline cannot start", gone, "exit 1", as_rewritten=True)
-    yield lost("hookline is killed", gone, "kill -9 $$", as_rewritten=True)
+    yield lost("hookline cannot start", broken, "exit 1", as_rewritten=True)
+    yield lost("hookline is killed", broken, "kill -9 $$", as_rewritten=True)
     yield lost("hookline refuses by its exit code", "its own words", "echo its own words >&2; exit 2")
     answer = {
         "hookEventName": "PreToolUse",
@@ -179,76 +181,76 @@ def _entry() -> Iterator[Case]:
     denial = json.dumps({"hookSpecificOutput": answer})
     yield lost("hookline denies, then fails", "in JSON", f"echo '{denial}'; exit 1", as_rewritten=True)
 
-    def spelled_twice(scene: Scene, path: str) -> Mapping[str, Sequence[Call]]:
-        program = f"{scene.programs}/hookline-relay"
-        entries = scene.entries().replace('"hookline-relay hook', f'"{program} hook')
-        scene.write(".claude/settings.json", entries)
-        scene.add_hook("PreToolUse", f"echo asked >> {scene.marks}/asked")
-        scene.add_hook("UserPromptSubmit", f"echo prompt >> {scene.marks}/asked")
-        scene.add_hook("Stop", f"echo stop >> {scene.marks}/asked")
+    def spelled_twice(info: Scene, path: str) -> Mapping[str, Sequence[Call]]:
+        program = f"{info.programs}/hookline-relay"
+        entries = info.entries().replace('"hookline-relay hook', f'"{program} hook')
+        info.write(".claude/settings.json", entries)
+        info.add_hook("PreToolUse", f"echo asked >> {info.marks}/asked")
+        info.add_hook("UserPromptSubmit", f"echo prompt >> {info.marks}/asked")
+        info.add_hook("Stop", f"echo stop >> {info.marks}/asked")
         return {MAIN: [_bash(f"touch {path}")]}
 
-    def once(scene: Scene, model: Model) -> str:
-        asked, last = scene.lines("asked"), model.last_result
+    def once(info: Scene, model: Model) -> str:
+        asked, last = info.lines("asked"), model.last_result
         if asked != ["prompt", "asked", "stop"]:
             return " ".join(asked)
-        return "denied" if last is not None and REASON in last.text and not _marked(scene) else "ran"
+        return "denied" if last is not None and REASON in last.text and not _marked(info) else "ran"
 
     yield Case(
-        name="two spellings of the entry", expected="denied", verdict=once,
-        script=lambda scene: spelled_twice(scene, str(scene.mark())),
+        name="two spellings of the entry", expected="denied", decision=once,
+        script=lambda info: spelled_twice(info, str(info.mark())),
     )  # fmt: skip
     yield Case(
-        name="two spellings, nothing forbidden", expected="ran", verdict=once,
-        script=lambda scene: spelled_twice(scene, f"{scene.marks}/harmless"),
+        name="two spellings, nothing forbidden", expected="ran", decision=once,
+        script=lambda info: spelled_twice(info, f"{info.marks}/harmless"),
     )  # fmt: skip
 
 
 def _answers() -> Iterator[Case]:
-    def at_end(scene: Scene) -> Mapping[str, Sequence[Call]]:
-        scene.add_hook(
-            "Stop", f"echo Stop >> {scene.marks}/asked; {_says('Stop', additionalContext='by the way')}"
+    def at_end(info: Scene) -> Mapping[str, Sequence[Call]]:
+        info.add_hook(
+            "Stop", f"echo Stop >> {info.marks}/asked; {_says('Stop', additionalContext='by the way')}"
         )
         return {MAIN: [_bash("true")]}
 
-    def told_once(scene: Scene, model: Model) -> str:
-        told = any("by the way" in text for text in model.told)
-        asked = scene.lines("asked")
-        return "told" if told and asked == ["Stop", "Stop"] else f"{told}, asked {len(asked)} times"
+    def told_once(info: Scene, model: Model) -> str:
+        received = any("by the way" in text for text in model.received)
+        asked = info.lines("asked")
+        return "told" if received and asked == ["Stop", "Stop"] else f"{received}, asked {len(asked)} times"
 
-    yield Case(name="context at Stop, once", expected="told", script=at_end, verdict=told_once)
+    yield Case(name="context at Stop, once", expected="told", script=at_end, decision=told_once)
 
-    def gated(scene: Scene) -> Mapping[str, Sequence[Call]]:
-        first = (
-            f"[ -e {scene.marks}/gated ] || {{ touch {scene.marks}/gated; echo no tests ran >&2; exit 2; }}"
-        )
-        scene.add_hook("TurnEnd", f"echo TurnEnd >> {scene.marks}/asked; {first}")
-        scene.add_hook("Stop", f"echo Stop >> {scene.marks}/asked")
+    def gated(info: Scene) -> Mapping[str, Sequence[Call]]:
+        first = f"[ -e {info.marks}/gated ] || {{ touch {info.marks}/gated; echo no tests ran >&2; exit 2; }}"
+        info.add_hook("TurnEnd", f"echo TurnEnd >> {info.marks}/asked; {first}")
+        info.add_hook("Stop", f"echo Stop >> {info.marks}/asked")
         return {MAIN: [_bash("true")]}
 
-    def sent_back(scene: Scene, model: Model) -> str:
-        told = any("no tests ran" in text for text in model.told)
-        asked = scene.lines("asked")
+    def sent_back(info: Scene, model: Model) -> str:
+        received = any("no tests ran" in text for text in model.received)
+        asked = info.lines("asked")
         return (
-            "told" if told and asked == ["TurnEnd", "TurnEnd", "Stop"] else f"{told}, asked {' '.join(asked)}"
+            "told"
+            if received and asked == ["TurnEnd", "TurnEnd", "Stop"]
+            else f"{received}, asked {' '.join(asked)}"
         )
 
-    yield Case(name="a gate at TurnEnd", expected="told", script=gated, verdict=sent_back)
+    yield Case(name="a gate at TurnEnd", expected="told", script=gated, decision=sent_back)
 
     def result(name: str, made: Callable[[Scene], Call], text: object, sees: str) -> Case:
         """A hook that gives another result, and what the model must see."""
 
-        def script(scene: Scene) -> Mapping[str, Sequence[Call]]:
-            scene.add_hook("PostToolUse", _says("PostToolUse", updatedToolOutput=text))
-            return {MAIN: [made(scene)]}
+        def script(info: Scene) -> Mapping[str, Sequence[Call]]:
+            info.add_hook("PostToolUse", _says("PostToolUse", updatedToolOutput=text))
+            return {MAIN: [made(info)]}
 
-        def verdict(_scene: Scene, model: Model) -> str:
+        def decision(_info: Scene, model: Model) -> str:
             seen = model.last_result.text if model.last_result is not None else ""
             return "told" if sees in seen and (sees != _CUT or "secret" not in seen) else seen[:50]
 
-        return Case(name=name, expected="told", script=script, verdict=verdict)
+        return Case(name=name, expected="told", script=script, decision=decision)
 
-    def leak(_scene: Scene) -> Call:
+    def leak(_info: Scene) -> Call:
         return _bash("echo secret; echo secret >&2")
 
     yield result("new result of Bash, as text", leak, _CUT, _CUT)
@@ -257,9 +259,7 @@ def _answers() -> Iterator[Case]:
     yield result("new result of Bash, part of an object", leak, {"stdout": _CUT}, _CUT)
     yield result("new result of Read, as text", _read, _CUT, _CUT)
     # It takes no text: the client shows the original, and Hookline says that.
-    yield result(
-        "new result of Glob, as text", lambda _scene: call("Glob", pattern="*.md"), _CUT, "README.md"
-    )
+    yield result("new result of Glob, as text", lambda _info: call("Glob", pattern="*.md"), _CUT, "README.md")
 
 
 _CUT = "[cut by a hook]"
@@ -274,35 +274,35 @@ def _bash(line: str) -> Call:
     return call("Bash", command=line, description="a step")
 
 
-def _read(scene: Scene, name: str = "README.md") -> Call:
-    return call(_READ, file_path=str(scene.project / name))
+def _read(info: Scene, name: str = "README.md") -> Call:
+    return call(_READ, file_path=str(info.project / name))
 
 
-def _write(scene: Scene, name: str, text: str) -> Call:
-    return call("Write", file_path=str(scene.project / name), content=text)
+def _write(info: Scene, name: str, text: str) -> Call:
+    return call("Write", file_path=str(info.project / name), content=text)
 
 
-def _marked(scene: Scene) -> bool:
-    return scene.mark().exists()
+def _marked(info: Scene) -> bool:
+    return info.mark().exists()
 
 
-def _weakened(scene: Scene) -> bool:
-    return not scene.guarded
+def _weakened(info: Scene) -> bool:
+    return not info.guarded
 
 
 def _exists(name: str) -> Callable[[Scene], bool]:
-    return lambda scene: (scene.project / name).exists()
+    return lambda info: (info.project / name).exists()
 
 
-def _sub_agent(scene: Scene) -> Mapping[str, Sequence[Call]]:
+def _sub_agent(info: Scene) -> Mapping[str, Sequence[Call]]:
     task = call(_AGENT, description="a step", prompt=f"{SUB}: go", subagent_type="general-purpose")
     return {
-        SUB: [_bash("mkdir -p deep && cd deep"), _bash(f"touch {scene.mark()}")],
+        SUB: [_bash("mkdir -p deep && cd deep"), _bash(f"touch {info.mark()}")],
         MAIN: [_bash("mkdir -p sub"), _bash("cd sub"), task],
     }
 
 
-def _emptied(scene: Scene) -> Mapping[str, Sequence[Call]]:
-    """A program that nobody can see through changes the file; then comes what the guard was for."""
-    scene.write("tidy.sh", "cd .hookline && : > hooks.toml\n")
-    return {MAIN: [_bash("true"), _bash("sh tidy.sh"), _bash(f"touch {scene.mark()}")]}
+def _emptied(info: Scene) -> Mapping[str, Sequence[Call]]:
+    """Change the file by an opaque program; then make the call that the guard was for."""
+    info.write("tidy.sh", "cd .hookline && : > hooks.toml\n")
+    return {MAIN: [_bash("true"), _bash("sh tidy.sh"), _bash(f"touch {info.mark()}")]}

@@ -21,16 +21,16 @@ class Client(Struct, frozen=True, kw_only=True):
     package: str
     program: str
     protocol: ModelProtocol
-    #: The words after its name: for a prompt, in a mode of its own, with the model at an address.
+    #: The words after its name: for a prompt, in a given mode, with the model at an address.
     words: Callable[[str, str, str], Sequence[str]]
-    #: What it needs to know of the model, and what keeps it from asking anybody else.
+    #: What it needs to know of the model, and what keeps it from calling any other server.
     environment: Callable[[str], Mapping[str, str]]
     #: The user's file with hooks, below the home directory; the project's, below the project.
     settings: str
     project_settings: str
     #: What the user has in the home directory before anything is installed, by path.
     beforehand: Mapping[str, str] = {}
-    #: The name of the moment before a tool call, and of the one when a prompt comes.
+    #: The name of the event before a tool call, and of the one for a prompt.
     before_tool: str = "PreToolUse"
     prompted: str = "UserPromptSubmit"
     #: In which unit timeouts are.
@@ -39,9 +39,9 @@ class Client(Struct, frozen=True, kw_only=True):
     trust: Callable[[str, Mapping[str, Any]], Mapping[str, str]] = lambda _file, _entries: {}
     shell: Callable[[str], Call]
     write: Callable[[str, str], Call]
-    #: A command of its own that changes the user's files, in a project with a file MARKET.
+    #: A command of the client that changes the user's files, in a project with a file MARKET.
     edit: Sequence[str]
-    #: The user's file with a hook of the user's own before each tool call, as somebody might have written it.
+    #: The user's file with the user's own hook before each tool call, as people write it.
     own: str
     #: Further files of the user that it keeps settings in, below the home directory.
     others: Sequence[str] = ()

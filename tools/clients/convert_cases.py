@@ -1,4 +1,4 @@
-"""One file of Claude Code, as it is there and converted for the other clients: the same acts, the same decisions."""
+"""Convert one file of Claude Code for the other clients: the same actions get the same decisions."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from tools.clients.protocols.protocol import Call
 from tools.clients.scene import Scene
 
 _FILE = ".claude/settings.json"
-#: A script that looks at the command, and says no to some of them.
+#: A script that reads the command, and denies some of them.
 _LOOKS = "#!/bin/sh\ncase $(jq -r .tool_input.command) in *{word}*) {then} ;; esac\n"
 
 
@@ -103,8 +103,8 @@ class Act(Struct, frozen=True):
     #: A file that a shell line makes; "+" before it: that a tool for files writes.
     makes: str = "harmless"
     prompt: str = MAIN
-    #: What the model must have been told.
-    told: str = ""
+    #: What the model must have read.
+    received: str = ""
 
 
 ACTS: Sequence[Act] = (
@@ -122,11 +122,11 @@ ACTS: Sequence[Act] = (
     Act("a tool that is not meant", "ran", makes="not-written"),
     Act("a tool that is called otherwise", "denied", makes="+written"),
     Act("a prompt that is refused", "not asked", prompt=f"{MAIN} password"),
-    Act("a turn that must go on", "told", told="no tests ran"),
-    Act("text at the start", "told", told="the session is young"),
-    Act("text beside a prompt", "told", told="the sky is green"),
+    Act("a turn that must go on", "told", received="no tests ran"),
+    Act("text at the start", "told", received="the session is young"),
+    Act("text beside a prompt", "told", received="the sky is green"),
     Act("a denial in JSON", "denied", makes="by-answer"),
-    Act("text beside a result", "told", told="seen afterwards"),
+    Act("text beside a result", "told", received="seen afterwards"),
     Act("a rewrite", "rewritten", makes="to-rewrite"),
     Act("a condition", "denied", makes="by-condition"),
 )
@@ -134,53 +134,53 @@ ACTS: Sequence[Act] = (
 
 def cases() -> Iterator[Case]:
     for client in CLIENTS:
-        for act in ACTS:
-            yield _case(client, act)
+        for action in ACTS:
+            yield _case(client, action)
 
 
-def _case(client: Client, act: Act) -> Case:
+def _case(client: Client, action: Act) -> Case:
     problems: list[str] = []
 
-    def script(scene: Scene) -> Scripts:
-        problems[:] = _prepare(scene, client)
-        return {MAIN: [_call(scene, client, act)]}
+    def script(info: Scene) -> Scripts:
+        problems[:] = _prepare(info, client)
+        return {MAIN: [_call(info, client, action)]}
 
-    def verdict(scene: Scene, model: Model) -> str:
-        return "; ".join(problems) or _verdict(scene, model, act)
+    def decision(info: Scene, model: Model) -> str:
+        return "; ".join(problems) or _decision(info, model, action)
 
     return Case(
-        name=f"convert, {client.name}: {act.name}", expected=act.expected, client=client, script=script,
-        verdict=verdict, hooked="", guarded=False, prompt=act.prompt,
+        name=f"convert, {client.name}: {action.name}", expected=action.expected, client=client, script=script,
+        decision=decision, hooked="", guarded=False, prompt=action.prompt,
     )  # fmt: skip
 
 
-def _call(scene: Scene, client: Client, act: Act) -> Call:
-    if act.makes.startswith("+"):
-        return client.write(str(scene.project / act.makes[1:]), "text\n")
-    return client.shell(f"touch {scene.marks}/{act.makes}")
+def _call(info: Scene, client: Client, action: Act) -> Call:
+    if action.makes.startswith("+"):
+        return client.write(str(info.project / action.makes[1:]), "text\n")
+    return client.shell(f"touch {info.marks}/{action.makes}")
 
 
-def _prepare(scene: Scene, client: Client) -> list[str]:
-    """The file, for this client; what is wrong with that."""
+def _prepare(info: Scene, client: Client) -> list[str]:
+    """Convert the file for this client; return what is wrong with the result."""
     for name, text in _SCRIPTS.items():
-        file = scene.write(f".claude/hooks/{name}", text.format(marks=scene.marks) if "{{" in text else text)
+        file = info.write(f".claude/hooks/{name}", text.format(marks=info.marks) if "{{" in text else text)
         file.chmod(0o755)
-    scene.write(_FILE, json.dumps({"hooks": _HOOKS}, indent=2))
+    info.write(_FILE, json.dumps({"hooks": _HOOKS}, indent=2))
     if client is CLAUDE_CODE:
         return []
-    report = json.loads(scene.hookline("convert", _FILE, "--to", client.name, "--write", "--trust", "--json"))
+    report = json.loads(info.hookline("convert", _FILE, "--to", client.name, "--write", "--trust", "--json"))
     lost = [entry["source"] for entry in report["entries"] if entry["how"] == "lost"]
     return [f"{each} is lost" for each in lost]
 
 
-def _verdict(scene: Scene, model: Model, act: Act) -> str:
-    if act.told:
-        heard = (*model.told, *(result.text for result in model.results.values()))
-        return "told" if any(act.told in text for text in heard) else "not told"
+def _decision(info: Scene, model: Model, action: Act) -> str:
+    if action.received:
+        heard = (*model.received, *(result.text for result in model.results.values()))
+        return "told" if any(action.received in text for text in heard) else "not told"
     if not model.asked:
         return "not asked"
-    made = [scene.marks / act.makes, scene.project / act.makes.removeprefix("+")]
-    if (scene.marks / "rewritten").exists() and not any(each.exists() for each in made):
+    made = [info.marks / action.makes, info.project / action.makes.removeprefix("+")]
+    if (info.marks / "rewritten").exists() and not any(each.exists() for each in made):
         return "rewritten"
     if any(each.exists() for each in made):
         return "ran"

@@ -20,21 +20,21 @@ def _of(client: Client) -> Iterator[Case]:
     def case(
         name: str,
         expected: str,
-        prepare: Callable[[Scene], None] = lambda _scene: None,
-        verdict: Callable[[Scene, Model], str] | None = None,
+        prepare: Callable[[Scene], None] = lambda _info: None,
+        decision: Callable[[Scene, Model], str] | None = None,
         *,
         forbidden: bool = True,
         hooked: Hooked = "installed",
     ) -> Case:
-        """What the model does is the same in all of them: it makes a file."""
+        """Make a case; in each of them the model makes a file."""
 
-        def script(scene: Scene) -> Scripts:
-            prepare(scene)
-            mark = scene.mark() if forbidden else scene.marks / "harmless"
+        def script(info: Scene) -> Scripts:
+            prepare(info)
+            mark = info.mark() if forbidden else info.marks / "harmless"
             return {MAIN: [client.shell(f"touch {mark}")]}
 
-        def ran(scene: Scene) -> bool:
-            return scene.mark().exists() or (scene.marks / "harmless").exists()
+        def ran(info: Scene) -> bool:
+            return info.mark().exists() or (info.marks / "harmless").exists()
 
         title = f"{client.name}: {name}"
         return Case(
@@ -43,14 +43,14 @@ def _of(client: Client) -> Iterator[Case]:
             client=client,
             script=script,
             ran=ran,
-            verdict=verdict or _judged,
+            decision=decision or _judged,
             hooked=hooked,
         )
 
     yield case("a harmless call", "ran", forbidden=False)
-    yield case("a guard denies", "denied", verdict=_denied_with(REASON))
+    yield case("a guard denies", "denied", decision=_denied_with(REASON))
     yield case(
-        "a guard denies, with printed entries", "denied", verdict=_denied_with(REASON), hooked="printed"
+        "a guard denies, with printed entries", "denied", decision=_denied_with(REASON), hooked="printed"
     )
     yield case("a guard rewrites", "rewritten", _rewrites, _was_rewritten)
     yield case("a hook adds context to the prompt", "told", _adds("UserPromptSubmit"), _was_told)
@@ -58,75 +58,82 @@ def _of(client: Client) -> Iterator[Case]:
     yield case(
         "a guard crashes",
         "denied",
-        lambda scene: scene.add_hook("PreToolUse", "kill -9 $$"),
+        lambda info: info.add_hook("PreToolUse", "kill -9 $$"),
         forbidden=False,
     )
     yield case(
         "a guard cannot be started",
         "denied",
-        lambda scene: scene.add_hook("PreToolUse", "no-such-program"),
+        lambda info: info.add_hook("PreToolUse", "no-such-program"),
         forbidden=False,
     )
-    gone = _denied_with("hookline could not be run")
-    for how, instead in {"is gone": "", "cannot start": "exit 1", "is killed": "kill -9 $$"}.items():
-        yield case(f"hookline {how}", "denied", _loses(instead, client.before_tool), gone, forbidden=False)
+    missing, broken = _denied_with("Hookline is not installed"), _denied_with("hookline could not be run")
+    yield case("hookline is gone", "denied", _loses("", client.before_tool), missing, forbidden=False)
+    for how, instead in {"cannot start": "exit 1", "is killed": "kill -9 $$"}.items():
+        yield case(f"hookline {how}", "denied", _loses(instead, client.before_tool), broken, forbidden=False)
+    yield case(
+        "hookline is gone, and calls may pass",
+        "ran",
+        _loses("", client.before_tool, "allow"),
+        forbidden=False,
+    )
     yield case(
         "hookline is gone when a prompt comes", "not asked", _loses("", client.prompted), _was_not_asked
     )
 
 
-def _loses(instead: str, event: str) -> Callable[[Scene], None]:
-    """Hookline is an entry at one event alone, and what is run is not Hookline."""
+def _loses(instead: str, event: str, if_missing: str = "block") -> Callable[[Scene], None]:
+    """Write an entry at one event alone that runs another program than Hookline."""
 
-    def prepare(scene: Scene) -> None:
-        scene.install(event)
-        scene.lose_hookline(instead)
+    def prepare(info: Scene) -> None:
+        info.install(event, if_missing=if_missing)
+        info.lose_hookline(instead)
 
     return prepare
 
 
-def _was_not_asked(_scene: Scene, model: Model) -> str:
+def _was_not_asked(_info: Scene, model: Model) -> str:
     return "asked" if model.asked else "not asked"
 
 
-def _judged(scene: Scene, model: Model) -> str:
+def _judged(info: Scene, model: Model) -> str:
     last = model.last_result
-    if any(scene.marks.glob("forbidden-*")) or (scene.marks / "harmless").exists():
+    if any(info.marks.glob("forbidden-*")) or (info.marks / "harmless").exists():
         return "ran"
     return "denied" if last is not None and last.is_error else "no effect"
 
 
 def _denied_with(words: str) -> Callable[[Scene, Model], str]:
-    def verdict(scene: Scene, model: Model) -> str:
-        seen, last = _judged(scene, model), model.last_result
+    def decision(info: Scene, model: Model) -> str:
+        seen, last = _judged(info, model), model.last_result
         if seen == "denied" and last is not None and words not in last.text:
             return f"denied with {last.text[:100]!r}"
         return seen
 
-    return verdict
+    return decision
 
 
-def _rewrites(scene: Scene) -> None:
+def _rewrites(info: Scene) -> None:
     answer = {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "allow",
-            "updatedInput": {"command": f"touch {scene.marks}/rewritten"},
+            "updatedInput": {"command": f"touch {info.marks}/rewritten"},
         }
     }
-    scene.add_hook("PreToolUse", f"echo '{json.dumps(answer)}'", rewrites=True)
+    info.add_hook("PreToolUse", f"echo '{json.dumps(answer)}'", rewrites=True)
 
 
-def _was_rewritten(scene: Scene, model: Model) -> str:
-    done = (scene.marks / "rewritten").exists()
-    return "rewritten" if done and not scene.mark().exists() else _judged(scene, model)
+def _was_rewritten(info: Scene, model: Model) -> str:
+    done = (info.marks / "rewritten").exists()
+    return "rewritten" if done and not info.mark().exists() else _judged(info, model)
 
 
 def _adds(event: str) -> Callable[[Scene], None]:
     answer = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": _CONTEXT}}
-    return lambda scene: scene.add_hook(event, f"echo '{json.dumps(answer)}'")
+    return lambda info: info.add_hook(event, f"echo '{json.dumps(answer)}'")
 
 
-def _was_told(_scene: Scene, model: Model) -> str:
-    heard = (*model.told, *(result.text for result in model.results.values()))
+def _was_told(_info: Scene, model: Model) -> str:
+    heard = (*model.received, *(result.text for result in model.results.values()))
     return "told" if any(_CONTEXT in text for text in heard) else "not told"

@@ -1,7 +1,7 @@
 """`hookline install` and `uninstall` around what users have in the files of their agents.
 
-The user has a hook of their own, which fires before every tool call. It must do so while Hookline is installed and when
-it is gone again; and then the files are what they would be without Hookline, also if the client has changed them.
+The user's own hook runs before every tool call. It must run while Hookline is installed and after it is uninstalled;
+and then the files are what they would be without Hookline, also if the client has changed them.
 """
 
 import json
@@ -28,19 +28,19 @@ def _case(
 ) -> Case:
     problems: list[str] = []
 
-    def script(scene: Scene) -> Scripts:
-        text = client.own.format(mark=scene.marks / "own")
-        scene.write(str(scene.settings), text)
-        scene.write("market/.claude-plugin/marketplace.json", _MARKET)
+    def script(info: Scene) -> Scripts:
+        text = client.own.format(mark=info.marks / "own")
+        info.write(str(info.settings), text)
+        info.write("market/.claude-plugin/marketplace.json", _MARKET)
         if client is CODEX:
-            _trust_own(scene)
-        problems[:] = [said for said in [prepare(scene)] if said]
-        (scene.marks / "own").unlink(missing_ok=True)
-        mark = scene.mark() if forbidden else scene.marks / "harmless"
+            _trust_own(info)
+        problems[:] = [said for said in [prepare(info)] if said]
+        (info.marks / "own").unlink(missing_ok=True)
+        mark = info.mark() if forbidden else info.marks / "harmless"
         return {MAIN: [client.shell(f"touch {mark}")]}
 
-    def verdict(scene: Scene, model: Model) -> str:
-        made = {each.name for each in scene.marks.iterdir()}
+    def decision(info: Scene, model: Model) -> str:
+        made = {each.name for each in info.marks.iterdir()}
         last = model.last_result
         ran = any(each.startswith("forbidden") for each in made) or "harmless" in made
         seen = [
@@ -52,78 +52,78 @@ def _case(
         return ", ".join(seen)
 
     return Case(
-        name=f"install, {client.name}: {name}", expected=expected, client=client, script=script, verdict=verdict,
+        name=f"install, {client.name}: {name}", expected=expected, client=client, script=script, decision=decision,
         hooked="",
     )  # fmt: skip
 
 
-def _trust_own(scene: Scene) -> None:
-    entries = json.loads(scene.settings.read_text())
-    for name, text in scene.client.trust(str(scene.settings), entries).items():
-        scene.write(str(scene.home / name), f"# mine\n{text}")
+def _trust_own(info: Scene) -> None:
+    entries = json.loads(info.settings.read_text())
+    for name, text in info.client.trust(str(info.settings), entries).items():
+        info.write(str(info.home / name), f"# mine\n{text}")
 
 
-def _installed(scene: Scene) -> str:
-    scene.install()
+def _installed(info: Scene) -> str:
+    info.install()
     return ""
 
 
-def _uninstalled(scene: Scene) -> str:
-    before = _files(scene)
-    scene.install()
-    if _files(scene) == before:
+def _uninstalled(info: Scene) -> str:
+    before = _files(info)
+    info.install()
+    if _files(info) == before:
         return "nothing was installed"
-    scene.hookline("uninstall", scene.client.name, "--yes")
-    return _difference(before, _files(scene))
+    info.hookline("uninstall", info.client.name, "--yes")
+    return _difference(before, _files(info))
 
 
-def _edited(scene: Scene) -> str:
-    """What the client makes of its files with Hookline in them, and without; a session is between the two."""
-    before = _files(scene)
-    _edit(scene)
-    wanted = _files(scene)
+def _edited(info: Scene) -> str:
+    """Let the client rewrite its files with Hookline in them, and without; a session is between the two."""
+    before = _files(info)
+    _edit(info)
+    wanted = _files(info)
     if wanted == before:
         return "the client changed nothing"
     for name in wanted:
-        (scene.home / name).unlink()
+        (info.home / name).unlink()
     for name, content in before.items():
-        (scene.home / name).write_bytes(content)
-    scene.install()
-    _edit(scene)
-    _session(scene)
-    scene.hookline("uninstall", scene.client.name, "--yes")
-    return _difference(wanted, _files(scene))
+        (info.home / name).write_bytes(content)
+    info.install()
+    _edit(info)
+    _session(info)
+    info.hookline("uninstall", info.client.name, "--yes")
+    return _difference(wanted, _files(info))
 
 
-def _behind(scene: Scene) -> str:
-    """The user adds a hook after ours and trusts it; its place changes when ours is gone."""
-    scene.install()
-    file, config = scene.settings, scene.home / ".codex/config.toml"
+def _behind(info: Scene) -> str:
+    """Let the user add a hook after ours and trust it; its position changes when ours is gone."""
+    info.install()
+    file, config = info.settings, info.home / ".codex/config.toml"
     entries = json.loads(file.read_text())
-    group = {"hooks": [{"type": "command", "command": f"touch {scene.marks}/behind"}]}
+    group = {"hooks": [{"type": "command", "command": f"touch {info.marks}/behind"}]}
     entries["hooks"]["PreToolUse"].append(group)
     file.write_text(json.dumps(entries))
-    (text,) = scene.client.trust(str(file), entries).values()
+    (text,) = info.client.trust(str(file), entries).values()
     config.write_text(text)
-    scene.hookline("uninstall", scene.client.name, "--yes")
+    info.hookline("uninstall", info.client.name, "--yes")
     return ""
 
 
-def _edit(scene: Scene) -> None:
-    scene.run(*scene.client.edit)
+def _edit(info: Scene) -> None:
+    info.run(*info.client.edit)
 
 
-def _session(scene: Scene) -> None:
-    with Model({MAIN: [scene.client.shell("true")]}, scene.client.protocol) as model:
-        scene.run(*scene.client.words(MAIN, "default", model.url), model=model.url)
+def _session(info: Scene) -> None:
+    with Model({MAIN: [info.client.shell("true")]}, info.client.protocol) as model:
+        info.run(*info.client.words(MAIN, "default", model.url), model=model.url)
 
 
-def _files(scene: Scene) -> dict[str, bytes]:
-    """The user's files of the client that say something about hooks, and those of Hookline in its folder."""
-    client = scene.client
-    found = [scene.home / name for name in (client.settings, *client.others)]
-    found += [each for each in scene.settings.parent.rglob("hookline/**/*") if each.is_file()]
-    return {str(each.relative_to(scene.home)): each.read_bytes() for each in found if each.exists()}
+def _files(info: Scene) -> dict[str, bytes]:
+    """Return the user's files of the client that mention hooks, and Hookline's files in its directory."""
+    client = info.client
+    found = [info.home / name for name in (client.settings, *client.others)]
+    found += [each for each in info.settings.parent.rglob("hookline/**/*") if each.is_file()]
+    return {str(each.relative_to(info.home)): each.read_bytes() for each in found if each.exists()}
 
 
 def _difference(wanted: dict[str, bytes], found: dict[str, bytes]) -> str:

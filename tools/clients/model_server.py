@@ -24,8 +24,8 @@ class Model:
         self._protocol = protocol
         self.results: dict[tuple[str, int], Result] = {}
         self.problems: list[str] = []
-        #: Everything that the model was told in words, in any conversation of the scripts.
-        self.told: set[str] = set()
+        #: Every text that the model read, in any conversation of the scripts.
+        self.received: set[str] = set()
         #: How often it was asked in a conversation of the scripts.
         self.asked = 0
         #: Seconds that each call took, from the answer that made it to the request with its result.
@@ -45,7 +45,7 @@ class Model:
 
     @property
     def last_result(self) -> Result | None:
-        """How the last call of the first script ended; None if it was never made."""
+        """Return how the last call of the first script ended; None if it was never made."""
         name, script = next(iter(self._scripts.items()))
         return self.results.get((name, len(script) - 1))
 
@@ -63,7 +63,7 @@ class Model:
         if found.made == len(self.waits) + 1:
             self.waits.append(time.perf_counter() - self._answered)
         self.results |= {(name, number): result for number, result in found.results.items()}
-        self.told |= found.told
+        self.received |= found.received
         if found.made >= len(self._scripts[name]):
             return _DONE, None, 0
         wanted = self._scripts[name][found.made]

@@ -1,4 +1,4 @@
-"""A home and a project of their own for one run of the client, with Hookline as its hook."""
+"""Make a new home and project for one run of the client, with Hookline as its hook."""
 
 import json
 import os
@@ -31,11 +31,11 @@ hooks = [{{ command = "touch {started}" }}]
 _LONGEST = 180
 #: Where `hookline` is installed.
 _BIN = str(Path(sys.executable).parent)
-#: What agents are told to run, and what that falls back on.
+#: The program that entries name, and its fallback.
 _NAMES = ("hookline", "hookline-relay")
 
 
-#: How the user vouches for the project: in the settings, with `hookline trust`, or not at all.
+#: How the user trusts the project: in the settings, with `hookline trust`, or not at all.
 Vouched = Literal["settings", "trust", "nobody"]
 
 
@@ -51,7 +51,7 @@ class Scene:
         *,
         hooked: Hooked = "printed",
         guarded: bool = True,
-        vouched: Vouched = "settings",
+        trusted: Vouched = "settings",
     ) -> None:
         place = Path(os.path.realpath(place))
         self.client = client
@@ -69,9 +69,9 @@ class Scene:
             self.write(".hookline/hooks.toml", _HOOKS.format(guard=guard, started=self.marks / "started"))
         settings = str(self.home / ".config/hookline/settings.toml")
         self.write(
-            settings, f"trusted = {json.dumps([str(self.project)] if vouched == 'settings' else [])}\n"
+            settings, f"trusted = {json.dumps([str(self.project)] if trusted == 'settings' else [])}\n"
         )
-        if vouched == "trust":
+        if trusted == "trust":
             self.hookline("trust", "--yes", self.hashes())
         self.write("README.md", "A project.\n")
         for name, text in client.beforehand.items():
@@ -87,18 +87,18 @@ class Scene:
         """The user's own file of the client."""
         return self.home / self.client.settings
 
-    def install(self, *events: str) -> None:
-        """By `hookline install`, of a Hookline that can be lost: it is in a folder of its own."""
+    def install(self, *events: str, if_missing: str = "block") -> None:
+        """Install with `hookline install`, from a Hookline that can disappear: it is in a separate directory."""
         self.programs = str(self.marks.parent / "programs")
         Path(self.programs).mkdir(exist_ok=True)
         for name in _NAMES:
             shutil.copy(Path(_BIN, name), self.programs)
         only = ("--events", ",".join(events)) if events else ()
         self.hookline("uninstall", self.client.name, "--yes")
-        self.hookline("install", self.client.name, "--yes", *only)
+        self.hookline("install", self.client.name, "--if-missing", if_missing, "--yes", *only)
 
     def connect(self, *events: str) -> None:
-        """What Hookline prints is in the client's own file, and the client may run it."""
+        """Put Hookline's printed entries into the client's own file, and let the client run them."""
         there = json.loads(self.settings.read_text() if self.settings.exists() else "{}")
         entries = there | json.loads(self.entries(*events))
         self.write(str(self.settings), json.dumps(entries))
@@ -116,12 +116,12 @@ class Scene:
         self._written = self._files()
 
     def lines(self, name: str) -> list[str]:
-        """What hooks have written into a file beside the marks."""
+        """Read what hooks have written into a file beside the marks."""
         file = self.marks / name
         return file.read_text().split() if file.exists() else []
 
     def lose_hookline(self, instead: str = "") -> None:
-        """The client does not find Hookline, or a program in its place."""
+        """Hide Hookline from the client, or put another program in its place."""
         self.programs = str(self.marks.parent / "programs")
         Path(self.programs).mkdir(exist_ok=True)
         for name in _NAMES:
@@ -133,7 +133,7 @@ class Scene:
 
     @property
     def guarded(self) -> bool:
-        """Whether the files that configure something are as they were, and no other has been added."""
+        """Return True if the configuration files are unchanged, and no other was added."""
         return self._files() == self._written
 
     def _files(self) -> dict[str, bytes]:
@@ -150,11 +150,11 @@ class Scene:
         return file
 
     def hashes(self) -> str:
-        """What `hookline trust --yes` is given to trust the project as it is."""
+        """Return the arguments of `hookline trust --yes` that trust the project in its current form."""
         return json.loads(self.hookline("trust", "--json"))["hashes"]
 
     def started(self) -> bool:
-        """Whether the project's hook at the beginning of the session has run."""
+        """Return True if the project's hook at the beginning of the session has run."""
         return (self.marks / "started").exists()
 
     def mark(self, number: int = 0) -> Path:
@@ -167,8 +167,8 @@ class Scene:
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "TMPDIR": str(self.marks.parent),
-            # A call that finds no resident would start one in the folder of the real user.
-            "HOOKLINE_RESIDENT": "off",
+            # A call that finds no daemon would start one in the real user's directory.
+            "HOOKLINE_DAEMON": "off",
             **self.client.environment(model),
         }
 
@@ -180,7 +180,7 @@ class Scene:
         )  # fmt: skip
 
     def hookline(self, *words: str) -> str:
-        """What a command prints that is run by the user. Its status says only whether something is untrusted."""
+        """Return the output of a command of the user. Its status says only whether something is untrusted."""
         return subprocess.run(
             ["hookline", *words],
             cwd=self.project,
@@ -194,6 +194,6 @@ class Scene:
 
 
 def _other_programs() -> list[str]:
-    """The directories of the real user that have no Hookline of their own."""
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return [folder for folder in folders if not Path(folder, "hookline").exists()]
+    """Return the directories of the real user's PATH without a Hookline."""
+    directories = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return [directory for directory in directories if not Path(directory, "hookline").exists()]

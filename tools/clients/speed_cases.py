@@ -1,4 +1,4 @@
-"""What a tool call takes in the real client: without hooks, with one in `sh`, and with Hookline by its relay.
+"""Measure a tool call in the real client: without hooks, with one in `sh`, and with Hookline by its relay.
 
 Measured by the model: from its answer with a call to the request with the result. Sessions take turns, so that whatever
 else the machine does concerns all of them.
@@ -32,46 +32,46 @@ _EXPECTED = f"at most {BOUND}x, denied"
 
 
 def cases() -> Iterator[Case]:
-    residents: list[_Resident] = []
+    daemons: list[_Resident] = []
     figures: list[str] = []
 
-    def script(scene: Scene) -> Scripts:
-        residents.append(_Resident(scene))
+    def script(info: Scene) -> Scripts:
+        daemons.append(_Resident(info))
         try:
-            figures[:] = [_measured(scene, residents[-1])]
+            figures[:] = [_measured(info, daemons[-1])]
         except BaseException:
-            residents.pop().stop()
+            daemons.pop().stop()
             raise
         # The last session shows that it was a guard that was measured.
-        return {MAIN: [scene.client.shell("git push --force")]}
+        return {MAIN: [info.client.shell("git push --force")]}
 
-    def verdict(_scene: Scene, model: Model) -> str:
-        residents.pop().stop()
+    def decision(_info: Scene, model: Model) -> str:
+        daemons.pop().stop()
         last = model.last_result
         return f"{figures[0]}, {'denied' if last is not None and last.is_error else 'NOT denied'}"
 
     yield Case(
         name="speed: a tool call by the relay, beside one with sh", expected=_EXPECTED,
-        script=script, verdict=verdict, hooked="", guarded=False,
+        script=script, decision=decision, hooked="", guarded=False,
     )  # fmt: skip
 
 
 class _Resident:
-    """One of the scene's user, in a folder of its own: that of the real user is not to be touched."""
+    """Start a daemon of the case's user, in a separate directory: the real user's must stay untouched."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.folder = scene.marks.parent / "run"
-        self.folder.mkdir(mode=0o700)
-        self._scene = scene
-        scene.write(".hookline/hooks.toml", _GUARD)
+    def __init__(self, info: Scene) -> None:
+        self.directory = info.marks.parent / "run"
+        self.directory.mkdir(mode=0o700)
+        self._info = info
+        info.write(".hookline/hooks.toml", _GUARD)
         self._process = subprocess.Popen(
-            ["hookline", "resident", "run", "--folder", self.folder, "--home", scene.home],
-            cwd="/", env=scene.environment(""), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            ["hookline", "daemon", "run", "--directory", self.directory, "--home", info.home],
+            cwd="/", env=info.environment(""), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
     @property
     def calls(self) -> int:
-        said = self._scene.hookline("resident", "status", "--folder", str(self.folder), "--json")
+        said = self._info.hookline("daemon", "status", "--directory", str(self.directory), "--json")
         return json.loads(said)["calls"] if said.strip() not in {"", "null"} else -1
 
     def stop(self) -> None:
@@ -79,32 +79,32 @@ class _Resident:
         self._process.wait()
 
 
-def _measured(scene: Scene, resident: _Resident) -> str:
+def _measured(info: Scene, daemon: _Resident) -> str:
     settings: Mapping[str, Callable[[], str]] = {
         "no hook": lambda: "{}",
-        "sh": lambda: _entry(str(_script(scene))),
-        "relay": lambda: _installed(scene, resident.folder),
+        "sh": lambda: _entry(str(_script(info))),
+        "relay": lambda: _installed(info, daemon.directory),
     }
     taken: dict[str, list[float]] = {name: [] for name in settings}
     for number in range(_ROUNDS):
         for name, text in settings.items():
-            scene.write(str(scene.settings), text())
-            taken[name] += _session(scene)
+            info.write(str(info.settings), text())
+            taken[name] += _session(info)
         medians = ", ".join(f"{name} {1000 * statistics.median(each):.1f} ms" for name, each in taken.items())
         sys.stdout.write(f"    round {number + 1} of {_ROUNDS}: {medians}\n")
         sys.stdout.flush()
     made = _ROUNDS * _CALLS
-    if resident.calls < made:
-        return f"only {resident.calls} of {made} calls reached the resident"
+    if daemon.calls < made:
+        return f"only {daemon.calls} of {made} calls reached the resident"
     ratio = statistics.median(taken["relay"]) / statistics.median(taken["sh"])
     sys.stdout.write(f"    a call by the relay takes {ratio:.2f}x one with sh (at most {BOUND}x)\n")
     return f"at most {BOUND}x" if ratio <= BOUND else f"{ratio:.2f}x"
 
 
-def _session(scene: Scene) -> list[float]:
+def _session(info: Scene) -> list[float]:
     """Seconds of each call."""
-    with Model({MAIN: [scene.client.shell("true")] * _CALLS}, scene.client.protocol) as model:
-        scene.run(*scene.client.words(MAIN, "default", model.url), model=model.url)
+    with Model({MAIN: [info.client.shell("true")] * _CALLS}, info.client.protocol) as model:
+        info.run(*info.client.words(MAIN, "default", model.url), model=model.url)
         if len(model.waits) < _CALLS:
             raise RuntimeError(f"only {len(model.waits)} of {_CALLS} calls were made")
         return model.waits[_FIRST:]
@@ -114,17 +114,19 @@ def _entry(command: str) -> str:
     return json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}})
 
 
-def _script(scene: Scene) -> Path:
-    file = scene.write(str(scene.home / "guard.sh"), _SCRIPT)
+def _script(info: Scene) -> Path:
+    file = info.write(str(info.home / "guard.sh"), _SCRIPT)
     file.chmod(0o755)
     return file
 
 
-def _installed(scene: Scene, folder: Path) -> str:
-    """As `hookline install` writes it, but for the resident to ask."""
-    scene.install("PreToolUse")
-    there = scene.settings.read_text()
-    entry = there.replace("hookline-relay hook", f"hookline-relay --resident {shlex.quote(str(folder))} hook")
+def _installed(info: Scene, directory: Path) -> str:
+    """Write the entry as `hookline install` does, except for the daemon's address."""
+    info.install("PreToolUse")
+    there = info.settings.read_text()
+    entry = there.replace(
+        "hookline-relay hook", f"hookline-relay --daemon {shlex.quote(str(directory))} hook"
+    )
     if entry == there:
         raise RuntimeError("the relay was not installed")
     return entry

@@ -1,9 +1,9 @@
-"""Hooks in agents of the Claude Agent SDK::
+"""Add hooks to agents of the Claude Agent SDK::
 
     from hookline.adapters.claude_agent_sdk import with_hooks
     client = ClaudeSDKClient(with_hooks(engine, ClaudeAgentOptions()))
 
-The SDK runs Claude Code, which asks us at its own events. What it says and what it reads is that of the `claude-code`
+The SDK runs Claude Code, which calls us at its own events. Payloads and answers are those of the `claude-code`
 dialect. It has no event for requests to the model, and a prompt can be blocked and added to, but not be rewritten.
 """
 
@@ -24,22 +24,25 @@ from claude_agent_sdk import (
 from msgspec.structs import replace as with_changes
 
 from hookline import Engine, HooklineError, Outcome, Session, deny
-from hookline.adapters.sessions import Sessions
-from hookline.engine.host.moments import CLOSED
+from hookline.adapters.sessions import AdapterSessions
+from hookline.engine.host.conversation import CLOSED
 from hookline.engine.tool_call import STOPPED
 from hookline.events import STOP, TURN_END
 from hookline.model.errors import EngineClosedError
-from hookline.model.outcome import GO_ON, Message
-from hookline.model.scene import Scene, SceneOptions
+from hookline.model.outcome import PASS, ContextItem, Message
+from hookline.model.session_info import SessionInfo, SessionOptions
 from hookline.model.wire import Parsed
 
-#: The events of the client, and what it does when we cannot be asked.
+#: The events of the client, and what it does when we do not answer.
 _EVENTS: Mapping[str, Literal["block", "continue"]] = {
     "UserPromptSubmit": "block", "PreToolUse": "block", "PermissionRequest": "block", "PostToolUse": "continue",
     "PostToolUseFailure": "continue", "SubagentStart": "continue", "SubagentStop": "continue", "Stop": "continue",
     "PreCompact": "continue", "Notification": "continue",
 }  # fmt: skip
-#: Longer than the 600 seconds that a hook may take: a client that gives up first lets pass what a guard still judges.
+#: The events that hooks get here: also those that the events of the client contain.
+_FIRED = frozenset({*_EVENTS, "SessionStart", "TurnEnd", "PermissionDenied"})
+#: Longer than the 600 seconds that a hook may take: a client that gives up first would let a call
+#: pass that a guard still judges.
 _SECONDS = 660.0
 
 
@@ -47,20 +50,20 @@ def with_hooks(
     engine: Engine,
     options: ClaudeAgentOptions | None = None,
     session_id: str = "",
-    **scene: Unpack[SceneOptions],
+    **info: Unpack[SessionOptions],
 ) -> ClaudeAgentOptions:
-    """The options with Hookline's hooks besides those that they have.
+    """Return the options with Hookline's hooks added to their own.
 
-    A session has the id that the client gives it, or `session_id`. Questions, also those of the client's own rules, go
-    to PermissionRequest hooks and then to `approve` of the engine, and are denied without one. With a `can_use_tool` of
-    your own the client asks it and those hooks at once.
+    A session has the id that the client gives it, or `session_id`. Questions, also those of the client's own
+    rules, go to PermissionRequest hooks and then to `approve` of the engine, and are denied without one. With
+    your own `can_use_tool` the client asks it and those hooks at once.
     """
     if engine.closed:
         raise EngineClosedError
     options = options or ClaudeAgentOptions()
     if options.cwd:
-        scene = {"cwd": options.cwd, **scene}
-    callbacks = _Callbacks(engine, session_id, scene)
+        info = {"cwd": options.cwd, **info}
+    callbacks = _Callbacks(engine, session_id, info)
     hooks: dict[Any, list[HookMatcher]] = {name: list(each) for name, each in (options.hooks or {}).items()}
     asks = options.can_use_tool is None and options.permission_prompt_tool_name is None
     for name, failing in _EVENTS.items():
@@ -73,8 +76,10 @@ def with_hooks(
 
 
 def _expect_warning(options: ClaudeAgentOptions) -> None:
-    """The SDK warns that calls may pass by our `can_use_tool`. They do not pass by PreToolUse, so with these options
-    there is nothing to warn of; with others, where the `can_use_tool` may be the program's own, there is.
+    """Silence the SDK's warning that calls may bypass our `can_use_tool`.
+
+    They do not bypass PreToolUse, so with these options it is wrong; with others, where `can_use_tool`
+    may be the program's own, it stays.
     """
     parts = [entry.partition("(") for entry in options.allowed_tools]
     whole = ", ".join(dict.fromkeys(name for name, _, rest in parts if rest in ("", ")", "*)")))
@@ -86,25 +91,26 @@ def _expect_warning(options: ClaudeAgentOptions) -> None:
 
 
 class _Callbacks:
-    def __init__(self, engine: Engine, session_id: str, scene: SceneOptions) -> None:
+    def __init__(self, engine: Engine, session_id: str, info: SessionOptions) -> None:
         self._engine = engine
         self._wire = engine.loader.dialect("claude-code").wire
-        self._sessions = Sessions(engine, scene)
+        self._sessions = AdapterSessions(engine, info, _FIRED)
         self._session_id = session_id
         self._sub_agents: dict[str, Session] = {}
         #: Calls that the client may still ask about, by their ids.
         self._calls: dict[str, Session] = {}
 
-    def _session(self, scene: Scene) -> Session:
-        """That of the conversation, or of the sub-agent that the client speaks of."""
-        session = self._sessions.of(self._session_id or scene.session_id)
-        if scene.agent_id:
-            session = self._sub_agents.get(scene.agent_id) or self._engine.session(session.id, session)
-            self._sub_agents[scene.agent_id] = session
-        own = session.scene
-        session.scene = with_changes(
-            scene, session_id=own.session_id, cwd=scene.cwd or own.cwd, depth=own.depth
-        )
+    def _session(self, info: SessionInfo) -> Session:
+        """Return the session of the conversation, or of the subagent that the client names."""
+        session = self._sessions.of(self._session_id or info.session_id)
+        if info.agent_id:
+            session = self._sub_agents.get(info.agent_id) or self._engine.session(session.id, session)
+            self._sub_agents[info.agent_id] = session
+        own = session.info
+        session.info = with_changes(
+            info, session_id=own.session_id, cwd=info.cwd or own.cwd, depth=own.depth, attended=own.attended,
+            project_dir=info.project_dir or own.project_dir, extra=info.extra or own.extra,
+        )  # fmt: skip
         return session
 
     async def hook(self, given: Any, tool_use_id: str | None, _context: Any) -> Any:
@@ -123,20 +129,22 @@ class _Callbacks:
         return json.loads(reply.stdout or "{}")
 
     async def _said(self, name: str, parsed: Parsed, call_id: str) -> Outcome:
-        session, outcome = self._session(parsed.scene), GO_ON
+        session, outcome = self._session(parsed.info), PASS
         if session.closed and _EVENTS[name] == "block":
             return deny(CLOSED)
         if name == "UserPromptSubmit" and not session.host.started:  # the client does not call us earlier
-            outcome += Outcome(context_items=(await session.start(model=parsed.scene.model)).context)
-        for moment in (TURN_END, STOP) if parsed.event is STOP else (parsed.event,):
+            begun = await session.start(model=parsed.info.model)
+            first = (ContextItem(begun.first_message),) if begun.first_message else ()
+            outcome += Outcome(context_items=(*first, *begun.context))
+        for recorded in (TURN_END, STOP) if parsed.event is STOP else (parsed.event,):
             if not outcome.blocked:
-                outcome += await session.dispatch(moment, parsed.payload)
+                outcome += await session.dispatch(recorded, parsed.payload)
         if name == "PreToolUse" and not outcome.blocked:
             self._calls[call_id] = session
         elif name.startswith("PostToolUse"):
             self._calls.pop(call_id, None)
         elif name == "SubagentStop" and not outcome.blocked:
-            self._sub_agents.pop(parsed.scene.agent_id or "", None)
+            self._sub_agents.pop(parsed.info.agent_id or "", None)
         return outcome
 
     async def may_use(self, name: str, given: dict[str, Any], context: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Runs that end by an error: hooks are told what kind of failure it is."""
+"""Report runs that end with an error to hooks, with the kind of failure."""
 
 from asyncio import CancelledError
 
@@ -23,8 +23,10 @@ _NAMES = {
 
 
 def failure_kind(error: BaseException) -> str:
-    """One of `ERROR_TYPES`, by the HTTP status that the error carries, or by its name."""
+    """Return one of `ERROR_TYPES`, by the HTTP status that the error carries, or by its name."""
     status = getattr(error, "status_code", None)
+    if status is None:  # the client of Gemini calls it so
+        status = getattr(error, "code", None)
     if isinstance(status, int):
         return _STATUSES.get(status, "server" if status >= 500 or status == 408 else "unknown")
     name = type(error).__name__.lower()
@@ -32,6 +34,10 @@ def failure_kind(error: BaseException) -> str:
 
 
 async def tell_failure(session: Session, error: BaseException) -> None:
-    """Error and StopFailure, unless the run was cancelled or the engine is closed."""
-    if not isinstance(error, CancelledError) and not session.engine.closed:
+    """Fire Error and StopFailure; the turn of a run that was cancelled is settled. With a closed engine do nothing."""
+    if session.engine.closed:
+        return
+    if isinstance(error, Exception):
         await session.failed(error, failure_kind(error))
+    elif isinstance(error, CancelledError | GeneratorExit):
+        await session.cancelled()

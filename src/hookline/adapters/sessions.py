@@ -1,48 +1,70 @@
-"""The sessions of an adapter: one per conversation, and one for each run of a sub-agent."""
+"""Keep the sessions of an adapter: one per conversation, and one for each run of a subagent."""
 
+import logging
 import os
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Collection, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 from uuid import uuid4
 
-from hookline.engine.engine import Engine
+from hookline.config.engine import Engine
 from hookline.engine.session import Session
-from hookline.host import SceneOptions
-from hookline.model.scene import scene_fields
+from hookline.host import SessionOptions
+from hookline.model.session_info import info_fields
 
 T = TypeVar("T")
 
-#: An adapter forgets the conversation that was silent for longest when there are more. Frameworks make up an id for
-#: each run that is given none, and nobody says when it is over.
+#: With more, an adapter forgets the conversation that was silent for longest. Frameworks make up an id for each run
+#: without one, and never report its end.
 MOST_SESSIONS = 10_000
 
-#: The session whose tool is running here: an agent that the tool starts is its sub-agent.
+#: The session whose tool is running here: an agent that the tool starts is its subagent.
 _AROUND: ContextVar[Session | None] = ContextVar("hookline_session", default=None)
 
 
-class Sessions:
-    """Sessions by the id of their conversation. `scene` is what all of them are told: cwd, permission_mode ..."""
+#: The events that adapters fire.
+FIRED = frozenset({
+    "SessionStart", "SessionEnd", "UserPromptSubmit", "TurnStart", "PreModelCall", "PostModelCall", "PreToolUse",
+    "PermissionRequest", "PermissionDenied", "PostToolUse", "PostToolUseFailure", "TurnEnd", "Stop", "TurnSettled",
+    "StopFailure", "Error", "SubagentStart", "SubagentStop",
+})  # fmt: skip
 
-    def __init__(self, engine: Engine, scene: SceneOptions) -> None:
-        self._engine = engine
-        self._scene: SceneOptions = {"cwd": os.getcwd(), **scene}
-        scene_fields("the adapter", scene)  # a misspelt option is told here, not with the first conversation
+
+class AdapterSessions:
+    """Sessions by the id of their conversation. All of them have the fields of `info`: cwd, permission_mode ...
+
+    `fired` are the events of the adapter: the log names hooks that wait for others.
+    """
+
+    def __init__(self, engine: Engine, info: SessionOptions, fired: Collection[str] = FIRED) -> None:
+        self._engine, self._fired = engine, fired
+        self._info: SessionOptions = {"cwd": os.getcwd(), **info}
+        info_fields("the adapter", info)  # reports a misspelt option now, not with the first conversation
         self._sessions: dict[str, Session] = {}
 
     def of(self, session_id: str) -> Session:
-        """The session of a conversation; a new one the first time, and after it was closed."""
+        """Return the session of a conversation; a new one the first time, and after it was closed."""
         session = self._sessions.pop(session_id, None)
         if session is None or session.closed:
-            session = self._engine.session(session_id, **self._scene)
+            session = self._engine.session(session_id, **self._info)
+            self._name_idle_hooks()
         self._sessions[session_id] = session
         if len(self._sessions) > MOST_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
         return session
 
+    def _name_idle_hooks(self) -> None:
+        """Log hooks that this adapter never calls, each once."""
+        for hook in self._engine.hooks:
+            key = ("idle", hook.event.name, hook.name)
+            if hook.event.name not in self._fired and key not in self._engine.warned:
+                self._engine.warned.add(key)
+                text = "the hook %s never runs here: this adapter does not fire %s"
+                logging.getLogger("hookline").warning(text, hook.name, hook.event.name)
+
     async def close(self, session_id: str | None = None, reason: str = "other") -> None:
-        """SessionEnd for one conversation, or for all of them."""
+        """Fire SessionEnd for one conversation, or for all of them."""
         for each in [session_id] if session_id is not None else list(self._sessions):
             session = self._sessions.pop(each, None)
             if session is not None:
@@ -50,17 +72,20 @@ class Sessions:
 
 
 def sub_agent(name: str) -> Session | None:
-    """A new session below the one whose tool is running here; None if this is no sub-agent."""
+    """Return a new session below the one whose tool is running here; None if this is not a subagent."""
     parent = _AROUND.get()
     if parent is None:
         return None
     return parent.engine.session(
-        parent.id, parent, agent_id=uuid4().hex[:12], agent_type=name, model=parent.scene.model
+        parent.id, parent, agent_id=uuid4().hex[:12], agent_type=name, model=parent.info.model
     )
 
 
 async def steps_inside(session: Session, events: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-    """The events of a tool of this session. Who listens to them is not inside of it, so each step is for itself."""
+    """Yield the events of a tool of this session.
+
+    Its listener is outside of the session, so each step enters it anew.
+    """
     try:
         while True:
             with inside(session):
@@ -75,7 +100,7 @@ async def steps_inside(session: Session, events: AsyncGenerator[T, None]) -> Asy
 
 @contextmanager
 def inside(session: Session) -> Generator[None]:
-    """While a tool of this session runs."""
+    """Mark that a tool of this session is running."""
     token = _AROUND.set(session)
     try:
         yield

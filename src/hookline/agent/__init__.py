@@ -1,1 +1,1 @@
-"""A coding agent for the terminal, and the executable specification of when each event fires."""
+"""Run a coding agent in the terminal: the executable specification of when each event fires."""

@@ -1,4 +1,4 @@
-"""Builds an agent: options and settings files in; permissions, tools, transcript, hooks and session out."""
+"""Build an agent: options and settings files in; permissions, tools, transcript, hooks and session out."""
 
 import os
 from collections import deque
@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.conversation import Conversation, NoRecords, Records
+from hookline.agent.conversation import Conversation, ConversationRecorder, NoRecords
 from hookline.agent.hooks import AgentHooks, EngineHooks, EventLog, NoHooks, SessionHooks
 from hookline.agent.mcp.config import find_servers
 from hookline.agent.mcp.connection import ServerSetup
-from hookline.agent.mcp.elicitation import Answers, Elicitation
+from hookline.agent.mcp.elicitation import Elicitation, ElicitationHandler
 from hookline.agent.mcp.servers import McpServers
 from hookline.agent.models.port import ModelPort
 from hookline.agent.ports import UserPort
@@ -27,18 +27,19 @@ from hookline.agent.session_hooks import Additions, CommandHooks, add_builtin_ho
 from hookline.agent.settings import AgentSettings, SettingsFound, read_settings
 from hookline.agent.subagents.subagent import AgentType, SubagentConfig, SubagentTool, agent_types
 from hookline.agent.subagents.worktrees import Worktrees, worktree_tools
-from hookline.agent.tools.base import Tool, Workplace
+from hookline.agent.tools.base import AgentTool, Workplace
+from hookline.agent.tools.exec_guard import AgentGuard
 from hookline.agent.tools.tasks import Tasks
 from hookline.agent.tools.toolbox import Toolbox, core_tools
 from hookline.agent.tools.web_fetch import WebFetch
 from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.transcript.records import SessionFacts
 from hookline.agent.transcript.store import SessionsStore, new_session_id
-from hookline.agent.transcript.writer import Transcript
+from hookline.agent.transcript.writer import TranscriptWriter
 from hookline.agent.turn.includes import Includes
 from hookline.agent.turn.turn import AgentParts
 from hookline.config.engine import Engine
-from hookline.config.protection.places import protected_in
+from hookline.config.protection.protected_paths import protected_in
 from hookline.dialects.dialect import upward
 from hookline.engine.background import LateMessage
 from hookline.handlers.process.pool import Processes
@@ -47,16 +48,15 @@ from hookline.journal.file import state_dir
 from hookline.matching.nearest import nearest
 from hookline.model.errors import ConfigError, PatternError
 from hookline.model.hook import Hook
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.permissions.modes import MODES, mode_of
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
-from hookline.trust.trust import Options as TrustOptions
-from hookline.trust.trust import Trust
+from hookline.trust.trust import Trust, TrustOptions
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
-    """What the caller asks for. It overrides settings files."""
+    """Options of the caller, which override settings files."""
 
     cwd: str
     model: str
@@ -83,10 +83,12 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     add_date: bool = False
     add_environment_info: bool = False
     add_prompt_files: tuple[str, ...] = ()
+    #: Let the kernel refuse what guards over files forbid to shell commands.
+    walls: bool = False
 
 
 class AgentHost(Struct, frozen=True, kw_only=True, eq=False):
-    """What the program that runs the agent provides. It may serve several sessions, one after another."""
+    """Services of the program that runs the agent. It may serve several sessions, one after another."""
 
     #: None: the agent runs without hooks.
     engine: Engine | None
@@ -96,10 +98,10 @@ class AgentHost(Struct, frozen=True, kw_only=True, eq=False):
     user: UserPort
     log: EventLog
     #: Answers the questions of MCP servers; None: they are dismissed.
-    answers: Answers | None = None
+    answers: ElicitationHandler | None = None
     #: Servers that hooks call too; None: the agent has its own.
     servers: McpServers | None = None
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[AgentTool, ...] = ()
     commands: Mapping[str, Command] = {}
     #: Prompts of the user that wait; None: the agent has its own.
     queue: deque[str] | None = None
@@ -109,12 +111,12 @@ class AgentHost(Struct, frozen=True, kw_only=True, eq=False):
     live: bool = True
     #: The user sits at a terminal.
     terminal: bool = False
-    #: What the user has trusted; None: what the engine goes by, else what is stored for the directory.
+    #: The user's trust; None: the engine's, else the trust stored for the directory.
     trust: Trust | None = None
 
 
 def _no_jobs() -> None:
-    """For an agent without an engine."""
+    """Do nothing, for an agent without an engine."""
 
 
 class BuiltAgent(Struct, frozen=True, kw_only=True, eq=False):
@@ -130,13 +132,16 @@ class BuiltAgent(Struct, frozen=True, kw_only=True, eq=False):
     servers: McpServers
     #: Every tool of the session; tools of MCP servers join it.
     toolbox: Toolbox
-    #: What is watched from the start.
+    #: The paths that are watched from the start.
     watched: tuple[str, ...] = ()
-    #: Begins to run durable hooks that other processes left, and to tell the session what came of its own.
+    #: Begins to run durable hooks that other processes left, and to deliver results of this session's own.
     join_jobs: Callable[[], None] = _no_jobs
+    guard: AgentGuard | None = None
 
     async def begin(self, setup: str | None = None) -> None:
         """Start the session and the MCP servers, and begin to watch files."""
+        if self.guard is not None:
+            self.guard.report()
         self.join_jobs()
         self.servers.start(self.toolbox.add)
         await self.agent.start(self.source, setup=setup)
@@ -156,11 +161,13 @@ class BuiltAgent(Struct, frozen=True, kw_only=True, eq=False):
         try:
             await self.tasks.close()
         finally:
+            if self.guard is not None:
+                self.guard.close()
             await self.servers.close()
 
 
 def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
-    """Raises HooklineError where going on would mean not knowing the user's rules."""
+    """Build the agent. Raises HooklineError where continuing would ignore the user's rules."""
     reader = RuleReader(home=host.env.get("HOME", ""))
     trust = _trust(options, host)
     found = read_settings(options.cwd, host.env, reader, trust)
@@ -185,6 +192,8 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         user=host.user,
         trust=trust,
     )
+    guard = AgentGuard(host.processes, permissions, hooks, host.user, host.env, walls=options.walls)
+    parts.workplace.guard = guard
     servers, found = _servers(options, host, found, hooks, trust)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(LateMessage(kind="context", text=done.text)))
     worktrees = Worktrees(_project(options.cwd))
@@ -224,6 +233,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         watch=SessionWatch(agent, files, host.engine if host.live else None, host.extra_hooks),
         watched=(*names, *(parts.workplace.path(each) for each in found.table.watch)),
         join_jobs=partial(_join_jobs, session_hooks, records.past),
+        guard=guard,
     )
 
 
@@ -233,24 +243,24 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
 def _session_hooks(
     options: AgentOptions, host: AgentHost, found: SettingsFound, session_id: str
 ) -> tuple[SessionHooks, Callable[[PreparedPrompt], Awaitable[Sequence[str]]]]:
-    """The session's hooks, and how those of a command or skill join them."""
-    scene: dict[str, Any] = {"project_dir": _project(options.cwd), "cwd": options.cwd}
+    """Return the session's hooks, and the function by which those of a command or skill join them."""
+    info: dict[str, Any] = {"project_dir": _project(options.cwd), "cwd": options.cwd}
     if host.engine is None:
-        return NoHooks(Scene(session_id=session_id, **scene)), no_hooks
+        return NoHooks(SessionInfo(session_id=session_id, **info)), no_hooks
     additions = Additions(
         date=options.add_date or found.table.add_date,
         environment=options.add_environment_info or found.table.add_environment_info,
         files=(*options.add_prompt_files, *found.table.add_prompt_files),
     )
-    session = host.engine.session(session_id, **scene)
+    session = host.engine.session(session_id, **info)
     hooks = EngineHooks(session, partial(add_builtin_hooks, additions))
     return hooks, CommandHooks(host.engine, session, options.cwd).join
 
 
 def _join_jobs(hooks: SessionHooks, past: EarlierSession | None) -> None:
-    if isinstance(hooks, EngineHooks) and isinstance(hooks.session.engine, Engine):
+    if isinstance(hooks, EngineHooks):
         engine = hooks.session.engine
-        # Without a queue there is nothing to look for again and again.
+        # Without a queue there is nothing to poll.
         if os.path.lexists(jobs_path(engine.env)):
             engine.jobs.adopt()
         engine.jobs.wakes.join(hooks.session, past.wakes if past is not None else ())
@@ -264,7 +274,7 @@ def _trust(options: AgentOptions, host: AgentHost) -> Trust:
 def _servers(
     options: AgentOptions, host: AgentHost, found: SettingsFound, hooks: AgentHooks, trust: Trust
 ) -> tuple[McpServers, SettingsFound]:
-    """The MCP servers that may be used, not started yet. Problems with their entries join the diagnostics."""
+    """Return the MCP servers that may be used, not started yet. Problems with their entries join the diagnostics."""
     servers = host.servers if host.servers is not None else McpServers()
     entries = find_servers(options.cwd, host.env, found.documents, trust)
     servers.configure(
@@ -292,7 +302,7 @@ def _settings(options: AgentOptions, found: SettingsFound) -> AgentSettings:
 
 
 def _first_set(name: str, *records: object) -> Any:
-    """The first value that is set; 0 is one."""
+    """Return the first value that is set; 0 is one."""
     return next((value for each in records if (value := getattr(each, name, None)) is not None), None)
 
 
@@ -322,7 +332,7 @@ def _permissions(
 
 
 def _types(options: AgentOptions) -> Mapping[str, AgentType]:
-    """Kinds of subagents. One without a list of tools has those of its caller."""
+    """Return the kinds of subagents. One without a list of tools has those of its caller."""
     return {
         name: kind if kind.tools is not None else replace(kind, tools=options.tools)
         for name, kind in agent_types(options.types).items()
@@ -342,14 +352,14 @@ def _warn_of_unknown_tools(options: AgentOptions, toolbox: Toolbox, user: UserPo
 
 
 class _OpenRecords(Struct, frozen=True, kw_only=True, eq=False):
-    records: Records
+    records: ConversationRecorder
     session_id: str
     source: str = "startup"
     past: EarlierSession | None = None
 
 
 def _open_records(options: AgentOptions, host: AgentHost) -> _OpenRecords:
-    """The transcript of the session: new, resumed, or a copy of another one."""
+    """Open the transcript of the session: new, resumed, or a copy of another one."""
     store = SessionsStore(host.env, options.cwd)
     report = host.user.warn
     facts = SessionFacts(cwd=options.cwd, model=options.model)
@@ -357,29 +367,31 @@ def _open_records(options: AgentOptions, host: AgentHost) -> _OpenRecords:
     if options.resume is None:
         if not options.keep:
             return _OpenRecords(records=NoRecords(), session_id=session_id)
-        transcript = Transcript.create(store.folder, session_id, facts, report=report)
+        transcript = TranscriptWriter.create(store.directory, session_id, facts, report=report)
         return _OpenRecords(records=transcript, session_id=session_id)
     stored = store.last() if options.resume == "last" else store.find(options.resume)
-    transcript = Transcript.resume(stored.path, report=report)
+    transcript = TranscriptWriter.resume(stored.path, report=report)
     past = transcript.past
     if not options.fork:
         return _OpenRecords(records=transcript, session_id=stored.id, source="resume", past=past)
     transcript.close()
-    copy = Transcript.create(store.folder, session_id, replace(facts, parent=stored.id), report=report)
+    copy = TranscriptWriter.create(
+        store.directory, session_id, replace(facts, parent=stored.id), report=report
+    )
     for message in past.messages:
         copy.message(message)
     return _OpenRecords(records=copy, session_id=session_id, source="fork", past=past)
 
 
-def _subagent_records(parent: _OpenRecords, cwd: str) -> Callable[[str], Records]:
-    """Transcripts of subagents are in a folder beside their parent's."""
+def _subagent_records(parent: _OpenRecords, cwd: str) -> Callable[[str], ConversationRecorder]:
+    """Keep transcripts of subagents in a directory beside their parent's."""
     path = parent.records.path
-    folder = os.path.join(path.removesuffix(".jsonl"), "subagents") if path else ""
+    directory = os.path.join(path.removesuffix(".jsonl"), "subagents") if path else ""
 
-    def make(agent_id: str) -> Records:
-        if not folder:
+    def make(agent_id: str) -> ConversationRecorder:
+        if not directory:
             return NoRecords()
-        return Transcript.create(folder, agent_id, SessionFacts(cwd=cwd, parent=parent.session_id))
+        return TranscriptWriter.create(directory, agent_id, SessionFacts(cwd=cwd, parent=parent.session_id))
 
     return make
 

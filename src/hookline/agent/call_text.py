@@ -1,4 +1,4 @@
-"""A tool call in words for the user: what would run, or ran, and what it changes."""
+"""Describe a tool call for the user: what would run, or ran, and what it changes."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import msgspec
 
-from hookline.agent.ports import Question, Shown
+from hookline.agent.ports import PermissionPrompt, Shown
 from hookline.model.safe_text import one_line, printable, spelled_out
 
-#: The argument that says what a call does, by its usual names.
+#: The usual names of a call's main argument.
 _MAIN = ("command", "file_path", "notebook_path", "url", "pattern", "query", "path", "description", "prompt")
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
 #: Shown as a difference, not as arguments.
@@ -20,14 +20,14 @@ _TAB = 4
 
 
 def headline(tool: str, given: Mapping[str, Any], width: int = 160) -> str:
-    """The tool and its main argument on one line."""
+    """Return the tool and its main argument on one line."""
     name = next((name for name in _MAIN if isinstance(given.get(name), str) and given[name]), None)
     main = as_json(given) if name is None else near(given[name]) if name in _PATHS else given[name]
     return one_line(f"{tool} {main}".removesuffix(" {}"), width)
 
 
 def near(source: str) -> str:
-    """A path, or file:line, as it is written from here: relative in the working directory, with ~ in the home."""
+    """Shorten a path, or file:line: relative in the working directory, with ~ in the home directory."""
     for base, mark in ((os.getcwd(), ""), (os.path.expanduser("~"), "~/")):
         if source.startswith(base.rstrip("/") + "/"):
             return mark + source[len(base.rstrip("/")) + 1 :]
@@ -35,7 +35,7 @@ def near(source: str) -> str:
 
 
 def result_text(shown: Shown) -> str:
-    """What a call gave, its paths as they are written from here. What a command printed stays as it is."""
+    """Return the result of a call with shortened paths. Output of a command stays as it is."""
     text, here = shown.text, f"{os.getcwd()}/"
     if "command" in shown.tool_input or here not in text:
         return text
@@ -51,8 +51,8 @@ def as_json(value: Any) -> str:
         return "(cannot be shown)"
 
 
-def question_lines(question: Question) -> list[str]:
-    """Everything a person must see to judge a call: nothing is cut but what is far too long, which is said."""
+def question_lines(question: PermissionPrompt) -> list[str]:
+    """Return everything a person must see to judge a call; only far too long text is cut, with a note."""
     if question.patch:
         path = question.tool_input.get("file_path", "")
         return _bounded([f"file: {spelled_out(str(path))}", *patch_lines(question.patch)])
@@ -64,7 +64,7 @@ def question_lines(question: Question) -> list[str]:
     return _bounded(lines)
 
 
-def why_lines(question: Question) -> list[str]:
+def why_lines(question: PermissionPrompt) -> list[str]:
     by = f"hook {question.hook}" if question.hook else ""
     where = ", ".join(filter(None, (by, near(question.source))))
     first, *rest = (printable(question.reason) or "no rule allows this call").split("\n")
@@ -74,7 +74,7 @@ def why_lines(question: Question) -> list[str]:
 
 
 def patch_lines(patch: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A difference as text, with the line numbers of each hunk but the first of a short one."""
+    """Render a difference as text, with the line numbers of each hunk but the first of a short one."""
     lines: list[str] = []
     for hunk in patch:
         if len(patch) > 1 or hunk.get("oldStart", 1) > 1:
@@ -84,12 +84,12 @@ def patch_lines(patch: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _patch_line(line: str) -> str:
-    """Tabs are shown as wide as they are: the mark at the beginning does not count."""
+    """Expand tabs to their real width: the mark at the beginning does not count."""
     return spelled_out(line[:1] + line[1:].expandtabs(_TAB))
 
 
 def rewrite_text(field: str, before: Any, after: Any, width: int = 300) -> str:
-    """What a hook changed: only the keys that differ, each before -> after."""
+    """Describe what a hook changed: only the keys that differ, each before -> after."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         old, new = cast("Mapping[str, Any]", before), cast("Mapping[str, Any]", after)
         keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]

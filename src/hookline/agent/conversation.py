@@ -1,4 +1,4 @@
-"""What the model is sent: the system text, the messages that stay, and text that hooks add for a while."""
+"""Hold what the model is sent: the system text, the messages that stay, and text that hooks add for a while."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -6,20 +6,20 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from hookline.agent.models.port import Request, ToolOffer
+from hookline.agent.models.port import CompletionRequest, ToolOffer
 from hookline.agent.ports import UserPort
 from hookline.dialects.json_text import whole_text
 from hookline.engine.background import Inbox, LateMessage
 from hookline.model.messages import Assistant, Message, ToolResult, User
 from hookline.model.outcome import ContextItem
-from hookline.model.policy import Lives
+from hookline.model.policy import Lifetime
 from hookline.model.usage import Usage
 
 INTERRUPTED = "The call was interrupted before it gave a result."
 
 
-class Records(Protocol):
-    """Where a conversation is written as it happens. A transcript is one."""
+class ConversationRecorder(Protocol):
+    """Destination to which a conversation is written as it happens, such as a transcript."""
 
     @property
     def path(self) -> str:
@@ -38,7 +38,7 @@ class Records(Protocol):
 
 
 class NoRecords:
-    """Writes nothing."""
+    """Records that write nothing."""
 
     path = ""
 
@@ -57,27 +57,32 @@ class Conversation:
     """One agent's conversation. A message that stays is recorded at once."""
 
     def __init__(
-        self, system: str, records: Records | None = None, instructions: dict[str, str] | None = None
+        self,
+        system: str,
+        records: ConversationRecorder | None = None,
+        instructions: dict[str, str] | None = None,
     ) -> None:
-        self.records: Records = records if records is not None else NoRecords()
+        self.records: ConversationRecorder = records if records is not None else NoRecords()
         #: Texts of instruction files, by file. Subagents share their session's.
         self.instructions: dict[str, str] = instructions if instructions is not None else {}
         self.messages: list[Message] = []
         #: Tokens of the last request and its answer, if the provider counts them.
         self.tokens: int | None = None
-        #: Called when what a durable hook said is in the records, by its id.
+        #: Called when a durable hook's result is in the records, with its id.
         self.acknowledge: Callable[[str], None] | None = None
         self._base = system
         self._session_context: list[str] = []
-        self._transient: list[tuple[Lives, User]] = []
+        self._transient: list[tuple[Lifetime, User]] = []
 
     @property
     def system(self) -> str:
-        """Without additions exactly the text that was given: providers cache by it."""
+        """The system text; without additions exactly as given, because providers cache by it."""
+        if not self.instructions and not self._session_context:
+            return self._base
         parts = [self._base, *(f"[{file}]\n{text}" for file, text in self.instructions.items())]
         if self._session_context:
             parts += ["[Session context]", *self._session_context]
-        return "\n\n".join(parts) if len(parts) > 1 else self._base
+        return "\n\n".join(parts)
 
     def add(self, message: Message) -> None:
         text = _sendable(message.text)
@@ -95,29 +100,31 @@ class Conversation:
     def place(self, items: Sequence[ContextItem], wake: str = "") -> None:
         """Add text of hooks where its policy puts it. Text for a tool's result is placed with the result.
 
-        `wake`: the id of what a durable hook said.
+        `wake`: the id of a durable hook's result.
         """
         for item in items:
             if item.placement == "system":
                 self._session_context.append(_sendable(item.text))
                 continue
             message = User(text=_sendable(item.text), by=item.hook or "a hook", late_id=wake)
-            lives = _lives(item)
-            if lives == "session":
+            lifetime = _lives(item)
+            if lifetime == "session":
                 self.add(message)
             else:
-                self._transient.append((lives, message))
+                self._transient.append((lifetime, message))
 
     def place_again(self, items: Sequence[ContextItem]) -> None:
-        """After the history was replaced: add what was lost with it. Transient text is still there."""
+        """Add again the text that was lost when the history was replaced. Transient text is still there."""
         self.place([item for item in items if item.placement == "system" or _lives(item) == "session"])
 
-    def request(self, model: str, tools: tuple[ToolOffer, ...], agent_type: str | None = None) -> Request:
-        """The next request. The last transient text marks how far the provider may cache."""
+    def request(
+        self, model: str, tools: tuple[ToolOffer, ...], agent_type: str | None = None
+    ) -> CompletionRequest:
+        """Return the next request. The last transient text marks how far the provider may cache."""
         extras = [message for _lives, message in self._transient]
         if extras:
             extras[-1] = replace(extras[-1], cache=True)
-        return Request(
+        return CompletionRequest(
             model=model,
             system=self.system,
             messages=(*self.messages, *extras),
@@ -127,11 +134,11 @@ class Conversation:
 
     @property
     def transient(self) -> tuple[str, ...]:
-        """Texts of the next request that are not among the messages that stay."""
+        """The texts of the next request that are not among the messages that stay."""
         return tuple(message.text for _lives, message in self._transient)
 
     def answered(self) -> None:
-        """The request was answered: drop the text that was meant for it alone."""
+        """Drop the text that was meant for the answered request alone."""
         self._transient = [each for each in self._transient if each[0] != "call"]
 
     def turn_over(self) -> None:
@@ -148,7 +155,7 @@ class Conversation:
                 self.add(ToolResult(tool_use_id=use.id, name=use.name, text=why, is_error=True))
 
     def replace_all(self, messages: Iterable[Message]) -> None:
-        """Put another history in place of this one, after compaction or /clear, which are recorded as such.
+        """Replace the history, after compaction or /clear, which are recorded as such.
 
         Transient text stays: it was never part of the history and still counts for this turn.
         """
@@ -156,22 +163,22 @@ class Conversation:
         self.tokens = None
 
     def forget_session_context(self) -> None:
-        """Before SessionStart fires again, whose hooks give the session new context."""
+        """Drop the session's context before SessionStart fires again, whose hooks give new context."""
         self._session_context.clear()
 
 
 def _sendable(text: str) -> str:
-    """Without lone surrogates, which file names and output of hooks may hold and no provider accepts."""
+    """Remove lone surrogates, which file names and output of hooks may hold and no provider accepts."""
     return text if text.isascii() else whole_text(text)
 
 
-def _lives(item: ContextItem) -> Lives:
-    lives = item.lives or "session"
-    return "call" if item.placement == "transient" and lives == "session" else lives
+def _lives(item: ContextItem) -> Lifetime:
+    lifetime = item.lifetime or "session"
+    return "call" if item.placement == "transient" and lifetime == "session" else lifetime
 
 
 class LateMessages:
-    """What background hooks deliver: text for the next request, and wakes for an idle agent."""
+    """Results of background hooks: text for the next request, and wakes for an idle agent."""
 
     def __init__(
         self,
@@ -185,13 +192,13 @@ class LateMessages:
         self._user = user
         self._watch = watch
         self._wakes: deque[LateMessage] = deque()
-        # What is in the transcript was told, and nothing else: the agent may be killed in between.
+        # Only what is in the transcript was delivered: the agent may be killed in between.
         inbox.owner_acknowledges = True
-        conversation.acknowledge = inbox.told
+        conversation.acknowledge = inbox.delivered
 
     def acknowledge(self, wake_id: str) -> None:
-        """What a durable hook said was told."""
-        self._inbox.told(wake_id)
+        """Record that a durable hook's result was delivered."""
+        self._inbox.delivered(wake_id)
 
     def take(self) -> None:
         """Deliver everything that has arrived. Called before a request."""
@@ -208,18 +215,20 @@ class LateMessages:
         elif late.kind == "watch":
             self._watch(late.paths)
         else:
-            # Its tool result was sent long ago, so the text becomes a message of its own.
+            # Its tool result was sent long ago, so the text becomes a separate message.
             placement = late.placement if late.placement not in {"tool_result", ""} else "conversation"
-            self._conversation.place([ContextItem(late.text, placement, late.lives, late.hook)], late.wake_id)
+            self._conversation.place(
+                [ContextItem(late.text, placement, late.lifetime, late.hook)], late.wake_id
+            )
         self.acknowledge(late.wake_id)
 
     def wake(self) -> LateMessage | None:
-        """The next wake that has arrived."""
+        """Return the next wake that has arrived."""
         self.take()
         return self._wakes.popleft() if self._wakes else None
 
     async def next_wake(self) -> LateMessage | None:
-        """The next wake, or None when no hook is left that could wake the agent."""
+        """Wait for the next wake; return None when no hook is left that could wake the agent."""
         while (here := self.wake()) is None:
             late = await self._inbox.next_wake()
             if late is None:
@@ -228,19 +237,22 @@ class LateMessages:
         return here
 
     async def wait_for_wake(self) -> None:
-        """Until there is a wake, however long it takes: for an agent that waits for its user."""
+        """Wait for a wake without end: for an agent that waits for its user."""
         self.take()
         while not self._wakes:
             self._deliver(await self._inbox.get())
 
     def show_messages(self) -> None:
-        """Show what is for the user; the conversation is over. The rest of durable hooks waits until it is resumed."""
+        """Show messages for the user at the end.
+
+        Other results of durable hooks wait until the conversation is resumed.
+        """
         for late in self._inbox.take_all():
             if late.kind == "message":
                 self._deliver(late)
 
     def hand_over(self, inbox: Inbox) -> None:
-        """This conversation is over: pass on wakes, and everything that arrives later."""
+        """Pass on wakes, and everything that arrives later, because this conversation is over."""
         for late in self._wakes:
             inbox.put(late)
         self._wakes.clear()
@@ -248,9 +260,9 @@ class LateMessages:
 
 
 def wake_prompt(late: LateMessage) -> str:
-    """What the model is sent when a hook wakes it."""
+    """Return the prompt that the model gets when a hook wakes it."""
     facts = [("event", late.event), ("hook_type", late.type), ("hook", late.hook), ("reason", late.text)]
     lines = [f"{name}: {value}" for name, value in facts if value]
     return "\n".join(
-        ["<background-hook-result>", *lines, "</background-hook-result>", "Deal with it, then go on."]
+        ["<background-hook-result>", *lines, "</background-hook-result>", "Deal with it, then continue."]
     )

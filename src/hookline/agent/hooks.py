@@ -1,4 +1,4 @@
-"""How the agent sees hooks: a small protocol, so that it also runs without an engine."""
+"""Define how the agent uses hooks: a small protocol, so that it also runs without an engine."""
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -10,53 +10,55 @@ from msgspec.structs import replace
 from hookline.agent.ports import Shown, UserPort
 from hookline.engine.background import Inbox
 from hookline.engine.session import Session
-from hookline.engine.tool_call import Hooks
+from hookline.engine.tool_call import HookDispatcher
 from hookline.model.events import FILE_CHANGED, EventSpec, event_label
-from hookline.model.outcome import GO_ON, Outcome
+from hookline.model.outcome import PASS, Outcome
 from hookline.model.raw import first_line
 from hookline.model.run import Run
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.model.usage import Totals, Usage, totals_of
 
 P = TypeVar("P")
 
 
-class SessionHooks(Hooks, Protocol):
-    """What the owner of a conversation needs as well: the scene that hooks see, and the inbox for late results."""
+class SessionHooks(HookDispatcher, Protocol):
+    """Hooks for the owner of a conversation: with the session info that hooks see, and the inbox for late results."""
 
     @property
-    def scene(self) -> Scene: ...
+    def info(self) -> SessionInfo: ...
 
     @property
     def inbox(self) -> Inbox: ...
 
     def update(self, **changes: Any) -> None:
-        """Change the scene: cwd, permission_mode, model, turn, ..."""
+        """Change the session info: cwd, permission_mode, model, turn, ..."""
         ...
 
     def clear(self) -> None:
-        """Forget session hooks and once marks: the session ended."""
+        """Remove session hooks and once marks, because the session ended."""
         ...
 
     def renew(self) -> None:
-        """Clear, then add again what every session begins with: another session takes this one's place."""
+        """Clear, then add the hooks that every session begins with: another session replaces this one."""
         ...
 
     def names(self, event: EventSpec[Any]) -> tuple[str, ...]:
-        """The hooks of an event."""
+        """Return the hooks of an event."""
         ...
 
     @property
     def report_own_writes(self) -> bool:
-        """True if hooks of FileChanged expect what the agent writes, watched or not."""
+        """True if hooks of FileChanged expect the agent's own writes, watched or not."""
         ...
 
     def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
-        """For `Shown`: a hook of one of these events, the event, and where the hook is configured (file:line)."""
+        """Return fields for `Shown`: a hook of one of these events, the event, and where the hook is
+        configured (file:line).
+        """
         ...
 
-    def child(self, **scene: Any) -> "SessionHooks":
-        """For a subagent: the same hooks with counters of their own."""
+    def child(self, **info: Any) -> "SessionHooks":
+        """Return hooks for a subagent: the same hooks with separate counters."""
         ...
 
 
@@ -65,7 +67,7 @@ def _add_nothing(session: Session) -> None:
 
 
 class EngineHooks:
-    """The hooks of an engine's session. `furnish` adds the hooks that every session begins with."""
+    """Hooks of an engine's session. `furnish` adds the hooks that every session begins with."""
 
     def __init__(self, session: Session, furnish: Callable[[Session], None] = _add_nothing) -> None:
         self.session = session
@@ -79,8 +81,8 @@ class EngineHooks:
         return self.session.has(event)
 
     @property
-    def scene(self) -> Scene:
-        return self.session.scene
+    def info(self) -> SessionInfo:
+        return self.session.info
 
     @property
     def inbox(self) -> Inbox:
@@ -111,27 +113,27 @@ class EngineHooks:
         facts = {} if known is None else {"source": known.source, "label": known.hook.event_label}
         return {"hook": hook, "event": events[0].name, **facts} if hook else {}
 
-    def child(self, **scene: Any) -> "EngineHooks":
-        return EngineHooks(self.session.engine.session(self.session.id, self.session, **scene))
+    def child(self, **info: Any) -> "EngineHooks":
+        return EngineHooks(self.session.engine.session(self.session.id, self.session, **info))
 
 
 class NoHooks:
-    """For an agent without an engine: every event passes."""
+    """Hooks of an agent without an engine: every event passes."""
 
-    def __init__(self, scene: Scene | None = None) -> None:
-        self.scene = scene if scene is not None else Scene()
+    def __init__(self, info: SessionInfo | None = None) -> None:
+        self.info = info if info is not None else SessionInfo()
         self.inbox = Inbox()
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
         del event, payload
-        return GO_ON
+        return PASS
 
     def has(self, event: EventSpec[Any]) -> bool:
         del event
         return False
 
     def update(self, **changes: Any) -> None:
-        self.scene = replace(self.scene, **changes)
+        self.info = replace(self.info, **changes)
 
     def clear(self) -> None: ...
 
@@ -149,44 +151,44 @@ class NoHooks:
         del hook, events
         return {}
 
-    def child(self, **scene: Any) -> "NoHooks":
-        return NoHooks(replace(self.scene, **scene))
+    def child(self, **info: Any) -> "NoHooks":
+        return NoHooks(replace(self.info, **info))
 
 
-class Fired(Struct, kw_only=True):
+class FiredEvent(Struct, kw_only=True):
     """One event that was fired. Runs of background hooks are added when they end."""
 
     event: str
     payload: Any
     agent: str | None = None
-    outcome: Outcome = GO_ON
+    outcome: Outcome = PASS
     runs: list[Run] = []
 
     @property
     def event_name(self) -> str:
         """The event's name in the dialect of the first hook that ran."""
-        return next((run.spelled for run in self.runs if run.spelled), self.event)
+        return next((run.dialect_event for run in self.runs if run.dialect_event), self.event)
 
 
 class EventLog:
-    """Every event a session fired, subagents included, in order."""
+    """Every event that a session fired, subagents included, in order."""
 
-    def __init__(self, tell: Callable[[Fired], None] | None = None, *, keep: bool = True) -> None:
+    def __init__(self, tell: Callable[[FiredEvent], None] | None = None, *, keep: bool = True) -> None:
         #: Empty unless `keep`: a session may fire events for days.
-        self.fired: list[Fired] = []
+        self.fired: list[FiredEvent] = []
         self._tell = tell
         self._keep = keep
         # A dispatch and everything it starts share a context, which ties a run to its event.
-        self._current: ContextVar[Fired | None] = ContextVar("fired", default=None)
+        self._current: ContextVar[FiredEvent | None] = ContextVar("fired", default=None)
 
     def ran(self, run: Run) -> None:
-        """Subscribe this to the journal."""
+        """Record a run; subscribe this to the journal."""
         fired = self._current.get()
         if fired is not None:
             fired.runs.append(run)
 
-    async def dispatch(self, hooks: SessionHooks, event: EventSpec[P], payload: P) -> Fired:
-        fired = Fired(event=event.name, payload=payload, agent=hooks.scene.agent_type)
+    async def dispatch(self, hooks: SessionHooks, event: EventSpec[P], payload: P) -> FiredEvent:
+        fired = FiredEvent(event=event.name, payload=payload, agent=hooks.info.agent_type)
         if self._keep:
             self.fired.append(fired)
         token = self._current.set(fired)
@@ -200,7 +202,7 @@ class EventLog:
 
 
 class Spending:
-    """What a session has used so far, its subagents included."""
+    """Usage of a session so far, its subagents included."""
 
     def __init__(self) -> None:
         self.totals = Totals()
@@ -209,17 +211,17 @@ class Spending:
         self.totals = totals_of(self.totals + usage)
 
     def known(self, conversation_tokens: int | None) -> Totals | None:
-        """The totals, None while nothing is known of them."""
+        """Return the totals, or None while they are unknown."""
         found = totals_of(self.totals, conversation_tokens)
         return found if found != Totals() else None
 
     def restore(self, usage: Usage) -> None:
-        """Go on from what an earlier session has used."""
+        """Continue from the usage of an earlier session."""
         self.totals = totals_of(usage)
 
 
 class AgentHooks:
-    """The hooks of one agent. Every dispatch is logged, and messages for the user are shown."""
+    """Hooks of one agent. Every dispatch is logged, and messages for the user are shown."""
 
     def __init__(
         self,
@@ -234,16 +236,16 @@ class AgentHooks:
         self._log = log
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
-        # Here, so that every event has what was used until then, by whichever agent of the session.
-        if self.spending.totals is not self.scene.totals:
+        # Here, so that every event has the usage so far, by any agent of the session.
+        if self.spending.totals is not self.session_hooks.info.totals:
             self.update(totals=self.spending.totals)
         if self._log is None:
-            fired = Fired(event=event.name, payload=payload)
+            fired = FiredEvent(event=event.name, payload=payload)
             fired.outcome = await self.session_hooks.dispatch(event, payload)
         else:
             fired = await self._log.dispatch(self.session_hooks, event, payload)
         outcome = fired.outcome
-        if outcome is not GO_ON or fired.runs:
+        if outcome is not PASS or fired.runs:
             for shown in _news(fired, lambda hook: self.session_hooks.by(hook, event)):
                 self._user.listener.show(shown)
         return outcome
@@ -252,8 +254,8 @@ class AgentHooks:
         return self.session_hooks.has(event)
 
     @property
-    def scene(self) -> Scene:
-        return self.session_hooks.scene
+    def info(self) -> SessionInfo:
+        return self.session_hooks.info
 
     @property
     def inbox(self) -> Inbox:
@@ -278,15 +280,15 @@ class AgentHooks:
     def by(self, hook: str, *events: EventSpec[Any]) -> dict[str, Any]:
         return self.session_hooks.by(hook, *events)
 
-    def child(self, **scene: Any) -> "AgentHooks":
-        return self.of_subagent(self._user, **scene)
+    def child(self, **info: Any) -> "AgentHooks":
+        return self.of_subagent(self._user, **info)
 
-    def of_subagent(self, user: UserPort, **scene: Any) -> "AgentHooks":
-        return AgentHooks(self.session_hooks.child(**scene), user, self._log, self.spending)
+    def of_subagent(self, user: UserPort, **info: Any) -> "AgentHooks":
+        return AgentHooks(self.session_hooks.child(**info), user, self._log, self.spending)
 
 
-def _news(fired: Fired, by: Callable[[str], dict[str, Any]]) -> Iterator[Shown]:
-    """What the user is shown of an event: messages, rewrites, added text, and hooks that gave no answer."""
+def _news(fired: FiredEvent, by: Callable[[str], dict[str, Any]]) -> Iterator[Shown]:
+    """Yield what the user is shown of an event: messages, rewrites, added text, and hooks that failed open."""
     outcome, payload = fired.outcome, fired.payload
     about: dict[str, Any] = {"event": fired.event, "tool_use_id": getattr(payload, "tool_use_id", None) or ""}
     for edit in outcome.edits:
@@ -296,18 +298,18 @@ def _news(fired: Fired, by: Callable[[str], dict[str, Any]]) -> Iterator[Shown]:
             payload = _changed(payload, edit.field, edit.whole)
     for item in outcome.context_items:
         yield Shown(kind="context", text=item.text, **{**about, **by(item.hook)})
-    silent = {run.hook for run in fired.runs if run.passed_without_answer}
+    silent = {run.hook for run in fired.runs if run.failed_open}
     for message in outcome.messages:
         kind = "warning" if message.warns or message.hook in silent else "notice"
         yield Shown(kind=kind, text=message.text, **{**about, **by(message.hook)})
-    told = {message.hook for message in outcome.messages}
+    shown = {message.hook for message in outcome.messages}
     for run in fired.runs:
-        if run.passed_without_answer and run.hook not in told:
+        if run.failed_open and run.hook not in shown:
             what = run.detail or (run.cause or run.status).replace("_", " ")
             line = first_line(run.stderr.encode())
             what = what if line in what else f"{what}: {line}"
-            text = f"hook {run.hook} gave no answer, and its event went on: {what}"
-            label = event_label(run.spelled or run.event, run.event)
+            text = f"hook {run.hook} failed open: {what}"
+            label = event_label(run.dialect_event or run.event, run.event)
             whose: dict[str, Any] = {"hook": run.hook, "source": run.source, "label": label}
             yield Shown(kind="warning", text=text, **about, **whose)
 
@@ -315,5 +317,5 @@ def _news(fired: Fired, by: Callable[[str], dict[str, Any]]) -> Iterator[Shown]:
 def _changed(payload: Any, name: str, value: Any) -> Any:
     try:
         return replace(payload, **{name: value})
-    except (TypeError, ValueError):  # a payload that is no record
+    except (TypeError, ValueError):  # a payload that is not a record
         return payload

@@ -1,16 +1,16 @@
-"""Name the files that a file of a project includes, for the user to trust, and keep them inside the project."""
+"""List the files that a project's file includes, for the user to trust, and keep them inside the project."""
 
 import os
 from collections.abc import Sequence
 
-from hookline.agent.safe_files import UnreadableError
+from hookline.agent.safe_files import UnusableFileError
 from hookline.model.diagnostics import Where
 from hookline.model.safe_text import one_line
 from hookline.trust.items import INCLUDES, TrustItem
 from hookline.trust.project import is_inside
 from hookline.trust.trust import Trust
 
-#: What the item is, in front of the names.
+#: The kind of item, before the names.
 LABEL = "files that it includes"
 _WIDEST = 300
 
@@ -18,7 +18,7 @@ _WIDEST = 300
 def inside(path: str, within: str) -> str:
     """Return the real path of a file. Raises UnreadableError unless that is below the directory."""
     if not is_below(path, within):
-        raise UnreadableError(f"was left out: it is or leads outside {one_line(within, _WIDEST)}")
+        raise UnusableFileError(f"was left out: it is or leads outside {one_line(within, _WIDEST)}")
     return os.path.realpath(path)
 
 
@@ -28,7 +28,7 @@ def is_below(path: str, within: str) -> bool:
 
 
 def leads_elsewhere(file: str, within: str) -> bool:
-    """Return True if a link stands in place of this file or of a directory between the two."""
+    """Return True if this file, or a directory between the two, is a link."""
     own = os.path.join(os.path.realpath(within), os.path.relpath(file, within))
     return os.path.realpath(file) != own
 
@@ -42,7 +42,7 @@ def include_item(trust: Trust, where: Where, targets: Sequence[str]) -> TrustIte
 
 
 def link_item(file: str, within: str, trust: Trust) -> TrustItem:
-    """Return what the user has to trust for a link to be read as the file in whose place it is."""
+    """Return what the user has to trust for a link to be read like the file that it replaces."""
     return include_item(trust, Where(file), [target(file, within)])
 
 

@@ -1,4 +1,4 @@
-"""The user's side of a session: what is shown, and who answers questions. A terminal, a program or a test."""
+"""Define the user's side of a session: what is shown, and who answers questions. A terminal, a program or a test."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from hookline.model.usage import Usage
 
 ShownKind = Literal[
-    # What is said and done.
+    # Text and calls.
     "prompt", "delta", "answer", "call", "result", "notice", "warning", "blocked", "settled",
-    # A request was sent; its text is held back until hooks have seen it; what the turn has used so far.
+    # A request was sent; its text is held back until hooks have seen it; the usage of the turn so far.
     "request", "held", "usage",
-    # What hooks do: wake the agent, change something, add text for the model.
+    # Actions of hooks: wake the agent, change something, add text for the model.
     "wake", "rewrite", "context",
 ]  # fmt: skip
 
-#: The call that is being run: what a subagent shows belongs to the call that started it.
+#: The running call: a subagent's output belongs to the call that started it.
 CURRENT_CALL: ContextVar[str] = ContextVar("current_call", default="")
 
 
@@ -35,7 +35,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     is_error: bool = False
     #: The call did not run.
     refused: bool = False
-    #: What an edit changed: hunks with `oldStart`, `newStart` and `lines`.
+    #: The changes of an edit: hunks with `oldStart`, `newStart` and `lines`.
     patch: Sequence[Mapping[str, Any]] = ()
     #: The type of the subagent it comes from, and the call that started it; None and empty for the main agent.
     agent: str | None = None
@@ -50,25 +50,25 @@ class Shown(Struct, frozen=True, kw_only=True):
     field: str = ""
     before: Any = None
     after: Any = None
-    #: What the turn has used so far.
+    #: The usage of the turn so far.
     usage: Usage | None = None
 
 
 class Listener(Protocol):
     def show(self, shown: Shown) -> None:
-        """Must be quick: the agent waits for it."""
+        """Show something, quickly: the agent waits for it."""
         ...
 
 
 class NoListener:
-    """Shows nothing."""
+    """A listener that shows nothing."""
 
     def show(self, shown: Shown) -> None:
         del shown
 
 
 class NestedListener:
-    """What a subagent shows, marked as its own."""
+    """A listener that marks what a subagent shows."""
 
     def __init__(self, listener: Listener, agent: str, under: str) -> None:
         self._listener = listener
@@ -81,8 +81,8 @@ class NestedListener:
         )
 
 
-class Question(Struct, frozen=True, kw_only=True):
-    """May this call run?"""
+class PermissionPrompt(Struct, frozen=True, kw_only=True):
+    """A question to the user: may this call run?"""
 
     tool_name: str
     tool_input: Mapping[str, Any]
@@ -92,41 +92,41 @@ class Question(Struct, frozen=True, kw_only=True):
     #: The hook that asks, if one does; and where it, or the rule that asks, is written.
     hook: str = ""
     source: str = ""
-    #: What `always` would allow.
+    #: The rule that `always` would add.
     grants: tuple[str, ...] = ()
-    #: What the call would change in a file, as in `Shown`.
+    #: The changes of a file that the call would make, as in `Shown`.
     patch: Sequence[Mapping[str, Any]] = ()
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class PermissionReply(Struct, frozen=True, kw_only=True):
     allow: bool
     #: Allow it from now on, for this session.
     always: bool = False
     #: For the model, if the answer is no.
     message: str = ""
-    #: After a no: the model reads the message and goes on. Otherwise the turn ends.
+    #: After a no: the model reads the message and continues. Otherwise the turn ends.
     go_on: bool = False
 
 
 class Asker(Protocol):
-    """Asked one question at a time."""
+    """A user who is asked one question at a time."""
 
-    async def ask(self, question: Question) -> Reply: ...
+    async def ask(self, question: PermissionPrompt) -> PermissionReply: ...
 
 
 class Confirmer(Protocol):
     async def confirm(self, text: str) -> bool:
-        """Ask beside the conversation, which goes on meanwhile. Cancelled when the question is settled otherwise."""
+        """Ask beside the conversation, which continues meanwhile. Cancelled when the question is settled otherwise."""
         ...
 
 
 class UserPort(Struct, frozen=True, kw_only=True, eq=False):
-    """How an agent reaches its user. Subagents and MCP servers share their session's: there is one user."""
+    """Connection of an agent to its user. Subagents and MCP servers share their session's: there is one user."""
 
     listener: Listener = field(default_factory=NoListener)
-    #: None: there is no user to ask, and a call that needs permission is denied.
+    #: None: no user can be asked, and a call that needs permission is denied.
     asker: Asker | None = None
-    #: None: there is no user who could agree to a change of the configuration.
+    #: None: no user can agree to a change of the configuration.
     confirmer: Confirmer | None = None
     #: Held while a question is open, so that questions never overlap.
     dialog: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -138,5 +138,5 @@ class UserPort(Struct, frozen=True, kw_only=True, eq=False):
         self.show("warning", text)
 
     def of_subagent(self, agent: str) -> "UserPort":
-        """The same user, for a subagent that the current call starts."""
+        """Return the same user, for a subagent that the current call starts."""
         return replace(self, listener=NestedListener(self.listener, agent, CURRENT_CALL.get()))

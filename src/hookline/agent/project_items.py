@@ -12,7 +12,7 @@ from hookline.trust.trust import Trust
 
 
 def project_items(cwd: str, env: Mapping[str, str], trust: Trust) -> list[TrustItem]:
-    """Every item of a directory that is not a hook, trusted or not. Nothing is started."""
+    """Return every item of a directory that is not a hook, trusted or not. Nothing is started."""
     settings = read_settings(cwd, env, RuleReader(home=env.get("HOME", "")), trust)
     servers = find_servers(cwd, env, settings.documents, trust)
     return [

@@ -1,4 +1,4 @@
-"""Opens files safely: others' files with bounds and never a device or a pipe, our own for this user alone."""
+"""Open files safely: others' files with bounds and never a device or a pipe, our own for this user alone."""
 
 import os
 import stat
@@ -9,8 +9,8 @@ _CHUNK = 64 * 1024
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"))
 
 
-class UnreadableError(Exception):
-    """The file cannot be used; the message completes "it …"."""
+class UnusableFileError(Exception):
+    """An error of a file that cannot be used; the message completes "it …"."""
 
 
 def reason(error: OSError | ValueError) -> str:
@@ -19,33 +19,33 @@ def reason(error: OSError | ValueError) -> str:
 
 @contextmanager
 def opened(path: str) -> Generator[int]:
-    """A descriptor of a regular file. It is checked before it is opened: opening some devices has effects."""
+    """Open a regular file. It is checked before it is opened: opening some devices has effects."""
     try:
         _refuse_special(os.stat(path))
         descriptor = os.open(path, _FLAGS)
     except (OSError, ValueError) as error:
-        raise UnreadableError(f"cannot be read: {reason(error)}") from None
+        raise UnusableFileError(f"cannot be read: {reason(error)}") from None
     try:
         _refuse_special(os.fstat(descriptor))
         yield descriptor
     except OSError as error:
-        raise UnreadableError(f"cannot be read: {reason(error)}") from None
+        raise UnusableFileError(f"cannot be read: {reason(error)}") from None
     finally:
         os.close(descriptor)
 
 
 def read_text(path: str, most: int) -> str:
-    """A whole small text file."""
+    """Read a whole small text file."""
     with opened(path) as descriptor:
         raw = b"".join(chunks(descriptor, most + 1))
     if len(raw) > most:
-        raise UnreadableError(f"has more than {most:,} bytes")
+        raise UnusableFileError(f"has more than {most:,} bytes")
     if b"\0" in raw:
-        raise UnreadableError("is not text")
+        raise UnusableFileError("is not text")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UnreadableError("is not UTF-8 text") from None
+        raise UnusableFileError("is not UTF-8 text") from None
 
 
 def chunks(descriptor: int, most: int) -> Iterator[bytes]:
@@ -56,9 +56,9 @@ def chunks(descriptor: int, most: int) -> Iterator[bytes]:
 
 def _refuse_special(found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
-        raise UnreadableError("is a directory")
+        raise UnusableFileError("is a directory")
     if not stat.S_ISREG(found.st_mode):
-        raise UnreadableError("is a device or a pipe, not a file")
+        raise UnusableFileError("is a device or a pipe, not a file")
 
 
 _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | sum(
@@ -67,24 +67,24 @@ _APPEND_FLAGS = os.O_RDWR | os.O_APPEND | sum(
 
 
 class FileTakenError(Exception):
-    """Something else is in the file's place, or another process uses it; the message says which."""
+    """An error: something else has the file's path, or another process uses it; the message says which."""
 
 
-def private_folder(folder: str) -> None:
-    """Create it and its parents, for this user alone."""
-    if os.path.isdir(folder):
+def private_folder(directory: str) -> None:
+    """Create a directory and its parents, for this user alone."""
+    if os.path.isdir(directory):
         return
-    above = os.path.dirname(folder)
-    if above != folder:
+    above = os.path.dirname(directory)
+    if above != directory:
         private_folder(above)
     try:
-        os.mkdir(folder, 0o700)
+        os.mkdir(directory, 0o700)
     except FileExistsError:
         pass
 
 
 def opened_for_appending(path: str, create: int) -> int:
-    """A locked descriptor. `create` is O_CREAT, O_EXCL or 0. Raises FileTakenError, OSError or ValueError."""
+    """Return a locked descriptor. `create` is O_CREAT, O_EXCL or 0. Raises FileTakenError, OSError or ValueError."""
     if create:
         private_folder(os.path.dirname(path))
     fd = os.open(path, _APPEND_FLAGS | create, 0o600)

@@ -1,4 +1,4 @@
-"""Hooks that an agent adds to its session, from settings and from commands."""
+"""Add hooks to an agent's session, from settings and from commands."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ from hookline.trust.trust import only_tightens
 
 
 class Additions(Struct, frozen=True, kw_only=True):
-    """What settings add to every conversation: date and files with each request, the environment once."""
+    """Additions of settings to every conversation: date and files with each request, the environment once."""
 
     date: bool = False
     environment: bool = False
@@ -39,7 +39,7 @@ def add_builtin_hooks(additions: Additions, session: Session) -> None:
 def builtin_hooks(
     make: Callable[..., Hook], additions: Additions, begins: EventSpec[Any] = e.SESSION_START
 ) -> Iterator[Hook]:
-    """The additions as hooks. The environment is added at `begins`."""
+    """Yield the additions as hooks. The environment is added at `begins`."""
     for event, name, args in _wanted(additions, begins):
         hook = make(event, _unused, name=name, scope="session")
         yield replace(hook, kind="builtin", spec=BuiltinSpec(name, args))
@@ -57,13 +57,13 @@ def _wanted(
 
 
 def _unused(payload: object) -> Outcome | None:
-    """A placeholder: the builtin takes its place at once."""
+    """Serve as a placeholder: the builtin replaces it at once."""
     del payload
     return None
 
 
 class CommandHooks:
-    """Adds hooks in the front matter of a command or skill: from its first use to the end of the session."""
+    """Hooks in the front matter of a command or skill, active from its first use to the end of the session."""
 
     def __init__(self, engine: Engine, session: Session, cwd: str) -> None:
         self._engine = engine
@@ -90,8 +90,8 @@ class CommandHooks:
     def _read(self, prepared: PreparedPrompt) -> Loaded:
         lines = prepared.hooks_at.locate
         document = Document(prepared.command_file, {"hooks": prepared.hooks}, (), (), lines)
-        # In another agent's folder the front matter is in that agent's format, elsewhere in Hookline's.
-        folders = {dialect.folder: dialect.name for dialect in sharing("command_hooks")}
+        # In another agent's directory the front matter is in that agent's format, elsewhere in Hookline's.
+        folders = {dialect.directory: dialect.name for dialect in sharing("command_hooks")}
         whose = next((folders[part] for part in PurePath(document.file).parts if part in folders), None)
         loader, trust = self._engine.loader, self._engine.trust
         if whose is None:

@@ -1,1 +1,1 @@
-"""What `hookline doctor` looks for: mistakes that can be found without running a hook."""
+"""Check configurations for `hookline doctor`: find mistakes without running a hook."""

@@ -1,4 +1,4 @@
-"""Answers that an agent ignores: a script's text, decisions and exit codes, tried out on its wire."""
+"""Find answers that an agent ignores, by trying a script's text, decisions and exit codes on its wire."""
 
 import os
 import re
@@ -15,21 +15,23 @@ from hookline.dialects.dialect import Dialect
 from hookline.dialects.report import about
 from hookline.handlers.command import CommandSpec
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec, May
+from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, Capability, EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 from hookline.model.raw import Exited, RawResult, Replied
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import Decoded, HookInvocation
 
-_SCENE = Scene(session_id="s-1", cwd="/", project_dir="/")
+_INFO = SessionInfo(session_id="s-1", cwd="/", project_dir="/")
 
 
 def understood(hook: Hook, raw: RawResult) -> Decoded | None:
-    """What the hook's wire reads from a result, as far as its event allows it; None if the wire cannot tell."""
+    """Return what the hook's wire reads from a result, limited to what its event allows; None if the wire
+    cannot tell.
+    """
     try:
         payload = _any_payload(hook.event)
-        call = Call(hook=hook, event=hook.event, payload=payload, scene=_SCENE, timeout=hook.timeout)
+        call = HookInvocation(hook=hook, event=hook.event, payload=payload, info=_INFO, timeout=hook.timeout)
         decoded = hook.wire.decode(call, raw)
     except Exception:  # noqa: BLE001 - doctor reports nothing that is not certain
         return None
@@ -38,7 +40,7 @@ def understood(hook: Hook, raw: RawResult) -> Decoded | None:
 
 
 def _any_payload(event: EventSpec[Any]) -> Any:
-    """A payload of the event; a wire looks at the result, and hardly at what is in it."""
+    """Return a payload of the event; a wire reads the result and hardly its values."""
     blank: dict[Any, Any] = {str: "x", int: 1, bool: False, dict: {}, tuple: (), list: []}
     required = [each for each in msgspec.structs.fields(event.payload) if each.required]
     values = {each.name: blank.get(get_origin(each.type) or each.type, {}) for each in required}
@@ -48,7 +50,7 @@ def _any_payload(event: EventSpec[Any]) -> Any:
 
 
 def uses_text(hook: Hook, text: str) -> bool:
-    """Whether plain text on stdout is used, whatever the exit status; true in doubt."""
+    """Return True if plain text on stdout is used, whatever the exit status; True in doubt."""
     for code in (0, 1, 2):
         decoded = understood(hook, Exited(code, stdout=text.encode()))
         if decoded is None or text.strip() in _said(decoded.outcome):
@@ -59,7 +61,7 @@ def uses_text(hook: Hook, text: str) -> bool:
 
 
 def decides(hook: Hook, answer: object) -> bool:
-    """Whether a JSON answer blocks or stops anything; true in doubt."""
+    """Return True if a JSON answer blocks or stops anything; True in doubt."""
     decoded = understood(hook, Exited(0, stdout=msgspec.json.encode(answer)))
     return decoded is None or bool(decoded.outcome.votes or decoded.outcome.halts)
 
@@ -102,7 +104,7 @@ class ScriptText(Struct, frozen=True):
 
 
 def script_text(hook: Hook, context: CheckContext) -> ScriptText | None:
-    """The small shell or Python script that a command hook runs, else its command line."""
+    """Return the small shell or Python script that a command hook runs, else its command line."""
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return None
@@ -111,7 +113,7 @@ def script_text(hook: Hook, context: CheckContext) -> ScriptText | None:
 
 
 def _source(hook: Hook, spec: CommandSpec, context: CheckContext) -> ScriptText | None:
-    """The same for a script in whatever language, which then has no name."""
+    """Return the script in any language; `language` is empty if it is neither shell nor Python."""
     for program in reversed(programs_of(hook, context)):
         place = next((each for each in program.places if os.path.isfile(each)), None)
         if place is not None:
@@ -140,7 +142,7 @@ def _small(place: str) -> str | None:
 
 
 def printed_words(script: ScriptText) -> str | None:
-    """Words that it certainly prints to stdout; None if that is not certain."""
+    """Return the words that it certainly prints to stdout; None if that is not certain."""
     code = without_comments(script.text)
     if script.language == "python":
         found = None if "redirect_stdout" in code or "sys.stdout" in code else _PRINT.search(code)
@@ -150,12 +152,12 @@ def printed_words(script: ScriptText) -> str | None:
 
 
 def _quotes_over_lines(code: str) -> bool:
-    """Whether a quoted text may span lines, so that lines are not commands."""
+    """Return True if a quoted text may span lines, so that lines are not commands."""
     return any(line.count(quote) % 2 for line in code.split("\n") for quote in "'\"")
 
 
 def exit_codes(script: ScriptText) -> frozenset[int]:
-    """The exit codes that it names."""
+    """Return the exit codes that it names."""
     return frozenset(int(found) for found in _EXITS.findall(without_comments(script.text)))
 
 
@@ -167,7 +169,7 @@ _CONTINUE: Final = re.compile(r"""["']continue\\?["']\s*:\s*(?:false|False)""")
 
 
 class _Answer(Struct, frozen=True):
-    """A way to decide: how it looks in a script, and a sample for the agent's wire."""
+    """One form of decision: its pattern in a script, and a sample for the agent's wire."""
 
     code: str
     says: str
@@ -237,20 +239,22 @@ def _dead_answer(hook: Hook, answer: _Answer, script: ScriptText, agent: str) ->
         key: {**value, "hookEventName": hook.policy.event_name} if key == "hookSpecificOutput" else value
         for key, value in answer.sample.items()
     }
-    if not decides(hook, sample):
+    # Some agents read the fields of an answer without a table around them.
+    flat = {**sample, **sample.get("hookSpecificOutput", {})}
+    if not decides(hook, sample) and not decides(hook, flat):
         unread = f"which {agent} ignores at {hook.policy.event_name}"
         message = f"{_named(script)} answers {answer.says}, {unread}"
         yield about(hook, "warning", answer.code, message, "command", fix=_instead(hook))
 
 
 def _instead(hook: Hook) -> str:
-    if not hook.policy.may & hook.event.may & May.BLOCK:
+    if not hook.policy.may & hook.event.may & Capability.BLOCK:
         return f"nothing can be blocked at {hook.policy.event_name}"
     return "exit 2, with the reason on stderr"
 
 
 def _ends_the_turn(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
-    """`continue: false` at a tool call ends the turn, which is more than denying the call."""
+    """Warn of `continue: false` at a tool call, which ends the turn, not only the call."""
     if hook.event is not PRE_TOOL_USE or not _CONTINUE.search(without_comments(script.text)):
         return
     decoded = understood(hook, Exited(0, stdout=b'{"continue": false, "stopReason": "x"}'))
@@ -261,12 +265,12 @@ def _ends_the_turn(hook: Hook, script: ScriptText) -> Iterator[Diagnostic]:
 
 
 def _no_block(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic]:
-    """A guard that exits with 1 to block, where that is only an error.
+    """Warn of a guard that exits with 1 to block, where that is only an error.
 
     A hook that adds context to prompts exits with 1 when it fails: with 2 it would block them.
     """
     guards = hook.event is PRE_TOOL_USE or (hook.event is USER_PROMPT_SUBMIT and _named_a_guard(hook, ""))
-    guards = guards and bool(hook.policy.may & May.BLOCK)
+    guards = guards and bool(hook.policy.may & Capability.BLOCK)
     codes = exit_codes(script)
     says_more = any(answer.looks.search(script.text) for answer in _ANSWERS) or '"deny"' in script.text
     if not guards or hook.waiting != "wait" or codes & {2} or 1 not in codes or says_more:
@@ -279,8 +283,8 @@ def _no_block(hook: Hook, script: ScriptText, agent: str) -> Iterator[Diagnostic
 
 
 def _unread_refusal(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
-    """A model that may refuse, at an event where its answer decides nothing."""
-    if dialect.model_refusal is None or not hook.policy.may & May.BLOCK or hook.waiting != "wait":
+    """Warn of a model that may refuse at an event where its answer decides nothing."""
+    if dialect.model_refusal is None or not hook.policy.may & Capability.BLOCK or hook.waiting != "wait":
         return
     refused = understood(hook, Replied(dialect.model_refusal))
     if refused is not None and not refused.outcome.votes and not refused.outcome.halts:
@@ -290,7 +294,7 @@ def _unread_refusal(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
         yield about(hook, "warning", "unread-answer", message, "type", fix=fix)
 
 
-#: How a script decides, in any language: an answer, a rewrite, or a word for one in a variable.
+#: Marks of a decision in any language: an answer, a rewrite, or a word for one in a variable.
 _DECIDES: Final = re.compile(
     r"""["'](?:deny|block|ask)\\?["']|=(?:deny|block|ask)\b|decision\W{1,6}(?:deny|block|ask)\b|updated_?input"""
     r"""|["']continue\\?["']\s*:\s*false""",
@@ -315,9 +319,9 @@ _GUARD_NAME: Final = re.compile(
 
 
 def judges(hook: Hook, context: CheckContext) -> bool | None:
-    """Whether a hook decides anything; None if that cannot be seen without running it.
+    """Return True if a hook decides anything; None if that cannot be known without running it.
 
-    One that only adds context, records or notifies is no guard, whatever its event lets it do.
+    One that only adds context, records or notifies is not a guard, whatever its event lets it do.
     """
     if hook.kind in ("prompt", "agent") or hook.rewrites:
         return True
@@ -329,7 +333,7 @@ def judges(hook: Hook, context: CheckContext) -> bool | None:
 
 def _command_judges(hook: Hook, spec: CommandSpec, context: CheckContext) -> bool | None:
     if any(each.places and not any(map(os.path.exists, each.places)) for each in programs_of(hook, context)):
-        return False  # it cannot start, which is an error of its own
+        return False  # it cannot start, which is reported separately
     script = _source(hook, spec, context)
     if script is None:
         return _named_a_guard(hook, spec.command)
@@ -348,7 +352,7 @@ def _votes(hook: Hook, code: int) -> bool:
 
 
 def _runs_others(code: str, context: CheckContext) -> bool:
-    """Whether a shell script runs programs that may decide in its place."""
+    """Return True if a shell script runs programs that may decide instead of it."""
     reading = context.shell.read(code)
     own = set(re.findall(r"^[ \t]*(?:function[ \t]+)?([\w-]{1,60})[ \t]*\(\)", code, re.MULTILINE))
     others = (

@@ -1,4 +1,4 @@
-"""Which bundles of the fleet are in force here, until when, and what is wrong with them."""
+"""Report which bundles of the fleet are active here, until when, and what is wrong with them."""
 
 import os
 import time
@@ -13,47 +13,47 @@ from hookline.model.diagnostics import Diagnostic, Severity, Where
 
 if TYPE_CHECKING:
     from hookline.config.bundles.format import Bundle
-    from hookline.config.bundles.place import BundlePlace
     from hookline.config.bundles.settings import BundleSettings
+    from hookline.config.bundles.store import BundleStore
 
 _DAY = 86_400.0
 
 
 def bundles(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """What cannot be verified and what has expired was reported when it was loaded."""
+    """Report active and refused bundles. Loading has reported those that are unverified or expired."""
     if not any(map(os.path.lexists, fleet_files(context.env))):
         return
     from hookline.config.bundles.format import BundleError  # noqa: PLC0415 few machines have bundles
-    from hookline.config.bundles.place import BundlePlace  # noqa: PLC0415 the same
     from hookline.config.bundles.settings import bundle_settings  # noqa: PLC0415 the same
+    from hookline.config.bundles.store import BundleStore  # noqa: PLC0415 the same
 
     settings = bundle_settings(context.env)
     if settings is None:
         return
-    place, now = BundlePlace(settings.place), time.time()
+    place, now = BundleStore(settings.place), time.time()
     with suppress(BundleError):
         names = place.names()
         for name in names:
             with suppress(BundleError):
                 yield from _in_force(place.active(name, settings), place, loaded, now)
         if not names:
-            message = f"no bundle is in force on {settings.machine}"
+            message = f"no bundle is active on {settings.machine}"
             yield _said("warning", "no-bundle", message, settings.file, fix="hookline fleet pull")
     yield from _taken(place, settings, now)
 
 
-def _in_force(bundle: "Bundle", place: "BundlePlace", loaded: Loaded, now: float) -> Iterator[Diagnostic]:
-    file, folder = place.active_file(bundle.name), place.files_of(bundle) + os.sep
+def _in_force(bundle: "Bundle", store: "BundleStore", loaded: Loaded, now: float) -> Iterator[Diagnostic]:
+    file, directory = store.active_file(bundle.name), store.files_of(bundle) + os.sep
     if now < bundle.expires:
-        count = sum(hook.where.file.startswith(folder) for hook in loaded.hooks)
+        count = sum(hook.where.file.startswith(directory) for hook in loaded.hooks)
         hooks = (
             f"{count} {'hook' if count == 1 else 'hooks'} here"
             if count
-            else f"none here, as it is for {bundle.scope}"
+            else f"no hooks here, because it is for {bundle.scope}"
         )
-        key = place.envelope(bundle.name).key
+        key = store.envelope(bundle.name).key
         message = (
-            f"the bundle {bundle.label} is in force until {_time(bundle.expires)}: {hooks}, signed by {key}"
+            f"the bundle {bundle.label} is active until {_time(bundle.expires)}: {hooks}, signed by {key}"
         )
         soon = bundle.expires - now < min(_DAY, (bundle.expires - bundle.issued) / 4)
         fix = "have it published again before its guards close" if soon else None
@@ -65,12 +65,12 @@ def _in_force(bundle: "Bundle", place: "BundlePlace", loaded: Loaded, now: float
         yield _said("warning", "clock", message, file, fix="set the clock")
 
 
-def _taken(place: "BundlePlace", settings: "BundleSettings", now: float) -> Iterator[Diagnostic]:
-    report = place.report()
+def _taken(store: "BundleStore", settings: "BundleSettings", now: float) -> Iterator[Diagnostic]:
+    report = store.report()
     for one in report.refused:
         label = f"the bundle {one.name} {one.revision}" if one.name else "a bundle"
-        message = f"{label} was refused on {_time(one.at)}, and what was in force stays: {one.why}"
-        yield _said("warning", "bundle-not-taken", message, place.folder)
+        message = f"{label} was refused on {_time(one.at)}, so the previous one stays active: {one.why}"
+        yield _said("warning", "bundle-not-taken", message, store.directory)
     if report.problem:
         message = f"bundles could not be asked for on {_time(report.asked)}: {report.problem}"
         yield _said("warning", "bundles-not-asked", message, settings.file)

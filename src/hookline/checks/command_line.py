@@ -1,4 +1,4 @@
-"""Which programs and scripts a command line names, as far as that is certain without running it."""
+"""Find the programs and scripts that a command line names, where that is certain without running it."""
 
 import os
 import re
@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from hookline.checks.context import CheckContext, project_of_file
 from hookline.handlers.command import CommandSpec
-from hookline.matching.shell import HOLE, ShellCommand
 from hookline.model.hook import Hook
+from hookline.shell import HOLE, ShellCommand
 
 #: Programs that run the rest of their line.
 _WRAPPERS: Final = frozenset(
@@ -20,12 +20,17 @@ _WRAPPERS: Final = frozenset(
 _INTERPRETERS: Final = re.compile(
     r"python[\d.]*|pypy[\d.]*|node|tsx|ruby|perl|php|lua|(?:ba|da|z|k)?sh", re.ASCII
 )
-#: Options that take no value, so the script is what follows them.
+#: Options without a value: the script follows them.
 _BARE_OPTIONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("python", re.compile(r"-[uBEsSIOqb]+")),
     ("sh", re.compile(r"-[euxv]+|--norc|--noprofile")),
 )
 _SCRIPT: Final = re.compile(r".*\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua)", re.DOTALL)
+#: Commands that ask whether something is there: what follows may not run.
+_ASKING: Final = frozenset({"command", "which", "type", "hash", "test", "[", "[[", "if", "case"})
+#: Words and operators after which a command runs only in some cases.
+_BRANCHES: Final = re.compile(r"\|\||\bif\b|\bcase\b|\bwhile\b|\bfor\b|\btrap\b|\(\)\s*\{")
+_MOST_COMMANDS: Final = 12
 #: Longer lines are generated, and not checked.
 _LONGEST: Final = 64 * 1024
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
@@ -35,20 +40,20 @@ _QUOTED_TILDE: Final = re.compile(r"""\s*(?:exec\s+)?["'](~/[^"']*)["']""")
 
 
 class Program(Struct, frozen=True):
-    """A program or script that a command names, and where it may be."""
+    """A program or script that a command names, and its possible paths."""
 
     word: str
     kind: Literal["name", "file", "script"]
     #: Absolute paths, one of which must exist: agents start hooks in the project or in the working directory.
     places: tuple[str, ...] = ()
-    #: What runs the script.
+    #: The program that runs the script.
     interpreter: str = ""
     #: Started without a shell.
     bare: bool = False
 
 
 def programs_of(hook: Hook, context: CheckContext) -> tuple[Program, ...]:
-    """The first program of a command hook, and its script; nothing if that is not certain."""
+    """Return the programs of a command hook, and their scripts; nothing that is not certain to run."""
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or spec.shell in ("powershell", "pwsh"):
         return ()
@@ -65,24 +70,38 @@ def programs_of(hook: Hook, context: CheckContext) -> tuple[Program, ...]:
     reading = context.shell.read(variables.marked(spec.command))
     if reading.uncertain or not reading.commands:
         return ()
-    words = _unwrapped(reading.commands)
-    return tuple(_of_words(words, variables, bare=False)) if words else ()
+    lines = list(_certain(reading.commands, spec.command))
+    return tuple(one for words in lines for one in _of_words(words, variables, bare=False))
 
 
 def directories(hook: Hook, context: CheckContext) -> tuple[str, ...]:
-    """The directories that relative paths of a hook may be relative to."""
+    """Return the directories that relative paths of a hook may be relative to."""
     project = project_of_file(hook.where.file, context.cwd) if hook.scope != "user" else context.cwd
     spec = hook.spec
     own = os.path.expanduser(spec.cwd) if isinstance(spec, CommandSpec) and spec.cwd else ""
     return tuple(dict.fromkeys(os.path.normpath(os.path.join(base, own)) for base in (context.cwd, project)))
 
 
-def _unwrapped(commands: Sequence[ShellCommand]) -> tuple[str, ...]:
-    """The first command that is not a wrapper such as `env`; what wrappers run follows them."""
-    for command in commands[:4]:
-        if command.base_name not in _WRAPPERS:
-            return command.words
-    return ()
+def _certain(commands: Sequence[ShellCommand], line: str) -> Iterator[tuple[str, ...]]:
+    """Yield the commands of a line that run whatever happens: the first one, and those after it until one asks.
+
+    Wrappers such as `env` come before the command that they run; a runner such as `npx` finds its command itself.
+    """
+    first, moved = True, False
+    before: tuple[str, ...] = ()
+    for command in commands[:_MOST_COMMANDS]:
+        # The reader names the script of an interpreter as a command, too.
+        interpreter = os.path.basename(before[0]) if before else ""
+        of_interpreter = command.words[0] in before[1:] and _INTERPRETERS.fullmatch(interpreter)
+        if command.base_name in _WRAPPERS or command.outer or of_interpreter:
+            continue
+        before = command.words
+        relative = not command.words[0].startswith(("/", "~", _MARK))
+        if not (moved and relative and "/" in command.words[0]):
+            yield command.words
+        if command.base_name in _ASKING or (first and _BRANCHES.search(line)):
+            return
+        first, moved = False, moved or command.base_name in ("cd", "pushd")
 
 
 def _of_words(words: Sequence[str], variables: "_Variables", *, bare: bool) -> Iterator[Program]:
@@ -113,7 +132,7 @@ def _script(interpreter: str, words: Sequence[str]) -> str | None:
 
 
 class _Variables:
-    """Fills in the variables that an agent sets."""
+    """Values of the variables that an agent sets."""
 
     def __init__(self, hook: Hook, context: CheckContext, bases: tuple[str, ...]) -> None:
         project = project_of_file(hook.where.file, context.cwd) if hook.scope != "user" else context.cwd
@@ -131,8 +150,8 @@ class _Variables:
         self._names = tuple(self._values)
 
     def marked(self, line: str) -> str:
-        """The line with marks for known variables; between single quotes a shell fills in nothing."""
-        pieces = re.split(r"('[^']*'|\"(?:[^\"\\]|\\.)*\")", line)
+        """Replace known variables in a line by marks, except between single quotes, where a shell expands nothing."""
+        pieces = re.split(r"('[^']*'|\"(?:[^\"\\]|\\[\s\S]?)*+(?:\"|\Z))", line)
         return "".join(
             [piece if piece.startswith("'") else _VARIABLE.sub(self._mark, piece) for piece in pieces]
         )
@@ -142,7 +161,7 @@ class _Variables:
         return f"{_MARK}{self._names.index(name)}--" if name in self._values else found[0]
 
     def places(self, word: str, *, bare: bool) -> tuple[str, ...]:
-        """Every path the word may mean."""
+        """Return every path that the word may mean."""
         if word.startswith("~/") and not bare and self._home:
             return (os.path.normpath(self._home + word[1:]),)
         filled = self._filled(word)
@@ -161,14 +180,14 @@ class _Variables:
         return texts
 
     def shown(self, word: str) -> str:
-        """The word as it was written."""
+        """Return the word as it was written."""
         for number, name in enumerate(self._names):
             word = word.replace(f"{_MARK}{number}--", f"${name}")
         return word
 
 
 def first_bytes(place: str) -> bytes:
-    """The first bytes of a regular file; empty for anything else."""
+    """Return the first bytes of a regular file; empty for anything else."""
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):

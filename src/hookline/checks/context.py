@@ -1,4 +1,4 @@
-"""What every check gets besides the hooks, and what checks have in common."""
+"""Define what checks receive besides the hooks, and what they share."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hookline.config.load import Loaded
-from hookline.matching.shell import ShellReader
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
+from hookline.shell import ShellReader
 
 if TYPE_CHECKING:
     from hookline.config.load import Loader
@@ -18,29 +18,31 @@ if TYPE_CHECKING:
 
 
 class CheckContext(Struct, frozen=True, eq=False):
-    """The directory, the user's environment, and the dialects."""
+    """Directory, environment and dialects of a check."""
 
     cwd: str
     env: Mapping[str, str]
     shell: ShellReader
     loader: "Loader"
-    #: None: only files that the user named are looked at.
+    #: None: only files that the user named are checked.
     trust: "Trust | None" = None
+    #: Nothing is known of this machine: neither its programs nor its user. So it is in CI.
+    files_only: bool = False
 
     def dialect(self, hook: Hook) -> "Dialect":
         return self.loader.dialect(hook.dialect)
 
     def title(self, dialect: str) -> str:
-        """What people call the agent. The journal may name one that is not known any more."""
+        """Return the agent's title, or its name if the journal names an unknown agent."""
         return self.loader.dialect(dialect).title if dialect in self.loader.names else dialect
 
 
-#: Reads and looks at files; runs nothing, changes nothing.
+#: Only reads files: it runs and changes nothing.
 CheckFunction = Callable[[Loaded, CheckContext], Iterator[Diagnostic]]
 
 
 def entries(loaded: Loaded) -> Iterator[Hook]:
-    """One hook per entry of a file: some entries are hooks at several moments."""
+    """Yield one hook per entry of a file: some entries are hooks at several events."""
     seen: set[object] = set()
     for hook in loaded.hooks:
         place = (hook.where.file, hook.where.path) if hook.where.file else id(hook)
@@ -50,6 +52,6 @@ def entries(loaded: Loaded) -> Iterator[Hook]:
 
 
 def project_of_file(file: str, cwd: str) -> str:
-    """The project a configuration file is in; the working directory for a file that is in none."""
-    folder = os.path.dirname(os.path.abspath(file)) if file else cwd
-    return os.path.dirname(folder) if os.path.basename(folder).startswith(".") else folder
+    """Return the project that a configuration file is in; the working directory for a file outside projects."""
+    directory = os.path.dirname(os.path.abspath(file)) if file else cwd
+    return os.path.dirname(directory) if os.path.basename(directory).startswith(".") else directory

@@ -1,4 +1,4 @@
-"""Which tools of which agents each guard is asked about, and where one does not hold that should."""
+"""Find which tools of which agents each guard sees, and which it should see and does not."""
 
 import os
 import re
@@ -10,25 +10,26 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.actions.kinds import FURTHER, KINDS, ToolKind
 from hookline.checks.answers import judges
 from hookline.checks.context import CheckContext, entries
 from hookline.checks.matchers import plain_names
 from hookline.config.load import Loaded
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.dialects.report import about
 from hookline.engine.lanes import Lane, PreparedHook, select
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import PERMISSION_REQUEST, PRE_TOOL_USE, May
+from hookline.model.events import PERMISSION_REQUEST, PRE_TOOL_USE, Capability
 from hookline.model.hook import Hook
-from hookline.tools.kinds import FURTHER, KINDS, Kind
 
 if TYPE_CHECKING:
+    from hookline.actions.table import ToolTable
     from hookline.engine.session import Session
-    from hookline.tools.table import ToolTable
 
 #: The events at which a call of a tool can be stopped.
 GUARDED: Final = (PRE_TOOL_USE, PERMISSION_REQUEST)
 _FILE: Final = {"file_path": "README.md"}
-#: A call of each kind that somebody may want to guard, in canonical terms.
+#: A sample call of each kind that a guard may be for, in canonical terms.
 _SAMPLES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "shell": {"command": "ls"},
@@ -54,8 +55,8 @@ _RULE_VALUE: Final = re.compile(r"\w\(([^()]{1,500})\)")
 _MOST_VALUES: Final = 8
 
 
-class Asker(Struct, frozen=True, eq=False):
-    """An agent that asks the guards here."""
+class CallingAgent(Struct, frozen=True, eq=False):
+    """An agent that calls Hookline here."""
 
     title: str
     #: The name of its dialect; empty for Hookline's own agent.
@@ -64,23 +65,30 @@ class Asker(Struct, frozen=True, eq=False):
     tools: "ToolTable | None"
     #: A session in which it calls them.
     session: "Session"
-    #: The events at which it asks guards of others; it runs its own itself.
+    #: The events at which it asks Hookline's guards; it runs its own itself.
     events: frozenset[str]
+    #: The events at which it also asks those that were written for other agents.
+    events_of_others: frozenset[str]
+
+    def asks(self, hook: Hook) -> bool:
+        """Return True if the hook runs for its calls."""
+        events = self.events if hook.dialect == OWN_FORMAT else self.events_of_others
+        return self.dialect == hook.dialect or hook.event.name in events
 
 
 class Covered(Struct, frozen=True, eq=False):
-    """What a guard is asked about by one agent."""
+    """Coverage of a guard in one agent."""
 
-    asker: Asker
-    #: The kinds of the agent's tools that it is asked about, and those that it is not.
+    asker: CallingAgent
+    #: The kinds of the agent's tools that it sees, and those that it does not see.
     kinds: tuple[str, ...]
     others: tuple[str, ...]
-    #: Of those, what it covers in its own agent.
+    #: Of the latter, those that it sees in its own agent.
     missing: tuple[str, ...] = ()
 
 
-class Coverage(Struct, frozen=True, eq=False):
-    """The kinds of tools that a guard is asked about, by each agent."""
+class GuardCoverage(Struct, frozen=True, eq=False):
+    """Kinds of tools that a guard sees, by agent."""
 
     hook: Hook
     by_agent: tuple[Covered, ...]
@@ -93,28 +101,28 @@ class Coverage(Struct, frozen=True, eq=False):
 
 
 def guards(loaded: Loaded, context: CheckContext, is_call: Callable[[Hook], bool]) -> Iterator[Hook]:
-    """The hooks that may stop a tool call; not those that are known only to watch, nor calls of Hookline."""
+    """Yield the hooks that may stop a tool call; not those known only to watch, nor calls of Hookline."""
     for hook in entries(loaded):
-        may_block = hook.event in GUARDED and hook.policy.may & hook.event.may & May.BLOCK
+        may_block = hook.event in GUARDED and hook.policy.may & hook.event.may & Capability.BLOCK
         if not may_block or hook.waiting != "wait" or hook.mode != "enforce" or hook.broken is not None:
             continue
         if not is_call(hook) and judges(hook, context) is not False:
             yield hook
 
 
-def coverage(hook: Hook, askers: Sequence[Asker]) -> Coverage:
-    """Each agent makes sample calls of each kind, in its own terms; the hook is asked as in a dispatch."""
-    asked = [each for each in askers if each.dialect == hook.dialect or hook.event.name in each.events]
+def coverage(hook: Hook, askers: Sequence[CallingAgent]) -> GuardCoverage:
+    """Test the hook with sample calls of each kind by each agent, as a dispatch would."""
+    asked = [each for each in askers if each.asks(hook)]
     ask = partial(_is_asked, Lane(hook.policy, [PreparedHook(hook, None)]), hook)
     found = [Covered(asker, *_kinds(asker, hook, ask)) for asker in asked]
     if hook.condition is not None and not any(each.kinds for each in found):
-        # It may be about what no sample has: a mode, an agent, a rare command.
+        # It may concern something that no sample has: a mode, an agent, a rare command.
         return replace(
             coverage(replace(hook, condition=None), askers), hook=hook, only_if=hook.condition.text
         )
     # Hooks of Hookline's own format are at home in its agent.
     own = next((each.kinds for each in found if each.asker.dialect in (hook.dialect, "")), ())
-    return Coverage(hook, tuple(_with_missing(each, own) for each in found))
+    return GuardCoverage(hook, tuple(_with_missing(each, own) for each in found))
 
 
 def _with_missing(found: Covered, own: Sequence[str]) -> Covered:
@@ -122,11 +130,11 @@ def _with_missing(found: Covered, own: Sequence[str]) -> Covered:
     return replace(found, missing=missing) if missing else found
 
 
-Ask = Callable[[Asker, str, Mapping[str, Any]], bool]
+Ask = Callable[[CallingAgent, str, Mapping[str, Any]], bool]
 
 
-def _kinds(asker: Asker, hook: Hook, ask: Ask) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The kinds of an agent's tools that a hook is asked about, and those that it is not."""
+def _kinds(asker: CallingAgent, hook: Hook, ask: Ask) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the kinds of an agent's tools that a hook sees, and those that it does not see."""
     has: list[str] = []
     lacks: list[str] = []
     values = list(_values(hook))
@@ -144,12 +152,12 @@ def _kinds(asker: Asker, hook: Hook, ask: Ask) -> tuple[tuple[str, ...], tuple[s
     return tuple(has), tuple(lacks)
 
 
-def _in_terms_of(asker: Asker, mcp_name: str) -> str:
+def _in_terms_of(asker: CallingAgent, mcp_name: str) -> str:
     return mcp_name if asker.tools is None else asker.tools.mcp_name(mcp_name)
 
 
 def _mcp_names(hook: Hook) -> Iterator[str]:
-    """Tools of any server, and of those that a matcher names, if it means them."""
+    """Yield names of MCP tools: of any server, and of those that a matcher names."""
     named = _MCP.findall(hook.matcher.text) if hook.matcher is not None else ()
     for found in ("mcp__server", *named):
         name = found if "__" in found.removeprefix("mcp__") else f"{found}__tool"
@@ -157,13 +165,13 @@ def _mcp_names(hook: Hook) -> Iterator[str]:
             yield name
 
 
-def _other_names(asker: Asker, hook: Hook) -> Iterator[str]:
-    """The agent's tools of no kind, or that do less than their kind, if the hook's matcher means them."""
+def _other_names(asker: CallingAgent, hook: Hook) -> Iterator[str]:
+    """Yield the agent's tools of no kind, or that do less than their kind, if the hook's matcher matches them."""
     names = FURTHER if asker.tools is None else asker.tools.names
     yield from (name for name in names if hook.matcher is not None and hook.matcher.matches(name))
 
 
-def _is_asked(lane: Lane, hook: Hook, asker: Asker, name: str, given: Mapping[str, Any]) -> bool:
+def _is_asked(lane: Lane, hook: Hook, asker: CallingAgent, name: str, given: Mapping[str, Any]) -> bool:
     call = hook.event.payload(tool_name=name, tool_input=given)
     found = select(lane, hook.event, call, asker.session)
     asker.session.once_marks.clear()
@@ -171,7 +179,7 @@ def _is_asked(lane: Lane, hook: Hook, asker: Asker, name: str, given: Mapping[st
 
 
 def _values(hook: Hook) -> Iterator[str]:
-    """What the rules of a hook are about, as values of an argument."""
+    """Yield the values in the rules of a hook, as values of an argument."""
     texts = [each.text for each in (hook.matcher, hook.condition) if each is not None]
     found = [value for text in texts for value in _RULE_VALUE.findall(text)]
     for value in found[:_MOST_VALUES]:
@@ -179,47 +187,49 @@ def _values(hook: Hook) -> Iterator[str]:
         yield os.path.expanduser(text.replace(":*", " a").replace("**", "a").replace("*", "a"))
 
 
-def _given(kind: Kind, sample: Mapping[str, Any], values: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def _given(kind: ToolKind, sample: Mapping[str, Any], values: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     yield sample
     names = {name for name in (kind.needs, *kind.paths) if name}
     yield from ({**sample, **dict.fromkeys(names, value)} for value in values)
 
 
-def _calls(asker: Asker, kind: str, given: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The calls by which an agent does something; none where it has no tool for it."""
+def _calls(
+    asker: CallingAgent, kind: str, given: Mapping[str, Any]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the calls by which an agent does something; none where it has no tool for it."""
     if asker.tools is None:
-        from hookline.tools.standard import STANDARD  # noqa: PLC0415 as below
+        from hookline.actions.standard_tools import STANDARD  # noqa: PLC0415 as below
 
         # For some kinds only Hookline has a name.
         if STANDARD.tool(KINDS[kind].tool) is not None:
             yield KINDS[kind].tool, given
         return
-    from hookline.tools.acts import Place  # noqa: PLC0415 most agents' tools have canonical names
-    from hookline.tools.standard import CANONICAL  # noqa: PLC0415 as above
-    from hookline.tools.tell import ReadCall  # noqa: PLC0415 as above
+    from hookline.actions.action import PathContext  # noqa: PLC0415 most agents' tools have canonical names
+    from hookline.actions.standard_tools import CANONICAL  # noqa: PLC0415 as above
+    from hookline.actions.translate import ReadCall  # noqa: PLC0415 as above
 
-    scene = asker.session.scene
-    place = Place(scene.cwd, scene.project_dir or scene.cwd, os.path.expanduser("~"))
-    for way in ReadCall(CANONICAL, KINDS[kind].tool, given, place).ways(asker.tools)[0]:
+    info = asker.session.info
+    path_context = PathContext(info.cwd, info.project_dir or info.cwd, os.path.expanduser("~"))
+    for way in ReadCall(CANONICAL, KINDS[kind].tool, given, path_context).ways(asker.tools)[0]:
         if len(way) == 1 and way[0].tool is not None and way[0].similar is None:
             yield way[0].tool_name, way[0].arguments
 
 
-def uncovered(found: Coverage) -> Iterator[Diagnostic]:
-    """What a guard does not hold for, and should."""
+def uncovered(found: GuardCoverage) -> Iterator[Diagnostic]:
+    """Report the tools that a guard should see and does not."""
     hook = found.hook
     for each in found.by_agent:
         if not each.missing:
             continue
         tools = "|".join(KINDS[kind].tool for kind in each.missing)
         message = (
-            f"in {each.asker.title}, which asks here too, it does not hold for {', '.join(each.missing)}"
+            f"in {each.asker.title}, which calls Hookline here too, it does not see {', '.join(each.missing)}"
         )
         fix = f'a hook in .hookline/hooks.toml with matcher "{tools}" holds in every agent'
         yield about(hook, "warning", "not-covered", message, fix=fix)
     matcher = hook.matcher
     if matcher is None or plain_names(matcher) or "mcp" in matcher.text.casefold():
-        return  # names are looked at by themselves
+        return  # names are checked separately
     if found.is_empty:
         message = (
             f'the matcher "{matcher.text}" means no tool that Hookline knows of any agent that asks here'

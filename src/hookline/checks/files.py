@@ -1,4 +1,4 @@
-"""Files with hooks that no agent reads, misspelled keys, event names of other agents, files that need trust."""
+"""Find files with hooks that no agent reads, misspelled keys, event names of other agents, files that need trust."""
 
 import os
 import re
@@ -8,50 +8,70 @@ from typing import Any, Final, cast
 from msgspec.structs import replace
 
 from hookline.checks.context import CheckContext, entries
+from hookline.checks.unread_agents import unread_files as unread_files_of_agents
 from hookline.config.dormant import Dormant
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import Dialect, upward
 from hookline.dialects.files import read_file
 from hookline.dialects.report import about
 from hookline.documents.document import Document
+from hookline.documents.edit import found_at
 from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.diagnostics import Diagnostic, Repair, Where
 from hookline.trust.items import TrustItem
 from hookline.trust.trust import Trust, only_tightens
 
 _UNKNOWN_EVENT: Final = re.compile(r"no event is called '([A-Za-z_]{1,80})'")
+#: How alike a name must be to a known event to be a misspelt one, not one of a later release.
+_MISSPELT: Final = 0.7
 _STEMS: Final = ("hooks", "hook", "settings", "setting", "config", "hooks.local", "settings.local")
 _SUFFIXES: Final = ("json", "jsonc", "json5", "toml", "yaml", "yml")
 
 
 def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Files with hooks next to those that an agent reads, but under another name."""
+    """Find files with hooks beside those that an agent reads, but under another name."""
     read = {found.file for found in loaded.found} | {one.where.file for one in loaded.diagnostics}
     looked_into = {os.path.dirname(file) for file in loaded.looked_for}
     for directory in upward(context.cwd):
         for dialect in (context.loader.dialect(name) for name in context.loader.names):
-            beside = os.path.join(directory, dialect.folder)
-            for file in _suspects(beside) if dialect.folder and beside in looked_into else ():
+            beside = os.path.join(directory, dialect.directory)
+            for file in _suspects(beside) if dialect.directory and beside in looked_into else ():
                 if file not in read and file not in loaded.looked_for and _has_hooks(file):
                     message = f"{dialect.title} does not read a file of this name, so its hooks never run"
-                    fix = f"put them into {dialect.project_files[0]}"
+                    fix = f"move them to {dialect.project_files[0]}"
                     yield Diagnostic("error", "unread-file", message, read_file(file).where(), fix=fix)
 
 
-def _suspects(folder: str) -> Iterator[str]:
+def _suspects(directory: str) -> Iterator[str]:
     # The last one is where a plugin has its hooks.
     names = [*(f"{stem}.{suffix}" for stem in _STEMS for suffix in _SUFFIXES), "hooks/hooks.json"]
-    yield from filter(os.path.isfile, (os.path.join(folder, name) for name in names))
+    yield from filter(os.path.isfile, (os.path.join(directory, name) for name in names))
 
 
 def _has_hooks(file: str) -> bool:
-    """Whether it was meant for hooks: something is under `hooks`, or it is not a readable document."""
+    """Return True if a file was meant for hooks: it has values under `hooks`, or is not a readable document."""
     value = _table(read_file(file, "json" if file.endswith(("jsonc", "json5")) else None))
     return value is None or bool(value.get("hooks"))
 
 
+def unread_agents(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+    """Name the hooks of agents that Hookline does not read: its guards do not hold there."""
+    read = {*loaded.looked_for, *(found.file for found in loaded.found)}
+    home = "" if context.files_only else context.env.get("HOME", "")
+    by_agent: dict[str, list[str]] = {}
+    for agent, file in unread_files_of_agents(upward(context.cwd), home, context.loader.names):
+        if file not in read:
+            by_agent.setdefault(agent.title, []).append(file)
+    for title, files in by_agent.items():
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        message = (
+            f"hooks of {title} found{more}; Hookline does not read them yet: a guard here does not hold there"
+        )
+        yield Diagnostic("info", "agent-not-read", message, Where(files[0]))
+
+
 def misspelled_keys(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """`hook` or `Hooks` in place of `hooks`: to an agent that is an unknown setting."""
+    """Find `hook` or `Hooks` instead of `hooks`: to an agent that is an unknown setting."""
     for found in loaded.found:
         if found.unreadable:
             continue
@@ -64,7 +84,10 @@ def misspelled_keys(loaded: Loaded, context: CheckContext) -> Iterator[Diagnosti
                 if "hooks" not in table or _names_events(table[key], context.loader.dialect(found.dialect)):
                     message = f"{key!r} is not read, so its hooks never run"
                     where = document.where(*path, key)
-                    yield Diagnostic("error", "misspelled-hooks", message, where, fix="write hooks")
+                    sole = "hooks" not in table and key.strip().rstrip(":") != ""
+                    repair = Repair("rename", (*path, key), "hooks") if sole else None
+                    fix = "write hooks" if sole else "join it with hooks"
+                    yield Diagnostic("error", "misspelled-hooks", message, where, fix=fix, repair=repair)
 
 
 def _names_events(value: Any, dialect: Dialect) -> bool:
@@ -79,18 +102,35 @@ def _table(document: Document) -> Mapping[str, Any] | None:
 
 
 def with_known_name(one: Diagnostic, whose: str, context: CheckContext) -> Diagnostic:
-    """An unknown event with the name that is right in its file, if another agent has the wrong one."""
+    """Add the right name to a finding about an unknown event, if another agent uses the wrong one."""
     found = _UNKNOWN_EVENT.search(one.message)
     event, agent = _meant(found[1], context) if found else (None, "")
-    if found is None or event is None:
-        return one
     dialect = context.loader.dialect(whose)
-    # An agent may have several moments at one event: the name that is most like it was meant.
+    if found is None or (event is None and nearest(found[1], dialect.events, _MISSPELT) is not None):
+        return one
+    if event is None:
+        if not dialect.tested_release:
+            return one
+        message = f"{dialect.title} {dialect.tested_release}, which Hookline knows, has no event {found[1]!r}"
+        fix = (
+            "compare the name with its documentation: a later release may have it, an earlier one ignores it"
+        )
+        return replace(one, severity="warning", message=message, fix=fix)
+    # An agent may have several names for one event: suggest the most similar one.
     own = [name for name, each in dialect.events.items() if each.event.name == event]
     right = nearest(found[1], own, alike=0.5) or next(iter(own), None)
     if right is None:
-        return replace(one, fix=f"{found[1]} is an event of {agent}; {dialect.title} has none like it")
-    return replace(one, fix=f"write {right}: {found[1]} is {agent}'s name for it")
+        fix = f"{found[1]} is an event of {agent}; {dialect.title} has none like it"
+        return replace(one, fix=fix, repair=None)
+    path = one.where.path
+    beside = found_at(read_file(one.where.file, comments=dialect.json_comments).value, path[:-1])
+    joins = isinstance(beside, Mapping) and right in beside
+    what = (
+        f"join it with {right} on line {one.where.locate((*path[:-1], right))}" if joins else f"write {right}"
+    )
+    is_key = path[-1:] == (found[1],)
+    repair = Repair("rename" if is_key else "set", path, right) if path else None
+    return replace(one, fix=f"{what}: {found[1]} is {agent}'s name for it", repair=repair)
 
 
 def _meant(name: str, context: CheckContext) -> tuple[str | None, str]:
@@ -101,45 +141,54 @@ def _meant(name: str, context: CheckContext) -> tuple[str | None, str]:
 
 
 def untrusted(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Hooks and settings of the project that do not count, because the user has not trusted them as they are."""
+    """Report hooks and settings of the project that are not active, because the user has not trusted them as
+    they are. Hooks in an agent's own file still run in that agent.
+    """
     trust = context.trust
     if trust is None:
         return
     for hook in entries(loaded):
         standing = trust.status(hook)
-        if not standing.runs and standing.state != "disabled":
+        if standing.runs or standing.state == "disabled":
+            continue
+        fix = "run `hookline trust`"
+        dialect = context.dialect(hook)
+        if dialect.has_agent:
+            message = f"{dialect.title} runs it; Hookline does not run it for other agents: {standing.why}"
+            yield about(hook, "info", "needs-trust", message, fix=fix)
+        else:
             what = "only its denials and questions count" if only_tightens(hook) else "it does not run"
-            yield about(hook, "warning", "needs-trust", f"{what}: {standing.why}", fix="run `hookline trust`")
+            yield about(hook, "warning", "needs-trust", f"{what}: {standing.why}", fix=fix)
     for item in loaded.loosening:
         yield from untrusted_item(item, trust)
 
 
 def untrusted_item(item: TrustItem, trust: Trust) -> Iterator[Diagnostic]:
-    """The same for something that is not a hook."""
+    """Report a setting that is not trusted."""
     standing = trust.item_status(item)
     if not standing.runs:
-        message = f"{item.kind} {item.label!r} does not count: {standing.why}"
+        message = f"{item.kind} {item.label!r} is not active: {standing.why}"
         yield Diagnostic("warning", "needs-trust", message, item.where, fix="run `hookline trust`")
 
 
 def store_problems(trust: Trust) -> Iterator[Diagnostic]:
     for problem in trust.problems:
-        yield Diagnostic("error", "trust-store", problem, Where(trust.store.folder))
+        yield Diagnostic("error", "trust-store", problem, Where(trust.store.directory))
 
 
 def unsearched(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """What of an agent's hooks nobody looked for."""
+    """Report the hooks of an agent that Hookline does not search for."""
     for name in dict.fromkeys(found.dialect for found in loaded.found):
         dialect = context.loader.dialect(name)
         if dialect.unsearched:
-            message = f"{dialect.unsearched} of {dialect.title} were not looked for"
+            message = f"{dialect.unsearched} of {dialect.title} were not searched for"
             fix = "name their files with --config"
             first = next(found.file for found in loaded.found if found.dialect == name)
             yield Diagnostic("info", "not-searched", message, Where(first), fix=fix)
 
 
 def about_dormant(file: Dormant, loader: Loader) -> Diagnostic:
-    """Why hooks do not run here that seem to."""
+    """Explain why hooks that seem active do not run here."""
     if file.off:
         return Diagnostic("info", "plugin-off", f"{file.when}, so its hooks do not run", Where(file.file))
     agent = loader.dialect(file.dialect).title

@@ -1,4 +1,4 @@
-"""Whether the queue of durable hooks can be used, and what it holds that will not run any more."""
+"""Check that the queue of durable hooks can be used, and report its dead letters."""
 
 import os
 import time
@@ -17,7 +17,7 @@ _MOST_SHOWN: Final = 120
 
 
 def jobs(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """The queue is the user's, so it is looked at whatever project this is."""
+    """Check the user's queue, which does not depend on the project."""
     path = jobs_path(context.env)
     if not os.path.lexists(path):
         return
@@ -46,7 +46,7 @@ def jobs(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     if late:
         message = f"{_count(len(late), 'job')} of durable hooks waited for more than an hour"
         yield Diagnostic(
-            "warning", "jobs-wait", message, Where(path), fix="`hookline jobs run` runs what waits"
+            "warning", "jobs-wait", message, Where(path), fix="`hookline jobs run` runs the waiting jobs"
         )
 
 

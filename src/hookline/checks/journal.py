@@ -1,4 +1,4 @@
-"""What the user's journal says about the last days, and whether it can be written."""
+"""Report failures of the last days from the user's journal, and check that it can be written."""
 
 import os
 from collections import Counter
@@ -12,7 +12,7 @@ from hookline.checks.context import CheckContext
 from hookline.config.load import Loaded
 from hookline.dialects.files import KEEP_PAYLOADS, payload_settings
 from hookline.journal.reader import Damage, scan_journal
-from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.run import Run
 from hookline.trust.project import is_inside, project_root
 
@@ -30,17 +30,25 @@ class _Seen(Struct):
     answers: Counter[str] = field(default_factory=Counter[str])
     lost: dict[str, Counter[str]] = {}
     passed: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    #: Whether the last run of each hook let something pass.
+    last_passed: dict[tuple[str, str], bool] = {}
+
+    def concerns(self, run: Run) -> bool:
+        """Return True for a run that lost something, and for later ones of the same hook."""
+        return bool(run.dropped) or run.failed_open or (run.hook, run.source) in self.last_passed
 
     def add(self, run: Run) -> None:
+        if run.failed_open or run.status in ("ok", "blocked"):
+            self.last_passed[run.hook, run.source] = run.failed_open
         if run.dropped and run.hook == _AS_A_HOOK:
             self.answers[run.dialect] += 1
             self.lost.setdefault(run.dialect, Counter()).update(run.dropped)
-        if run.passed_without_answer:
+        if run.failed_open:
             self.passed[run.hook, run.source] += 1
 
 
 def payloads(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """A setting that was meant to keep payloads and does not."""
+    """Report a setting for keeping payloads that has no effect."""
     for document, value in payload_settings(context.env):
         if not isinstance(value, bool):
             message = f"{KEEP_PAYLOADS} is neither true nor false, so payloads are not kept"
@@ -49,7 +57,7 @@ def payloads(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def writable(path: str) -> Iterator[Diagnostic]:
-    """Whether the next run can be recorded: the journal, or the nearest folder above it that exists."""
+    """Check that the next run can be recorded: in the journal, or in the nearest existing directory above it."""
     place = path
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
@@ -65,7 +73,7 @@ def writable(path: str) -> Iterator[Diagnostic]:
 
 
 def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Answers that could not be expressed to an agent, and guards that failed open: in this project, by its agents."""
+    """Report answers that an agent's format could not express, and guards that failed open, in this project."""
     seen, root = _Seen(), project_root(context.cwd)
     hooks = {str(hook.where): hook for hook in loaded.hooks}
     for run in scan_journal(path):
@@ -73,7 +81,7 @@ def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iter
             # `hookline log` reports single broken records; this is a file that is not a journal.
             if run.line == 0:
                 yield Diagnostic("warning", "no-journal", f"{run.problem}{_OFF}", Where(path), fix=_MOVE)
-        elif run.at >= now - DAYS * _DAY and (run.dropped or run.passed_without_answer) and _is_of(root, run):
+        elif run.at >= now - DAYS * _DAY and seen.concerns(run) and _is_of(root, run):
             seen.add(run)
     for dialect, count in seen.answers.items():
         what = ", ".join(name for name, _ in seen.lost[dialect].most_common(_MOST_NAMED))
@@ -92,11 +100,14 @@ def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iter
     for (name, source), count in guards.most_common(_MOST_NAMED):
         times = "once" if count == 1 else f"{count} times"
         message = f"in the last {DAYS} days it failed {times} here, and the actions it guards went ahead"
-        # Information, not a warning: the hook may have been fixed since.
-        yield Diagnostic("info", "passed-without-answer", message, hooks[source].where, name, _FIX)
+        # Where it has answered since, somebody has mended it.
+        mended = not seen.last_passed[name, source]
+        message += "; since then it has answered" if mended else ""
+        severity: Severity = "info" if mended else "error"
+        yield Diagnostic(severity, "passed-without-answer", message, hooks[source].where, name, _FIX)
 
 
 def _is_of(root: str, run: Run) -> bool:
-    """Whether an agent ran it in this project. Hooks that were only tried say nothing about what happened."""
+    """Return True if an agent ran it in this project. Hooks that were only tried do not count."""
     project = run.call.project
-    return not run.call.made_by and os.path.isabs(project) and is_inside(os.path.realpath(project), root)
+    return not run.call.origin and os.path.isabs(project) and is_inside(os.path.realpath(project), root)

@@ -1,40 +1,42 @@
-"""Matchers and conditions that never match: they exclude each other, or name tools that no agent has."""
+"""Find matchers and conditions that never match: they exclude each other, or name tools that no agent has."""
 
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from hookline.actions.kinds import FURTHER, KIND_OF
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect
-from hookline.dialects.report import about
+from hookline.dialects.report import CERTAIN, about
 from hookline.matching.conditions import AllOf, Always, AnyOf, ToolName
 from hookline.matching.matchers import NameList, OneName, OtherNames
 from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Diagnostic, Where
+from hookline.model.diagnostics import Diagnostic, Repair, Severity, Where
 from hookline.model.hook import Condition, Hook, Matcher
-from hookline.tools.kinds import FURTHER, KIND_OF
 
 if TYPE_CHECKING:
-    from hookline.tools.table import ToolTable
+    from hookline.actions.table import ToolTable
 
 #: `Bash`, `Bash(git *)`: the tool of a rule.
 _RULE: Final = re.compile(r"([A-Za-z]\w*)(?:\(.*\))?", re.DOTALL)
 
 
 def dead_matchers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Hooks for tools that never run: conditions that exclude each other, and names that the agent does not use."""
+    """Find hooks for tools that never run: conditions that exclude each other, and names that the agent does
+    not use.
+    """
     reported = {(one.where.file, one.where.line) for one in loaded.diagnostics if one.code == "dead-matcher"}
     for hook in entries(loaded):
         if hook.event.subject == "tool_name" and hook.broken is None:
             yield from _excluded(hook, context.dialect(hook))
             found = list(_foreign_names(hook, context)) or _misspelt(hook, context)
-            # A reader that knows its agent's names has said it better.
+            # The reader, which knows its agent's names, has reported it more precisely.
             yield from (one for one in found if (one.where.file, one.where.line) not in reported)
 
 
 def _excluded(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
-    """An `if` for a tool that the matcher excludes, or for two tools at once."""
+    """Find an `if` for a tool that the matcher excludes, or for two tools at once."""
     wanted = list(dict.fromkeys(rule_tools(hook.condition)))
     field = dialect.entry_fields.get("if", "if")
     if len(wanted) > 1:
@@ -46,14 +48,14 @@ def _excluded(hook: Hook, dialect: Dialect) -> Iterator[Diagnostic]:
 
 
 def rule_tools(condition: Condition | None) -> Iterator[str]:
-    """The tools that a condition requires."""
+    """Yield the tools that a condition requires."""
     if condition is None:
         return
     if isinstance(condition, AllOf):
         for each in condition.conditions:
             yield from rule_tools(each)
     elif isinstance(condition, AnyOf):
-        # Only what each of them requires.
+        # Only tools that all of them require.
         required = {tuple(rule_tools(each)) for each in condition.conditions}
         if len(required) == 1:
             yield from required.pop()
@@ -67,7 +69,7 @@ def rule_tools(condition: Condition | None) -> Iterator[str]:
 
 
 def _foreign_names(hook: Hook, context: CheckContext) -> Iterator[Diagnostic]:
-    """Names of tools that other agents have, and this one has under another name or in another case."""
+    """Find names of tools that other agents have, and this one has under another name or in another case."""
     dialect = context.dialect(hook)
     names = plain_names(hook.matcher) or tuple(rule_tools(hook.condition))
     if not names or not dialect.has_agent or any(_is_known(name, hook) for name in names):
@@ -89,7 +91,7 @@ def _foreign_names(hook: Hook, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _kind(name: str, dialect: Dialect, context: CheckContext) -> str:
-    """What a tool does that another agent calls so; empty if that is not known, or this agent may have such a tool."""
+    """Return the kind of a tool that another agent has; empty if it is unknown, or this agent may have such a tool."""
     if name in KIND_OF:
         return KIND_OF[name].name
     # Other tables need not be complete, and where names of servers' tools are plain, any name may be one.
@@ -107,14 +109,23 @@ def _dead(hook: Hook, dialect: Dialect, why: str, instead: str) -> Diagnostic:
         field = dialect.entry_fields.get("if", "if")
         return about(hook, "error", "dead-condition", f"its condition never holds: {why}", field, fix=fix)
     text = hook.matcher.text if hook.matcher is not None else ""
-    where = Where(hook.where.file, dialect.field_path(hook.where.path, "matcher"), hook.where.locate)
-    return Diagnostic(
-        "error", "dead-matcher", f'the matcher "{text}" never matches: {why}', where, hook.name, fix
+    return _about_matcher(
+        hook, dialect, "error", "dead-matcher", f'the matcher "{text}" never matches: {why}', fix, instead
     )
 
 
+def _about_matcher(
+    hook: Hook, dialect: Dialect, severity: Severity, code: str, message: str, fix: str | None, instead: str
+) -> Diagnostic:
+    """Make a finding about a matcher; `instead` is the one that was meant, or empty."""
+    path = dialect.field_path(hook.where.path, "matcher")
+    repair = Repair("set", path, instead) if instead else None
+    where = Where(hook.where.file, path, hook.where.locate)
+    return Diagnostic(severity, code, message, where, hook.name, fix, repair)
+
+
 def plain_names(matcher: Matcher | None) -> tuple[str, ...]:
-    """The names that a matcher lists; none if it is a pattern."""
+    """Return the names that a matcher lists; none if it is a pattern."""
     # One that also knows former names of tools has the plain one inside.
     plain = matcher.inner if isinstance(matcher, OtherNames) else matcher
     if isinstance(plain, OneName):
@@ -126,7 +137,7 @@ def plain_names(matcher: Matcher | None) -> tuple[str, ...]:
 
 
 def _misspelt(hook: Hook, context: CheckContext) -> Iterator[Diagnostic]:
-    """Names in a matcher or a rule that are no tool's, and like one that the hook may mean."""
+    """Find names in a matcher or a rule that no tool has and that resemble one the hook may mean."""
     dialect = context.dialect(hook)
     names = plain_names(hook.matcher)
     if names and not any(_is_known(name, hook) for name in names):
@@ -134,9 +145,14 @@ def _misspelt(hook: Hook, context: CheckContext) -> Iterator[Diagnostic]:
         if all(meant):
             said = "a tool" if len(names) == 1 else "tools"
             message = f"{_does_not_have(dialect)} {said} called {' or '.join(map(repr, names))}"
-            fix = f"did you mean {'|'.join(dict.fromkeys(each for each in meant if each))}?"
-            place = Where(hook.where.file, dialect.field_path(hook.where.path, "matcher"), hook.where.locate)
-            yield Diagnostic("warning", "unknown-tool", message, place, hook.name, fix)
+            instead = "|".join(dict.fromkeys(each for each in meant if each))
+            fix = f"did you mean {instead}?"
+            certain = all(
+                nearest(name, [close or ""], CERTAIN) for name, close in zip(names, meant, strict=True)
+            )
+            yield _about_matcher(
+                hook, dialect, "warning", "unknown-tool", message, fix, instead if certain else ""
+            )
     field = dialect.entry_fields.get("if", "if")
     for name in dict.fromkeys(_named_tools(hook.condition)):
         if not _is_known(name, hook) and name not in names:
@@ -151,12 +167,12 @@ def _does_not_have(dialect: Dialect) -> str:
 
 
 def _table(hook: Hook) -> "ToolTable | None":
-    """The tools that the hook is told; None where a host tells it what it likes."""
+    """Return the tools in the hook's format; None where the host decides what it sends."""
     return getattr(hook.wire, "tools", None)
 
 
 def _is_known(name: str, hook: Hook) -> bool:
-    """Whether the hook's agent has a tool of that name; for hooks that are told canonical terms, any of these."""
+    """Return True if the hook's agent has a tool of that name; for hooks with canonical terms, any of these."""
     if name in FURTHER or "mcp__" in name or "*" in name:
         return True
     if getattr(hook.wire, "standard_tools", True) and name in KIND_OF:
@@ -166,11 +182,11 @@ def _is_known(name: str, hook: Hook) -> bool:
 
 
 def _meant(name: str, hook: Hook, context: CheckContext) -> str | None:
-    """The tool whose name is most alike; None where the name is some agent's, or like none."""
+    """Return the tool with the most similar name; None if the name is another agent's, or similar to none."""
     table = _table(hook)
     known = [*table.names] if table is not None else [*KIND_OF]
     if hook.matcher is not None and any(map(hook.matcher.matches, known)):
-        return None  # it knows further names of a tool, or lists another that is there
+        return None  # it knows further names of a tool, or lists another tool that exists
     if not context.dialect(hook).has_agent:
         others = [each for other in _tables(context) for each in other.names]
         if name in others:
@@ -185,15 +201,15 @@ _ALIKE: Final = 0.75
 
 
 def _tables(context: CheckContext) -> "Iterator[ToolTable]":
-    """The tools of every agent, and those that programs usually have."""
-    from hookline.tools.standard import host_table  # noqa: PLC0415 only for a name that is not known
+    """Yield the tools of every agent, and those that programs usually have."""
+    from hookline.actions.standard_tools import host_table  # noqa: PLC0415 only for a name that is not known
 
     yield from (context.loader.dialect(name).tools for name in context.loader.names)
     yield host_table()
 
 
 def _named_tools(condition: Condition | None) -> Iterator[str]:
-    """Every tool that a condition names, also where another one will do."""
+    """Yield every tool that a condition names, also alternatives."""
     if isinstance(condition, AllOf | AnyOf):
         for each in condition.conditions:
             yield from _named_tools(each)

@@ -1,6 +1,6 @@
-"""The programs of command hooks: those that cannot start, and how well processes they leave behind are found.
+"""Check the programs of command hooks: those that cannot start, and how well leftover processes are found.
 
-Only what is certain is reported. What depends on the shell is left out.
+Only certain findings are reported. What depends on the shell is left out.
 """
 
 import os
@@ -18,7 +18,7 @@ from hookline.dialects.report import about
 from hookline.handlers.command import CommandSpec
 from hookline.handlers.process.containment import may_be_numbered
 from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Diagnostic
+from hookline.model.diagnostics import Diagnostic, Repair
 from hookline.model.hook import Hook
 
 #: Names that a shell runs without a file.
@@ -41,10 +41,12 @@ _LONG_ENOUGH: Final = 4
 _SHELLS: Final = re.compile(r"(?:ba|da|z|k)?sh")
 #: High threshold: avoids false suggestions.
 _ALIKE: Final = 0.8
+#: Gives a file the line ends that a shell reads.
+_LINE_ENDS: Final = "sed -i 's/\\r$//'"
 
 
 class _Guesses:
-    """Similar names. Only for the first few: comparing with every program of a system takes time."""
+    """Similar names, for the first few only: comparing with every program of a system takes time."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], str | None] = {}
@@ -60,7 +62,7 @@ class _Guesses:
 
 
 def unstartable(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Command hooks whose working directory, program or script is missing or cannot be run."""
+    """Report command hooks whose working directory, program or script is missing or cannot be run."""
     guesses = _Guesses()
     for hook in entries(loaded):
         if hook.broken is None and hook.mode != "off":
@@ -73,10 +75,22 @@ def _unstartable(hook: Hook, context: CheckContext, guesses: _Guesses) -> Iterat
         yield missing
         return
     for program in programs_of(hook, context):
+        if context.files_only and not _in_files(program, context):
+            continue
         wrong = _PROBLEMS[program.kind](program, hook, context, guesses)
         if wrong is not None:
             yield wrong
             return
+
+
+def _in_files(program: Program, context: CheckContext) -> bool:
+    """Return True for a file of the project, which is known also where nothing else of the machine is."""
+    top = f"{os.path.realpath(context.cwd)}/"
+    return (
+        program.kind != "name"
+        and not program.word.startswith(("~", "$HOME"))
+        and all(f"{os.path.realpath(each)}/".startswith(top) for each in program.places)
+    )
 
 
 def _no_directory(hook: Hook, context: CheckContext) -> Diagnostic | None:
@@ -100,22 +114,22 @@ def _name_problem(
     uncertain = "PATH" in spec.env or (spec.args is None and _NOT_CHECKABLE.search(spec.command))
     if not path or uncertain or (not program.bare and program.word in _BUILTINS):
         return None
-    folders = [folder for folder in path.split(":") if folder.startswith("/")]
-    if any(_executable(os.path.join(folder, program.word)) for folder in folders):
+    folders = [directory for directory in path.split(":") if directory.startswith("/")]
+    if any(_executable(os.path.join(directory, program.word)) for directory in folders):
         return None
     if any(os.path.isfile(f"{base}/{program.word}") for base in directories(hook, context)):
         fix = f"write ./{program.word}"
     else:
         close = guesses.nearest(program.word, folders)
         fix = f"did you mean {close}?" if close else f"install {program.word}, or write its whole path"
-    message = f"there is no program {program.word} in PATH, so it cannot start"
+    message = f"{program.word} is not in PATH, so it cannot start"
     return about(hook, "error", "command-not-found", message, "command", fix=fix)
 
 
 def _names_in(folders: Sequence[str]) -> Iterator[str]:
-    for folder in folders:
+    for directory in folders:
         try:
-            yield from os.listdir(folder)
+            yield from os.listdir(directory)
         except (OSError, ValueError):
             continue
 
@@ -125,7 +139,10 @@ def _file_problem(
 ) -> Diagnostic | None:
     place = _existing(program)
     if place is None:
-        message, fix = f"there is no file {program.word}, so it cannot start", _path_fix(program, guesses)
+        message, fix = (
+            f"the file {program.word} does not exist, so it cannot start",
+            _path_fix(program, guesses),
+        )
         return about(hook, "error", "command-not-found", message, "command", fix=fix)
     if os.path.isdir(place):
         return about(
@@ -133,26 +150,38 @@ def _file_problem(
         )
     if not os.access(place, os.X_OK):
         message = f"{program.word} is not executable, so it cannot start"
-        return about(hook, "error", "not-executable", message, "command", fix=f"chmod +x {place}")
+        repair = Repair("executable", file=place)
+        return about(
+            hook, "error", "not-executable", message, "command", fix=f"chmod +x {place}", repair=repair
+        )
     wrong = _unrunnable(place, program, context)
-    return (
-        None if wrong is None else about(hook, "error", "bad-interpreter", wrong[0], "command", fix=wrong[1])
-    )
+    if wrong is None:
+        return None
+    repair = Repair("line-ends", file=place) if wrong[1] and wrong[1].startswith(_LINE_ENDS) else None
+    return about(hook, "error", "bad-interpreter", wrong[0], "command", fix=wrong[1], repair=repair)
 
 
 def _script_problem(
     program: Program, hook: Hook, context: CheckContext, guesses: _Guesses
 ) -> Diagnostic | None:
-    del context  # the interpreter itself is checked as a program of its own
+    del context  # the interpreter is checked as a separate program
     place = _existing(program)
     if place is None:
-        message = f"there is no script {program.word} for {program.interpreter} to run"
+        message = f"the script {program.word} does not exist, so {program.interpreter} cannot run it"
         return about(hook, "error", "script-not-found", message, "command", fix=_path_fix(program, guesses))
     if _SHELLS.fullmatch(program.interpreter) and b"\r\n" in first_bytes(place):
         message = (
             f"{program.word} has CRLF line ends, which {program.interpreter} reads as part of its commands"
         )
-        return about(hook, "error", "bad-interpreter", message, "command", fix=f"sed -i 's/\\r$//' {place}")
+        return about(
+            hook,
+            "error",
+            "bad-interpreter",
+            message,
+            "command",
+            fix=f"{_LINE_ENDS} {place}",
+            repair=Repair("line-ends", file=place),
+        )
     return None
 
 
@@ -164,21 +193,21 @@ def _existing(program: Program) -> str | None:
 
 
 def _path_fix(program: Program, guesses: _Guesses) -> str:
-    """How to correct a path: its quotes, or a file with a similar name."""
+    """Suggest how to correct a path: its quotes, or a file with a similar name."""
     if program.word.startswith("~"):
         return f"no quotes around ~: write $HOME{program.word[1:]}"
     if any("$" in place for place in program.places):
         return "double quotes: between single ones a shell fills in no variable"
     for place in program.places:
-        folder, name = os.path.split(place)
-        close = guesses.nearest(name, [folder])
+        directory, name = os.path.split(place)
+        close = guesses.nearest(name, [directory])
         if close is not None:
             return f"did you mean {os.path.join(os.path.dirname(program.word), close)}?"
-    return f"put it at {program.places[0]}, or correct the path"
+    return f"create {program.places[0]}, or correct the path"
 
 
 def _field(hook: Hook, context: CheckContext, name: str) -> tuple[str, ...]:
-    """The field of the entry; an agent may have its own name for it."""
+    """Return the field of the entry; an agent may have its own name for it."""
     return (context.dialect(hook).entry_fields.get(name, name),)
 
 
@@ -186,7 +215,7 @@ def _field(hook: Hook, context: CheckContext, name: str) -> tuple[str, ...]:
 
 
 def _unrunnable(place: str, program: Program, context: CheckContext) -> tuple[str, str | None] | None:
-    """Why the system cannot run a file that is executable, and what to do."""
+    """Explain why the system cannot run an executable file, and what to do."""
     head = first_bytes(place)
     if not head.startswith(b"#!"):
         if program.bare and head and not head.startswith((b"\x7fELF", b"\xcf\xfa", b"\xca\xfe")):
@@ -199,11 +228,11 @@ def _interpreter_problem(
     place: str, program: Program, line: str, context: CheckContext
 ) -> tuple[str, str | None] | None:
     if line.endswith("\r"):
-        return f"{program.word}: its #! line ends in CRLF", f"sed -i 's/\\r$//' {place}"
+        return f"{program.word}: its #! line ends in CRLF", f"{_LINE_ENDS} {place}"
     words = line[2:].split()
     if not words:
         return f"{program.word}: its #! line names no interpreter", "#!/bin/sh"
-    if not os.path.exists(words[0]):
+    if not context.files_only and not os.path.exists(words[0]):
         return (
             f"{program.word}: its interpreter {words[0]} does not exist",
             f"#!/usr/bin/env {os.path.basename(words[0])}",
@@ -230,12 +259,12 @@ Tier = Literal["subreaper", "process group"]
 
 
 class Survivor(Struct, frozen=True):
-    """Processes that may go on when Hookline itself is killed with SIGKILL. Whatever is no such kind ends."""
+    """Processes that may survive when Hookline itself is killed with SIGKILL. All others end."""
 
     kind: str
     #: A shell line that leaves one behind, for `make soak`; empty where that takes another user or a service.
     example: str = ""
-    #: Whether what hooks start carries a number of ours, without which more gets away.
+    #: Whether processes of hooks carry a number of ours, without which more survive.
     where: Literal["always", "numbered", "not numbered"] = "always"
 
 
@@ -253,17 +282,17 @@ SURVIVORS: Final = (
         "numbered",
     ),
 )
-#: What the weaker tier misses even where Hookline ends a hook itself.
+#: Processes that the weaker tier misses even where Hookline ends a hook itself.
 KNOWN_GAP: Final = "a process that left its session, emptied its environment and lost its parent is not found"
 
 
 def containment_tier(platform: str = sys.platform) -> Tier:
-    """How well processes that hooks leave behind are found on this system by Hookline's commands."""
+    """Return how well Hookline's commands find leftover processes of hooks on this system."""
     return "subreaper" if platform == "linux" else "process group"
 
 
 def survivors(tier: Tier) -> tuple[Survivor, ...]:
-    """What may go on here when Hookline is killed."""
+    """Return the processes that may survive here when Hookline is killed."""
     numbered = tier == "subreaper" and may_be_numbered()
     here = ("always", "numbered" if numbered else "not numbered")
     return tuple(row for row in SURVIVORS if row.where in here)

@@ -1,4 +1,4 @@
-"""What entries set: timeouts, failures of guards, modes, hosts they need, duplicates and secrets."""
+"""Check what entries set: timeouts, failures of guards, modes, hosts they need, duplicates and secrets."""
 
 import re
 from collections.abc import Hashable, Iterator, Mapping
@@ -14,8 +14,8 @@ from hookline.dialects.report import about
 from hookline.handlers.specs import GUARDS, BuiltinSpec
 from hookline.journal.redaction import Redactor, holds_a_secret
 from hookline.matching.conditions import AllOf, Always, AnyOf, ExitCode, InMode, ToolCategory, ToolName
-from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, May
+from hookline.model.diagnostics import Diagnostic, Repair
+from hookline.model.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT, Capability
 from hookline.model.hook import Condition, Hook
 from hookline.model.policy import Cause
 
@@ -24,7 +24,7 @@ _TOO_SHORT: Final = 0.05
 
 
 def timeouts(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Timeouts so short that another unit was meant. Readers report timeouts that are too long."""
+    """Report timeouts so short that another unit was meant. Readers report timeouts that are too long."""
     for hook in entries(loaded):
         dialect = context.dialect(hook)
         if dialect.timeout_unit == "s" and hook.kind == "command" and hook.timeout < _TOO_SHORT:
@@ -45,7 +45,8 @@ _COMMAND_FAILURES: Final[Mapping[Cause, str]] = {
     "truncated": "prints too much",
 }
 #: A line that blocks if its program fails: `guard.py || exit 2`.
-_CLOSES: Final = re.compile(r"\|\|\s*(?:\{.*\bexit 2\s*;\s*\}|exit 2)\s*$", re.DOTALL)
+_CLOSES: Final = re.compile(r"\|\|\s*+exit 2\Z")
+_CLOSES_IN_BRACES: Final = re.compile(r"\|\|\s*+\{")
 _SEEN_BY_SHELL: Final = frozenset(("not_started", "crashed", "signalled"))
 _OTHER_FAILURES: Final[Mapping[Cause, str]] = {
     "transport": "cannot be reached",
@@ -55,9 +56,10 @@ _OTHER_FAILURES: Final[Mapping[Cause, str]] = {
 
 
 def fails_open(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """A warning for a guard whose entry could close it, a note where that is not wanted, not possible or not certain.
+    """Note which guards fail open, and the setting that closes them.
 
-    A prompt is never to be blocked by advice: a hook that fails closed there locks its user out.
+    A note: nothing has failed yet. A guard that did let something pass is an error, from the journal. Never
+    advise to fail closed on prompts: a hook that fails closed there locks its user out.
     """
     for hook in entries(loaded):
         causes = open_cases(hook)
@@ -68,30 +70,35 @@ def fails_open(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         cases = causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} or {causes[-1]}"
         what = "this guard fails open: if it" if judging else "if this is a guard, it fails open: if it"
         message = f"{what} {cases}, {dialect.title} goes ahead"
-        close = dialect.fails_closed_by.get(hook.kind)
-        if hook.event is USER_PROMPT_SUBMIT:
-            yield about(hook, "info", "fails-open", message)
-        elif close is None:
-            instead = "the same hook in .hookline/hooks.toml fails closed"
-            yield about(hook, "info", "fails-open", message, fix=instead)
-        else:
-            # If `on_failure` says that it fails open, that is a decision.
-            severity = "warning" if judging and hook.on_failure is None else "info"
-            yield about(hook, severity, "fails-open", message, fix=close)
+        close = dialect.fails_closed_by.get(hook.kind, "the same hook in .hookline/hooks.toml fails closed")
+        yield about(
+            hook, "info", "fails-open", message, fix=None if hook.event is USER_PROMPT_SUBMIT else close
+        )
 
 
 def open_cases(hook: Hook) -> tuple[str, ...]:
-    """The failures after which the action goes ahead; none for a hook that is not waited for, or cannot block."""
-    guards = hook.event in _GUARDED and hook.policy.may & hook.event.may & May.BLOCK
+    """Return the failures after which the action proceeds; none for a background hook, or one that cannot block."""
+    guards = hook.event in _GUARDED and hook.policy.may & hook.event.may & Capability.BLOCK
     if not guards or hook.waiting != "wait" or hook.mode != "enforce" or hook.kind in ("builtin", "function"):
         return ()
     failures = _COMMAND_FAILURES if hook.kind == "command" else _OTHER_FAILURES
-    closes = hook.kind == "command" and _CLOSES.search(getattr(hook.spec, "command", ""))
+    closes = hook.kind == "command" and _closes(getattr(hook.spec, "command", ""))
     return tuple(
         text
         for cause, text in failures.items()
         if hook.reaction(cause) in ("pass", "warn") and not (closes and cause in _SEEN_BY_SHELL)
     )
+
+
+def _closes(line: str) -> bool:
+    """Return True for `guard || exit 2` and `guard || { …; exit 2; }`."""
+    line = line.rstrip()
+    if _CLOSES.search(line) is not None:
+        return True
+    inside = line.removesuffix("}").rstrip()
+    if inside == line or not inside.endswith(";") or _CLOSES_IN_BRACES.search(inside) is None:
+        return False
+    return re.search(r"\bexit 2\Z", inside[:-1].rstrip()) is not None
 
 
 _MODES: Final = {
@@ -101,12 +108,12 @@ _MODES: Final = {
 
 
 def modes_and_rewrites(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Hooks that are off or in shadow mode, and rewrites that their event does not allow."""
+    """Report hooks that are off or in shadow mode, and rewrites that their event does not allow."""
     del context
     for hook in entries(loaded):
         # In some dialects it only means that the hooks run in order.
         marked = hook.rewrites and hook.policy.run != "serial_if_asked"
-        if marked and not hook.policy.may & May.REWRITE:
+        if marked and not hook.policy.may & Capability.REWRITE:
             message = f"rewrites is set, but nothing can be rewritten at {hook.policy.event_name}"
             yield about(hook, "warning", "beyond-its-power", message, "rewrites", fix="remove rewrites")
         if hook.in_doubt != "match" and (message := _never_in_doubt(hook)):
@@ -120,12 +127,12 @@ def modes_and_rewrites(loaded: Loaded, context: CheckContext) -> Iterator[Diagno
 
 
 def _never_in_doubt(hook: Hook) -> str | None:
-    """Why `in_doubt` changes nothing for a hook."""
+    """Explain why `in_doubt` has no effect for a hook."""
     if not _is_guard(hook) and not _can_doubt(hook.condition):
         return "in_doubt has no effect: names match or not; only a tool pattern such as Bash(git *) can be in doubt"
     if hook.in_doubt == "ask" and hook.waiting != "wait":
         return "in_doubt = ask has no effect: the hook is not waited for, so it runs"
-    if hook.in_doubt == "ask" and not (May.PERMIT | May.BLOCK) & hook.policy.may:
+    if hook.in_doubt == "ask" and not (Capability.PERMIT | Capability.BLOCK) & hook.policy.may:
         return f"in_doubt = ask has no effect: nothing can be stopped at {hook.policy.event_name}, so the hook runs"
     return None
 
@@ -144,7 +151,7 @@ _OVER_FILES: Final = {"secrets-read": "Read", "write-outside-project": "Write", 
 
 
 def guards(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Guards by meaning at events or with matchers where they see nothing, or half of it."""
+    """Find built-in guards at events or with matchers where they see nothing, or only part of it."""
     del context
     for hook in entries(loaded):
         if not _is_guard(hook):
@@ -152,7 +159,7 @@ def guards(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         name: str = hook.spec.name
         if hook.event.subject != "tool_name" or not hook.event.guard:
             message = f"{name} has no effect at {hook.policy.event_name}, where no tool call can be stopped"
-            yield about(hook, "error", "no-effect", message, fix="put it at PreToolUse")
+            yield about(hook, "error", "no-effect", message, fix="move it to PreToolUse")
             continue
         if hook.matcher is None or hook.dialect != OWN_FORMAT:
             continue
@@ -174,7 +181,7 @@ _NEEDED: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def needed_hosts(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Hooks that need a model, an agent or an MCP server, which Hookline alone does not have."""
+    """Report hooks that need a model, an agent or an MCP server, which Hookline alone does not have."""
     for hook in entries(loaded):
         if hook.kind not in _NEEDED or hook.broken is not None:
             continue
@@ -189,7 +196,7 @@ def needed_hosts(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def duplicates(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Equal entries: some agents run them once, others run each."""
+    """Report equal entries: some agents run them once, others run each."""
     del context
     first: dict[Hashable, Hook] = {}
     for hook in entries(loaded):
@@ -201,12 +208,15 @@ def duplicates(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             continue
         if hook.identity is not None and hook.identity == before.identity and not hook.once:
             message = f"it is the same hook as {_place(before, hook)}, and runs once"
-            yield about(hook, "info", "duplicate-hook", message, fix="remove one of them")
+            same = hook.where.file == before.where.file
+            repair = Repair("remove", hook.where.path) if same else None
+            yield about(hook, "info", "duplicate-hook", message, fix="remove one of them", repair=repair)
         else:
             # In one file it is a mistake; two files may have been written by two people.
             severity = "error" if hook.where.file == before.where.file else "warning"
             message = f"it is the same hook as {_place(before, hook)}, and both run"
-            yield about(hook, severity, "duplicate-hook", message, fix="remove one of them")
+            repair = Repair("remove", hook.where.path) if severity == "error" else None
+            yield about(hook, severity, "duplicate-hook", message, fix="remove one of them", repair=repair)
 
 
 def _place(before: Hook, hook: Hook) -> str:
@@ -239,13 +249,13 @@ _TABLES: Final = ("env", "headers", "variables")
 
 
 def secrets(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Secrets in a configuration file, which everyone with access to the repository can read."""
+    """Find secrets in a configuration file, which everyone with access to the repository can read."""
     redactor = Redactor(context.env)
     for hook in entries(loaded):
         for path, text in _texts(hook, context.dialect(hook).plugin_variables):
             if _is_secret(path, text, redactor):
                 message = f"{'.'.join(path)} seems to contain a secret"
-                fix = "put it into an environment variable, and name the variable here"
+                fix = "move it to an environment variable, and name the variable here"
                 yield about(hook, "warning", "secret-in-config", message, *path, fix=fix)
 
 

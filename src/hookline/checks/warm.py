@@ -1,4 +1,4 @@
-"""Python scripts that cannot be run by an interpreter that was started ahead, and why."""
+"""Find Python scripts that cannot run as warm scripts, and explain why."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,15 +13,15 @@ from hookline.handlers.specs import CommandSpec
 from hookline.handlers.warm.scripts import never_warm, unavailable
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
-from hookline.model.raw import Broke
+from hookline.model.raw import Failed
 
 _PYTHON: Final = re.compile(r"\bpython[\d.]*(?![\w-])|\.py\b", re.ASCII)
 
 
 def cold_scripts(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Hooks that run Python, and that the agent and the resident have to start anew each time."""
+    """Report hooks that start a new Python interpreter each time."""
     if unavailable() is not None:
-        return  # there is nothing that a hook could do about it
+        return  # no change of a hook would help
     for hook in entries(loaded):
         why = why_cold(hook, context)
         if why is not None:
@@ -29,7 +29,7 @@ def cold_scripts(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def why_cold(hook: Hook, context: CheckContext) -> str | None:
-    """Why a hook that runs Python is always started anew; None for others, and for those that opted out."""
+    """Explain why a Python hook always starts a new interpreter; None for others, and for those that opted out."""
     argv = _python_words(hook)
     return None if argv is None else _never_warm(hook, argv, context)
 
@@ -44,7 +44,7 @@ def _python_words(hook: Hook) -> Sequence[str] | None:
     if not isinstance(spec, CommandSpec) or hook.broken is not None or hook.mode == "off" or not spec.warm:
         return None
     argv = command_words(spec)
-    return None if isinstance(argv, Broke) or not any(map(_PYTHON.search, argv)) else argv
+    return None if isinstance(argv, Failed) or not any(map(_PYTHON.search, argv)) else argv
 
 
 def _never_warm(hook: Hook, argv: Sequence[str], context: CheckContext) -> str | None:
@@ -52,4 +52,6 @@ def _never_warm(hook: Hook, argv: Sequence[str], context: CheckContext) -> str |
     project = project_of_file(hook.where.file, context.cwd) if hook.scope != "user" else context.cwd
     own = dict.fromkeys(context.dialect(hook).project_variables, project)
     env = hook_environment(context.env, hook, spec.env)
-    return None if isinstance(env, Broke) else never_warm(argv, {**env, **own}, directories(hook, context)[0])
+    return (
+        None if isinstance(env, Failed) else never_warm(argv, {**env, **own}, directories(hook, context)[0])
+    )

@@ -1,1 +1,1 @@
-"""The command line: `main` picks a command of `commands`; the other modules are what the commands share."""
+"""Run the command line: `main` picks a command of `commands`; the other modules are shared by the commands."""

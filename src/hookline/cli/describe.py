@@ -1,4 +1,4 @@
-"""Hooks and diagnostics as commands show them: what a hook runs, how long it may take, where it is configured."""
+"""Describe hooks and findings as commands show them: what a hook runs, its timeout, where it is configured."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from hookline.model.run import Run
 from hookline.model.safe_text import printable
 
 if TYPE_CHECKING:
-    from hookline.engine.told_calls import ToldAct, ToldCall
+    from hookline.engine.translate_calls import HookInput, TranslatedCall
     from hookline.journal.journal import Journal
     from hookline.model.hook import Hook
 
@@ -36,7 +36,7 @@ class DiagnosticDocument(Struct, frozen=True):
 def diagnostic_documents(
     diagnostics: Sequence[Diagnostic], redact: Callable[[str], str]
 ) -> tuple[DiagnosticDocument, ...]:
-    """`redact` takes secrets out of names: a hook without a name is called by its command."""
+    """Convert findings. `redact` removes secrets from names: a hook without a name is called by its command."""
     return tuple(
         DiagnosticDocument(
             one.severity, one.code, one.message, str(one.where), one.hook and redact(one.hook), one.fix
@@ -46,7 +46,7 @@ def diagnostic_documents(
 
 
 class EnvironmentDocument(Struct, frozen=True):
-    """Which variables of Hookline's own environment a command gets, besides those that its entry sets."""
+    """Variables of Hookline's own environment that a command gets, besides those that its entry sets."""
 
     passed_on: Literal["all", "needed"]
     #: Those that are set now and that it does not get, by name.
@@ -54,7 +54,7 @@ class EnvironmentDocument(Struct, frozen=True):
 
 
 def environment_of(hook: "Hook") -> EnvironmentDocument | None:
-    """None for a hook that starts no program."""
+    """Return the environment; None for a hook that starts no program."""
     if hook.kind != "command":
         return None
     from hookline.handlers.command import gets_only_needed, left_out
@@ -64,60 +64,64 @@ def environment_of(hook: "Hook") -> EnvironmentDocument | None:
     )
 
 
-class ToldDocument(Struct, frozen=True, kw_only=True):
-    """A tool call, or one act of it, in the terms of a hook's own agent."""
+class TranslatedDocument(Struct, frozen=True, kw_only=True):
+    """A tool call, or one action of it, in the format of a hook's own agent."""
 
     tool_name: str
     tool_input: Mapping[str, Any]
     #: The directory that the call names, where the hook's agent has no argument for it.
     cwd: str | None
-    #: Which act of the call it is, counted from 1, and how many there are; null where it is the whole call.
-    act: int | None
-    acts: int
-    #: What of the call the hook is not told: arguments, and values that had to change.
+    #: The number of the action in the call, from 1, and the number of all; null where it is the whole call.
+    action: int | None
+    actions: int
+    #: The parts that the translation loses: arguments, and values that had to change.
     lost: tuple[str, ...]
-    #: Why it cannot be said what the call does; a hook that can block is not asked then, and the call is denied.
+    #: Why the call's actions are uncertain; then a hook that can block does not run, and the call is denied.
     doubt: str | None
-    #: Why a rewrite by the hook could not be put back into the call, and would deny it.
+    #: Why a rewrite by the hook cannot be translated back, and would deny the call.
     no_rewrite: str | None
 
 
-def told_documents(told_call: "ToldCall | None", redact: Callable[[str], str]) -> tuple[ToldDocument, ...]:
-    """What a hook is told of a call; nothing where that is the call as it was made."""
-    if told_call is None or _is_as_called(told_call):
+def translated_documents(
+    translated_call: "TranslatedCall | None", redact: Callable[[str], str]
+) -> tuple[TranslatedDocument, ...]:
+    """Return a hook's translated input of a call; nothing if it gets the call as it was made."""
+    if translated_call is None or _is_as_called(translated_call):
         return ()
-    return tuple(_told(told_call, told, redact) for told in told_call.acts)
+    return tuple(_translated(translated_call, translated, redact) for translated in translated_call.actions)
 
 
-def _is_as_called(told_call: "ToldCall") -> bool:
-    if len(told_call.acts) != 1:
+def _is_as_called(translated_call: "TranslatedCall") -> bool:
+    if len(translated_call.actions) != 1:
         return False
-    view, call = told_call.acts[0].view, told_call.call
-    told = (view.tool_name, view.arguments, view.cwd, view.act.doubt)
-    return told == (call.tool_name, call.arguments, "", "")
+    view, call = translated_call.actions[0].view, translated_call.call
+    translated = (view.tool_name, view.arguments, view.cwd, view.action.doubt)
+    return translated == (call.tool_name, call.arguments, "", "")
 
 
-def _told(told_call: "ToldCall", told: "ToldAct", redact: Callable[[str], str]) -> ToldDocument:
-    acts, view = [act for act in told_call.call.acts if not act.implied], told.view
-    number = next((number for number, act in enumerate(acts, 1) if act is view.act), None)
-    return ToldDocument(
+def _translated(
+    translated_call: "TranslatedCall", translated: "HookInput", redact: Callable[[str], str]
+) -> TranslatedDocument:
+    actions, view = [action for action in translated_call.call.actions if not action.implied], translated.view
+    number = next((number for number, action in enumerate(actions, 1) if action is view.action), None)
+    return TranslatedDocument(
         tool_name=redact(view.tool_name),
         tool_input={key: _redacted(value, redact) for key, value in view.arguments.items()},
         cwd=redact(view.cwd) if view.cwd else None,
-        act=number if len(acts) > 1 else None,
-        acts=len(acts),
-        lost=tuple(map(redact, _lost(told_call, told))),
-        doubt=view.act.doubt or None,
-        no_rewrite=view.irreversible or view.act.irreversible or view.act.doubt or None,
+        action=number if len(actions) > 1 else None,
+        actions=len(actions),
+        lost=tuple(map(redact, _lost(translated_call, translated))),
+        doubt=view.action.doubt or None,
+        no_rewrite=view.irreversible or view.action.irreversible or view.action.doubt or None,
     )
 
 
-def _lost(told_call: "ToldCall", told: "ToldAct") -> Iterator[str]:
-    """What the terms of the hook's agent cannot say, and what is no argument that means anything elsewhere."""
-    call, view = told_call.call, told.view
-    yield from (*view.act.lost, *view.lost)
+def _lost(translated_call: "TranslatedCall", translated: "HookInput") -> Iterator[str]:
+    """Yield what the format of the hook's agent cannot express, and arguments without a meaning elsewhere."""
+    call, view = translated_call.call, translated.view
+    yield from (*view.action.lost, *view.lost)
     tool, given = call.table.tool(call.tool_name), call.arguments
-    # In canonical terms the call as it was made is told beside it.
+    # In canonical terms the hook also gets the original call.
     if view.tool is not None and tool is not None and isinstance(given, Mapping):
         for key in cast("Mapping[str, Any]", given):
             if key not in tool.own_keys:
@@ -135,17 +139,17 @@ def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
     return value
 
 
-def told_text(told: ToldDocument) -> str:
-    """`shell {"cmd": "rm -rf x"}`, and what is left out of it."""
-    which = f" (act {told.act} of {told.acts})" if told.act is not None else ""
-    where = f" in {told.cwd}" if told.cwd else ""
-    lost = f"; lost: {'; '.join(told.lost)}" if told.lost else ""
-    doubt = f"; {told.doubt}" if told.doubt else ""
-    return f"{told.tool_name} {json_text(told.tool_input)}{where}{which}{lost}{doubt}"
+def translated_text(translated: TranslatedDocument) -> str:
+    """Format `shell {"cmd": "rm -rf x"}`, and what the translation loses."""
+    which = f" (action {translated.action} of {translated.actions})" if translated.action is not None else ""
+    where = f" in {translated.cwd}" if translated.cwd else ""
+    lost = f"; lost: {'; '.join(translated.lost)}" if translated.lost else ""
+    doubt = f"; {translated.doubt}" if translated.doubt else ""
+    return f"{translated.tool_name} {json_text(translated.tool_input)}{where}{which}{lost}{doubt}"
 
 
 def json_text(value: Any) -> str:
-    """JSON in one line; what is no JSON as Python shows it."""
+    """Format JSON in one line; other values as Python shows them."""
     try:
         return json.format(json.encode(value, enc_hook=str), indent=0).decode()
     except (TypeError, ValueError):
@@ -153,31 +157,33 @@ def json_text(value: Any) -> str:
 
 
 def redactor(journal: "Journal") -> Callable[[str], str]:
-    """Takes secrets out of texts of a configuration: commands, matchers, and names, which may be commands."""
+    """Return a function that removes secrets from texts of a configuration: commands, matchers, and names."""
     return lambda text: journal.cleaned(Run(hook="", detail=text)).detail
 
 
 def what_it_runs(hook: "Hook") -> str:
-    """The command, the address, the question or the tool."""
+    """Return the command, the address, the prompt or the tool."""
+    if hook.calls_hookline:
+        return "hookline hook"
     describe = _BY_KIND.get(hook.kind)
     found = describe(hook.spec) if describe is not None and hook.spec is not None else ""
     return " ".join(found.split())[:_LONGEST] or hook.name
 
 
 def waits_of(hook: "Hook") -> Waits:
-    """Whether the agent waits for it; never if its policy does not wait."""
+    """Return how the agent waits for it; never if its policy does not wait."""
     if hook.waiting == "wait":
         return "sync" if hook.policy.waits else "async"
     return hook.waiting
 
 
 def timeout_in(unit: Unit, hook: "Hook") -> float:
-    """In the unit of its file, so that it can be compared with what is written there."""
+    """Return the timeout in the unit of its file, so that it can be compared with the file."""
     return hook.timeout * 1000 if unit == "ms" else hook.timeout
 
 
 def means_hook(texts: Sequence[str], name: str, source: str) -> bool:
-    """One of the texts is part of its name, or, written like a place (with / or :), of its file and line."""
+    """Return True if one text is part of its name, or, written like a path (with / or :), of its file and line."""
     for text in texts:
         if text.casefold() in name.casefold():
             return True
@@ -187,7 +193,7 @@ def means_hook(texts: Sequence[str], name: str, source: str) -> bool:
 
 
 def short_source(source: str) -> str:
-    """A file and line as short as it stays clear: below the working directory, below the home, or in full."""
+    """Shorten a file and line: below the working directory, below the home directory, or in full."""
     try:
         here = os.getcwd()
     except OSError:  # it was removed

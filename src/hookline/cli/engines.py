@@ -1,4 +1,4 @@
-"""The engines of the commands, and which hooks are in force in them."""
+"""Build the engines of the commands, and load their hooks."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.cli.output import note
-from hookline.config.engine import Engine, strictly, tracers, user_journal
-from hookline.config.load import Loaded
+from hookline.config.engine import Engine, strictly
+from hookline.config.journals import tracers, user_journal
+from hookline.config.load import Found, Loaded
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.documents.document import LIMIT
 from hookline.engine.session import Session
@@ -22,16 +23,16 @@ from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
-from hookline.trust.trust import Options as TrustOptions
+from hookline.trust.trust import TrustOptions
 
 if TYPE_CHECKING:
     import argparse
 
-    from hookline.cli.requests import Request
     from hookline.config.dormant import DormantHooks
     from hookline.config.load import Loader
     from hookline.dialects.dialect import Dialect
     from hookline.handlers.process.pool import Processes
+    from hookline.model.wire import EventRequest
     from hookline.telemetry.observer import Telemetry
 
 
@@ -46,12 +47,12 @@ def command_engine(
     cwd: str | None = None,
     *,
     caller: str = "",
-    made_by: str = "",
+    origin: str = "",
     from_agent: bool = False,
     **handlers: Any,
 ) -> Engine:
-    """An engine that writes the user's journal; no hook is in force yet. For `caller` and `made_by` see `Run`."""
-    journal = command_journal(caller=caller, made_by=made_by)
+    """Return an engine that writes the user's journal; no hook is active yet. For `caller` and `origin` see `Run`."""
+    journal = command_journal(caller=caller, origin=origin)
     observer = command_observer(journal, from_agent=from_agent)
     # Its home directory is decided on already.
     return Engine(
@@ -60,13 +61,13 @@ def command_engine(
 
 
 def command_observer(journal: Journal, *, from_agent: bool = False) -> "Telemetry | None":
-    """Telemetry, if the environment asks for it; `from_agent`: another agent has started this process."""
+    """Return telemetry, if the environment asks for it; `from_agent`: another agent has started this process."""
     if not any(name.startswith("OTEL_") for name in os.environ):
         return None
     from hookline.telemetry.setup import observer_from
 
     def say(why: str) -> None:
-        # What an agent has started has no standard error any more when things are sent.
+        # A process that an agent started has no standard error any more when data is sent.
         if from_agent:
             journal.record(Run(hook="telemetry", type="telemetry", status="failed", detail=why, at=time()))
         else:
@@ -76,19 +77,19 @@ def command_observer(journal: Journal, *, from_agent: bool = False) -> "Telemetr
     return observer_from(os.environ, say, only_here=from_agent, seconds=seconds)
 
 
-def command_journal(*, caller: str = "", made_by: str = "") -> Journal:
-    """The user's journal."""
-    return user_journal(os.environ, caller=caller, made_by=made_by, subscribers=tracers())
+def command_journal(*, caller: str = "", origin: str = "") -> Journal:
+    """Return the user's journal."""
+    return user_journal(os.environ, caller=caller, origin=origin, subscribers=tracers())
 
 
 def command_handlers(model: str | None = None, cwd: str | None = None, **handlers: Any) -> Handlers:
-    """How a command runs hooks. The model answers prompt hooks and runs agent hooks, which look around in `cwd`."""
+    """Return a command's handlers. The model answers prompt hooks and runs agent hooks, which read files in `cwd`."""
     if model is not None:
         from hookline.cli.models import CommandRunner, completer_for
 
         handlers["completer"] = completer_for(model, os.environ)
         handlers["agent_runner"] = CommandRunner(model, os.environ, cwd or os.getcwd())
-    # A process of our own may adopt what hooks leave behind, so that nothing outlives them.
+    # Our process may adopt processes that hooks leave behind, so that none outlives them.
     handlers.setdefault("processes", _adopting_processes)
     return standard_handlers(**handlers)
 
@@ -99,15 +100,15 @@ def _adopting_processes() -> "Processes":
     return Processes(containment="subreaper")
 
 
-def inspection_engine() -> Engine:
-    """An engine to look at hooks with: it runs none and writes no journal.
+def inspection_engine(env: Mapping[str, str] | None = None) -> Engine:
+    """Return an engine to inspect hooks: it runs none and writes no journal. `env` replaces the environment.
 
     Hooks that need a model, an agent or an MCP server load in it without one.
     """
-    # Until they run, which they never do here, handlers only ask whether it is there.
+    # Until they run, which they never do here, handlers only check that it exists.
     present: Any = object()
     handlers = standard_handlers(completer=present, agent_runner=present, mcp=present)
-    return Engine(handlers=handlers, journal=Journal(Redactor(os.environ)))
+    return Engine(handlers=handlers, journal=Journal(Redactor(os.environ)), env=env)
 
 
 def working_directory(cwd: str | None) -> str:
@@ -119,8 +120,8 @@ def working_directory(cwd: str | None) -> str:
     return where
 
 
-def prepare(engine: Engine, args: "argparse.Namespace", cwd: str) -> "tuple[Request, Loaded]":
-    """Read which event is meant, and put the hooks that it concerns in force."""
+def prepare(engine: Engine, args: "argparse.Namespace", cwd: str) -> "tuple[EventRequest, Loaded]":
+    """Read which event is meant, and load the hooks that it concerns."""
     from hookline.cli.requests import read_request
 
     chosen = chosen_dialect(engine, args.dialect, args.config)
@@ -131,13 +132,14 @@ def prepare(engine: Engine, args: "argparse.Namespace", cwd: str) -> "tuple[Requ
     loaded = load(engine, args, cwd)
     found = loaded.diagnostics if args.config is not None else concerning(engine, loaded, request.event)
     loaded = replace(loaded, diagnostics=(*found, *_doubts(engine, request)))
-    hooks = _concerned(request, with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen))
+    hooks = with_flag_hooks(engine, loaded.hooks, args.hook or (), chosen)
+    hooks = [hook for hook in hooks if request.concerns(hook)]
     engine.swap(strictly(engine, hooks) if args.strict else hooks)
     return request, loaded
 
 
-def _called_by(engine: Engine, request: "Request", caller: str) -> "Request":
-    """The request, as one of an agent whose tools are called."""
+def _called_by(engine: Engine, request: "EventRequest", caller: str) -> "EventRequest":
+    """Return the request, as one of an agent whose tools are called."""
     if request.dialect not in (None, caller):
         from hookline.cli.requests import RequestError
 
@@ -146,35 +148,68 @@ def _called_by(engine: Engine, request: "Request", caller: str) -> "Request":
 
 
 def load(engine: Engine, args: "argparse.Namespace", cwd: str) -> Loaded:
-    """Put the hooks in force that --config, --dialect and the directory ask for, under the user's trust."""
+    """Load the hooks that --config, --dialect and the directory ask for, with the user's trust."""
     names = None if args.dialect is None else [args.dialect]
+    if getattr(args, "ci", False) and args.config is None:
+        return _graded(engine, _of_project(engine, names, cwd), cwd)
     if args.config is not None:
         require_files(engine, args.config)
-        return engine.load(cwd, args.config, names)
+        return _graded(engine, engine.load(cwd, args.config, names), cwd)
     options = TrustOptions(trusts_all=getattr(args, "trust", False), strict=getattr(args, "strict", False))
     loaded = engine.loader.directory(cwd, names, trust=engine.trust_in(cwd, options))
+    engine.use(loaded)
+    return _graded(engine, loaded, cwd)
+
+
+def _of_project(engine: Engine, names: Sequence[str] | None, cwd: str) -> Loaded:
+    """Return the hooks in files of the project alone; everything there counts as trusted."""
+    loaded = engine.loader.directory(cwd, names)
+    own = [found for found in loaded.found if found.scope not in ("user", "managed")]
+    files = {found.file for found in own}
+    loaded = replace(
+        loaded,
+        hooks=tuple(hook for hook in loaded.hooks if hook.where.file in files),
+        diagnostics=tuple(one for one in loaded.diagnostics if one.where.file in files),
+        found=tuple(own),
+    )
     engine.use(loaded)
     return loaded
 
 
+def _graded(engine: Engine, loaded: Loaded, cwd: str) -> Loaded:
+    """Return findings with the severities that every command shows."""
+    if not loaded.diagnostics:
+        return loaded
+    from hookline.checks.context import CheckContext
+    from hookline.checks.severity import graded
+    from hookline.shell import ShellReader
+
+    context = CheckContext(cwd, dict(os.environ), ShellReader(), engine.loader, engine.trust)
+    return replace(loaded, diagnostics=tuple(graded(loaded.diagnostics, loaded, context)))
+
+
 def dormant_hooks(engine: Engine, args: "argparse.Namespace", cwd: str) -> "DormantHooks":
-    """The hooks that are configured beside those in force; with --config only those files count."""
+    """Return configured hooks that are not active; with --config only those files count."""
     from hookline.config.dormant import DormantHooks
 
     if args.config is not None:
         return DormantHooks()
-    return engine.loader.dormant(cwd, None if args.dialect is None else [args.dialect], engine.trust)
+    found = engine.loader.dormant(cwd, None if args.dialect is None else [args.dialect], engine.trust)
+    hooks = tuple(hook for file in found.files for hook in file.hooks)
+    files = tuple(Found(file.file, file.dialect, "session") for file in found.files)
+    graded = _graded(engine, Loaded(hooks, found.diagnostics, files), cwd)
+    return replace(found, diagnostics=graded.diagnostics)
 
 
 def chosen_dialect(engine: Engine, name: str | None, files: Sequence[str] | None) -> "Dialect | None":
-    """The agent whose event names and payloads count: the one that was named, or whose file was given."""
+    """Return the agent whose event names and payloads count: the named one, or the one whose file was given."""
     require_files(engine, files or ())
     chosen = name or (engine.loader.whose(files[0]) if files else OWN_FORMAT)
     return None if chosen == OWN_FORMAT else engine.loader.dialect(chosen)
 
 
 def require_files(engine: Engine, files: Sequence[str]) -> None:
-    """Raises RequestError for a file that was named and is not there, with the one that was probably meant."""
+    """Raise RequestError for a named file that does not exist, with the one that was probably meant."""
     missing = next((file for file in files if not os.path.exists(file)), None)
     if missing is None:
         return
@@ -183,13 +218,13 @@ def require_files(engine: Engine, files: Sequence[str]) -> None:
     from hookline.cli.text import relative_to
     from hookline.matching.nearest import nearest
 
-    folder, name = os.path.split(missing)
+    directory, name = os.path.split(missing)
     beside: list[str] = []
     known: list[str] = []
-    with suppress(OSError):  # the folder, or the working directory, is not there either
+    with suppress(OSError):  # the directory, or the working directory, is not there either
         here = os.getcwd()
         known = [relative_to(here, place) for place in engine.loader.places(here) if os.path.exists(place)]
-        beside = [os.path.join(folder, each) for each in os.listdir(folder or ".")]
+        beside = [os.path.join(directory, each) for each in os.listdir(directory or ".")]
     for files_there in (beside, known):
         names = {os.path.basename(each): each for each in files_there if os.path.isfile(each)}
         close = nearest(name, names)
@@ -199,7 +234,7 @@ def require_files(engine: Engine, files: Sequence[str]) -> None:
 
 
 def dialects_of(engine: Engine, names: Sequence[str] | None = None) -> "Iterator[Dialect]":
-    """Those of other agents, each built when it is reached."""
+    """Yield the dialects of other agents, each built when it is reached."""
     for each in engine.loader.names if names is None else names:
         if each != OWN_FORMAT:
             yield engine.loader.dialect(each)
@@ -208,7 +243,7 @@ def dialects_of(engine: Engine, names: Sequence[str] | None = None) -> "Iterator
 def with_flag_hooks(
     engine: Engine, hooks: Sequence[Hook], flags: Sequence[str], foreign: "Dialect | None"
 ) -> Sequence[Hook]:
-    """The hooks with those of `--hook EVENT=COMMAND`, which come after the files of their dialect."""
+    """Return the hooks with those of `--hook EVENT=COMMAND`, which come after the files of their dialect."""
     added: list[Hook] = []
     for flag in flags:
         name, found, command = flag.partition("=")
@@ -219,16 +254,16 @@ def with_flag_hooks(
 
             raise RequestError(f"--hook {flag!r} is not EVENT=COMMAND with an event that exists")
         if foreign is not None and known:
-            added += [foreign.flag_hook(moment, command) for moment in foreign.moments(name)]
+            added += [foreign.flag_hook(recorded, command) for recorded in foreign.recorded_events(name)]
         elif event is not None:
             added.append(engine.make_hook(event, command, name=command, scope="flag"))
     whose = foreign.name if foreign is not None else OWN_FORMAT
-    last = max((place for place, hook in enumerate(hooks, 1) if hook.dialect == whose), default=len(hooks))
+    last = max((index for index, hook in enumerate(hooks, 1) if hook.dialect == whose), default=len(hooks))
     return [*hooks[:last], *added, *hooks[last:]]
 
 
 def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """One line each, on stderr."""
+    """Print one line each, on stderr."""
     for line in diagnostic_lines(diagnostics):
         note(line)
 
@@ -242,22 +277,29 @@ def any_error(diagnostics: Sequence[Diagnostic]) -> bool:
 
 
 def concerning(engine: Engine, loaded: Loaded, event: EventSpec[Any]) -> tuple[Diagnostic, ...]:
-    """What is wrong with the configuration, as far as one event is concerned: other errors are notes.
+    """Return the findings as far as one event is concerned; errors that do not concern it are only counted.
 
-    A file concerns the event if it has hooks for it, or speaks of it: an entry with a mistake gives no hook, and a file
-    that cannot be read gives none at all.
+    A file concerns the event if it has hooks for it, or mentions it: an entry with a mistake gives no hook,
+    and a file that cannot be read gives none at all.
     """
     with_hooks = {hook.where.file for hook in loaded.hooks if hook.event is event}
-    whose = {found.file: found.dialect for found in loaded.found}
-    return tuple(
-        replace(one, severity="info")
+    whose = {found.file: found.dialect for found in reversed(loaded.found)}
+    others = [
+        one
+        for one in loaded.diagnostics
         if one.severity == "error"
         and one.where.file in whose
         and one.where.file not in with_hooks
         and not _speaks_of(event, engine.loader.dialect(whose[one.where.file]), one)
-        else one
-        for one in loaded.diagnostics
-    )
+    ]
+    left = [one for one in loaded.diagnostics if one not in others]
+    if others:
+        several = len(others) > 1
+        counted = f"this error and {len(others) - 1} more have" if several else "this error has"
+        message = f"{counted} nothing to do with {event.name}: {others[0].message}"
+        fix = "`hookline doctor` shows all of it"
+        left.append(Diagnostic("info", "other-errors", message, others[0].where, fix=fix))
+    return tuple(left)
 
 
 #: Calls as people type them most: nothing has to be loaded to see that these are fine.
@@ -268,13 +310,13 @@ _USUAL_CALLS: Mapping[str, frozenset[str]] = {
 }
 
 
-def _doubts(engine: Engine, request: "Request") -> tuple[Diagnostic, ...]:
-    """Warnings about a tool that no agent has, and about arguments that it does not take."""
+def _doubts(engine: Engine, request: "EventRequest") -> tuple[Diagnostic, ...]:
+    """Warn of a tool that no agent has, and of arguments that it does not take."""
     given: Any = getattr(request.payload, "tool_input", None)
     usual = _USUAL_CALLS.get(getattr(request.payload, "tool_name", "")) if request.dialect is None else None
     if not hasattr(request.event.payload, "tool_name") or (usual and given and usual.issuperset(given)):
         return ()
-    from hookline.cli.typed_calls import doubts
+    from hookline.cli.validate_call import doubts
 
     return tuple(doubts(engine, request))
 
@@ -289,17 +331,15 @@ def _speaks_of(event: EventSpec[Any], dialect: "Dialect", one: Diagnostic) -> bo
 
 
 def nothing_configured(engine: Engine, loaded: Loaded, cwd: str) -> bool:
-    """Whether there is no file and no hook by flag; if so, says where files were looked for."""
+    """Return True if there is no file and no hook by flag; if so, print where files were searched."""
     nothing = not engine.hooks and not loaded.found
     if nothing:
-        note(
-            printable(f"hookline: no hooks are configured; looked for\n{searched_places(engine.loader, cwd)}")
-        )
+        note(printable(f"hookline: no hooks are configured; searched\n{searched_places(engine.loader, cwd)}"))
     return nothing
 
 
 def searched_places(loader: "Loader", cwd: str) -> str:
-    """Every place that could hold hooks, a line each; files that differ only in their suffix on one line."""
+    """List every path that could hold hooks, a line each; files that differ only in their suffix on one line."""
     stems: dict[str, list[str]] = {}
     for file in loader.places(cwd):
         stem, _, suffix = file.rpartition(".")
@@ -310,23 +350,10 @@ def searched_places(loader: "Loader", cwd: str) -> str:
     )
 
 
-def _concerned(request: "Request", hooks: Sequence[Hook]) -> Sequence[Hook]:
-    """Several names of a dialect may share an event; a request for one of them is for its hooks only."""
-    if request.event_name is None:
-        return hooks
-    return [
-        hook
-        for hook in hooks
-        if hook.event is not request.event
-        or hook.dialect != request.dialect
-        or hook.policy.event_name == request.event_name
-    ]
-
-
-def session_of(engine: Engine, request: "Request") -> Session:
-    """A session in which the event is fired as the agent of its dialect would: with that agent's tools."""
-    session = engine.session(request.scene.session_id)
-    session.scene = request.scene
+def session_of(engine: Engine, request: "EventRequest") -> Session:
+    """Return a session in which the event is fired as the agent of its dialect would: with that agent's tools."""
+    session = engine.session(request.info.session_id)
+    session.info = request.info
     if request.dialect is not None:
         session.tools = engine.loader.dialect(request.dialect).own_tools
     return session

@@ -1,4 +1,4 @@
-"""Past sessions for the commands that look back: which there are, and reading them with a line of progress."""
+"""Find and read past sessions for the commands that replay them, with a line of progress."""
 
 import argparse
 import os
@@ -11,9 +11,9 @@ from hookline.cli.requests import RequestError
 from hookline.cli.since import parse_since
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.registry import every_dialect
+from hookline.history.sources import Sources, find_sources
+from hookline.history.workers import ReplayTask, look_back
 from hookline.model.safe_text import one_line
-from hookline.replay.sources import Sources, find_sources
-from hookline.replay.worker import Job, look_back
 
 _ALL = "all"
 
@@ -23,26 +23,26 @@ def since_of(args: argparse.Namespace, now: float) -> float:
 
 
 def readable_dialects() -> Mapping[str, Dialect]:
-    """Those whose agents keep transcripts that can be read."""
+    """Return the dialects whose agents keep transcripts that can be read."""
     return {dialect.name: dialect for dialect in every_dialect() if dialect.transcripts is not None}
 
 
 def agent_title(dialects: Mapping[str, Dialect], name: str) -> str:
-    """An agent, as people call it."""
+    """Return an agent's name for people."""
     dialect = dialects.get(name)
     transcripts = dialect.transcripts if dialect is not None else None
     return (transcripts.caller if transcripts is not None else "") or (dialect.title if dialect else name)
 
 
 def caller_of(dialects: Mapping[str, Dialect], name: str) -> str:
-    """An agent, as the journal calls it."""
+    """Return an agent's name in the journal."""
     dialect = dialects.get(name)
     transcripts = dialect.transcripts if dialect is not None else None
     return (transcripts.caller if transcripts is not None else "") or name
 
 
 def sources_of(args: argparse.Namespace, dialects: Mapping[str, Dialect], since: float) -> Sources:
-    """Raises RequestError for a path that is not there, or is no transcript."""
+    """Find the transcripts. Raises RequestError for a path that does not exist, or is not a transcript."""
     try:
         found = find_sources(list(dialects.values()), os.environ, args.sources or (), since)
     except OSError as problem:
@@ -54,8 +54,8 @@ def sources_of(args: argparse.Namespace, dialects: Mapping[str, Dialect], since:
     return found
 
 
-async def read_history(job: Job, dialects: Mapping[str, Dialect]) -> Any:
-    """What the job found, while a line says how far it is and how long it will take."""
+async def read_history(job: ReplayTask, dialects: Mapping[str, Dialect]) -> Any:
+    """Run the job, while a line shows its progress and the time left."""
     whole, started = sum(source.size for source in job.sources), time.monotonic()
     with Progress() as progress:
 
@@ -71,10 +71,10 @@ async def read_history(job: Job, dialects: Mapping[str, Dialect]) -> Any:
 
 
 def nothing_found(sources: Sources, args: argparse.Namespace) -> str:
-    """Why there is nothing to look back at."""
+    """Explain why there are no sessions to replay."""
     if args.sources:
         return f"no transcripts of a known agent in {', '.join(args.sources)} since {args.since}"
-    folders = [folder for folder in sources.folders if os.path.isdir(folder)]
+    folders = [directory for directory in sources.folders if os.path.isdir(directory)]
     if not folders:
-        return f"no transcripts were found; looked in {', '.join(sources.folders)}"
-    return f"no session was written since {args.since}; looked in {', '.join(folders)}"
+        return f"no transcripts were found; searched {', '.join(sources.folders)}"
+    return f"no session was written since {args.since}; searched {', '.join(folders)}"

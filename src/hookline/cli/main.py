@@ -1,6 +1,6 @@
-"""From the words of a command line to one command, and from whatever happens there to an exit status.
+"""Run one command from the words of a command line, and turn its result or error into an exit status.
 
-Also what the parsers of all commands have in common. Every command imports this: nothing here may be slow.
+The parsers of all commands share what is here. Every command imports this: nothing here may be slow.
 """
 
 from collections.abc import Coroutine, Sequence
@@ -8,58 +8,55 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hookline.cli.output import ExitStatus, columns, note, open_standard_streams, show
-from hookline.config.commands import COMMANDS
+from hookline.config.commands import COMMANDS, GROUPS, HELP
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from hookline.agent.front import RunScreen
+    from hookline.agent.user_interface import RunScreen
     from hookline.cli.commands.console.answers import ConsoleAnswers, ConsoleOptions
-    from hookline.cli.parser import Parser
+    from hookline.cli.parser import CommandParser
+    from hookline.config.commands import Group
 
     RunConsole = Callable[[ConsoleOptions, ConsoleAnswers], int]
 
 _DESCRIPTION = """Are my hooks alive, what would they do, and why?
-
-commands:
-{commands}"""
+"""
 
 _EPILOG = """examples:
   hookline doctor                                            are my hooks alive?
-  hookline init                                              a first guard, shown at work
+  hookline guard add recommended                             five guards, each tried on a command
   hookline fire PreToolUse Bash command='git push --force'   what would my hooks say?
   hookline log --since 2h --decision deny                    what did they say?
 
-`hookline COMMAND --help` shows the options of a command, with examples.
+`hookline COMMAND --help` shows the options of a command, with examples; so does `hookline help COMMAND`.
 exit status: 0 fine, 1 a problem or a usage error, 2 `fire` was blocked, 130 interrupted"""
 
 #: Processes that agents start: they find the home directory by other rules, and by themselves.
-_FIND_HOME = ("hook", "resident")
+_FIND_HOME = ("hook", "daemon")
 
 
 def help_format(prog: str) -> "argparse.HelpFormatter":
-    """Keeps the line breaks of our texts, and does not ask shutil for the width."""
+    """Return a formatter that keeps the line breaks of our texts, and does not ask shutil for the width."""
     import argparse
 
     return argparse.RawDescriptionHelpFormatter(prog, width=min(columns(100), 110))
 
 
 def add_command_parser(name: str, commands: Any) -> None:
-    """The parser of a command is in its package, which imports fast; what it does is in `run`."""
+    """Add the parser of a command from its package, which imports fast; its work is in `run`."""
     import_module(f"hookline.cli.commands.{name}").add_parser(commands)
 
 
-def build_parser(command: str | None = None) -> "Parser":
-    """The parser with one command, or none: a command that runs does not load the others, nor does --help."""
-    from hookline.cli.parser import Parser
+def build_parser(command: str | None = None) -> "CommandParser":
+    """Build the parser with one command, or none: a command that runs does not load the others, nor does --help."""
+    from hookline.cli.parser import CommandParser
 
-    parser = Parser(
+    parser = CommandParser(
         prog="hookline",
         usage="hookline [-h] [--version] COMMAND ...",
-        description=_DESCRIPTION.format(
-            commands="\n".join(f"  {name:11} {command.line}" for name, command in COMMANDS.items())
-        ),
+        description="\n".join((_DESCRIPTION, *map(_group_lines, GROUPS[:-1]), _more_line())),
         epilog=_EPILOG,
         formatter_class=help_format,
     )
@@ -71,12 +68,28 @@ def build_parser(command: str | None = None) -> "Parser":
     return parser
 
 
+def _group_lines(group: "Group") -> str:
+    """Return the lines of one group of commands, with its name."""
+    lines = (f"  {name:11} {each.line}" for name, each in COMMANDS.items() if each.group == group)
+    return "\n".join((f"{group}:", *lines, ""))
+
+
+def _more_line() -> str:
+    names = ", ".join(name for name, each in COMMANDS.items() if each.group == GROUPS[-1])
+    return f"{GROUPS[-1]}: `hookline help {GROUPS[-1]}` lists {names}"
+
+
 def run(words: Sequence[str], screen: "RunScreen | None" = None, console: "RunConsole | None" = None) -> int:
     """Run one command. Whatever happens is one clear line and a status, never a traceback.
 
     `screen` shows the agent at a terminal; without it there are lines. `console` runs the local page.
     """
     open_standard_streams()
+    if list(words[:1]) == [HELP]:
+        topic = words[1] if len(words) > 1 else "--help"
+        if topic == GROUPS[-1]:
+            return show(_group_lines(GROUPS[-1]).rstrip("\n"))
+        words = [topic] if topic.startswith("-") else [topic, "--help"]
     command = words[0] if words and words[0] in COMMANDS else None
     try:
         return _run(command, words, screen, console)
@@ -127,8 +140,8 @@ def _find_home(named: str | None) -> None:
     os.environ["HOME"] = home.path
 
 
-def parsed(parser: "Parser", words: Sequence[str]) -> "argparse.Namespace":
-    """argparse takes positional words from one stretch only; those after an option count as well."""
+def parsed(parser: "CommandParser", words: Sequence[str]) -> "argparse.Namespace":
+    """Parse the words. argparse takes positional words from one stretch only; those after an option count as well."""
     args, rest = parser.parse_known_args(words)
     if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -148,7 +161,7 @@ def _no_such_command(word: str) -> ExitStatus:
 
 
 def _failed(command: str | None, problem: Exception) -> ExitStatus:
-    """What was asked for cannot be done, or Hookline itself broke."""
+    """Report an impossible request, or a failure of Hookline itself."""
     from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
     from hookline.model.safe_text import printable
 
@@ -176,35 +189,38 @@ def _broke(problem: Exception) -> ExitStatus:
     what = f"{type(problem).__name__}: {problem}"
     note(
         one_line(
-            f"hookline: broke ({where}: {what}); please report it, with what HOOKLINE_TRACEBACK=1 shows", 500
+            f"hookline: broke ({where}: {what}); please report it, with the output of HOOKLINE_TRACEBACK=1",
+            500,
         )
     )
     return ExitStatus.PROBLEM
 
 
 def command_parser(commands: Any, name: str, description: str, epilog: str) -> Any:
-    """The parser of one command; its line in `hookline --help` is in `config/commands.py`."""
+    """Return the parser of one command; its line in `hookline --help` is in `config/commands.py`."""
     return commands.add_parser(name, description=description, epilog=epilog, formatter_class=help_format)
 
 
 def add_source_options(parser: Any) -> None:
-    """--config, --dialect and --cwd: which hooks a command is about."""
+    """Add --config, --dialect and --cwd, which choose hooks."""
     parser.add_argument(
         "--config", action="append", metavar="FILE", help="read exactly these files (repeatable)"
     )
-    parser.add_argument("--dialect", metavar="NAME", help="only this agent's hooks, and its event names")
+    parser.add_argument(
+        "--dialect", metavar="NAME", help="only this agent's hooks, with its event names and tools"
+    )
     parser.add_argument("--cwd", metavar="DIR", help="where the agent would be (default: here)")
 
 
 def add_event_options(parser: Any) -> None:
-    """EVENT [TOOL] [key=value ...] and --payload: one event with its payload, as `requests` reads it."""
+    """Add EVENT [TOOL] [key=value ...] and --payload: one event with its payload, as `requests` reads it."""
     parser.add_argument("words", nargs="*", metavar="EVENT [TOOL] [key=value | key:=JSON ...]")
     parser.add_argument("--payload", metavar="FILE", help="the event as JSON; - reads standard input")
     parser.add_argument("--as", dest="caller", metavar="NAME", help="a call with this agent's tools")
 
 
 def add_history_options(parser: Any, since: str) -> None:
-    """--since and --from: which past sessions a command looks at."""
+    """Add --since and --from, which choose past sessions."""
     parser.add_argument(
         "--since", metavar="WHEN", default=since, help=f"90s, 2h, 7d, 2026-01-02, or all (default {since})"
     )
@@ -213,7 +229,7 @@ def add_history_options(parser: Any, since: str) -> None:
         action="append",
         dest="sources",
         metavar="PATH",
-        help="these transcripts or folders of them, instead of those that your agents keep (repeatable)",
+        help="these transcripts or directories of them, instead of those that your agents keep (repeatable)",
     )
 
 
@@ -238,9 +254,7 @@ def add_strict_option(parser: Any) -> None:
 
 
 def add_trust_option(parser: Any) -> None:
-    parser.add_argument(
-        "--trust", action="store_true", help="vouch for everything of this project, for this run"
-    )
+    parser.add_argument("--trust", action="store_true", help="trust this project for this run")
 
 
 def add_model_option(parser: Any) -> None:

@@ -1,4 +1,4 @@
-"""The model that answers the hooks of a command: `--model NAME`, or `--model scripted:FILE`."""
+"""Provide the model that answers the hooks of a command: `--model NAME`, or `--model scripted:FILE`."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def completer_for(model: str, env: Mapping[str, str]) -> "Completer":
-    """Answers prompt hooks. Raises HooklineError if the model cannot be used, for example without a key."""
+    """Return what answers prompt hooks. Raises HooklineError if the model cannot be used, for example without a key."""
     if _is_script(model):
         return scripted_completer(model)
     check_model(model, env=env)
@@ -24,7 +24,7 @@ def completer_for(model: str, env: Mapping[str, str]) -> "Completer":
 
 
 class CommandRunner:
-    """Runs agent hooks with read-only tools, which are loaded for the first such hook.
+    """Runner of agent hooks with read-only tools, which are loaded for the first such hook.
 
     Agent hooks get a script from its beginning, whatever prompt hooks have used of it.
     """
@@ -58,7 +58,7 @@ def _is_script(model: str) -> bool:
 
 
 class ScriptedCompleter:
-    """Gives the answers of a list, one per completion, then fails."""
+    """Completer with a list of answers, one per completion; then it fails."""
 
     def __init__(self, file: str, answers: Sequence[Any]) -> None:
         self._file = file

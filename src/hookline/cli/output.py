@@ -1,6 +1,8 @@
-"""Exit statuses, standard output and standard error, and the terminal: its width, colours, a line of progress.
+"""Define exit statuses, standard output and standard error, and the terminal: its width, colours, a line of
+progress.
 
-A stream that fails never changes the status of a command. `hookline --help` imports this: nothing here may be slow.
+A stream that fails never changes the status of a command. `hookline --help` imports this: nothing here may be
+slow.
 """
 
 import os
@@ -21,12 +23,12 @@ _HIGHEST_STANDARD_DESCRIPTOR = 2
 
 
 class ExitStatus(IntEnum):
-    """What every command exits with; `hookline hook` answers with the exit codes of the agent that called it."""
+    """Exit statuses of every command; `hookline hook` answers with the exit codes of the agent that called it."""
 
     OK = 0
     #: A problem was found, or a usage or configuration error.
     PROBLEM = 1
-    #: `fire` was blocked. For the agents that call `hook`, too, 2 means: do not go on.
+    #: `fire` was blocked. For the agents that call `hook`, too, 2 means: do not continue.
     BLOCKED = 2
     INTERRUPTED = 130
 
@@ -34,7 +36,7 @@ class ExitStatus(IntEnum):
 def open_standard_streams() -> None:
     """Connect closed standard streams to /dev/null, so that no file we open takes their descriptors.
 
-    For reading only: what is written there must fail, so that a lost answer is noticed.
+    For reading only: a write there must fail, so that a lost answer is noticed.
     """
     while (descriptor := os.open(os.devnull, os.O_RDONLY)) <= _HIGHEST_STANDARD_DESCRIPTOR:
         pass
@@ -50,7 +52,7 @@ def show(text: str, *, as_json: bool = False) -> ExitStatus:
 
 
 def show_part(text: str, *, as_json: bool = False) -> ExitStatus | None:
-    """As `show`, for a command that goes on printing: the status to end with, or None to continue."""
+    """Print like `show`, for a command that continues printing: return the status to end with, or None to continue."""
     stream: TextIO | None = sys.stdout
     if stream is None:
         note("hookline: cannot write to stdout: it is closed")
@@ -79,7 +81,7 @@ def note(text: str) -> None:
 
 
 def _escaped(document: str) -> str:
-    """JSON in which characters that a terminal obeys or hides are escaped; it means the same to a JSON reader."""
+    """Escape characters in JSON that a terminal obeys or hides; it means the same to a JSON reader."""
     if document.isascii() and "\x7f" not in document:
         return document
     from hookline.model.safe_text import printable
@@ -111,14 +113,15 @@ def _json_escape(character: str) -> str:
 
 
 def _discard(stream: TextIO) -> None:
-    """What is still buffered would fail again at shutdown, and change the exit status."""
+    """Discard buffered text: it would fail again at shutdown, and change the exit status."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def columns(default: int = _UNLIMITED) -> int:
-    """Columns of the terminal, COLUMNS where it is set, else `default`: a file or a pipe has no width.
+    """Return the columns of the terminal, COLUMNS where it is set, else `default`: a file or a pipe has no
+    width.
 
     Not by shutil: importing it loads every archive format.
     """
@@ -130,7 +133,7 @@ def columns(default: int = _UNLIMITED) -> int:
 
 
 def paint(text: str, colour: Colour, stream: TextIO | None = None) -> str:
-    """The text in that colour if `stream` (default: stdout) shows colours, else unchanged.
+    """Return the text in that colour if `stream` (default: stdout) shows colours, else unchanged.
 
     Paint last: `printable`, `one_line` and `table` strip escapes, these too.
     """
@@ -146,7 +149,7 @@ def shows_colours(stream: TextIO | None) -> bool:
 
 
 class Progress:
-    """One line on stderr that says what is going on, for commands that may take a while.
+    """Line of progress on stderr, for commands that may take a while.
 
     Shown only on a terminal, after `after` seconds, at most five times a second, and removed at the end:
     `with Progress() as progress: progress.say("reading 3 of 8")`.

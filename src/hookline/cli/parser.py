@@ -6,8 +6,8 @@ from typing import Any
 from hookline.cli.output import ExitStatus, note, show
 
 
-class Parser(argparse.ArgumentParser):
-    """Help goes to stdout, mistakes are one line on stderr."""
+class CommandParser(argparse.ArgumentParser):
+    """Parser that prints help to stdout, and mistakes as one line on stderr."""
 
     def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
         from hookline.model.safe_text import printable
@@ -16,6 +16,6 @@ class Parser(argparse.ArgumentParser):
         self.exit(ExitStatus.PROBLEM)
 
     def print_help(self, file: Any = None) -> None:
-        del file  # help is what was asked for, so it always goes to stdout
+        del file  # the user asked for help, so it always goes to stdout
         if status := show(self.format_help().rstrip("\n")):
             self.exit(status)

@@ -1,5 +1,6 @@
-"""Which event is meant, and its payload: EVENT [TOOL] [key=value | key:=JSON ...] and --payload FILE."""
+"""Read which event is meant, and its payload: EVENT [TOOL] [key=value | key:=JSON ...] and --payload FILE."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,25 +15,30 @@ from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError, UnknownEventError
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.payloads import read_value
-from hookline.model.scene import SCENE_TEXTS, Scene
-from hookline.model.wire import Parsed
+from hookline.model.safe_text import one_line
+from hookline.model.session_info import INFO_TEXTS, SessionInfo
+from hookline.model.wire import EventRequest, Parsed
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
 
 #: The longest name that a message repeats.
 _LONGEST_NAME = 200
-#: What every payload may say besides the event's own fields.
-_SCENE_TYPES: Mapping[str, Any] = {**dict.fromkeys(SCENE_TEXTS, str), "turn": int}
+#: Fields of every payload besides the event's own.
+_INFO_TYPES: Mapping[str, Any] = {**dict.fromkeys(INFO_TEXTS, str), "turn": int}
 _DEEPEST_KEY = 32
+#: Characters of no tool name: a line for a shell has them.
+_NO_TOOL_NAME = re.compile(r"[\s;|&$<>\"'`(){}]")
+#: The canonical tool that runs a line in a shell.
+_SHELL_TOOL = "Bash"
 
 
 class RequestError(HooklineError):
-    """What was asked for on the command line cannot be done; the message says why and what to do."""
+    """An impossible request on the command line; the message says why and what to do."""
 
 
 class EventName(Struct, frozen=True):
-    """A dialect's own name, and the event that it is."""
+    """A dialect's own name of an event, and the event."""
 
     dialect: str
     name: str
@@ -40,7 +46,7 @@ class EventName(Struct, frozen=True):
 
 
 def other_dialects() -> "Iterator[Dialect]":
-    """Those of other agents, each built when it is reached."""
+    """Yield the dialects of other agents, each built when it is reached."""
     from hookline.dialects.registry import every_dialect
 
     yield from (dialect for dialect in every_dialect() if dialect.has_agent)
@@ -59,10 +65,12 @@ def chosen(name: str) -> "Dialect":
 
 
 def own_names(dialect: "Dialect", name: str) -> list[str]:
-    """The dialect's own names that are meant: the one that was given, or all for an event of the table."""
+    """Return the dialect's own names that are meant: the given one, or all for an event of the table."""
     if name in dialect.events:
         return [name]
-    found = [own for own in dialect.events if any(each.event.name == name for each in dialect.moments(own))]
+    found = [
+        own for own in dialect.events if any(each.event.name == name for each in dialect.recorded_events(own))
+    ]
     if found:
         return found
     if name in EVENTS:
@@ -71,16 +79,23 @@ def own_names(dialect: "Dialect", name: str) -> list[str]:
 
 
 def all_event_names(dialects: "Iterable[Dialect]") -> Iterator[EventName]:
-    """One name may mean several events, such as both that follow a tool: it succeeded, or it failed."""
+    """Yield all names.
+
+    One name may mean several events, such as both that follow a tool: it succeeded, or it failed.
+    """
     for dialect in dialects:
         for name in dialect.events:
-            yield from (EventName(dialect.name, name, each.event.name) for each in dialect.moments(name))
+            yield from (
+                EventName(dialect.name, name, each.event.name) for each in dialect.recorded_events(name)
+            )
 
 
 def events_named(
     name: str, events: Mapping[str, EventSpec[Any]], dialects: "Iterable[Dialect]"
 ) -> list[EventName]:
-    """The events that the dialects call so; raises `UnknownEventError` if neither they nor the table have the name."""
+    """Return the events with this name in the dialects; raises `UnknownEventError` if neither they nor the
+    table have it.
+    """
     names = list(all_event_names(dialects))
     found = [each for each in names if each.name == name]
     if not found and name not in events:
@@ -89,18 +104,8 @@ def events_named(
 
 
 def unknown_event(name: str, events: Iterable[str], others: Iterable[str] = ()) -> UnknownEventError:
-    """With the nearest of all names; among equals the table's own."""
+    """Return the error with the nearest of all names; among equals the table's own."""
     return UnknownEventError(name[:_LONGEST_NAME], nearest(name, (*others, *events)))
-
-
-class Request(Struct, frozen=True):
-    """One event with its payload; with `event_name`, a dialect's name for it, only hooks under that name run."""
-
-    event: EventSpec[Any]
-    payload: Any
-    scene: Scene
-    dialect: str | None = None
-    event_name: str | None = None
 
 
 class Setting(Struct, frozen=True):
@@ -128,10 +133,10 @@ def read_request(
     events: Mapping[str, EventSpec[Any]],
     dialect: "Dialect | None" = None,
     others: "Iterable[Dialect]" = (),
-) -> Request:
-    """The event that is asked for. Words win over what the payload file says.
+) -> EventRequest:
+    """Return the requested event. Words win over the payload file.
 
-    `dialect` was chosen, so its event names and its payloads come first; `others` are asked last, for a name that
+    `dialect` was chosen, so its event names and its payloads come first; `others` come last, for a name that
     is in neither.
     """
     given = _words(words)
@@ -143,7 +148,7 @@ def read_request(
         return _of_table(document, named, given, cwd, events)
     if not named:
         raise RequestError(
-            "say which event to fire: EVENT [TOOL] [key=value ...]; `hookline events` lists them"
+            "name the event to fire: EVENT [TOOL] [key=value ...]; `hookline events` lists them"
         )
     names: list[str] = []
     for other in others if given.event is not None else ():
@@ -156,7 +161,7 @@ def read_request(
 def _words(words: Sequence[str]) -> _Words:
     names = [word for word in words if "=" not in word]
     if len(names) > 2:
-        raise RequestError(f"do not know what to do with {names[2]!r}: settings are written key=value")
+        raise RequestError(f"unexpected word {names[2]!r}: settings are written key=value")
     settings = tuple(_setting(word) for word in words if "=" in word)
     return _Words(names[0] if names else None, names[1] if len(names) > 1 else None, settings)
 
@@ -174,15 +179,15 @@ def _setting(word: str) -> Setting:
 
 def _of_table(
     document: dict[str, Any], name: str, given: _Words, cwd: str, events: Mapping[str, EventSpec[Any]]
-) -> Request:
+) -> EventRequest:
     document["hook_event_name"] = name
     _apply(document, events[name], given)
     parsed = home_dialect(events).wire.parse(document)
-    return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd))
+    return EventRequest(parsed.event, parsed.payload, _placed(parsed.info, cwd))
 
 
-def _of_dialect(document: dict[str, Any], given: _Words, cwd: str, dialect: "Dialect") -> Request:
-    """A payload in the agent's own shape, or made of words under the agent's own event name."""
+def _of_dialect(document: dict[str, Any], given: _Words, cwd: str, dialect: "Dialect") -> EventRequest:
+    """Read a payload in the agent's own shape, or make one of words under the agent's own event name."""
     own_event = dialect.events.get(given.event) if given.event is not None else None
     name = own_event.name if own_event is not None else _own_name(document, dialect)
     if name is not None and given.settings and _in_own_words(given, dialect, name):
@@ -191,25 +196,25 @@ def _of_dialect(document: dict[str, Any], given: _Words, cwd: str, dialect: "Dia
         parsed = dialect.wire.parse(document)
         if given.tool is not None or given.settings:
             fields: dict[str, Any] = msgspec.to_builtins(parsed.payload)
-            scene = msgspec.structs.replace(parsed.scene, **_apply(fields, parsed.event, given))
-            parsed = Parsed(parsed.event, payload_of(parsed.event, fields), scene)
-        return Request(parsed.event, parsed.payload, _placed(parsed.scene, cwd), dialect.name, name)
+            info = msgspec.structs.replace(parsed.info, **_apply(fields, parsed.event, given))
+            parsed = Parsed(parsed.event, payload_of(parsed.event, fields), info)
+        return EventRequest(parsed.event, parsed.payload, _placed(parsed.info, cwd), dialect.name, name)
     if own_event is None:
-        raise RequestError(f"say which event to fire; {dialect.name} has {', '.join(dialect.events)}")
+        raise RequestError(f"name the event to fire; {dialect.name} has {', '.join(dialect.events)}")
     fields = {}
-    scene = Scene(**_apply(fields, own_event.event, given))
+    info = SessionInfo(**_apply(fields, own_event.event, given))
     payload = payload_of(own_event.event, fields)
-    return Request(own_event.event, payload, _placed(scene, cwd), dialect.name, own_event.name)
+    return EventRequest(own_event.event, payload, _placed(info, cwd), dialect.name, own_event.name)
 
 
 def _in_own_words(given: _Words, dialect: "Dialect", name: str) -> bool:
-    """Whether the keys are those of the agent. Raises RequestError for one that neither it nor the table has."""
-    from hookline.schemas.own_words import own_keys
+    """Return True if the keys are those of the agent. Raises RequestError for one that neither it nor the table has."""
+    from hookline.schemas.agent_event import own_keys
 
     keys = own_keys(dialect, name)
     if given.tool is not None or all(setting.path[0] in keys for setting in given.settings):
         return given.tool is None
-    known = {*(_field_types(dialect.events[name].event) or ()), *_SCENE_TYPES}
+    known = {*(_field_types(dialect.events[name].event) or ()), *_INFO_TYPES}
     wrong = next((each.path[0] for each in given.settings if each.path[0] not in known), None)
     if wrong is not None and _field_types(dialect.events[name].event) is not None:
         meant = nearest(wrong, (*known, *keys))
@@ -221,8 +226,8 @@ def _in_own_words(given: _Words, dialect: "Dialect", name: str) -> bool:
 
 
 def _said_by(document: dict[str, Any], given: _Words, dialect: "Dialect", name: str) -> dict[str, Any]:
-    """The agent's own document, with the words in it."""
-    from hookline.schemas.own_words import own_keys
+    """Return the agent's own document, with the words in it."""
+    from hookline.schemas.agent_event import own_keys
 
     keys = own_keys(dialect, name)
     said = {**document, dialect.event_key: name}
@@ -232,7 +237,7 @@ def _said_by(document: dict[str, Any], given: _Words, dialect: "Dialect", name: 
 
 
 def _own_value(setting: Setting, example: Any) -> Any:
-    """What is text in the agent's document stays as typed; anything else is read as JSON where it is JSON."""
+    """Return the value: text in the agent's document stays as typed; anything else is read as JSON where it is JSON."""
     if setting.is_json:
         return _json(setting)
     if not isinstance(example, str) and len(setting.path) == 1:
@@ -272,22 +277,24 @@ def _standard_input() -> bytes:
     return stream.buffer.read()
 
 
-def _placed(scene: Scene, cwd: str) -> Scene:
+def _placed(info: SessionInfo, cwd: str) -> SessionInfo:
     return msgspec.structs.replace(
-        scene,
-        session_id=scene.session_id or "fire",
-        cwd=scene.cwd or cwd,
-        project_dir=scene.project_dir or cwd,
+        info,
+        session_id=info.session_id or "fire",
+        cwd=info.cwd or cwd,
+        project_dir=info.project_dir or cwd,
         attended=False,
     )
 
 
 def _apply(document: dict[str, Any], event: EventSpec[Any], given: _Words) -> dict[str, Any]:
-    """Put the words into the payload document; returns what they set in the scene."""
+    """Put the words into the payload document; return what they set in the session info."""
     if given.tool is None:
         return _set_fields(document, event, given.settings)
     if not hasattr(event.payload, "tool_name"):
         raise RequestError(f"{event.name} has no tool, so {given.tool!r} is one word too many")
+    if _NO_TOOL_NAME.search(given.tool):
+        raise RequestError(_no_tool_name(given))
     document["tool_name"] = given.tool
     # Keys of the tool's input. Text stays text: only the tool knows what types it takes.
     for setting in given.settings:
@@ -296,40 +303,52 @@ def _apply(document: dict[str, Any], event: EventSpec[Any], given: _Words) -> di
     return {}
 
 
+def _no_tool_name(given: _Words) -> str:
+    """Return why a text is no tool name of any agent, with the call that was probably meant."""
+    import os
+    import shlex
+
+    from hookline.journal.redaction import Redactor
+
+    shown = one_line(Redactor(os.environ).redact(given.tool or ""), _LONGEST_NAME)
+    meant = f"{given.event} {_SHELL_TOOL} command={shlex.quote(shown)}"
+    return f"{shown!r} is not the name of a tool; did you mean: fire {meant}"
+
+
 def _set_fields(
     document: dict[str, Any], event: EventSpec[Any], settings: Sequence[Setting]
 ) -> dict[str, Any]:
-    """Keys are fields of the payload or the scene; returns what was set in the scene."""
+    """Set fields of the payload or the session info; return what was set in the session info."""
     fields = _field_types(event)
-    scene: dict[str, Any] = {}
+    info: dict[str, Any] = {}
     for setting in settings:
         name = setting.path[0]
-        if fields is not None and name not in fields and name not in _SCENE_TYPES:
+        if fields is not None and name not in fields and name not in _INFO_TYPES:
             raise RequestError(_no_such_field(event, name, fields))
-        in_scene = name in _SCENE_TYPES and len(setting.path) == 1
-        types = fields if fields is not None and name in fields else _SCENE_TYPES
+        in_info = name in _INFO_TYPES and len(setting.path) == 1
+        types = fields if fields is not None and name in fields else _INFO_TYPES
         value = _value(setting, types.get(name, Any))
-        if in_scene and value is not None:
-            scene[name] = _checked(setting, value)
+        if in_info and value is not None:
+            info[name] = _checked(setting, value)
         _set(document, setting.path, value)
-    return scene
+    return info
 
 
 def _field_types(event: EventSpec[Any]) -> Mapping[str, Any] | None:
-    """None if the payload takes any key."""
+    """Return the field types; None if the payload takes any key."""
     if not issubclass(event.payload, msgspec.Struct):
         return None
     return {field.encode_name: field.type for field in msgspec.structs.fields(event.payload)}
 
 
 def _no_such_field(event: EventSpec[Any], name: str, fields: Mapping[str, Any]) -> str:
-    meant = nearest(name, (*_SCENE_TYPES, *fields))
+    meant = nearest(name, (*_INFO_TYPES, *fields))
     hint = f"did you mean {meant!r}?" if meant else f"`hookline events {event.name}` lists them"
     return f"{event.name} has no field {name!r}; {hint}"
 
 
 def _value(setting: Setting, declared: Any) -> Any:
-    """A field that takes text gets the text as typed; any other field gets it read as JSON."""
+    """Return the value: a field that takes text gets the text as typed; any other field gets it read as JSON."""
     if setting.is_json:
         return _json(setting)
     if len(setting.path) > 1:
@@ -343,7 +362,7 @@ def _value(setting: Setting, declared: Any) -> Any:
 
 
 def _checked(setting: Setting, value: Any) -> Any:
-    declared = _SCENE_TYPES[setting.key]
+    declared = _INFO_TYPES[setting.key]
     if not isinstance(value, declared) or isinstance(value, bool):
         wanted = "text" if declared is str else "a whole number"
         raise RequestError(f"{setting.key}: {setting.text!r} is not {wanted}")

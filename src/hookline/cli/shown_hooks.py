@@ -1,4 +1,4 @@
-"""Hooks as `list` and `explain` show them: the facts of an entry that both have."""
+"""Describe hooks as `list` and `explain` show them: the facts of an entry that both have."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,11 +34,11 @@ class NamedHook(Struct, frozen=True, kw_only=True):
 
 
 class ShownHook(NamedHook, frozen=True, kw_only=True):
-    """A hook at an event, with what its entry says."""
+    """A hook at an event, with the settings of its entry."""
 
-    #: Its place among all hooks of the event, counted from 1.
+    #: Its position among all hooks of the event, counted from 1.
     order: int
-    #: What a match that is only in doubt counts as.
+    #: What happens on a match that is in doubt.
     in_doubt: InDoubt
     once: bool
     mode: Mode
@@ -52,12 +52,12 @@ class ShownHook(NamedHook, frozen=True, kw_only=True):
     required: bool
     #: Which variables a command gets; null for other types.
     environment: EnvironmentDocument | None
-    #: Why it cannot run; it fails whenever it is asked.
+    #: Why it cannot run; it fails every time.
     broken: str | None
 
 
 def named_hook(engine: Engine, hook: Hook, cwd: str, redact: Callable[[str], str]) -> dict[str, Any]:
-    """The fields of a `NamedHook`."""
+    """Return the fields of a `NamedHook`."""
     return {
         "hook": redact(hook.name),
         "source": relative_to(cwd, str(hook.where)),
@@ -71,7 +71,7 @@ def named_hook(engine: Engine, hook: Hook, cwd: str, redact: Callable[[str], str
 def shown_hook(
     engine: Engine, hook: Hook, order: int, cwd: str, redact: Callable[[str], str]
 ) -> dict[str, Any]:
-    """The fields of a `ShownHook`."""
+    """Return the fields of a `ShownHook`."""
     unit = engine.loader.dialect(hook.dialect).timeout_unit
     return {
         **named_hook(engine, hook, cwd, redact),

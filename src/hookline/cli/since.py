@@ -1,4 +1,4 @@
-"""`--since`: how far back a command looks."""
+"""Read `--since`: how far back a command goes."""
 
 import re
 from datetime import datetime
@@ -6,12 +6,20 @@ from datetime import datetime
 from hookline.cli.requests import RequestError
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-#: What it takes, for help texts.
+#: Its forms, for help texts.
 SINCE_HELP = "90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04"
 
 
+def parse_duration(text: str, option: str) -> float:
+    """Parse `10m` to seconds. Raises RequestError, which names the option."""
+    found = re.fullmatch(r"(\d{1,9})([smhdw])", text.strip())
+    if found is None:
+        raise RequestError(f"{option} {text!r} is no time: say 90s, 10m or 2h")
+    return float(int(found[1]) * _UNITS[found[2]])
+
+
 def parse_since(text: str, now: float) -> float:
-    """`2h` ago, or a date, in seconds since the epoch. A time without a zone is local."""
+    """Parse `2h` (ago), or a date, to seconds since the epoch. A time without a zone is local."""
     ago = re.fullmatch(r"(\d{1,9})([smhdw])", text.strip())
     if ago is not None:
         return now - int(ago[1]) * _UNITS[ago[2]]

@@ -1,4 +1,4 @@
-"""Tables, paragraphs and JSON as printed. Tables and paragraphs fit the terminal; their text passes `printable`."""
+"""Format tables, paragraphs and JSON. Tables and paragraphs fit the terminal; their text passes `printable`."""
 
 import os
 import unicodedata
@@ -13,12 +13,12 @@ _NARROWEST, _WIDEST = 40, 160
 
 
 def terminal_width() -> int:
-    """Columns to fill: those of the terminal, COLUMNS where it is set, 100 where there is no terminal."""
+    """Return the columns to fill: those of the terminal, COLUMNS where it is set, 100 where there is no terminal."""
     return min(max(output.columns(100), _NARROWEST), _WIDEST)
 
 
 def columns(text: str) -> int:
-    """How many columns a printable text takes."""
+    """Return how many columns a printable text takes."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
@@ -26,7 +26,7 @@ def columns(text: str) -> int:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most `width` columns, broken between words.
+    """Break a text into lines of at most `width` columns, between words.
 
     A word that is longer stays whole, because it is a path or a command that people copy; only one with wide
     characters is cut, because their scripts have no blanks.
@@ -48,7 +48,7 @@ def paragraph(text: str, width: int, indent: str = "") -> str:
 
 
 def pieces(text: str, width: int) -> Iterator[str]:
-    """A printable text cut into lines of at most `width` columns, after blanks if there are any.
+    """Cut a printable text into lines of at most `width` columns, after blanks if there are any.
 
     Unlike `wrapped` it keeps every blank, and cuts words that are too long: no line begins unmarked.
     """
@@ -63,7 +63,7 @@ def pieces(text: str, width: int) -> Iterator[str]:
 
 
 def _most_that_fits(text: str, width: int) -> int:
-    """How many characters fit into the columns, one at least."""
+    """Return how many characters fit into the columns, one at least."""
     cut = max(width, 1)
     while cut > 1 and columns(text[:cut]) > width:
         cut -= 1
@@ -75,34 +75,34 @@ def indented(text: str, by: int) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """`1 hook`, `2 hooks`."""
+    """Format `1 hook`, `2 hooks`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def with_tilde(file: str, env: Mapping[str, str] = os.environ) -> str:
-    """A file below the user's home with ~ for it."""
+    """Return a file below the user's home directory with ~ for it."""
     home = env.get("HOME", "").rstrip("/")
     return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
 
 
 def with_tildes(text: str, env: Mapping[str, str] = os.environ) -> str:
-    """A sentence in which files below the user's home have ~ for it."""
+    """Return a sentence in which files below the user's home directory have ~ for it."""
     home = env.get("HOME", "").rstrip("/")
     return text.replace(f" {home}/", " ~/") if home else text
 
 
 def relative_to(cwd: str, source: str) -> str:
-    """A file, or a file and line, without the directory it is in."""
+    """Return a file, or a file and line, without the directory it is in."""
     return source.removeprefix(cwd.rstrip("/") + "/")
 
 
 def reason_relative_to(cwd: str, why: str) -> str:
-    """The reason why a hook ran or did not; the file that a duplicate names is shown relative to `cwd`."""
+    """Return the reason why a hook ran or did not; the file that a duplicate names is shown relative to `cwd`."""
     return why.replace(cwd.rstrip("/") + "/", "", 1) if why.startswith("the same as ") else why
 
 
 def table(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Columns as wide as their contents; if that is too wide, the widest shrink and wrap.
+    """Format columns as wide as their contents; if that is too wide, the widest shrink and wrap.
 
     Words are never broken: where that does not fit, the cells of a row are below each other.
     """
@@ -117,12 +117,12 @@ def table(rows: Sequence[Sequence[str]], width: int) -> str:
 
 
 def fits(groups: Sequence[Sequence[Sequence[str]]], width: int) -> bool:
-    """Whether these tables fit the width without breaking words."""
+    """Return True if these tables fit the width without breaking words."""
     return sum(_longest(_down(groups))) <= _spare(_down(groups), width)
 
 
 def tables(groups: Sequence[Sequence[Sequence[str]]], width: int) -> list[str]:
-    """Several tables with equally wide columns, to be printed one below the other. They must fit."""
+    """Format several tables with equally wide columns, to be printed one below the other. They must fit."""
     down = _down(groups)
     natural = [max(columns(cell) for cell in column) for column in down]
     widths = _shrunk(natural, _longest(down), _spare(down, width))
@@ -153,7 +153,7 @@ def _row_lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 
 def _shrunk(widths: list[int], least: list[int], spare: int) -> list[int]:
-    """The widest shrink first, none below its least."""
+    """Shrink the widest columns first, none below its least."""
     widths = list(widths)
     while sum(widths) > spare:
         able = [index for index, wide in enumerate(widths) if wide > least[index]]
@@ -174,7 +174,7 @@ def _words(text: str, width: int) -> Iterator[str]:
 
 
 def json_lines(document: object, convert: Callable[[Any], Any] | None = None) -> str:
-    """Indented JSON; `convert` is for values that JSON has no type for."""
+    """Format indented JSON; `convert` is for values that JSON has no type for."""
     import msgspec
 
     try:

@@ -1,4 +1,4 @@
-"""The trust state of hooks as commands show it, and what they say about hooks that do not run for lack of trust."""
+"""Show the trust state of hooks, and report hooks that do not run because they are not trusted."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ USUAL: frozenset[State] = frozenset(("trusted", "disabled"))
 
 
 def trust_of(engine: "Engine", hook: "Hook") -> TrustStatus:
-    """Return whether a hook may run, as far as trust goes, and why, as commands show it."""
+    """Return if a hook may run by the user's trust, and why, as commands show it."""
+    if hook.calls_hookline:
+        return TrustStatus("trusted", "it calls Hookline, which never runs it")
     if hook.disabled_by is not None:
         return TrustStatus("disabled", f"disabled by {hook.disabled_by}")
     if engine.trust is None:
@@ -36,7 +38,7 @@ def trust_of(engine: "Engine", hook: "Hook") -> TrustStatus:
 
 
 def is_held_back(engine: "Engine", hook: "Hook") -> bool:
-    """Whether a hook does not run because the user has not trusted it as it is."""
+    """Return True if a hook does not run because the user has not trusted it as it is."""
     trust = engine.trust
     if trust is None or hook.mode == "off" or not trust.is_foreign(hook.where.file, hook.scope):
         return False
@@ -44,7 +46,7 @@ def is_held_back(engine: "Engine", hook: "Hook") -> bool:
 
 
 def report_store(engine: "Engine") -> bool:
-    """A line for each problem of the trust store. False if there is none."""
+    """Print a line for each problem of the trust store. Returns False if there is none."""
     problems: Sequence[str] = () if engine.trust is None else engine.trust.problems
     for problem in problems:
         note(one_line(f"hookline: {problem}", _LONGEST))
@@ -52,7 +54,7 @@ def report_store(engine: "Engine") -> bool:
 
 
 def report_held_back(hooks: Iterable["Hook"], redact: Callable[[str], str]) -> bool:
-    """One line about hooks that do not run because they are not trusted. False if there is none."""
+    """Print one line about hooks that do not run because they are not trusted. Returns False if there is none."""
     held = list(hooks)
     if not held:
         return False

@@ -1,72 +1,95 @@
-"""The commands of the command line: one row for each, with what it does to the guards of an agent.
+"""List the commands of the command line: one row for each, with its effect on the guards of an agent.
 
-`hookline --help` shows the lines; self-protection reads the rest, so it needs no list of its own. It is below the
+`hookline --help` shows the lines; self-protection reads the rest, so it needs no second list. It is below the
 command line because an engine without one protects itself, too.
 """
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-#: With one of these options any command counts as a change, in full or abbreviated.
+#: With one of these options any command is treated as a change, in full or abbreviated.
 CONFIRMING = ("--yes", "--write")
+#: As the first word: show the help of the command that follows, or the group `more`.
+HELP = "help"
+#: It runs another command, which is judged by itself.
+_RUN = "run"
 #: With one of these, none does anything else.
 _SHOWS = frozenset(("--help", "-h", "--version"))
+
+
+#: The groups of `hookline --help`, in this order; `hookline help more` lists the last one.
+Group = Literal["check", "guard", "agents", "team", "more"]
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 class Command(NamedTuple):
     """One command; it is the package of that name in `cli/commands`."""
 
+    group: Group
     #: Its line in `hookline --help`.
     line: str
-    #: Whether it changes which hooks, rules or servers are active or trusted: `confirmed` only with such an option.
+    #: `always` if it changes which hooks, rules or servers are active or trusted; `confirmed` only with such an option.
     changes_guards: Literal["never", "confirmed", "always"]
-    #: Actions and options with which one that changes guards does not; an empty one: it has no action.
+    #: Actions and options with which a command that changes guards does not; an empty one means no action.
     unless: tuple[str, ...] = ()
+    #: Options with which a command that otherwise changes nothing changes files.
+    changes_with: tuple[str, ...] = ()
 
 
 COMMANDS: Mapping[str, Command] = MappingProxyType(
     {
-        "doctor": Command("find every hook, and what is wrong with it", "never"),
-        "list": Command("the hooks in force here, in the order they run", "never"),
-        "fire": Command("run the hooks on one event", "never"),
-        "explain": Command("why each hook would run, or would not", "never"),
-        "events": Command("list the events, or show all about one", "never"),
-        "schema": Command("the JSON Schemas of payloads, answers and config", "never"),
-        # A call of it in the agent's place would report to Hookline what the agent did not do.
-        "hook": Command("be one hook inside another agent", "always", ("--print-config",)),
-        "convert": Command("run the hooks of one agent in another", "confirmed"),
-        "init": Command("write a first guard and show it at work", "always"),
-        "install": Command("make the agents on this machine ask Hookline", "always"),
-        "uninstall": Command("take Hookline out of their files again", "always"),
-        "status": Command("where Hookline is installed, trusted and seen at work", "never"),
-        "resident": Command("the server that makes calls of other agents fast", "never"),
-        "trust": Command("see what a project would run, and trust it", "always", ("--diff", "--list")),
-        "log": Command("what the hooks did, from the journal", "never"),
-        "console": Command("what the hooks did, in your browser", "never"),
-        "observed": Command("were your hooks asked about every call they should have been?", "never"),
-        "backtest": Command("what your hooks would have done in past sessions", "never"),
-        "rule": Command("add a rule, watch it, and put it in force", "always", ("list",)),
-        "serve": Command("decide for others, over http", "never"),
+        "doctor": Command(
+            "check",
+            "where Hookline is installed, every hook, and what is wrong",
+            "confirmed",
+            changes_with=("--fix", "--undo"),
+        ),
+        "explain": Command("check", "why each hook would run, or would not; runs nothing", "never"),
+        "fire": Command("check", "run the hooks on one event, or measure them", "never"),
+        "log": Command("check", "what the hooks did, from the journal", "never"),
+        "backtest": Command("check", "what your hooks would have done in past sessions", "never"),
+        "coverage": Command("check", "find tool calls your hooks missed", "never"),
+        "guard": Command("guard", "add, watch, enforce and remove guards", "always", ("", "list", "test")),
+        "trust": Command(
+            "guard", "see what a project would run, and trust it", "always", ("--diff", "--list")
+        ),
+        "run": Command("guard", "run a command while your rules hold for all it starts", "never"),
+        "install": Command("agents", "make the agents on this machine ask Hookline", "always"),
+        "uninstall": Command("agents", "take Hookline out of their files again", "always"),
+        "convert": Command("agents", "run the hooks of one agent in another", "confirmed"),
+        "agent": Command("agents", "a coding agent that fires every event", "never"),
+        "fleet": Command(
+            "team", "the machines of a team, over a NATS server", "always", ("status", "worker")
+        ),
+        "serve": Command("team", "serve decisions over HTTP", "never"),
+        "console": Command("team", "what the hooks did, in your browser", "never"),
+        "list": Command("more", "the active hooks here, in the order they run", "never"),
+        "events": Command("more", "list the events, or show all about one", "never"),
+        "schema": Command("more", "the JSON Schemas of payloads, answers and config", "never"),
         # A job that is dropped is a hook that never runs.
         "jobs": Command(
-            "what durable hooks still have to do", "always", ("", "list", "retry", "run", "show")
+            "more", "what durable hooks still have to do", "always", ("", "list", "retry", "run", "show")
         ),
-        "fleet": Command("the machines of a team, over a NATS server", "always", ("status", "worker")),
-        "bench": Command("how long your hooks take", "never"),
-        "agent": Command("a coding agent that fires every event", "never"),
-        "completion": Command("print a completion script for your shell", "never"),
+        # A call of it by the agent would report to Hookline something that did not happen.
+        "hook": Command("more", "run as a hook of another agent", "always", ("--print-config",)),
+        "daemon": Command("more", "manage the daemon that speeds up hooks", "never"),
+        "mcp": Command("more", "the MCP server with which agents check and write hooks", "never"),
+        "completion": Command("more", "print a completion script for your shell", "never"),
     }
 )
 
 
 def changing_command(words: Sequence[str]) -> str | None:
-    """The command among the words after `hookline`, if it changes what guards the agent; also one that is not known."""
+    """Return the command among the words after `hookline`, if it changes what guards the agent; also an unknown one."""
+    if list(words[:1]) == [_RUN] and "--" in words:
+        # The words behind it are another command, which is judged by itself.
+        words = words[: words.index("--")]
     operands = [word for word in words if not word.startswith("-")]
-    confirmed = any(map(_confirms, words))
-    # What follows `--` is no option.
+    confirmed = any(map(_confirms, words)) or any(map(_changes_with, words))
+    # Words after `--` are not options.
     options = {*words[: words.index("--")]} if "--" in words else {*words}
-    if not operands or (options & _SHOWS and not confirmed):
+    if not operands or words[0] == HELP or (options & _SHOWS and not confirmed):
         return None
     # An option may have a value before the command.
     name = next((word for word in operands[:3] if may_change(word)), operands[0])
@@ -79,7 +102,7 @@ def changing_command(words: Sequence[str]) -> str | None:
 
 
 def _action(words: Sequence[str]) -> str | None:
-    """The first word, or an empty one without any; None where it may be the value of an option."""
+    """Return the first word, or an empty one without any; None where it may be the value of an option."""
     rest = [word for word in words if word != "--json" and not (word.startswith("--") and "=" in word)]
     if rest and not rest[0].startswith("-"):
         return rest[0]
@@ -91,9 +114,16 @@ def _options(command: Command) -> Sequence[str]:
 
 
 def may_change(word: str) -> bool:
-    """Whether a word is a command that changes guards, at least with some of its words."""
+    """Return True if a word is a command that changes guards, at least with some of its words."""
     command = COMMANDS.get(word)
     return command is not None and command.changes_guards != "never"
+
+
+def _changes_with(option: str) -> bool:
+    """Return True for an option with which any command changes files, in full or abbreviated."""
+    name = option.partition("=")[0]
+    given = (each for command in COMMANDS.values() for each in command.changes_with)
+    return len(name) > 2 and any(each.startswith(name) for each in given)
 
 
 def _confirms(option: str) -> bool:

@@ -1,6 +1,6 @@
-"""Hooks that the user has switched off by name in their own file, whichever format they are written in.
+"""Switch hooks off by name, as the user's own file says, whichever format they are written in.
 
-They stay in place with the mode `off` and the line that says so, so that every command can show it.
+They stay with the mode `off` and the line that switches them off, so that every command can show it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from hookline.model.hook import Hook, shown_name
 
 
 def switched_off(hooks: Sequence[Hook], disabled: Sequence[Disabled]) -> tuple[Hook, ...]:
-    """All hooks, those that are named switched off. Hooks of the machine's manager stay on."""
+    """Return all hooks, with the named ones switched off. Managed hooks stay on."""
     by_name = {shown_name(one.name): one.where for one in reversed(disabled)}
     return tuple(
         replace(hook, mode="off", disabled_by=by_name[hook.name])
@@ -25,7 +25,7 @@ def switched_off(hooks: Sequence[Hook], disabled: Sequence[Disabled]) -> tuple[H
 
 
 def disable_problems(hooks: Sequence[Hook], disabled: Sequence[Disabled]) -> Iterator[Diagnostic]:
-    """Names that switch nothing off. `hooks` must be all there are."""
+    """Report names that switch nothing off. `hooks` must be all of them."""
     managed = {hook.name for hook in hooks if hook.scope == "managed"}
     others = {hook.name for hook in hooks if hook.scope != "managed"}
     for one in disabled:

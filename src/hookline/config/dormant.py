@@ -1,6 +1,7 @@
-"""Hooks that are configured and not in force: of skills, commands and agents not in use, of plugins that are off.
+"""Find hooks that are configured and not active: of skills, commands and agents not in use, of plugins that
+are off.
 
-Only commands that show what is configured look for them.
+Only commands that show the configuration search for them.
 """
 
 import os
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import Definitions, Dialect, Place, is_there, upward
+from hookline.dialects.dialect import ConfigPath, DefinitionFiles, Dialect, upward
 from hookline.dialects.files import layer_of, read_front_matter_of
+from hookline.disk import DISK
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path, Where
 from hookline.model.hook import Hook
@@ -20,22 +22,22 @@ if TYPE_CHECKING:
     from hookline.config.load import Loader
     from hookline.trust.trust import Trust
 
-#: A folder with more files, or deeper ones, is something else.
+#: A directory with more files, or deeper ones, is something else.
 _MOST_FILES = 1000
 _DEEPEST = 3
 
 
 class Dormant(Struct, frozen=True, eq=False):
-    """The hooks of one file that are not in force."""
+    """The inactive hooks of one file."""
 
     file: str
     dialect: str
     hooks: tuple[Hook, ...]
-    #: When they are in force, or why they are not.
+    #: The time when they are active, or the reason why they are not.
     when: str
-    #: Whether nothing but a setting brings them into force.
+    #: True if only a setting can activate them.
     off: bool = False
-    #: Whether Hookline's own agent uses the file.
+    #: True if Hookline's own agent uses the file.
     used: bool = True
 
 
@@ -51,7 +53,7 @@ def dormant_hooks(
     env: Mapping[str, str],
     trust: "Trust | None" = None,
 ) -> DormantHooks:
-    """Of these dialects, for one directory and user."""
+    """Find inactive hooks of these dialects, for one directory and user."""
     finder = _Finder(loader, cwd, env, trust)
     for dialect in dialects:
         finder.look_at(dialect)
@@ -68,33 +70,46 @@ class _Finder:
         self.said: list[Diagnostic] = []
 
     def look_at(self, dialect: Dialect) -> None:
-        places = [place for place in dialect.find(self._cwd, self._env) if is_there(place.file)]
-        settings = [layer_of(dialect, place) for place in places]
+        config_paths = [each for each in dialect.find(self._cwd, self._env) if DISK.is_there(each.file)]
+        settings = [layer_of(dialect, config_path) for config_path in config_paths]
         plugins = self._loader.plugins(dialect, self._cwd, settings, self._trust)
         for place, why in plugins.off:
             self._off(dialect, place, why)
-        roots = dict.fromkeys(place.root for place in plugins.places)
+        installed = {place.file for place in (*plugins.config_paths, *(place for place, _ in plugins.off))}
+        for directory in upward(os.path.abspath(self._cwd)):
+            for config_path in dialect.plugin_at(directory):
+                if config_path.file not in installed:
+                    self._plugin_itself(dialect, config_path)
+        roots = dict.fromkeys(place.root for place in plugins.config_paths)
         for definitions in dialect.definitions:
-            for folder in self._folders(dialect):
-                self._read(dialect, definitions, os.path.join(folder, definitions.folder))
+            for directory in self._folders(dialect):
+                self._read(dialect, definitions, os.path.join(directory, definitions.directory))
             for root in roots if definitions.in_plugins else ():
-                self._read(dialect, definitions, os.path.join(root, definitions.folder))
+                self._read(dialect, definitions, os.path.join(root, definitions.directory))
 
     def _folders(self, dialect: Dialect) -> Iterator[str]:
-        projects = [os.path.join(each, dialect.folder) for each in upward(os.path.abspath(self._cwd))]
+        projects = [os.path.join(each, dialect.directory) for each in upward(os.path.abspath(self._cwd))]
         user = dialect.user_folder(self._env)
         yield from projects
         if user and user not in projects:
             yield user
 
-    def _off(self, dialect: Dialect, place: Place, why: str) -> None:
-        hooks = self._loader.files([place.file], dialect.name).hooks
+    def _off(self, dialect: Dialect, config_path: ConfigPath, why: str) -> None:
+        hooks = self._loader.files([config_path.file], dialect.name).hooks
         if hooks:
-            own = tuple(replace(hook, scope=place.scope) for hook in hooks)
-            self.files.append(Dormant(place.file, dialect.name, own, why, off=True))
+            own = tuple(replace(hook, scope=config_path.scope) for hook in hooks)
+            self.files.append(Dormant(config_path.file, dialect.name, own, why, off=True))
 
-    def _read(self, dialect: Dialect, definitions: Definitions, folder: str) -> None:
-        for name, file in _files(folder, definitions.file):
+    def _plugin_itself(self, dialect: Dialect, config_path: ConfigPath) -> None:
+        """Read the hooks of a directory that is itself a plugin, as its developer has it."""
+        found = self._loader.read(dialect.name, [config_path])
+        self.said += found.diagnostics
+        if found.hooks:
+            when = "once this plugin is installed"
+            self.files.append(Dormant(config_path.file, dialect.name, found.hooks, when, used=False))
+
+    def _read(self, dialect: Dialect, definitions: DefinitionFiles, directory: str) -> None:
+        for name, file in _files(directory, definitions.file):
             document = read_front_matter_of(file)
             if document.value is None:
                 self.said += [replace(each, severity="warning") for each in document.diagnostics]
@@ -106,14 +121,14 @@ class _Finder:
                     document,
                     str(name if definitions.file else fields.get("name", name)),
                 )
-        for name in _names(folder) if definitions.file and dialect.plugin_manifest else ():
-            manifest = os.path.join(folder, name, dialect.plugin_manifest)
-            if is_there(manifest):
-                message = "a plugin in this folder is not looked at: its hooks are not found"
-                fix = f"--config {os.path.join(folder, name, dialect.plugin_file)}"
+        for name in _names(directory) if definitions.file and dialect.plugin_manifest else ():
+            manifest = os.path.join(directory, name, dialect.plugin_manifest)
+            if DISK.is_there(manifest):
+                message = "a plugin in this directory is not read: its hooks are not found"
+                fix = f"--config {os.path.join(directory, name, dialect.plugin_file)}"
                 self.said.append(Diagnostic("info", "not-searched", message, Where(manifest), fix=fix))
 
-    def _add(self, dialect: Dialect, definitions: Definitions, document: Document, name: str) -> None:
+    def _add(self, dialect: Dialect, definitions: DefinitionFiles, document: Document, name: str) -> None:
         named = _renamed(document, definitions.renamed)
         if dialect.has_agent:
             found = self._loader.beside_settings(dialect.name, self._cwd, named)
@@ -138,17 +153,17 @@ def register_front_matter(
         trust.accept_hashes([trust.item(hook) for hook in hooks])
 
 
-def _files(folder: str, file: str) -> Iterator[tuple[str, str]]:
-    """The names of what is defined in a folder, each with its file."""
+def _files(root: str, file: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of the definitions in a directory, each with its file."""
     if file:
-        for name in _names(folder):
-            path = os.path.join(folder, name, file)
-            if is_there(path):
+        for name in _names(root):
+            path = os.path.join(root, name, file)
+            if DISK.is_there(path):
                 yield name, path
         return
     count = 0
-    for directory, below, files in os.walk(folder):
-        inside = os.path.relpath(directory, folder)
+    for directory, below, files in os.walk(root):
+        inside = os.path.relpath(directory, root)
         parts = [] if inside == "." else inside.split(os.sep)
         below[:] = sorted(each for each in below if each[0] != ".") if len(parts) < _DEEPEST else []
         for name in sorted(files):
@@ -157,15 +172,15 @@ def _files(folder: str, file: str) -> Iterator[tuple[str, str]]:
                 yield ":".join([*parts, name.removesuffix(".md")]), os.path.join(directory, name)
 
 
-def _names(folder: str) -> list[str]:
+def _names(directory: str) -> list[str]:
     try:
-        return [name for name in sorted(os.listdir(folder)) if name[0] != "."][:_MOST_FILES]
+        return [name for name in sorted(os.listdir(directory)) if name[0] != "."][:_MOST_FILES]
     except OSError:
         return []
 
 
 def _renamed(document: Document, renamed: Mapping[str, str]) -> Document:
-    """The document with the names that its events have elsewhere; lines are found by the names in the file."""
+    """Rename the document's events to their usual names; lines are found by the names in the file."""
     hooks = document.value["hooks"]
     if not renamed or not isinstance(hooks, dict):
         return document

@@ -1,38 +1,53 @@
-"""The engine a host builds in one line: every handler, every dialect, a journal in memory."""
+"""Hold what all sessions share and what outlives one dispatch.
 
+A host builds an engine in one line, with every handler, every dialect, and a journal in memory.
+"""
+
+import itertools
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.files import payload_settings
+from hookline.config.journals import memory_journal
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
-from hookline.engine import engine as core
 from hookline.engine.background import Background
+from hookline.engine.lanes import HookStore
 from hookline.engine.run_hook import Admit, admit_all
-from hookline.handlers.registry import Handler, Handlers, standard_handlers
-from hookline.journal.file import JournalFile, journal_path
-from hookline.journal.journal import Journal, Trace, trace_wanted
-from hookline.journal.redaction import Redactor
-from hookline.model.events import EVENTS, EventSpec, May, event_table
-from hookline.model.hook import Hook
-from hookline.model.run import Run
+from hookline.engine.running import RunningHooks
+from hookline.engine.session import Session
+from hookline.handlers.registry import Handler, Handlers, close_all, standard_handlers
+from hookline.journal.journal import Journal
+from hookline.model.errors import EngineClosedError
+from hookline.model.events import EVENTS, Capability, EventSpec, event_table
+from hookline.model.hook import Hook, Scope
+from hookline.model.run import Mode
+from hookline.model.session_info import SessionInfo, SessionOptions, info_fields
 
 if TYPE_CHECKING:
+    from hookline.actions.action import Action as ToolAction
+    from hookline.actions.declare import Tool
+    from hookline.actions.table import ToolTable
     from hookline.config.load import Loaded, Loader
     from hookline.config.protection.calls import CallReaders
+    from hookline.dialects.dialect import HomeDialect
+    from hookline.engine.apply import Pauses
+    from hookline.engine.breaker import Breaker
+    from hookline.engine.host.report_failure import OnHookError
     from hookline.engine.host.tool import Approve
+    from hookline.engine.make_hook import Action, HookDecorator, HookOptions
     from hookline.jobs.port import Durable
     from hookline.jobs.runner import JobRunner
     from hookline.journal.observer import Observer
-    from hookline.journal.payloads import PayloadFile
-    from hookline.matching.shell import ShellReader
-    from hookline.tools.acts import Act
-    from hookline.tools.declare import Tool
-    from hookline.trust.trust import Options, Trust
+    from hookline.shell import ShellReader
+    from hookline.trust.trust import Trust, TrustOptions
+
+P = TypeVar("P")
+
+_NO_TOOLS: "Mapping[str, Tool]" = MappingProxyType({})
 
 
 class EngineOptions(TypedDict, total=False):
@@ -40,7 +55,7 @@ class EngineOptions(TypedDict, total=False):
 
     hooks: Sequence[Hook]
     handlers: Mapping[str, Handler] | None
-    rows: Sequence[EventSpec[Any]]
+    events: Sequence[EventSpec[Any]]
     journal: Journal | None
     admit: Admit
     tools: "Mapping[str, Tool]"
@@ -50,18 +65,20 @@ class EngineOptions(TypedDict, total=False):
     env: Mapping[str, str] | None
     durable: "Durable | None"
     observer: "Observer | None"
+    on_hook_error: "OnHookError | None"
     loader: "Loader | None"
 
 
-class Engine(core.Engine):
-    """Runs hooks. The defaults are what most hosts want.
+class Engine:
+    """An engine that runs hooks. The defaults suit most hosts.
 
-    `rows` adds events of your own to the table; `handlers` replaces the registry of handler kinds; `tools` says what
-    your tools do, so that guards written for other agents hold: `tools={"run_shell": shell("cmd")}`; `approve` answers
-    when hooks ask about a call of `Session.tool` (without one an ask is a denial); `env` is the environment of the
-    agent, if that is another process; `durable` is the queue of durable hooks, if it is not the user's; `observer` is
-    told of every dispatch and run (`hookline.telemetry.Telemetry`); `loader` reads configuration, if one is there
-    already. ::
+    `events` adds your events to the table; `handlers` replaces the registry of handler kinds; `tools` describes
+    your tools, so that guards written for other agents apply: `tools={"run_shell": shell("cmd")}`; `approve`
+    answers when hooks ask about a call of `Session.tool` (without one an ask is a denial); `env` is the
+    environment of the agent, if that is another process; `durable` is the queue of durable hooks, if it is
+    not the user's; `observer` is notified of every dispatch and run (`hookline.telemetry.Telemetry`);
+    `on_hook_error` is called with each hook that gives no answer, and what it raised; `loader` reads
+    configuration, if you have one already. ::
 
         async with Engine() as engine:
             engine.load(cwd)
@@ -74,78 +91,126 @@ class Engine(core.Engine):
         hooks: Sequence[Hook] = (),
         *,
         handlers: Mapping[str, Handler] | None = None,
-        rows: Sequence[EventSpec[Any]] = (),
+        events: Sequence[EventSpec[Any]] = (),
         journal: Journal | None = None,
         admit: Admit = admit_all,
-        tools: "Mapping[str, Tool]" = core.NO_TOOLS,
+        tools: "Mapping[str, Tool]" = _NO_TOOLS,
         approve: "Approve | None" = None,
         background: Background | None = None,
         drain_seconds: float = 5.0,
         env: Mapping[str, str] | None = None,
         durable: "Durable | None" = None,
         observer: "Observer | None" = None,
+        on_hook_error: "OnHookError | None" = None,
         loader: "Loader | None" = None,
     ) -> None:
-        events = event_table((*EVENTS.values(), *rows)) if rows else EVENTS
-        self._home = home_dialect(events) if loader is None else loader.home
+        self.events: Mapping[str, EventSpec[Any]] = (
+            event_table((*EVENTS.values(), *events)) if events else EVENTS
+        )
+        #: The dialect of hooks made in Python.
+        self.home: HomeDialect = home_dialect(self.events) if loader is None else loader.home
         self._loader = loader
         self._durable = durable
         self._loaded = False
-        #: The environment is that of this process: HOME there counts as in a command that a person runs.
+        #: The environment of the agent: this process's, unless it works for another one.
+        self.env: Mapping[str, str] = os.environ if env is None else env
+        #: The environment is that of this process: HOME is used as in a command that a person runs.
         self._finds_home = env is None
+        self.admit = admit
         self._admits_by_trust = admit is admit_all
-        #: What the user has trusted; None while no directory has been loaded.
+        #: The user's trust; None while no directory has been loaded.
         self.trust: Trust | None = None
-        super().__init__(
-            hooks,
-            handlers=handlers if handlers is not None else standard_handlers(env=env),
-            home=self._home,
-            journal=journal if journal is not None else memory_journal(),
-            jobs=self._job_runner,
-            events=events,
-            admit=admit,
-            tools=tools,
-            approve=approve,
-            background=background,
-            drain_seconds=drain_seconds,
-            env=env,
-            observer=observer,
+        #: Answers when hooks ask about a call of `Session.tool`; None turns each ask into a denial.
+        self.approve = approve
+        if approve is not None:
+            _check_approve(approve)
+        #: Called with each hook that gives no answer; the log `hookline` has the same.
+        self.on_hook_error = on_hook_error
+        #: The meaning of the program's tools, where their names are not canonical.
+        self.tools = tools
+        self._tool_table: ToolTable | None = None
+        self.handlers: Mapping[str, Handler] = (
+            handlers if handlers is not None else standard_handlers(env=env)
         )
+        self.journal = journal if journal is not None else memory_journal()
+        self.background = background if background is not None else Background()
+        self.status = RunningHooks()
+        self.store = HookStore(self.handlers, self.events)
+        self.closed = False
+        #: Warnings already shown; each appears once.
+        self.warned: set[object] = set()
+        #: Breakers of hooks that have failed, by their keys.
+        self.breakers: dict[object, Breaker] = {}
+        self._drain_seconds = drain_seconds
+        # Starts anywhere: receivers of http hooks take the same id for the same call, also from another
+        # process.
+        self.next_number: Callable[[], int] = itertools.count(int.from_bytes(os.urandom(7))).__next__
+        #: Makes every background hook durable.
+        self.all_durable = False
+        self._jobs: JobRunner | None = None
+        #: Observes every dispatch and run, for telemetry.
+        self.observer = observer
+        if observer is not None:
+            self.journal.subscribe(observer.ran)
+        self.store.swap(hooks)
         if isinstance(self.handlers, Handlers) and self.handlers.protection.check is None:
             self.handlers.protection.check = self._changes_guards
             self.handlers.protection.reader = self._shell_reader
         self._protected: CallReaders | None = None
+        self._pauses: Pauses | None = None
+        #: False: pauses of guards do not apply, as in a trial of them.
+        self.obeys_pauses = True
+
+    @property
+    def pauses(self) -> "Pauses | None":
+        """The pauses of guards by the user; read when a guard stops something."""
+        if self._pauses is None and self.obeys_pauses:
+            from hookline.config.pauses import GuardPauses  # noqa: PLC0415 most calls pass
+
+            self._pauses = GuardPauses(self.env)
+        return self._pauses if self.obeys_pauses else None
 
     def _shell_reader(self) -> "ShellReader":
-        return self._home.tables()[1]
+        return self.home.tables()[1]
 
-    def _job_runner(self, engine: core.Engine) -> "JobRunner":
-        """Make what runs durable hooks, by default with the queue that all processes of the user share."""
+    @property
+    def jobs(self) -> "JobRunner":
+        """The runner that accepts and runs durable hooks; made when it is first needed."""
+        if self._jobs is None:
+            self._jobs = self._job_runner()
+        return self._jobs
+
+    @jobs.setter
+    def jobs(self, runner: "JobRunner") -> None:
+        self._jobs = runner
+
+    def _job_runner(self) -> "JobRunner":
+        """Make the runner, by default with the queue that all processes of the user share."""
         from hookline.jobs.file import user_queue  # noqa: PLC0415 few have durable hooks
         from hookline.jobs.projects import ProjectHooks  # noqa: PLC0415 as above
         from hookline.jobs.runner import JobRunner  # noqa: PLC0415 as above
 
         queue = self._durable if self._durable is not None else user_queue(self.env)
-        return JobRunner(engine, queue, ProjectHooks(partial(hooks_of, self)))
+        return JobRunner(self, queue, ProjectHooks(partial(hooks_of, self)))
 
-    def _changes_guards(self, acts: "Sequence[Act]", cwd: str) -> str | None:
-        """Why a call changes what guards the agent."""
+    def _changes_guards(self, actions: "Sequence[ToolAction]", cwd: str) -> str | None:
+        """Return why a call changes what guards the agent, or None."""
         if self._protected is None:
             from hookline.config.protection.calls import CallReaders  # noqa: PLC0415 only for those who guard that
 
             self._protected = CallReaders(self.env)
-        return self._protected.changes_guards(acts, cwd, self.hooks)
+        return self._protected.changes_guards(actions, cwd, self.hooks)
 
     @property
     def loader(self) -> "Loader":
-        """Reads configuration for this engine."""
+        """The reader of configuration for this engine."""
         if self._loader is None:
             self._find_home()
             # Only here: an engine whose hooks are made in code reads no files.
             from hookline.config.load import Loader  # noqa: PLC0415 see above
 
             env = None if self.env is os.environ else self.env
-            self._loader = Loader(self._home, self.handlers, env, self.events)
+            self._loader = Loader(self.home, self.handlers, env, self.events)
         return self._loader
 
     def _find_home(self) -> None:
@@ -166,30 +231,34 @@ class Engine(core.Engine):
         *,
         trust: bool = False,
     ) -> "Loaded":
-        """Put Hookline's own files of a directory in force; or those of the dialects named; or exactly these files.
+        """Activate Hookline's own files of a directory; or those of the named dialects; or exactly these
+        files.
 
-        What a project brings runs only if the user has trusted it, or with `trust`: then you vouch for the project.
-        Files that are named one by one count as trusted.
+        A project's hooks run only if the user trusts them, or with `trust`: then you trust the project. Files
+        that are named one by one are treated as trusted.
 
-        A bad entry is reported and the others run. If a file cannot be read at all, the hooks that were in force
-        stay in force; `unreadable` of the result names the file. ::
+        A bad entry is reported and the others run. If a file cannot be read at all, the earlier hooks stay
+        active; `unreadable` of the result names the file. ::
 
             for diagnostic in engine.load(Path.cwd()).diagnostics:
                 print(diagnostic)
         """
         cwd = os.fspath(cwd)
         if files is None:
-            from hookline.trust.trust import Options  # noqa: PLC0415 as the loader
+            from hookline.trust.trust import TrustOptions  # noqa: PLC0415 as the loader
 
             names = [OWN_FORMAT] if dialects is None else dialects
-            loaded = self.loader.directory(cwd, names, trust=self.trust_in(cwd, Options(trusts_all=trust)))
+            loaded = self.loader.directory(
+                cwd, names, trust=self.trust_in(cwd, TrustOptions(trusts_all=trust))
+            )
         else:
             loaded = self.loader.files(files, dialects[0] if dialects else None)
         self.use(loaded)
         return loaded
 
-    def trust_in(self, cwd: str, options: "Options") -> "Trust":
-        """From now on the user's trust decides which hooks of the project may run; not if the host has an `admit`."""
+    def trust_in(self, cwd: str, options: "TrustOptions") -> "Trust":
+        """Let the user's trust decide from now on which hooks of the project may run; not if the host has an
+        `admit`."""
         from hookline.trust.trust import Trust  # noqa: PLC0415 as the loader
 
         self._find_home()
@@ -198,18 +267,254 @@ class Engine(core.Engine):
         return trust
 
     def use_trust(self, trust: "Trust") -> None:
-        """As `trust_in`, with what was found out before."""
+        """Do the same as `trust_in`, with an existing `Trust`."""
         self.trust = trust
         if self._admits_by_trust:
             self.admit = trust.admit
 
     def use(self, loaded: "Loaded") -> bool:
-        """Put what was loaded in force; not if a file was unreadable and there are hooks of an earlier load to keep."""
+        """Activate the loaded hooks; not if a file was unreadable and there are hooks of an earlier load to
+        keep."""
         if loaded.unreadable and self._loaded:
             return False
         self.swap(loaded.hooks)
         self._loaded = True
         return True
+
+    @property
+    def tool_table(self) -> "ToolTable":
+        """The program's tools: those it declared, canonical ones, and usual names."""
+        if self._tool_table is None:
+            from hookline.actions.standard_tools import host_table  # noqa: PLC0415 most calls need no translation
+
+            self._tool_table = host_table(self.tools)
+        return self._tool_table
+
+    def session(
+        self,
+        session_id: str = "",
+        parent: Session | None = None,
+        *,
+        approve: "Approve | None" = None,
+        state: Mapping[str, Any] | None = None,
+        **info: "Unpack[SessionOptions]",
+    ) -> Session:
+        """Open a session for one agent conversation. A subagent gets its own, with its `parent`; `approve`
+        here takes precedence over the engine's; `state` is what `session.state()` returned for an earlier session
+        of this conversation, also in another process.
+
+        The other options describe the conversation to hooks: `cwd`, `project_dir`, `transcript_path`,
+        `permission_mode`, `model`, `prompt_id`, `turn`, `agent_id`, `agent_type`, `parent_agent_id`, `depth`,
+        `attended`, `extra` (`hookline.host.SessionOptions` says what each means). ::
+
+            session = engine.session("conversation 1", cwd=Path.cwd(), permission_mode="plan")
+        """
+        if self.closed:
+            raise EngineClosedError
+        if approve is not None:
+            _check_approve(approve)
+        if parent is not None and getattr(parent, "engine", None) is not self:
+            from hookline.model.misuse import wrong_parent  # noqa: PLC0415 only for a mistake
+
+            raise wrong_parent(parent)
+        fields: dict[str, Any] = info_fields("engine.session", info) if info else {}
+        if parent is not None:
+            inherited: dict[str, Any] = {
+                "cwd": parent.info.cwd,
+                "project_dir": parent.info.project_dir,
+                "permission_mode": parent.info.permission_mode,
+                "attended": parent.info.attended,
+                "parent_agent_id": parent.info.agent_id,
+                "depth": parent.info.depth + 1,
+            }
+            fields = inherited | fields
+        session = Session(self, SessionInfo(session_id=session_id, **fields), parent, approve)
+        if state is not None:
+            from hookline.engine.host.state import restore_state  # noqa: PLC0415 most hosts keep their sessions
+
+            restore_state(session, state)
+        return session
+
+    def swap(self, hooks: Sequence[Hook]) -> None:
+        """Activate another configuration, or raise ConfigError and keep the old one.
+
+        Entries that call Hookline are kept and never run.
+        """
+        self.store.swap(_own_entries_apart(hooks))
+
+    def make_hook(
+        self,
+        event: EventSpec[P],
+        action: "Action[P]",
+        matcher: str | None = None,
+        *,
+        scope: Scope = "user",
+        **options: "Unpack[HookOptions]",
+    ) -> Hook:
+        """Make a hook without activating it; the options are those of `on`.
+
+        ::
+
+            engine.swap([engine.make_hook(PRE_TOOL_USE, "./check.sh", "Bash", timeout=5)])
+        """
+        from hookline.engine.make_hook import check_hook, make_hook  # noqa: PLC0415 as `on`
+
+        check_hook("engine.make_hook", event, matcher, options, self.events)
+        return make_hook(self.home, event, action, matcher, scope=scope, **options)
+
+    def add(
+        self,
+        event: EventSpec[P],
+        action: "Action[P]",
+        matcher: str | None = None,
+        *,
+        scope: Scope = "user",
+        **options: "Unpack[HookOptions]",
+    ) -> Hook:
+        """Add a hook for all sessions: a function, a shell command or a guard. It stays when the config is
+        swapped.
+
+        The options are those of `on`. ::
+
+            engine.add(PRE_TOOL_USE, guard("force-push"), name="no force push")
+            engine.add(POST_TOOL_USE, "./format.sh", "Edit|Write", waiting="async")
+        """
+        from hookline.engine.make_hook import check_hook, make_hook  # noqa: PLC0415 as `on`
+
+        check_hook("engine.add", event, matcher, options, self.events)
+        hook = make_hook(self.home, event, action, matcher, scope=scope, **options)
+        self.store.add(hook)
+        return hook
+
+    def remove(self, hook: Hook) -> bool:
+        """Remove a hook that was added in code; return False if it is not active."""
+        return self.store.remove(hook)
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """Every hook that is active for all sessions, in order."""
+        return self.store.hooks
+
+    def set_mode(self, hook: Hook, mode: Mode) -> str | None:
+        """Run a hook in another mode until the engine ends, also after a reload. Return None, or why that is
+        not allowed.
+
+        ::
+
+            engine.set_mode(engine.hooks[0], "shadow")
+        """
+        if mode != "enforce" and hook.mode == "enforce" and (hook.scope == "managed" or hook.required):
+            return f"{hook.name} is {'managed' if hook.scope == 'managed' else 'required'}: it stays active"
+        self.store.set_mode(hook, mode)
+        return None
+
+    def mode_of(self, hook: Hook) -> Mode:
+        """Return the mode a hook runs in: the one it was set to, else the one in its configuration."""
+        return self.store.mode_of(hook)
+
+    def on(
+        self,
+        event: EventSpec[P],
+        matcher: str | None = None,
+        *,
+        scope: Scope = "user",
+        **options: "Unpack[HookOptions]",
+    ) -> "HookDecorator[P]":
+        """Decorate a function of the payload, or of payload and session info, to make it a hook of this
+        event.
+
+        It returns an outcome (`deny`, `ask`, `allow`, `context`, `rewrite`, `halt`) or None. An async
+        function runs on the event loop and must not block it; any other function runs in a thread. ::
+
+            @engine.on(PRE_TOOL_USE, "Bash", timeout=5)
+            async def no_force_push(call: ToolCall) -> Outcome | None:
+                return deny("no") if "--force" in call.tool_input["command"] else None
+
+        `matcher` says which tools (or other subjects of the event) it is about. The options:
+
+        - `condition`: a rule about the arguments, besides the matcher: `Bash(git push *)`.
+        - `name`: its name in messages and in the journal; by default the function's name.
+        - `rewrites`: it rewrites what the event is about, so it runs before the hooks that judge.
+        - `quick`: a plain function that neither waits nor computes for long: it runs on the event loop, which
+          costs a tenth of a thread.
+        - `timeout`: seconds that it may take; 600 if it is not given.
+        - `on_failure`: the reaction to a failure, `open`, `closed` or `ask`, for all or by cause:
+          `{"timed_out": "open"}`.
+        - `waiting`: `wait` for its answer, `async`: run it in the background, `rewake`: a deny then wakes the
+          agent.
+        - `durable`: for a background hook: once accepted, it runs to its end, if need be later.
+        - `order`: `session`, to run the durable hooks of a session that say so one after another.
+        - `once`: run it once in a session.
+        - `mode`: `enforce`, `shadow` (run it without effect) or `off`.
+        - `required`: it must run; if it may not, the call is blocked, and it cannot be switched off.
+        - `in_doubt`: the reaction when the match is uncertain: `match`, `ask` the user, or `pass`.
+        - `actions`: the calls that a hook about files is asked about: `all` that touch such a file, also by a
+          shell line, or those of tools that are `named`.
+        - `status_message`: shown while it runs.
+        - `scope`: whose hook it is: `user`, or `managed` for one that users cannot switch off.
+        """
+        from hookline.engine.make_hook import check_hook  # noqa: PLC0415 only for hosts that make hooks in code
+
+        check_hook("engine.on", event, matcher, options, self.events)
+
+        def register(function: Any) -> Any:
+            self.add(event, function, matcher, scope=scope, **options)
+            return function
+
+        return cast("HookDecorator[P]", register)
+
+    def has(self, event: EventSpec[Any]) -> bool:
+        """Return True if any hook for all sessions is configured for the event."""
+        return event.name in self.store.lanes
+
+    def next_run_id(self) -> str:
+        """Return an id unlike that of any other run, also in other processes; a fork of this process may
+        repeat it."""
+        return str(self.next_number())
+
+    async def drain(self, limit: float | None = None) -> bool:
+        """Wait for background hooks; return False when the limit came first."""
+        return await self.background.drain(limit)
+
+    async def close(self, limit: float | None = None) -> tuple[str, ...]:
+        """End everything: drain background hooks within the limit, kill those that are left, close the
+        handlers.
+
+        Returns the names of the hooks that it had to kill. Durable ones are not among them: they stay in the
+        queue.
+        """
+        if self.closed:
+            return ()
+        killed = await self.background.close(self._drain_seconds if limit is None else limit)
+        if self._jobs is not None:
+            killed = tuple(name for name in killed if name != self._jobs.work)
+            self._jobs.close()
+        self.closed = True
+        await close_all(self.handlers)
+        if self.observer is not None:
+            self.journal.watched(self.observer.closed)
+        self.journal.close()
+        return killed
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _check_approve(approve: Any) -> None:
+    """Raise TypeError for an approver that cannot be called with one question."""
+    import inspect  # noqa: PLC0415 hosts without an approver do without
+
+    try:
+        inspect.signature(approve).bind(None)
+    except ValueError:  # some callables written in C have no signature
+        return
+    except TypeError:
+        raise TypeError(f"approve is a function of one ApprovalRequest, not {approve!r}") from None
 
 
 def hooks_of(
@@ -219,13 +524,13 @@ def hooks_of(
 
     The last of the three are the files that could not be read.
 
-    They come with another engine, which admits them by the user's trust alone: neither what the environment of this
-    process grants nor that a job names the file counts there.
+    They come with another engine, which admits them by the user's trust alone: neither a grant in the
+    environment of this process nor the name of the file in a job is used there.
     """
-    from hookline.trust.trust import Options  # noqa: PLC0415 as the loader
+    from hookline.trust.trust import TrustOptions  # noqa: PLC0415 as the loader
 
     other = Engine(handlers=engine.handlers, journal=engine.journal, env=engine.env)
-    trust = other.trust_in(directory, Options(environment=False))
+    trust = other.trust_in(directory, TrustOptions(environment=False))
     read = (
         partial(other.loader.files, [file], dialect)
         if file
@@ -235,57 +540,25 @@ def hooks_of(
     return other, loaded.hooks, loaded.unreadable
 
 
-def user_journal(
-    env: Mapping[str, str],
-    *,
-    caller: str = "",
-    made_by: str = "",
-    subscribers: Sequence[Callable[[Run], None]] = (),
-) -> Journal:
-    """Make the journal that writes the user's file, with payloads if their settings ask for that."""
-    redactor = Redactor(env)
-    return Journal(
-        redactor,
-        file=JournalFile(journal_path(env)),
-        subscribers=subscribers,
-        caller=caller,
-        made_by=made_by,
-        payloads=payload_file(env, redactor),
-    )
+def strictly(engine: Engine, hooks: Sequence[Hook]) -> Sequence[Hook]:
+    """Make hooks that can block fail closed, and let the `if` of another agent also hold as Hookline reads
+    it."""
+    return [_strict(engine, hook) if hook.event.may & Capability.BLOCK else hook for hook in hooks]
 
 
-def payload_file(env: Mapping[str, str], redactor: Redactor) -> "PayloadFile | None":
-    """Where payloads of events are kept; None if the user's settings do not ask for that."""
-    if not keeps_payloads(env):
-        return None
-    from hookline.journal.payloads import PayloadFile, payloads_path  # noqa: PLC0415 few users keep them
-
-    return PayloadFile(payloads_path(env), redactor)
-
-
-def keeps_payloads(env: Mapping[str, str]) -> bool:
-    """Whether `keep_payloads = true` is at the top of the user's settings. Those of a project do not count."""
-    return any(value is True for _, value in payload_settings(env))
-
-
-def memory_journal() -> Journal:
-    """A journal that keeps the newest runs, and prints each run if HOOKLINE_TRACE is set."""
-    return Journal(Redactor(dict(os.environ)), subscribers=tracers())
-
-
-def tracers() -> tuple[Callable[[Run], None], ...]:
-    return (Trace(sys.stderr).record,) if trace_wanted(os.environ) else ()
-
-
-def strictly(engine: core.Engine, hooks: Sequence[Hook]) -> Sequence[Hook]:
-    """What can block fails closed, and the `if` of another agent also holds where it does as Hookline reads it."""
-    return [_strict(engine, hook) if hook.event.may & May.BLOCK else hook for hook in hooks]
-
-
-def _strict(engine: core.Engine, hook: Hook) -> Hook:
+def _strict(engine: Engine, hook: Hook) -> Hook:
     condition = hook.condition
     if condition is not None and hook.dialect != OWN_FORMAT:
         from hookline.matching.tool_rules import widened  # noqa: PLC0415 only for conditions of other agents
 
         condition = widened(condition, lambda text: engine.home.match(hook.event, None, text)[1])
     return replace(hook, on_failure="block", condition=condition)
+
+
+def _own_entries_apart(hooks: Sequence[Hook]) -> Sequence[Hook]:
+    """Mark the entries by which agents call Hookline."""
+    if all(hook.kind != "command" for hook in hooks):
+        return hooks
+    from hookline.config.install.self_calls import own_entries_marked  # noqa: PLC0415 only for commands
+
+    return own_entries_marked(hooks)

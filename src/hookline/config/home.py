@@ -1,7 +1,8 @@
-"""Decide where the home directory of the user is, before anything below it is read or written.
+"""Find the home directory of the user, before anything below it is read or written.
 
-A project's settings can set variables for the hooks of its agent. So a call of an agent believes the user database and
-the option `--home`, never HOME; a command that a person runs believes a HOME that nobody else could have made.
+A project's settings can set variables for the hooks of its agent. So a call of an agent uses the user
+database and the option `--home`, never HOME; a command that a person runs uses a HOME that no other user
+could have made.
 """
 
 import os
@@ -20,19 +21,19 @@ _NAME_IT = (
 
 
 class HomeError(HooklineError):
-    """Nothing says where the home directory of the user is."""
+    """The home directory of the user is unknown."""
 
 
 class Home(Struct, frozen=True):
-    """The home directory that counts."""
+    """The home directory in use."""
 
     path: str
-    #: Why it is another one than HOME names; empty if it is the same.
+    #: The reason why it differs from HOME; empty if it is the same.
     remark: str = ""
 
     @property
     def option(self) -> tuple[str, ...]:
-        """The words that name it to a process which believes the user database."""
+        """The words that name it to a process which trusts only the user database."""
         account = account_home()
         return () if account is not None and self.is_at(account) else ("--home", self.path)
 
@@ -69,7 +70,7 @@ def home_by_hand(env: Mapping[str, str], projects: "Callable[[], Sequence[str]] 
 
 
 def projects_here(cwd: str | None = None) -> list[str]:
-    """The repository of a directory, if it is in one."""
+    """Return the repository of a directory, if it is in one."""
     from hookline.trust.project import project_root  # noqa: PLC0415 rarely needed
 
     try:
@@ -80,14 +81,14 @@ def projects_here(cwd: str | None = None) -> list[str]:
 
 
 def named_home(path: str) -> Home:
-    """Believe `--home`: only who starts the process can have written it. Raises HomeError."""
+    """Accept `--home`: only the starter of the process can have written it. Raises HomeError."""
     if not os.path.isabs(path) or not os.path.isdir(path):
         raise HomeError(f"--home {path} is not the whole path of a directory; {_NAME_IT}")
     return Home(path)
 
 
 def _believed(given: str, projects: "Callable[[], Sequence[str]]") -> Home:
-    """HOME, if only the user or root can have made it."""
+    """Return HOME, if only the user or root can have made it."""
     why = _unfit(given) if os.path.isabs(given) else "which is not an absolute path"
     if why is None:
         from hookline.trust.project import is_inside  # noqa: PLC0415 rarely needed

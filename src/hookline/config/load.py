@@ -1,7 +1,8 @@
-"""`hookline.load(cwd)`: everything that is configured for a directory, in every dialect, in the order it runs."""
+"""Load everything that is configured for a directory, in every dialect, in the order it runs."""
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from msgspec import Struct
@@ -9,20 +10,22 @@ from msgspec.structs import replace
 
 from hookline.config.engine import Engine, EngineOptions
 from hookline.dialects.dialect import (
+    ConfigPath,
     Dialect,
     Disabled,
+    Followed,
     HomeDialect,
     Layer,
-    Place,
+    LoadedHooks,
     Plugins,
-    Reading,
     Tools,
-    is_there,
     unused_files,
+    upward,
     user_directory,
 )
 from hookline.dialects.files import fleet_files, layer_of, read_file, unused_document
 from hookline.dialects.registry import OWN_FORMAT, Listed, standard_dialects
+from hookline.disk import DISK, Disk
 from hookline.documents.document import Document
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic, Where
@@ -37,12 +40,12 @@ if TYPE_CHECKING:
     from hookline.config.dormant import DormantHooks
     from hookline.trust.trust import Trust
 
-#: Codes about what one agent does with a file that another one reads as well.
+#: Codes of findings about one agent's handling of a file that another one reads as well.
 _ABOUT_ONE_AGENT = frozenset({"not-inherited"})
 
 
 class Found(Struct, frozen=True):
-    """A configuration file that is there."""
+    """A configuration file that exists."""
 
     file: str
     dialect: str
@@ -54,24 +57,35 @@ class Found(Struct, frozen=True):
 
 
 class Loaded(Struct, frozen=True):
-    """Hooks in the order they run, the files they came from, and everything that is wrong with those."""
+    """Hooks in the order they run, the files they came from, and all errors of those.
+
+    ::
+
+        loaded = engine.load(cwd)
+        if loaded.errors:
+            sys.exit("; ".join(map(str, loaded.errors)))
+    """
 
     hooks: tuple[Hook, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     found: tuple[Found, ...] = ()
-    #: Every file that was looked for.
+    #: Every file that was searched for.
     looked_for: tuple[str, ...] = ()
     #: Settings of a project that change hooks of other files, such as switching them off.
     loosening: tuple[TrustItem, ...] = ()
-    #: What the user's own file switches off, by name.
+    #: The hooks that the user's own file switches off, by name.
     disabled: tuple[Disabled, ...] = ()
+    #: The hooks of other agents' formats that follow actions.
+    followed: tuple[Followed, ...] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that are errors: their entries do not run."""
         return tuple(each for each in self.diagnostics if each.severity == "error")
 
     @property
     def unreadable(self) -> tuple[str, ...]:
+        """The files that could not be read at all."""
         return tuple(each.file for each in self.found if each.unreadable)
 
     def __add__(self, other: "Loaded") -> "Loaded":
@@ -82,6 +96,7 @@ class Loaded(Struct, frozen=True):
             self.looked_for + other.looked_for,
             self.loosening + other.loosening,
             self.disabled + other.disabled,
+            self.followed + other.followed,
         )
 
 
@@ -94,7 +109,7 @@ class Installation(Struct, frozen=True, eq=False):
 
     @property
     def found(self) -> tuple[Found, ...]:
-        """The files, their dialects, and whether the user has trusted what is in them."""
+        """The files with their dialects; `needs_trust` shows if the user has trusted them."""
         return self.loaded.found
 
     @property
@@ -112,9 +127,9 @@ def load(
 ) -> Installation:
     """Build the engine for Hookline's own files of this directory and user.
 
-    `dialects` names the formats to read instead, `files` exactly the files. What a project brings runs only if the
-    user has trusted it, or with `trust`: then you vouch for the project. Further options are the engine's. Nothing is
-    raised for a mistake in a configuration: it is a diagnostic with file, line and fix. ::
+    `dialects` names the formats to read instead, `files` exactly the files. A project's hooks run only if the
+    user trusts them, or with `trust`: then you trust the project. Further options are the engine's. Nothing
+    is raised for a mistake in a configuration: it is a diagnostic with file, line and fix. ::
 
         installation = load(cwd)
         for diagnostic in installation.loaded.diagnostics:
@@ -135,23 +150,31 @@ class Loader:
         handlers: Mapping[str, Handler],
         env: Mapping[str, str] | None = None,
         events: Mapping[str, EventSpec[Any]] = EVENTS,
+        disk: Disk = DISK,
     ) -> None:
         self.home = home
+        self.disk = disk
         self._events = events
         self._handlers = handlers
         self._listed = dict(standard_dialects())
         self._built: dict[str, Dialect] = {home.name: home}
         self._env = dict(os.environ) if env is None else env
-        #: Dialects of files whose paths do not say it.
+        #: Dialects of files whose paths do not show it.
         self._named_files: dict[str, str] = {}
+
+    def through(self, disk: Disk) -> "Loader":
+        """Return the same loader, which reads files through another disk. Its dialects are shared."""
+        other = copy(self)
+        other.disk = disk
+        return other
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of every dialect, in the order their lanes run."""
+        """The names of every dialect, in the order their lanes run."""
         return tuple(self._listed)
 
     def dialect(self, name: str) -> Dialect:
-        """Raises `UnknownDialectError`, which names the nearest."""
+        """Return the dialect. Raises `UnknownDialectError`, which names the nearest."""
         listed = self._listed.get(name)
         if listed is None:
             from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
@@ -175,9 +198,10 @@ class Loader:
         without: str | None = None,
         trust: "Trust | None" = None,
     ) -> Loaded:
-        """Managed hooks first, then the dialects in their order.
+        """Load managed hooks first, then the dialects in their order.
 
-        `without` leaves out a dialect whose agent runs its hooks itself. Without `trust` everything counts as trusted.
+        `without` leaves out a dialect whose agent runs its hooks itself. Without `trust` everything is
+        treated as trusted.
         """
         loaded = Loaded()
         for name in self.names if names is None else names:
@@ -186,17 +210,34 @@ class Loader:
             if names is not None or self._may_be_used(name, cwd):
                 loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd, trust))
         if names is not None and self.home.name not in names:
-            loaded = replace(loaded, disabled=self._disabled(cwd, trust))
+            own = self._own_settings(cwd, trust)
+            loaded = replace(loaded, disabled=own.disabled, followed=own.followed)
         elif self._in_fleet():
             from hookline.config.bundles.load import bundles_in_force  # noqa: PLC0415 few machines have bundles
 
             loaded += bundles_in_force(self, cwd, self._env, trust)
+        if loaded.followed:
+            loaded = self._following(loaded, cwd, without, trust)
         return _managed_first(_switched_off(loaded, every_hook=names is None and without is None))
 
-    def files(self, files: Sequence[str], name: str | None = None, *, trust: "Trust | None" = None) -> Loaded:
-        """Exactly these files. Those of one dialect are its layers.
+    def _following(self, loaded: Loaded, cwd: str, without: str | None, trust: "Trust | None") -> Loaded:
+        """Let hooks of other formats follow actions; those of the calling agent for calls that they do not match."""
+        from hookline.config.follow import following  # noqa: PLC0415 few users have the setting
 
-        They count as trusted, because the user named them; with `trust` they need it as files of a project do.
+        own = self.home.name
+        loaded = replace(loaded, hooks=following(loaded.hooks, loaded.followed, own))
+        if without is None or without == own or not self.dialect(without).has_agent:
+            return loaded
+        agents = self._of_directory(self.dialect(without), cwd, trust)
+        hooks = following(agents.hooks, loaded.followed, own, "others")
+        more = replace(agents, hooks=tuple(hook for hook in hooks if hook.actions == "others"))
+        return loaded + _without_files_of(loaded, more)
+
+    def files(self, files: Sequence[str], name: str | None = None, *, trust: "Trust | None" = None) -> Loaded:
+        """Load exactly these files. Those of one dialect are its layers.
+
+        They are treated as trusted, because the user named them; with `trust` they need it as files of a
+        project do.
         """
         by_dialect: dict[str, list[str]] = {}
         for file in files:
@@ -204,26 +245,38 @@ class Loader:
         loaded = Loaded()
         for whose, own in by_dialect.items():
             dialect = self.dialect(whose)
-            places = [Place(file, "project" if trust else _scope_of(dialect, file)) for file in own]
-            loaded += self._read(dialect, places, tuple(own), trust=trust)
+            config_paths = [
+                ConfigPath(file, "project") if trust else _named_path(dialect, file, self.disk)
+                for file in own
+            ]
+            loaded += self._read(dialect, config_paths, tuple(own), trust=trust)
         return _managed_first(loaded)
 
-    def read(self, name: str, places: Sequence[Place]) -> Loaded:
-        """Exactly these places as the layers of one dialect, each in its scope; they count as trusted."""
-        return self._read(self.dialect(name), places, tuple(place.file for place in places))
+    def read(self, name: str, config_paths: Sequence[ConfigPath]) -> Loaded:
+        """Load exactly these files as the layers of one dialect, each in its scope; they are treated as
+        trusted."""
+        return self._read(
+            self.dialect(name), config_paths, tuple(config_path.file for config_path in config_paths)
+        )
 
     def document(self, document: Document, scope: Scope = "flag", name: str | None = None) -> Loaded:
-        """The hooks of a document that was read already, in Hookline's own format or that of a dialect."""
+        """Return the hooks of a document that was read already, in Hookline's own format or that of a
+        dialect."""
         dialect = self.home if name is None else self.dialect(name)
-        reading = dialect.read([Layer(Place(document.file, scope), document)], self._tools())
+        reading = dialect.read([Layer(ConfigPath(document.file, scope), document)], self._tools())
         return Loaded(reading.hooks, reading.diagnostics)
 
     def beside_settings(self, name: str, cwd: str, document: Document) -> Loaded:
-        """The hooks of a document that is not a settings file; the agent's settings may disable or limit them."""
+        """Return the hooks of a document that is not a settings file; the agent's settings may disable or
+        limit them."""
         dialect = self.dialect(name)
-        places = [place for place in dialect.find(cwd, self._env) if is_there(place.file)]
-        layers = [layer_of(dialect, place) for place in places]
-        reading = dialect.read([*layers, Layer(Place(document.file, "session"), document)], self._tools())
+        config_paths = [
+            each for each in dialect.find(cwd, self._env, self.disk) if self.disk.is_there(each.file)
+        ]
+        layers = [layer_of(dialect, config_path, self.disk) for config_path in config_paths]
+        reading = dialect.read(
+            [*layers, Layer(ConfigPath(document.file, "session"), document)], self._tools()
+        )
         return Loaded(
             tuple(hook for hook in reading.hooks if hook.where.file == document.file),
             tuple(each for each in reading.diagnostics if each.where.file == document.file),
@@ -234,9 +287,9 @@ class Loader:
         self._named_files |= {os.path.abspath(file): self.dialect(name).name for file in files}
 
     def whose(self, file: str) -> str:
-        """The dialect a file is written in: as it was said, by its path, then by its shape.
+        """Return the dialect of a file: as it was named, by its path, then by its shape.
 
-        Where none or several shapes fit it is Hookline's own, whose reader says what is wrong.
+        Where none or several shapes match it is Hookline's own, whose reader reports the errors.
         """
         path = os.path.abspath(file).replace(os.sep, "/")
         if path in self._named_files:
@@ -245,80 +298,104 @@ class Loader:
         by_path = next((each.name for each in dialects if each.owns(path)), None)
         if by_path is not None:
             return by_path
-        value = read_file(file).value
+        from hookline.dialects.plugin_files import plugin_dialect  # noqa: PLC0415 only for files that are named
+
+        of_plugin = plugin_dialect(dialects, path, self.disk)
+        if of_plugin is not None:
+            return of_plugin.name
+        value = read_file(file, disk=self.disk).value
         by_shape = [each.name for each in dialects if value is not None and each.recognises(value)]
         return by_shape[0] if len(by_shape) == 1 else OWN_FORMAT
 
     def places(self, cwd: str, names: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Every file that could hold hooks for this directory, whether it exists or not."""
+        """List every file that could hold hooks for this directory, existing or not."""
         wanted = self.names if names is None else names
-        found = [place.file for name in wanted for place in self.dialect(name).find(cwd, self._env)]
+        found = [
+            config_path.file
+            for name in wanted
+            for config_path in self.dialect(name).find(cwd, self._env, self.disk)
+        ]
         if self.home.name in wanted:
             found += self.bundle_places()
         return tuple(dict.fromkeys(found))
 
     def bundle_places(self) -> tuple[str, ...]:
-        """The files that change when other bundles of a fleet are in force."""
+        """List the files that change when other bundles of a fleet are active."""
         if not self._in_fleet():
             return ()
         from hookline.config.bundles.load import bundle_files  # noqa: PLC0415 as above
 
-        return bundle_files(self._env)
+        return bundle_files(self._env, self.disk)
 
     def dormant(
         self, cwd: str, names: Sequence[str] | None = None, trust: "Trust | None" = None
     ) -> "DormantHooks":
-        """Hooks for this directory that are configured and not in force."""
+        """Find hooks for this directory that are configured and not active."""
         from hookline.config.dormant import dormant_hooks  # noqa: PLC0415 only for commands that show them
 
-        used = [name for name in self.names if self._may_be_used(name, cwd)] if names is None else names
+        used = (
+            [name for name in self.names if self._may_be_used(name, cwd) or self._is_plugin(name, cwd)]
+            if names is None
+            else names
+        )
         return dormant_hooks(self, [self.dialect(name) for name in used], cwd, self._env, trust)
+
+    def _is_plugin(self, name: str, cwd: str) -> bool:
+        """Return True if the directory, or one above it in the repository, is itself a plugin of the agent."""
+        manifest = self.dialect(name).plugin_manifest
+        return bool(manifest) and any(
+            self.disk.is_there(os.path.join(each, manifest))
+            for each in upward(os.path.abspath(cwd), self.disk)
+        )
 
     def _of_directory(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Loaded:
         places = self._places(dialect, cwd, trust)
-        there = {place.file: place for place in reversed(places) if is_there(place.file)}
+        there = {place.file: place for place in reversed(places) if self.disk.is_there(place.file)}
         # In a home directory that is also the project one file is two layers: it is read once, as the first.
         once = [place for place in places if there.get(place.file) is place]
         loaded = self._read(dialect, once, tuple(place.file for place in places), cwd, trust)
         return loaded + self._unused(trust) if dialect is self.home else loaded
 
     def _unused(self, trust: "Trust | None") -> Loaded:
-        """Report files that a variable leads to and that are not read: the user may rely on the guards in them."""
+        """Report files that a variable leads to and that are not read: the user may rely on the guards in
+        them."""
         files = [
-            file for file in unused_files(self._env) if trust is None or not trust.is_foreign(file, "user")
+            file
+            for file in unused_files(self._env, self.disk)
+            if trust is None or not trust.is_foreign(file, "user")
         ]
         if not files:
             return Loaded()
         own = user_directory(self._env) or ""
-        layers = [Layer(Place(file, "user"), unused_document(file, own)) for file in files]
+        layers = [Layer(ConfigPath(file, "user"), unused_document(file, own)) for file in files]
         reading = self.home.read(layers, self._tools())
         found = [Found(file, self.home.name, "user", unreadable=True) for file in files]
         return Loaded(reading.hooks, reading.diagnostics, tuple(found))
 
-    def _places(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Sequence[Place]:
-        """A variable may name a place of the user inside the project: what is there is the project's."""
-        places = dialect.find(cwd, self._env)
+    def _places(self, dialect: Dialect, cwd: str, trust: "Trust | None") -> Sequence[ConfigPath]:
+        """List the files; one that a variable names inside the project is the project's."""
+        config_paths = dialect.find(cwd, self._env, self.disk)
         if trust is None:
-            return places
+            return config_paths
         return [
-            Place(place.file, "project")
-            if place.scope == "user" and trust.is_foreign(place.file, "user")
-            else place
-            for place in places
+            ConfigPath(config_path.file, "project")
+            if config_path.scope == "user" and trust.is_foreign(config_path.file, "user")
+            else config_path
+            for config_path in config_paths
         ]
 
     def _read(
         self,
         dialect: Dialect,
-        places: Sequence[Place],
+        config_paths: Sequence[ConfigPath],
         looked_for: tuple[str, ...],
         cwd: str | None = None,
         trust: "Trust | None" = None,
     ) -> Loaded:
-        """Exactly these places, and in a directory also what plugins bring."""
-        layers = [layer_of(dialect, place) for place in places]
+        """Read exactly these files, and in a directory also those of plugins."""
+        layers = [layer_of(dialect, config_path, self.disk) for config_path in config_paths]
         plugins = Plugins() if cwd is None else self.plugins(dialect, cwd, layers, trust)
-        layers += [layer_of(dialect, place) for place in plugins.places]
+        layers += [layer_of(dialect, place, self.disk) for place in plugins.config_paths]
         reading = dialect.read(layers, self._tools())
         held: Sequence[Layer] = ()
         loosening: tuple[TrustItem, ...] = ()
@@ -327,92 +404,99 @@ class Loader:
             if held:
                 reading = self._read_apart(dialect, layers, held, reading)
                 for layer in layers:
-                    # They were read again, and it is these that are asked about from now on.
-                    trust.register(layer.document, reading.hooks, dialect.project_variables, layer.place.root)
-        untrusted = {layer.place.file for layer in held}
+                    # They were read again, and these are used from now on.
+                    trust.register(
+                        layer.document, reading.hooks, dialect.project_variables, layer.config_path.root
+                    )
+        untrusted = {layer.config_path.file for layer in held}
         found = tuple(
             Found(
-                layer.place.file,
+                layer.config_path.file,
                 dialect.name,
-                layer.place.scope,
-                layer.place.file in untrusted,
+                layer.config_path.scope,
+                layer.config_path.file in untrusted,
                 layer.document.value is None and bool(layer.document.diagnostics),
             )
             for layer in layers
-            if layer.place.file not in reading.unused
+            if layer.config_path.file not in reading.unused
         )
         diagnostics = plugins.diagnostics + reading.diagnostics
-        return Loaded(reading.hooks, diagnostics, found, looked_for, loosening, reading.disabled)
+        return Loaded(
+            reading.hooks, diagnostics, found, looked_for, loosening, reading.disabled, reading.followed
+        )
 
     def plugins(
         self, dialect: Dialect, cwd: str, settings: Sequence[Layer], trust: "Trust | None" = None
     ) -> Plugins:
-        """What plugins bring. Settings that the user has not trusted switch no plugin on or off."""
-        found = dialect.plugins(cwd, self._env, settings, read_file)
+        """Return the files of plugins. Settings that the user has not trusted switch no plugin on or off."""
+        found = dialect.plugins(cwd, self._env, settings, self.disk)
         foreign = trust is not None and any(_is_foreign(layer, trust) for layer in settings)
-        if trust is None or not foreign or not (found.places or found.off):
+        if trust is None or not foreign or not (found.config_paths or found.off):
             return found
         held, _ = _held_back(dialect, settings, dialect.read(settings, self._tools()), trust)
         counted = [layer for layer in settings if layer not in held]
-        return dialect.plugins(cwd, self._env, counted, read_file) if held else found
+        return dialect.plugins(cwd, self._env, counted, self.disk) if held else found
 
     def _read_apart(
-        self, dialect: Dialect, layers: Sequence[Layer], held: Sequence[Layer], together: Reading
-    ) -> Reading:
-        """The hooks of all layers, but the untrusted ones replace and switch off nothing of the others."""
-        apart = {layer.place.file for layer in held}
-        others = [layer for layer in layers if layer.place.file not in apart]
+        self, dialect: Dialect, layers: Sequence[Layer], held: Sequence[Layer], together: LoadedHooks
+    ) -> LoadedHooks:
+        """Read the hooks of all layers; the untrusted ones replace and switch off nothing of the others."""
+        apart = {layer.config_path.file for layer in held}
+        others = [layer for layer in layers if layer.config_path.file not in apart]
         alone = dialect.read(others, self._tools())
         hooks, unused = list(alone.hooks), list(alone.unused)
         for layer in held:
-            file = layer.place.file
-            rest = [each for each in layers if each is layer or each.place.file not in apart]
+            file = layer.config_path.file
+            rest = [each for each in layers if each is layer or each.config_path.file not in apart]
             with_it = dialect.read(rest, self._tools())
             hooks += [hook for hook in with_it.hooks if hook.where.file == file]
             unused += [each for each in with_it.unused if each == file]
         diagnostics = [one for one in together.diagnostics if not _is_untrue(one, hooks)]
         return replace(together, hooks=tuple(hooks), diagnostics=tuple(diagnostics), unused=tuple(unused))
 
-    def _disabled(self, cwd: str, trust: "Trust | None") -> tuple[Disabled, ...]:
-        """What the user's own files switch off, where they are not read for their hooks."""
+    def _own_settings(self, cwd: str, trust: "Trust | None") -> LoadedHooks:
+        """Return which hooks the user's own files switch off or let follow actions, where these are not read for
+        their hooks."""
         places = [place for place in self._places(self.home, cwd, trust) if place.scope == "user"]
-        layers = [Layer(place, read_file(place.file)) for place in places if is_there(place.file)]
-        return self.home.read(layers, self._tools()).disabled
+        there = [place for place in places if self.disk.is_there(place.file)]
+        layers = [Layer(place, read_file(place.file, disk=self.disk)) for place in there]
+        return self.home.read(layers, self._tools())
 
     def _in_fleet(self) -> bool:
-        """Whether this machine or user takes bundles of a fleet."""
-        return any(map(is_there, fleet_files(self._env)))
+        """Return True if this machine or user takes bundles of a fleet."""
+        return any(map(self.disk.is_there, fleet_files(self._env)))
 
     def _tools(self) -> Tools:
         return Tools(self._handlers, *self.home.tables())
 
     def _may_be_used(self, name: str, cwd: str) -> bool:
-        """Whether anything of the agent is there: most people have one or two of them."""
+        """Return True if there are signs of the agent: most people have one or two of them."""
         listed = self._listed[name]
         if listed.always or any(self._env.get(variable) for variable in listed.variables):
             return True
-        if any(is_there(path) for path in listed.system_paths):
+        if any(self.disk.is_there(path) for path in listed.system_paths):
             return True
         home = self._env.get("HOME", "")
-        return any(_is_above(marker, cwd, home) for marker in listed.markers)
+        return any(_is_above(marker, cwd, home, self.disk) for marker in listed.markers)
 
 
 def _is_foreign(layer: Layer, trust: "Trust") -> bool:
-    return trust.is_foreign(layer.place.file, layer.place.scope)
+    return trust.is_foreign(layer.config_path.file, layer.config_path.scope)
 
 
 def _held_back(
-    dialect: Dialect, layers: Sequence[Layer], reading: Reading, trust: "Trust"
+    dialect: Dialect, layers: Sequence[Layer], reading: LoadedHooks, trust: "Trust"
 ) -> tuple[Sequence[Layer], tuple[TrustItem, ...]]:
-    """The layers that the user has not trusted in all they do, and the settings of all that change other layers."""
+    """Return the layers that the user has not trusted in all they do, and the settings of all that change
+    other layers."""
     held: list[Layer] = []
     loosening: list[TrustItem] = []
     for layer in layers:
         if not _is_foreign(layer, trust):
             continue
-        document, file = layer.document, layer.place.file
+        document, file = layer.document, layer.config_path.file
         hooks = [hook for hook in reading.hooks if hook.where.file == file]
-        trust.register(document, hooks, dialect.project_variables, layer.place.root)
+        trust.register(document, hooks, dialect.project_variables, layer.config_path.root)
         value: Any = document.value
         facts: Mapping[str, Any] = (
             dialect.loosens(file, cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else {}
@@ -429,32 +513,36 @@ def _held_back(
 
 
 def _is_untrue(one: Diagnostic, hooks: Sequence[Hook]) -> bool:
-    """Whether hooks that are said to be replaced are among these."""
+    """Return True if hooks that were reported as replaced are among these."""
     path = one.where.path
     return one.code == "replaced" and any(
         hook.where.file == one.where.file and hook.where.path[: len(path)] == path for hook in hooks
     )
 
 
-def _scope_of(dialect: Dialect, file: str) -> Scope:
-    """Paths in the hooks of a plugin are relative to the plugin."""
-    ending = f"/{dialect.plugin_file}"
-    return "plugin" if dialect.plugin_file and os.path.abspath(file).endswith(ending) else "flag"
+def _named_path(dialect: Dialect, file: str, disk: Disk) -> ConfigPath:
+    """Return a file with its scope: paths in the hooks of a plugin are relative to the plugin."""
+    path, ending = os.path.abspath(file), f"/{dialect.plugin_file}"
+    if not dialect.plugin_file or not path.endswith(ending):
+        return ConfigPath(file, "flag")
+    found = dialect.plugin_at(path.removesuffix(ending), disk)
+    plugin = next((each.plugin for each in found if each.file == path), None)
+    return ConfigPath(file, "plugin", plugin)
 
 
-def _is_above(folder: str, cwd: str, home: str) -> bool:
+def _is_above(name: str, cwd: str, home: str, disk: Disk) -> bool:
     directory = os.path.abspath(cwd)
     while True:
-        if is_there(os.path.join(directory, folder)):
+        if disk.is_there(os.path.join(directory, name)):
             return True
         parent = os.path.dirname(directory)
         if parent == directory:
-            return bool(home) and is_there(os.path.join(home, folder))
+            return bool(home) and disk.is_there(os.path.join(home, name))
         directory = parent
 
 
 def _without_files_of(before: Loaded, later: Loaded) -> Loaded:
-    """What was loaded later, without the hooks of files that an earlier dialect has read: they would run twice."""
+    """Remove the hooks of files that an earlier dialect has read from a later load: they would run twice."""
     known = {found.file: found.dialect for found in before.found}
     twice = [found for found in later.found if found.file in known]
     if not twice:
@@ -463,7 +551,7 @@ def _without_files_of(before: Loaded, later: Loaded) -> Loaded:
         Diagnostic(
             "info",
             "read-already",
-            f"{found.dialect} reads this file too; its hooks run once, as {known[found.file]} runs them",
+            f"{found.dialect} reads this file too; its hooks run once, in the way of {known[found.file]}",
             Where(found.file),
             fix=f"choose {found.dialect} alone to run them its way",
         )
@@ -471,13 +559,13 @@ def _without_files_of(before: Loaded, later: Loaded) -> Loaded:
         if any(hook.where.file == found.file for hook in later.hooks)
     ]
     hooks = tuple(hook for hook in later.hooks if hook.where.file not in known)
-    # The earlier dialect has reported what is wrong with such a file, but not what only this agent does with it.
+    # The earlier dialect has reported the errors of such a file, but not this agent's own handling.
     others = (one for one in later.diagnostics if one.where.file not in known or one.code in _ABOUT_ONE_AGENT)
     return replace(later, hooks=hooks, diagnostics=(*others, *notes))
 
 
 def _switched_off(loaded: Loaded, *, every_hook: bool) -> Loaded:
-    """`every_hook`: no hooks were left out, so a name that none of them has is a mistake."""
+    """Switch hooks off. `every_hook`: no hooks were left out, so an unknown name is a mistake."""
     if not loaded.disabled:
         return loaded
     from hookline.config.disable import disable_problems, switched_off  # noqa: PLC0415 few users have a list

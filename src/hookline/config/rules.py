@@ -1,12 +1,12 @@
-"""Rules in one line, such as `deny Bash(git push --force*)`, and the entries of the native format that they are.
+"""Read rules of one line, such as `ask Bash(kubectl *)`, and make entries of the native format of them.
 
-A rule is a builtin that always gives the same answer, at PreToolUse, about the calls that it names; or a guard by
-meaning: `ask force-push`.
+A rule is a builtin that always gives the same answer, at PreToolUse, about the calls that it names; or a
+built-in guard: `ask force-push`.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, cast, get_args
 
 from msgspec import Struct
@@ -22,25 +22,27 @@ EVENT = "PreToolUse"
 
 Answer = Literal["deny", "ask", "allow"]
 _ANSWERS: tuple[Answer, ...] = get_args(Answer)
-#: How guards are called, and tools are not.
+#: Names of guards look like this, names of tools do not.
 _NAMES_A_GUARD: Final = re.compile("[a-z]+(-[a-z]+)+")
 
 
 class RuleError(HooklineError):
-    """What is wrong with a rule, and how it is written."""
+    """An error in a rule, with the right form."""
 
 
-class Rule(Struct, frozen=True):
+class ConfiguredRule(Struct, frozen=True):
     answer: Answer
-    #: A rule about tool calls, or the name of a guard by meaning.
+    #: A rule about tool calls, or the name of a built-in guard.
     about: str
+    #: Further options of the guard.
+    options: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.answer} {self.about}"
+        return " ".join((self.answer, self.about, *self.options))
 
 
-def parse_rule(text: str) -> Rule:
-    """Raises RuleError."""
+def parse_rule(text: str) -> ConfiguredRule:
+    """Parse a rule. Raises RuleError."""
     word, _, about = text.strip().partition(" ")
     about = about.strip()
     answer: Answer | None = next((each for each in _ANSWERS if each == word), None)
@@ -48,25 +50,31 @@ def parse_rule(text: str) -> Rule:
         hint = nearest(word, _ANSWERS) if word else None
         meant = f"; did you mean {hint!r}?" if hint and hint != word else ""
         raise RuleError(
-            f"{text!r} is no rule: say deny, ask or allow, and what, as in 'deny Bash(rm -rf *)'{meant}"
+            f"{text!r} is not a rule: write deny, ask or allow, and a tool pattern, as in 'ask Bash(kubectl *)'{meant}"
         )
     if about in GUARDS and answer == "allow":
-        raise RuleError(f"{about} is a guard: it denies or asks, and allows nothing")
+        raise RuleError(f"{about} is a guard: it denies or asks; it cannot allow")
     if about not in GUARDS and _NAMES_A_GUARD.fullmatch(about):
-        # As a rule about a tool of that name it would never be asked, and nobody would notice.
+        # As a rule about a tool of that name it would never match, without any sign.
         hint = nearest(about, GUARDS)
         meant = f"did you mean {hint!r}?" if hint else f"there are {', '.join(sorted(GUARDS))}."
-        raise RuleError(f"no guard is called {about!r}; {meant} For a tool of that name, say '{about}(*)'")
-    return Rule(answer, about)
+        raise RuleError(f"no guard is called {about!r}; {meant} For a tool of that name, write '{about}(*)'")
+    return ConfiguredRule(answer, about)
 
 
-def rule_entry(name: str, rule: Rule, mode: Mode = "enforce") -> dict[str, Any]:
-    """The entry of a rule, as it is written into a file."""
+def builtin_rule(name: str, args: Sequence[str]) -> ConfiguredRule:
+    """Return the rule that a built-in guard with these options is."""
+    options = tuple(arg for arg in args if arg not in ("deny", "ask"))
+    return ConfiguredRule("ask" if "ask" in args else "deny", name, options)
+
+
+def rule_entry(name: str, rule: ConfiguredRule, mode: Mode = "enforce") -> dict[str, Any]:
+    """Return the entry of a rule, as it is written into a file."""
     entry: dict[str, Any] = {"name": name, "type": "builtin"}
     if rule.about in GUARDS:
         entry["command"] = rule.about
-        if rule.answer == "ask":
-            entry["args"] = ["ask"]
+        if args := [*(["ask"] if rule.answer == "ask" else []), *rule.options]:
+            entry["args"] = args
     else:
         entry |= {"command": rule.answer, "if": rule.about}
         if rule.answer != "allow":
@@ -76,23 +84,23 @@ def rule_entry(name: str, rule: Rule, mode: Mode = "enforce") -> dict[str, Any]:
     return entry
 
 
-def rule_of(entry: Mapping[str, Any], matcher: Any = None) -> Rule | None:
-    """The rule that an entry is; None for any other hook."""
+def rule_of(entry: Mapping[str, Any], matcher: Any = None) -> ConfiguredRule | None:
+    """Return the rule that an entry is; None for any other hook."""
     if entry.get("type") != "builtin" or "condition" in entry:
         return None
     command: Any = entry.get("command") or entry.get("name")
     args: Any = entry.get("args") or ()
     if command in GUARDS and "if" not in entry and matcher in (None, "", "*"):
-        return Rule("ask" if "ask" in args else "deny", str(command))
+        return builtin_rule(str(command), [str(arg) for arg in args])
     answer: Answer | None = next((each for each in _ANSWERS if each == command), None)
     about: Any = entry.get("if")
     if answer is None or not isinstance(about, str) or matcher not in (None, "", "*"):
         return None
-    return Rule(answer, about)
+    return ConfiguredRule(answer, about)
 
 
-def rule_hooks(loader: Loader, rules: Mapping[str, Rule]) -> Loaded:
-    """Rules as hooks that no file has. Raises RuleError for one that can never hold."""
+def rule_hooks(loader: Loader, rules: Mapping[str, ConfiguredRule]) -> Loaded:
+    """Make hooks of rules that no file has. Raises RuleError for one that can never hold."""
     groups = [{"hooks": [rule_entry(name, rule)]} for name, rule in rules.items()]
     text = json.dumps({"hooks": {EVENT: groups}})
     loaded = loader.document(read_document(text, "json", ""))

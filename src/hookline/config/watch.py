@@ -1,4 +1,4 @@
-"""Live reload: a good edit takes effect, a bad one leaves the hooks that were in force and is reported."""
+"""Reload live: a good edit takes effect, a bad one keeps the active hooks and is reported."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ _POLLING = 0.5
 
 
 def mark(file: str) -> Mark | None:
-    """None when there is no such file."""
+    """Return the mark; None when there is no such file."""
     try:
         status = os.stat(file)
     except OSError:
@@ -32,7 +32,7 @@ def mark(file: str) -> Mark | None:
 
 
 def existing_directories(paths: Iterable[str]) -> list[str]:
-    """The nearest existing directory above each path: it sees when the path is created again."""
+    """Return the nearest existing directory above each path: it sees when the path is created again."""
     found: set[str] = set()
     for path in paths:
         directory = path
@@ -62,18 +62,26 @@ async def until_different(
 
 
 class Reload(Struct, frozen=True):
-    """The result of one change."""
+    """The result of one change.
+
+    ::
+
+        def report(reload: Reload) -> None:
+            for diagnostic in reload.diagnostics:
+                print(diagnostic)
+    """
 
     loaded: Loaded
-    #: False if a file could not be read: the earlier hooks stay in force.
-    in_force: bool
+    #: False if a file could not be read: the earlier hooks stay active.
+    active: bool
     changed: tuple[str, ...]
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        if self.in_force:
+        """The findings in the files, and the files that could not be read."""
+        if self.active:
             return self.loaded.diagnostics
-        message = "this file cannot be read, so the earlier hooks stay in force"
+        message = "this file cannot be read, so the previous hooks stay active"
         kept = (
             Diagnostic("error", "kept-last-good", message, Where(file)) for file in self.loaded.unreadable
         )
@@ -86,13 +94,14 @@ async def _always(changed: tuple[str, ...], loaded: Loaded | None = None) -> boo
 
 
 class Watch:
-    """Reloads the hooks of an engine when their files change. Run it as a task next to the agent.
+    """A watcher that reloads the hooks of an engine when their files change. Run it as a task next to the
+    agent.
 
-    Make it when the hooks have been loaded: it notices what changes from then on, also before it runs.
-    `dialects` are those that were loaded; None for all. `agree` is called before changed files are read, and `confirm`
-    with what was read from them, before it is in force. `confirm` may take its time: the earlier hooks stay in force,
-    and a further change takes the place of this one. What is refused is offered again with the next change, because
-    files are loaded all or none. ::
+    Make it when the hooks have been loaded: it notices changes from then on, also before it runs.
+    `dialects` are those that were loaded; None for all. `agree` is called before changed files are read, and
+    `confirm` with the loaded hooks, before they are active. `confirm` may take its time: the previous hooks
+    stay active, and a further change replaces this one. A refused change is offered again with the next one,
+    because files are loaded all or none. ::
 
         watch = asyncio.create_task(Watch(engine, cwd).run())
     """
@@ -110,7 +119,7 @@ class Watch:
         self._cwd = cwd
         self._agree = agree
         self._confirm = confirm
-        #: Files whose changes are not in force.
+        #: Files whose changes are not active.
         self._waiting: set[str] = set()
         self._on_reload = on_reload
         self._dialects = dialects
@@ -122,7 +131,7 @@ class Watch:
         self.ready = asyncio.Event()
 
     async def run(self) -> None:
-        """Until `stop` is called or the task is cancelled."""
+        """Run until `stop` is called or the task is cancelled."""
         files, seen = self._files, self._seen
         settling: asyncio.Task[None] | None = None
         try:
@@ -134,10 +143,10 @@ class Watch:
                 if not changed or self._stop.is_set():
                     continue
                 await _ended(settling)
-                # A change that is not in force is still in its file, and the next load would include it.
+                # A change that is not active is still in its file, and the next load would include it.
                 asked = tuple(file for file in files if file in changed or file in self._waiting)
                 self._waiting = set(asked)
-                # Whoever signs bundles decides about them.
+                # The signer of bundles decides about them.
                 open_to_objections = tuple(file for file in asked if file not in self._signed)
                 if not open_to_objections or await self._agree(open_to_objections):
                     settling = asyncio.create_task(self._settle(asked))
@@ -150,7 +159,7 @@ class Watch:
 
     async def _settle(self, changed: tuple[str, ...]) -> None:
         loaded = self._engine.loader.directory(self._cwd, self._dialects, trust=self._engine.trust)
-        # What cannot be read does not come into force anyway.
+        # An unreadable file is not activated anyway.
         if loaded.unreadable or await self._confirm(changed, loaded):
             self._waiting.clear()
             self._on_reload(Reload(loaded, self._engine.use(loaded), changed))
@@ -167,7 +176,7 @@ class Watch:
 
 
 async def _ended(task: asyncio.Task[None] | None) -> None:
-    """Cancel a task that is still at work. Raises what it raised."""
+    """Cancel a task that is still running. Raises what it raised."""
     if task is None:
         return
     task.cancel()
@@ -180,11 +189,11 @@ def _marks(files: Sequence[str]) -> dict[str, Mark | None]:
     return {file: mark(file) for file in files}
 
 
-# What a reload would change for a session that is running: guards that go, and things that would run
+# Effects of a reload on a running session: guards that go, and things that would run
 
 
-class Changes(Struct, frozen=True, eq=False):
-    """What the user has to agree to. A change that only tightens is not among it."""
+class ConfigChanges(Struct, frozen=True, eq=False):
+    """Changes that the user has to agree to. A change that only tightens is not included."""
 
     #: Guards that are gone, off or changed.
     gone: tuple[Hook, ...] = ()
@@ -195,7 +204,7 @@ class Changes(Struct, frozen=True, eq=False):
         return bool(self.gone or self.new)
 
     def lines(self) -> Iterator[str]:
-        """One for each hook, not safe to print."""
+        """Yield a line for each hook, not safe to print."""
         new = {_called(hook) for hook in self.new}
         gone = {_called(hook) for hook in self.gone}
         for hook in self.gone:
@@ -206,13 +215,13 @@ class Changes(Struct, frozen=True, eq=False):
             yield f"{what}: {hook.event_label} {hook.name} ({hook.where}): {runs(hook)}"
 
 
-def changes(before: Sequence[Hook], after: Sequence[Hook]) -> Changes:
-    """Without the hooks of bundles: whoever signs them decides about those."""
+def changes(before: Sequence[Hook], after: Sequence[Hook]) -> ConfigChanges:
+    """Compare hooks without those of bundles: their signer decides about those."""
     before = [hook for hook in before if hook.bundle is None]
     after = [hook for hook in after if hook.bundle is None]
     there = {_identity(hook) for hook in after if is_guard(hook)}
     ran = {_identity(hook) for hook in before if hook.mode != "off"}
-    return Changes(
+    return ConfigChanges(
         tuple(hook for hook in before if is_guard(hook) and _identity(hook) not in there),
         tuple(
             hook
@@ -223,7 +232,7 @@ def changes(before: Sequence[Hook], after: Sequence[Hook]) -> Changes:
 
 
 def runs(hook: Hook) -> str:
-    """The command, the address, the question or the tool."""
+    """Return the command, the address, the question or the tool."""
     spec = hook.spec
     for name in ("command", "url", "prompt", "tool", "name"):
         if text := getattr(spec, name, None):

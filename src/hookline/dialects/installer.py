@@ -1,9 +1,10 @@
-"""How Hookline is put into the files of an agent, and taken out of them again.
+"""Put Hookline into the files of an agent, and remove it again.
 
-Texts in, texts out: nothing here touches the disk. What holds for most agents is in `Installer`; an agent whose files
-need more than entries has a subclass in its own folder.
+Texts in, texts out: nothing here touches the disk. `Installer` serves most agents; an agent whose files need
+more than entries has a subclass in its own directory.
 """
 
+import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -18,20 +19,20 @@ from hookline.model.errors import HooklineError
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
-    from hookline.dialects.install import HookCall
+    from hookline.dialects.entries import HookCall
 
-#: By file; None for one that is not there.
+#: By file; None for one that does not exist.
 Texts = dict[str, str | None]
-InstallScope = Literal["user", "project"]
+InstallScope = Literal["user", "project", "managed"]
 Standing = Literal["trusted", "untrusted", "unknown"]
 
 
 class InstallError(HooklineError):
-    """Why nothing was changed; the message names the file."""
+    """Nothing was changed; the message says why and names the file."""
 
 
 class Site(Struct, frozen=True):
-    """For whom it is installed."""
+    """The scope of an installation: the user, a project, or everybody on the machine."""
 
     scope: InstallScope
     project: str
@@ -45,7 +46,9 @@ class Entry(Struct, frozen=True):
     path: Path
     value: Mapping[str, Any]
     line: int | None = None
-    #: Whether it runs whatever the event is about: nothing in it or around it says for which tools it is.
+    #: The key of its command.
+    key: str = "command"
+    #: True if it runs for every subject of the event: nothing in it or around it limits its tools.
     everywhere: bool = True
 
     @property
@@ -57,17 +60,17 @@ class Entry(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        return str(self.value.get("command", ""))
+        return str(self.value.get(self.key, ""))
 
     @property
     def identity(self) -> tuple[tuple[str, ...], bytes]:
-        """The same for an entry that does the same, wherever it is in its list."""
+        """The identity: the same for an entry that does the same, wherever it is in its list."""
         names = tuple(step for step in self.path if isinstance(step, str))
         return names, msgspec.json.encode(self.value, order="deterministic")
 
 
 class Installer:
-    """For agents that take entries in one file of the user, or of a project."""
+    """An installer for agents that take entries in one file of the user, or of a project."""
 
     def __init__(
         self,
@@ -77,15 +80,21 @@ class Installer:
     ) -> None:
         self.dialect = dialect
         self._user_file = user_file
-        #: As the agent is started. One of them in PATH, or the folder of its settings, and it is there.
+        #: The agent's programs. It is installed if one of them is in PATH, or if the directory of its
+        #: settings exists.
         self.programs = tuple(programs)
+        #: The key of a command in its entries.
+        self.key = dialect.entry_fields.get("command", "command")
 
-    # --- where ---------------------------------------------------------------------------------------------------
+    # --- files
+    # ---------------------------------------------------------------------------------------------------
 
     def files(self, site: Site) -> Sequence[str]:
-        """Every file that may change; the first one has the entries. Raises InstallError where there is none."""
+        """List every file that may change; the first one has the entries. Raises InstallError where there is none."""
         if site.scope == "project":
             return (self.project_file(site),)
+        if site.scope == "managed":
+            return (self.managed_file(),)
         found = self._user_file(site.env)
         if found is None:
             raise InstallError("you have no home directory: set HOME")
@@ -94,17 +103,29 @@ class Installer:
     def project_file(self, site: Site) -> str:
         return f"{site.project.rstrip('/')}/{self.dialect.project_files[0]}"
 
+    def managed_file(self) -> str:
+        """Return the administrator's file, which users cannot change. Raises InstallError where there is none."""
+        files = self.dialect.managed_files
+        if not files:
+            raise InstallError(
+                f"{self.dialect.title} has no administrator's file for hooks that Hookline knows"
+            )
+        return files[-1] if sys.platform == "darwin" else files[0]
+
     def signs(self, site: Site) -> Sequence[str]:
-        """Paths of which one shows that the agent is used."""
-        folder = self.dialect.folder
+        """List paths of which any shows that the agent is used."""
+        directory = self.dialect.directory
         home = self._user_file(site.env)
         found = [home.rsplit("/", 1)[0]] if home else []
-        return [*found, *([f"{site.project.rstrip('/')}/{folder}"] if site.scope == "project" else [])]
+        if directory and site.env.get("HOME"):
+            found.append(f"{site.env['HOME'].rstrip('/')}/{directory}")
+        return [*found, *([f"{site.project.rstrip('/')}/{directory}"] if site.scope == "project" else [])]
 
-    # --- what is there -------------------------------------------------------------------------------------------
+    # --- existing entries
+    # -------------------------------------------------------------------------------------------
 
     def document(self, file: str, text: str | None) -> Document:
-        """Raises InstallError for a text that the agent itself could not use."""
+        """Read a document. Raises InstallError for a text that the agent itself could not use."""
         form = _format(file)
         comments = self.dialect.json_comments
         found = read_document(text if text and text.strip() else _EMPTY[form], form, file, comments=comments)
@@ -115,7 +136,7 @@ class Installer:
         twice = next((one for one in found.duplicates if "hooks" in one.path), None)
         if twice is not None:
             what = f"the key {str(twice.path[-1])!r} appears twice"
-            raise InstallError(f"{file}:{twice.line}: {what}, and only the last one counts: join them first")
+            raise InstallError(f"{file}:{twice.line}: {what}, and only the last one is used: join them first")
         return found
 
     def _unusable(self, text: str, form: Format, file: str, found: Document) -> str:
@@ -126,41 +147,49 @@ class Installer:
         return f"{place}: {problem.message}: correct it first; nothing was changed"
 
     def entries(self, texts: Mapping[str, str | None], site: Site) -> list[Entry]:
-        """Every command that the agent's file has as a hook, in the order of the file."""
+        """List every command that the agent's file has as a hook, in the order of the file."""
         file = self.files(site)[0]
         document = self.document(file, texts.get(file))
         return [
-            Entry(file, path, value, document.where(*path).line, _runs_everywhere(document.value, path))
+            Entry(
+                file,
+                path,
+                value,
+                document.where(*path).line,
+                self.key,
+                _runs_everywhere(document.value, path),
+            )
             for path, value in self.commands(document.value)
         ]
 
     def commands(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """The tables with a command below `hooks`. Raises InstallError where `hooks` is something else."""
-        return commands_below(value.get("hooks"), ("hooks",))
+        """Yield the tables with a command below `hooks`. Raises InstallError where `hooks` is something else."""
+        return commands_below(value.get("hooks"), ("hooks",), self.key)
 
-    # --- what to write -------------------------------------------------------------------------------------------
+    # --- new entries
+    # -------------------------------------------------------------------------------------------
 
     def additions(
         self, calls: "Sequence[HookCall]", site: Site, value: Mapping[str, Any]
     ) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """What to append, and the path of the list it belongs in."""
+        """Yield the entries to append, and the path of the list each belongs in."""
         del value
         form = _format(self.files(site)[0])
         document = read_document(self.dialect.call_entries(calls), form, "")
         yield from lists_of(document.value, ())
 
     def wanted(self, calls: "Sequence[HookCall]", texts: Mapping[str, str | None], site: Site) -> list[Entry]:
-        """The entries that should be there."""
+        """Return the entries that should exist."""
         file = self.files(site)[0]
         value = self.document(file, texts.get(file)).value
         return [
-            Entry(file, (*path, 0, *inner[1:]), entry)
+            Entry(file, (*path, 0, *inner[1:]), entry, key=self.key)
             for path, item in self.additions(calls, site, value)
-            for inner, entry in commands_below([item], ())
+            for inner, entry in commands_below([item], (), self.key)
         ]
 
     def added(self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site) -> Texts:
-        """With our entries, last in their lists: those of others keep their places."""
+        """Add our entries, last in their lists: those of others keep their positions."""
         file = self.files(site)[0]
         text, form = texts.get(file) or "", _format(file)
         value = self.document(file, text).value
@@ -172,7 +201,7 @@ class Installer:
     def removed(
         self, texts: Mapping[str, str | None], gone: Sequence[Entry], originals: Mapping[str, str | None]
     ) -> Texts:
-        """Without these entries, and without what is empty then and was not there before us."""
+        """Remove these entries, and containers that are empty then and did not exist before us."""
         result: Texts = dict(texts)
         for entry in reversed(gone):
             before = originals.get(entry.file)
@@ -184,31 +213,31 @@ class Installer:
         return result
 
     def trusted(self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site) -> Texts:
-        """With what makes the agent run these entries of ours without asking again."""
+        """Add what makes the agent run our entries without asking again."""
         del own, site
         return dict(texts)
 
     def standing(
         self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site
     ) -> tuple[Standing, str]:
-        """Whether the agent will run these entries, as far as files tell; and why."""
+        """Return if the agent will run these entries, as far as files show; and why."""
         del texts, own, site
         return "trusted", f"{self.dialect.title} asks for no trust"
 
     def shared_files(self, site: Site) -> Sequence[str]:
-        """Those of its files that hold something for other places, too."""
+        """List those of its files that also hold settings for other projects."""
         del site
         return ()
 
     def further_files(self, site: Site) -> Sequence[str]:
-        """Files that only `standing` reads."""
+        """List files that only `standing` reads."""
         del site
         return ()
 
     def notes(
         self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site
     ) -> Iterator[str]:
-        """What the user should know before agreeing."""
+        """Yield notes for the user before agreeing."""
         del texts, calls, site
         yield from ()
 
@@ -227,21 +256,24 @@ def _runs_everywhere(document: Any, path: Path) -> bool:
     return all(each in (None, "", "*", ".*") for each in said)
 
 
-def commands_below(value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def commands_below(
+    value: Any, path: Path, command: str = "command"
+) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield the tables that have a command, by the name of its key."""
     if isinstance(value, dict):
         table = cast("dict[str, Any]", value)
-        if isinstance(table.get("command"), str):
+        if isinstance(table.get(command), str):
             yield path, table
             return
         for key, each in table.items():
-            yield from commands_below(each, (*path, key))
+            yield from commands_below(each, (*path, key), command)
     elif isinstance(value, list):
         for at, each in enumerate(cast("list[Any]", value)):
-            yield from commands_below(each, (*path, at))
+            yield from commands_below(each, (*path, at), command)
 
 
 def lists_of(value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """The items of the outermost lists, each with the path of its list."""
+    """Yield the items of the outermost lists, each with the path of its list."""
     if isinstance(value, dict):
         for key, each in cast("dict[str, Any]", value).items():
             yield from lists_of(each, (*path, key))
@@ -251,17 +283,21 @@ def lists_of(value: Any, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]
 
 
 def without(text: str, form: Format, path: Path, kept: Any, known: bool) -> str:
-    """Without the entry at this path; then without its group, its event and `hooks`, if they are empty.
+    """Remove the entry at this path; then its group, its event and `hooks`, if they are empty.
 
-    `kept` is what the file said before Hookline was installed, where that is known: what was there stays.
+    `kept` is the content of the file before Hookline was installed, where that is known: it stays.
     """
     first = path.index("hooks") if "hooks" in path else 0
+    if form == "toml" and path[-2:] == ("hooks", 0) and isinstance(path[-3:][0], int):
+        hooks = found_at(read_value(text, form), path[:-1])
+        # A TOML table has no empty list to leave: its group goes as a whole.
+        path = path[:-2] if isinstance(hooks, list) and len(cast("list[Any]", hooks)) == 1 else path
     text = removed(text, form, path)
     for length in range(len(path) - 1, first, -1):
         outer, last = path[:length], path[length - 1]
-        value = _value(text, form, outer)
+        value = found_at(read_value(text, form), outer)
         if value == [] and length > 1 and isinstance(path[length - 2], int):
-            continue  # the list of a group, which is looked at next
+            continue  # the list of a group, which comes next
         group = isinstance(last, int) and isinstance(value, dict)
         empty = not cast("dict[str, Any]", value).get("hooks", True) if group else value in ([], {})
         if not empty or (known and not group and found_at(kept, outer) is not None):
@@ -270,11 +306,7 @@ def without(text: str, form: Format, path: Path, kept: Any, known: bool) -> str:
     return text
 
 
-def _value(text: str, form: Format, path: Path) -> Any:
-    return found_at(read_value(text, form), path)
-
-
-#: Fields of entries and groups that say when they count.
+#: Fields of entries and groups that limit when they apply.
 _NARROWING = ("matcher", "match", "condition", "if")
 _EMPTY: Mapping[Format, str] = {"json": "{}", "toml": "", "yaml": "{}"}
 
@@ -285,7 +317,7 @@ def _format(file: str) -> Format:
 
 @contextmanager
 def located(file: str) -> Generator[None]:
-    """Errors of an edit name the file."""
+    """Add the file to errors of an edit."""
     try:
         yield
     except EditError as problem:

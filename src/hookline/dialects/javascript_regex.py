@@ -1,7 +1,7 @@
-"""JavaScript regular expressions, as agents written in it look for them anywhere in a name.
+"""Match JavaScript regular expressions, which agents written in it search for anywhere in a name.
 
-What google-re2 refuses and JavaScript knows is taken apart where that is safe; else asking raises, so that the hook
-fails instead of never running.
+Patterns that JavaScript has and google-re2 refuses are split where that is safe; else testing raises, so that
+the hook fails instead of never running.
 """
 
 import re
@@ -9,11 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from hookline.dialects.family.settings import Note
+from hookline.dialects.family.settings import MatcherNote
 from hookline.matching.matchers import RegexMatcher
-from hookline.matching.patterns import Expression, Patterns
 from hookline.model.errors import PatternError
 from hookline.model.hook import Matcher
+from hookline.model.patterns import Expression, Patterns
 
 #: Group syntax that other engines know and JavaScript refuses.
 _NOT_JAVASCRIPT: Final = re.compile(r"\(\?(?:[a-zA-Z-]+\)|P[<=>])")
@@ -21,7 +21,7 @@ _LOOKAHEADS: Final = ("(?=", "(?!")
 
 
 class Untestable(Struct, frozen=True):
-    """A pattern that cannot be tested safely. Asking raises, so that its hook fails instead of never running."""
+    """A pattern that cannot be tested safely. Testing raises, so that its hook fails instead of never running."""
 
     text: str
     problem: str
@@ -31,7 +31,7 @@ class Untestable(Struct, frozen=True):
 
 
 class Guarded(Struct, frozen=True):
-    """`^(?!Read$)(?=mcp__).*`: lookaheads at the start, each a plain expression of its own."""
+    """`^(?!Read$)(?=mcp__).*`: lookaheads at the start, each a separate plain expression."""
 
     ahead: tuple[tuple[bool, Expression], ...]
     rest: Expression
@@ -41,7 +41,7 @@ class Guarded(Struct, frozen=True):
 
 
 def search_matcher(text: str, patterns: Patterns) -> Matcher:
-    """Whether the pattern is anywhere in a name. Raises PatternError."""
+    """Make a matcher that searches for the pattern anywhere in a name. Raises PatternError."""
     refuse_other_syntax(text)
     try:
         return RegexMatcher(text, patterns.expression(text, anchored=False), anchored=False)
@@ -49,16 +49,16 @@ def search_matcher(text: str, patterns: Patterns) -> Matcher:
         return beyond_re2(text, patterns, error)
 
 
-def untestable_note(matcher: Matcher) -> Note | None:
-    """What to say about a pattern that cannot be tested; None for any other."""
+def untestable_note(matcher: Matcher) -> MatcherNote | None:
+    """Return a note about a pattern that cannot be tested; None for any other."""
     if not isinstance(matcher, Untestable):
         return None
     problem = f"cannot be tested here ({matcher.problem}): its hooks fail instead of running"
-    return Note("untestable-pattern", f"{matcher.text!r} {problem}", "list the names")
+    return MatcherNote("untestable-pattern", f"{matcher.text!r} {problem}", "list the names")
 
 
 def refuse_other_syntax(text: str) -> None:
-    """Raises PatternError for a group that JavaScript does not have."""
+    """Raise PatternError for a group that JavaScript does not have."""
     if _NOT_JAVASCRIPT.search(text):
         raise PatternError(
             text, "JavaScript has no such group, so it matches nothing: for any case, list the names"
@@ -66,7 +66,7 @@ def refuse_other_syntax(text: str) -> None:
 
 
 def beyond_re2(text: str, patterns: Patterns, error: PatternError) -> Matcher:
-    """JavaScript can look ahead and back; where that is all, the pattern is taken apart or stays a failure."""
+    """Split a pattern with lookaheads, which JavaScript has; where it has more, it stays a failure."""
     if not any(word in error.problem for word in ("lookahead", "lookbehind", "back-reference")):
         raise error
     try:

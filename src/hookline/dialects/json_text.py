@@ -1,6 +1,6 @@
-"""JSON as the agents write and read it: payloads and answers out, what hooks printed in.
+"""Read and write JSON as the agents do: payloads and answers out, output of hooks in.
 
-Any payload of a host and any output of a hook gives JSON, a value, or an error that says why.
+Every payload of a host and every output of a hook gives JSON, a value, or an error that says why.
 """
 
 import re
@@ -13,18 +13,18 @@ import msgspec
 from hookline.model.errors import HooklineError
 from hookline.model.payloads import plain_value, read_value
 
-#: Longer texts are not given to the readers that are much slower than msgspec's.
+#: Longer texts are not passed to the readers that are much slower than msgspec's.
 _SLOW_LIMIT = 10 << 20
 #: Longer whole numbers are floats to the agents, and Python refuses to read the longest.
 _WHOLE_DIGITS = 4000
 
 
 class JsonTextError(HooklineError):
-    """Why a text is not JSON, in a few words."""
+    """A text is not JSON; the message says why in a few words."""
 
 
 def written(document: Any) -> bytes:
-    """Raises TypeError or ValueError for a value that has no JSON form."""
+    """Write JSON. Raises TypeError or ValueError for a value that has no JSON form."""
     try:
         try:
             return _encoder.encode(document)
@@ -35,7 +35,7 @@ def written(document: Any) -> bytes:
 
 
 def written_answer(document: Mapping[str, Any]) -> str:
-    """One line. A lone surrogate in a text must not make the whole answer unreadable, so it is replaced."""
+    """Write one line. A lone surrogate in a text must not make the whole answer unreadable, so it is replaced."""
     try:
         try:
             text = _encoder.encode(document)
@@ -47,7 +47,7 @@ def written_answer(document: Mapping[str, Any]) -> str:
 
 
 def plain_copy(value: Any) -> Any:
-    """The value in dicts, lists and plain values. Raises as `written` does."""
+    """Return the value in dicts, lists and plain values. Raises like `written`."""
     try:
         return msgspec.to_builtins(value, enc_hook=plain_value)
     except RecursionError:
@@ -55,14 +55,14 @@ def plain_copy(value: Any) -> Any:
 
 
 def _with_escapes(document: Any) -> bytes:
-    """A path whose bytes are not UTF-8 holds lone surrogates: they are written as JSON escapes, not refused."""
+    """Write lone surrogates, which a path whose bytes are not UTF-8 holds, as JSON escapes."""
     import json  # noqa: PLC0415 - rare
 
     return json.dumps(_finite(plain_copy(document)), separators=(",", ":"), allow_nan=False).encode()
 
 
 def _finite(value: Any) -> Any:
-    """With null for NaN and infinity, as msgspec writes them."""
+    """Replace NaN and infinity by null, as msgspec writes them."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):
@@ -76,7 +76,7 @@ _encoder = msgspec.json.Encoder(enc_hook=plain_value)
 
 
 def read_lenient(text: str | bytes) -> Any:
-    """JSON as most agents read it: of two equal keys the last counts. Raises `JsonTextError` and nothing else."""
+    """Read JSON as most agents do: of two equal keys the last wins. Raises `JsonTextError` and nothing else."""
     from hookline.documents.document import SyntaxProblem, refuse_excess  # noqa: PLC0415 - writers do without
 
     try:
@@ -101,7 +101,7 @@ def _decoded(text: str | bytes) -> Any:
 
 
 def _forgiven(text: str | bytes) -> Any:
-    """JSON that agents take and a strict reader refuses: lone surrogates, numbers too large for a float."""
+    """Read JSON that agents take and a strict reader refuses: lone surrogates, numbers too large for a float."""
     if len(text) > _SLOW_LIMIT:
         raise ValueError("too long to be read twice")
     import json  # noqa: PLC0415 - rare
@@ -112,8 +112,8 @@ def _forgiven(text: str | bytes) -> Any:
 
 
 def read_go_json(text: bytes, *, limit: int = _SLOW_LIMIT) -> Any:
-    """JSON as agents written in Go read it: of two equal keys the last counts, broken characters are replaced, and
-    a number too large for a float is an error. Raises `JsonTextError` and nothing else."""
+    """Read JSON as agents written in Go do: of two equal keys the last wins, broken characters are replaced,
+    and a number too large for a float is an error. Raises `JsonTextError` and nothing else."""
     import json  # noqa: PLC0415 - only for those agents
 
     from hookline.documents.document import SyntaxProblem, refuse_excess  # noqa: PLC0415 - as above
@@ -161,12 +161,12 @@ def _plainer(problem: str) -> str:
 
 
 def whole_text(text: str) -> str:
-    """Lone surrogates can be neither printed nor sent: each becomes the replacement character."""
+    """Replace lone surrogates by the replacement character: they can be neither printed nor sent."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def whole_texts(value: Any) -> Any:
-    """The same for every text and key in a value. Raises `RecursionError` for a value that contains itself."""
+    """Do the same for every text and key in a value. Raises `RecursionError` for a value that contains itself."""
     if isinstance(value, str):
         return whole_text(value)
     if isinstance(value, Mapping):
@@ -178,7 +178,8 @@ def whole_texts(value: Any) -> Any:
 
 
 def converted(document: Mapping[str, Any], record: type[Any]) -> Any:
-    """The document as a record. Raises `msgspec.ValidationError`; `RecursionError` for a value that contains itself."""
+    """Convert the document to a record. Raises `msgspec.ValidationError`; `RecursionError` for a value that
+    contains itself."""
     try:
         return msgspec.convert(document, record, dec_hook=read_value)
     except UnicodeEncodeError:
@@ -186,7 +187,7 @@ def converted(document: Mapping[str, Any], record: type[Any]) -> Any:
 
 
 def field_first(problem: str) -> str:
-    """msgspec's sentence with the field first: ``Expected `str`, got `int` - at `$.tool_name` ``."""
+    """Put the field first in msgspec's sentence: ``Expected `str`, got `int` - at `$.tool_name` ``."""
     said, found, place = problem.partition(" - at `$.")
     if problem.startswith("Object missing required field"):
         missing = said.split("`")[1]

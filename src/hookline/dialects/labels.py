@@ -1,4 +1,4 @@
-"""Short names for hooks that have none: the script a command is about, the address of a request."""
+"""Make short names for hooks that have none: the script a command is about, the address of a request."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from hookline.model.safe_text import bare_url
 
 _LONGEST = 60
 # Patterns are compiled when they are first used: a configuration of builtins needs none of them.
-#: Words with their quotes, what separates commands, and redirections. A substitution is part of its word.
+#: Words with their quotes, separators of commands, and redirections. A substitution is part of its word.
 _WORDS = (
     r"""(?:[^\s"'\\|&;<>()`$]|\$\([^()]*\)|`[^`]*`|\$|"(?:[^"\\]|\\.)*"|'[^']*'|\\.)+|[<>]+&?|[|&;\n()]+"""
 )
@@ -25,7 +25,7 @@ _BEFORE = frozenset(
 _KEYWORDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{"})
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish"})
 _LANGUAGES = r"(?:python|pypy|ruby|node|perl|php|lua)[\d.]*|tsx|ts-node|deno|bun"
-#: Programs that start the one they are given; some do so only after a word of their own.
+#: Programs that start another one; some do so only after a certain word.
 _RUNNERS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("env", "sudo", "nohup", "time", "nice", "exec", "command", "stdbuf", "setsid", "xargs"), ()),
     **dict.fromkeys(("npx", "uvx", "bunx", "pnpx", "timeout", "dotenv"), ()),
@@ -49,7 +49,8 @@ _NOT_ABOUT = _BEFORE | _KEYWORDS | _SHELLS | _RUNNERS.keys()
 
 
 def command_label(command: str, args: Sequence[str] | None = None) -> str:
-    """The script a command is about: `uv run hooks/check.py --fast` is check.py. With `args` no shell reads it."""
+    """Return the script a command is about: `uv run hooks/check.py --fast` is check.py. With `args` no shell
+    reads it."""
     plain = re.fullmatch(_PLAIN, command) if args is None else None
     if plain is not None and plain[1] not in _NOT_ABOUT and not re.fullmatch(_LANGUAGES, plain[1]):
         return plain[1]
@@ -59,7 +60,7 @@ def command_label(command: str, args: Sequence[str] | None = None) -> str:
 
 
 def entry_label(fields: Mapping[str, Any]) -> str:
-    """For an entry with a command, which may have its arguments apart."""
+    """Return the label of an entry with a command, which may have its arguments apart."""
     command, args = fields.get("command"), fields.get("args")
     if not isinstance(command, str):
         return ""
@@ -69,7 +70,7 @@ def entry_label(fields: Mapping[str, Any]) -> str:
 
 
 def _main_command(line: str) -> Sequence[str]:
-    """The words of the first command that is not there for the sake of another one."""
+    """Return the words of the first command that does not just prepare another one."""
     commands: list[list[str]] = [[]]
     redirected = False
     for word in re.findall(_WORDS, line, re.DOTALL):
@@ -87,7 +88,7 @@ def _is_prelude(word: str) -> bool:
 
 
 def _named(words: Sequence[str], deepest: int) -> str:
-    """What a simple command is about: the program, or what the program starts."""
+    """Return the subject of a simple command: the program, or the one that it starts."""
     base = re.split(r"[/\\]", words[0].rstrip("/"))[-1] if words else ""
     rest, found = list(words[1:]), None
     if deepest and (base in _SHELLS or re.fullmatch(_LANGUAGES, base)):
@@ -98,7 +99,7 @@ def _named(words: Sequence[str], deepest: int) -> str:
 
 
 def _script(rest: list[str], deepest: int, *, is_shell: bool) -> str | None:
-    """What an interpreter runs: a module, a line of its own, or a file."""
+    """Return what an interpreter runs: a module, a line of code, or a file."""
     while rest:
         word = rest.pop(0)
         clustered = is_shell and word[:1] == "-" and word[:2] != "--"
@@ -115,7 +116,7 @@ def _script(rest: list[str], deepest: int, *, is_shell: bool) -> str | None:
 
 
 def _started(rest: list[str], between: Sequence[str], deepest: int) -> str | None:
-    """What a runner starts; None if it does something else."""
+    """Return the program that a runner starts; None if it does something else."""
     starts = not between
     while rest:
         word = rest.pop(0)
@@ -129,7 +130,7 @@ def _started(rest: list[str], between: Sequence[str], deepest: int) -> str | Non
 
 
 def url_label(url: str) -> str:
-    """Without what may be secret: user, password, query."""
+    """Return the address without secrets: user, password, query."""
     return shortened(bare_url(url).rpartition("://")[2]) or "http"
 
 

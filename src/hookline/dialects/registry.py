@@ -1,4 +1,4 @@
-"""The dialects there are. A new one is a folder and one line here."""
+"""List the dialects. A new one is a directory and one line here."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -20,20 +20,30 @@ class Listed(Struct, frozen=True):
     """A dialect by its package, which is imported only where the agent is used."""
 
     package: str
-    # The agent counts as used where any of the next three is found.
-    #: Files or folders in the project, above it, or in the user's home.
+    # The agent is used where any of the next three is found.
+    #: Files or directories in the project, above it, or in the user's home.
     markers: tuple[str, ...] = ()
     #: Absolute paths.
     system_paths: tuple[str, ...] = ()
     #: Environment variables.
     variables: tuple[str, ...] = ()
-    #: Looked for everywhere.
+    #: Searched for everywhere.
     always: bool = False
-    # What is protected from the agent's own edits besides the markers, and what is not.
-    #: Further files or folders that configure the agent.
+    # Files that are protected from the agent's own edits besides the markers, and files that are not.
+    #: Further files or directories that configure the agent.
     also_configure: tuple[str, ...] = ()
-    #: Folders in its folder where the agent keeps notes of its own: nothing there configures anything.
+    #: Directories in its directory where the agent keeps notes: nothing there configures anything.
     notes: tuple[str, ...] = ()
+    #: Dialects whose entries this agent runs too, and the keys by which its payloads are known there: one of these
+    #: groups, in which `!key` must be missing. A payload that fits several agents belongs to the longest group.
+    runs_entries_of: tuple[str, ...] = ()
+    payload_keys: tuple[tuple[str, ...], ...] = ()
+    #: Its program, and expressions for the words behind it that switch its hooks off.
+    program: str = ""
+    switches: tuple[str, ...] = ()
+    #: A regular expression for the agent in code, which no module outside its directory may match; empty for
+    #: the first word of its name.
+    spelled: str = ""
 
     def build(
         self, events: Mapping[str, EventSpec[Any]] = EVENTS, env: Mapping[str, str] = os.environ
@@ -43,7 +53,7 @@ class Listed(Struct, frozen=True):
 
 
 def standard_dialects() -> Mapping[str, Listed]:
-    """By name, in the order their lanes run."""
+    """Return the dialects by name, in the order their lanes run."""
     return {
         "claude-code": Listed(
             "claude_code",
@@ -51,9 +61,11 @@ def standard_dialects() -> Mapping[str, Listed]:
             ("/etc/claude-code", "/Library/Application Support/ClaudeCode"),
             ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PLUGIN_CACHE_DIR"),
             also_configure=(".claude.json",),
+            program="claude",
+            switches=("disableAllHooks", r"plugins? (?:disable|uninstall|remove)\b", "--bare"),
             notes=("plans", "projects", "tasks", "todos", "worktrees"),
         ),
-        "gen-code": Listed("gencode", (".gen",)),
+        "gen-code": Listed("gencode", (".gen",), spelled=r"gen-?code|\.gen\b|\bGEN_"),
         "codewhale": Listed("codewhale", (".codewhale", ".deepseek")),
         "reasonix": Listed("reasonix", (".reasonix",), (), ("REASONIX_HOME",)),
         "docker-agent": Listed(
@@ -67,21 +79,76 @@ def standard_dialects() -> Mapping[str, Listed]:
                 "cagent.yml",
                 ".config/cagent",
             ),
+            spelled=r"docker[-_ ]?agent|cagent",
         ),
-        "codex": Listed("codex", (".codex",), ("/etc/codex",), ("CODEX_HOME",)),
+        "codex": Listed(
+            "codex",
+            (".codex",),
+            ("/etc/codex",),
+            ("CODEX_HOME",),
+            program="codex",
+            switches=(
+                r"hooks\s*=",
+                r"--disable[ =]\w*hooks",
+                r"features disable \w*hooks",
+                r"bypass-hook-trust",
+            ),
+        ),
         "gemini-cli": Listed(
             "gemini_cli",
             (".gemini",),
             ("/etc/gemini-cli", "/Library/Application Support/GeminiCli"),
             ("GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
             notes=("tmp", "history"),
+            program="gemini",
+            switches=("hooks disable", r"extensions? (?:disable|uninstall)\b", "hooksConfig"),
         ),
+        "cursor": Listed(
+            "cursor",
+            (".cursor",),
+            ("/etc/cursor", "/Library/Application Support/Cursor"),
+            runs_entries_of=("claude-code",),
+            payload_keys=(("cursor_version", "conversation_id"),),
+            # The word has other meanings.
+            spelled=r"\.cursor/|(?-i:CURSOR_[A-Z])|cursor_version",
+        ),
+        "copilot-cli": Listed(
+            "copilot_cli",
+            (".copilot", ".github/hooks"),
+            (),
+            ("COPILOT_HOME",),
+            runs_entries_of=("claude-code",),
+            payload_keys=(("timestamp", "hook_event_name", "!permission_mode"), ("hookName", "sessionId")),
+            # There are other copilots.
+            spelled=r"copilot[-_ ]?cli|\.copilot/|COPILOT_[A-Z]|\.github/hooks",
+        ),
+        "grok": Listed(
+            "grok",
+            (".grok",),
+            ("/etc/grok",),
+            runs_entries_of=("claude-code",),
+            payload_keys=(("hookEventName", "hook_event_name", "workspaceRoot", "sessionId"),),
+            spelled=r"\bgrok",
+        ),
+        "qwen-code": Listed(
+            "qwen_code",
+            (".qwen",),
+            notes=("projects", "tmp"),
+            program="qwen",
+            switches=(
+                "hooks disable",
+                r"extensions? (?:disable|uninstall)\b",
+                "disableAllHooks",
+                "hooksConfig",
+            ),
+        ),
+        "kimi-code": Listed("kimi_code", (".kimi-code",), (), ("KIMI_CODE_HOME",)),
         OWN_FORMAT: Listed("native", (".hookline",), ("/etc/hookline",), always=True, notes=("worktrees",)),
     }
 
 
 def home_dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> "HomeDialect":
-    """The dialect of hooks made in Python, for the rows of one engine."""
+    """Return the dialect of hooks made in Python, for the rows of one engine."""
     found: HomeDialect = import_module(
         f"hookline.dialects.{standard_dialects()[OWN_FORMAT].package}"
     ).dialect(events)
@@ -89,18 +156,33 @@ def home_dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> "HomeDialect"
 
 
 def sharing(part: "Shared") -> "list[Dialect]":
-    """The dialects that have something in their folders which Hookline's agent uses too; its own format first."""
+    """List the dialects with something in their directories that Hookline's agent uses too; its own format first."""
     found = [dialect for dialect in every_dialect() if part in dialect.shares]
     return sorted(found, key=lambda dialect: dialect.has_agent)
 
 
 def dialect_named(name: str) -> "Dialect | None":
-    """The dialect of a hook, for its facts; None if it is not listed, such as a host's own."""
+    """Return the dialect of a hook, for its facts; None if it is not listed, such as a host's own."""
     listed = standard_dialects().get(name)
     return listed.build() if listed is not None else None
 
 
+def caller_of(name: str, document: Mapping[str, Any]) -> str:
+    """Return the agent that sent a payload to an entry of this dialect: another one may run that entry too.
+
+    Payloads decide, not the environment, which a project can set.
+    """
+    best, found = 0, name
+    for other, listed in standard_dialects().items():
+        for keys in listed.payload_keys if name in listed.runs_entries_of else ():
+            if len(keys) > best and all(
+                (key[1:] not in document) if key.startswith("!") else key in document for key in keys
+            ):
+                best, found = len(keys), other
+    return found
+
+
 def every_dialect() -> "Iterator[Dialect]":
-    """Every dialect, built."""
+    """Yield every dialect, built."""
     for listed in standard_dialects().values():
         yield listed.build()

@@ -1,14 +1,17 @@
-"""Reports about the entries of a file: mistakes, with their places and fixes."""
+"""Report mistakes in the entries of a file, with their positions and fixes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookline.documents.document import Document, misshaped
-from hookline.model.diagnostics import Diagnostic, Severity
+from hookline.model.diagnostics import Diagnostic, Repair, Severity
 from hookline.model.hook import Hook
 
+#: How alike a name must be to be mended without its user: PreToolBatch is not a misspelt PostToolBatch.
+CERTAIN = 0.85
 
-class Report:
+
+class LoadReport:
     """Everything found wrong in one document, in the order it was found."""
 
     def __init__(self, document: Document) -> None:
@@ -23,23 +26,41 @@ class Report:
         *path: str | int,
         fix: str | None = None,
         hook: str | None = None,
+        repair: Repair | None = None,
     ) -> None:
-        self.diagnostics.append(Diagnostic(severity, code, message, self.document.where(*path), hook, fix))
+        where = self.document.where(*path)
+        self.diagnostics.append(Diagnostic(severity, code, message, where, hook, fix, repair))
 
     def unknown(
         self, what: str, name: str, known: Iterable[str], *path: str | int, severity: Severity = "error"
     ) -> None:
-        """A name that does not exist, with the nearest one that does."""
-        fix = self.meant(name, known)
-        self.say(severity, f"unknown-{what}", f"no {what} is called {name!r}", *path, fix=fix)
+        """Report an unknown name, with the nearest known one."""
+        choices = list(known)
+        fix, close = self.meant(name, choices), self.certain(name, choices)
+        repair = None
+        if close is not None and path and path[-1] == name:
+            from hookline.documents.edit import found_at  # noqa: PLC0415 only for a mistake
+
+            repair = Repair("rename", path, close)
+            beside = found_at(self.document.value, path[:-1])
+            if isinstance(beside, Mapping) and close in beside:
+                fix = f"join it with {close} on line {self.document.where(*path[:-1], close).line}"
+                repair = repair if what == "event" else None
+        self.say(severity, f"unknown-{what}", f"no {what} is called {name!r}", *path, fix=fix, repair=repair)
 
     def nearest(self, name: str, known: Iterable[str]) -> str | None:
         from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
 
         return nearest(name, known)
 
+    def certain(self, name: str, known: Iterable[str]) -> str | None:
+        """Return the known name that was certainly meant: nearly the same letters."""
+        from hookline.matching.nearest import nearest  # noqa: PLC0415 only for a mistake
+
+        return nearest(name, known, CERTAIN)
+
     def meant(self, name: str, known: Iterable[str]) -> str:
-        """The fix for a name that does not exist."""
+        """Return the fix for an unknown name."""
         choices = list(known)
         close = self.nearest(name, choices)
         return f"did you mean {close}?" if close else f"one of {', '.join(choices)}"
@@ -47,7 +68,7 @@ class Report:
     def fields(
         self, entry: Mapping[str, Any], shapes: Mapping[str, str], *path: str | int, hook: str | None = None
     ) -> tuple[dict[str, Any], bool]:
-        """The fields that have their shape, and whether all did. Unknown fields are warnings."""
+        """Return the fields that have their shape, and True if all did. Unknown fields are warnings."""
         good: dict[str, Any] = {}
         sound = True
         for key, value in entry.items():
@@ -63,7 +84,13 @@ class Report:
 
 
 def about(
-    hook: Hook, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
+    hook: Hook,
+    severity: Severity,
+    code: str,
+    message: str,
+    *path: str | int,
+    fix: str | None = None,
+    repair: Repair | None = None,
 ) -> Diagnostic:
-    """Something about one hook, at its entry or at a field of it."""
-    return Diagnostic(severity, code, message, hook.where.at(*path), hook.name, fix)
+    """Make a finding about one hook, at its entry or at a field of it."""
+    return Diagnostic(severity, code, message, hook.where.at(*path), hook.name, fix, repair)

@@ -1,13 +1,13 @@
-"""Regular expressions for the whole name of a tool: those that fit none, so that something else was meant."""
+"""Check regular expressions for the whole name of a tool: one that matches none was meant otherwise."""
 
 import re
 import string
 
-from hookline.dialects.family.settings import EVERYTHING, Matching, Note
+from hookline.dialects.family.settings import EVERYTHING, MatcherNote, Matching
 from hookline.matching.matchers import regex_or_names
-from hookline.matching.patterns import Patterns
 from hookline.matching.tool_rules import looks_like_tool_pattern
 from hookline.model.errors import PatternError
+from hookline.model.patterns import Patterns
 
 #: A text of these is a name, or several joined by |: it needs no regular expression to mean the same.
 PLAIN = frozenset(string.ascii_letters + string.digits + "_-|")
@@ -17,31 +17,31 @@ _DEAD = "the matcher can never match: it is a regular expression, and no tool ha
 _GLOB = re.compile(r"[\w|-]*\w\*[\w|*-]*|\*[\w|*-]+")
 #: No tool has a blank or a comma in its name; in a count or a class they mean something.
 _BLANK = re.compile(r"[,\s]")
-_COUNTS_AND_CLASSES = re.compile(r"\{[^}]*\}|\[[^\]]*\]")
-#: Where there is one of these, a regular expression was meant.
+_COUNTS_AND_CLASSES = re.compile(r"\{[^}]*+(?:\}|\Z)|\[[^\]]*+(?:\]|\Z)")
+#: Signs that a regular expression was meant.
 _ANYTHING = re.compile(r"[\\.]")
 
 
 def read_tool_regex(text: str, patterns: Patterns, field: str = "matcher") -> Matching:
-    """Nothing or `*` is every tool. A pattern that cannot be read breaks its entries."""
+    """Read a pattern: nothing or `*` is every tool. A pattern that cannot be read breaks its entries."""
     if text.strip() in ("", "*"):
         return EVERYTHING
     try:
         matcher = regex_or_names(text, patterns, anchored=True, plain=PLAIN)
     except PatternError as error:
         message = f"{field}: {error}"
-        return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
+        return Matching(note=MatcherNote("bad-pattern", message, severity="error"), broken=message)
     return Matching(matcher, note=dead_note(text))
 
 
-def dead_note(text: str) -> Note | None:
-    """What to say about a pattern that fits no tool."""
+def dead_note(text: str) -> MatcherNote | None:
+    """Return a note about a pattern that matches no tool, or None."""
     fix = meant_instead(text)
-    return None if fix is None else Note("dead-matcher", _DEAD, fix)
+    return None if fix is None else MatcherNote("dead-matcher", _DEAD, fix)
 
 
 def meant_instead(text: str) -> str | None:
-    """What a pattern that fits no tool was probably meant to be; None for one that may fit."""
+    """Return what a pattern that matches no tool was probably meant to be; None for one that may match."""
     if PLAIN.issuperset(text):
         return None
     if "(" in text and looks_like_tool_pattern(text):

@@ -1,4 +1,4 @@
-"""A document made to fit: its longest texts are cut in the middle, with a mark that says so."""
+"""Shorten a document to a limit: its longest texts are cut in the middle, with a mark."""
 
 from collections.abc import Callable, Iterable
 from types import NoneType
@@ -17,7 +17,7 @@ _Encode = Callable[[Any], bytes]
 
 
 def fitted(text: bytes, document: Callable[[], dict[str, Any]], limit: int, encode: _Encode) -> bytes | None:
-    """The document as JSON of at most `limit` bytes; None when there are no long texts to cut.
+    """Return the document as JSON of at most `limit` bytes; None when there are no long texts to cut.
 
     `text` is the document as JSON; `document` makes a copy of it in plain dicts and lists, which is changed.
     """
@@ -38,14 +38,15 @@ def fitted(text: bytes, document: Callable[[], dict[str, Any]], limit: int, enco
 
 
 def _escaped(text: str) -> bytes:
-    """Where one text holds lone surrogates, all are written in ASCII; in other ASCII the two ways agree."""
+    """Encode a text. Where one text holds lone surrogates, all are written in ASCII; in other ASCII the two
+    ways agree."""
     import json  # noqa: PLC0415 - only for what is too big
 
     return json.dumps(text).encode()
 
 
 def _in_long_texts(text: bytes) -> int:
-    """How many bytes of a JSON text are in long texts: more than that no cutting can save.
+    """Return the number of bytes of a JSON text that are in long texts: cutting cannot save more than that.
 
     Asked of the bytes, because walking a million values takes longer than writing them.
     """
@@ -55,7 +56,7 @@ def _in_long_texts(text: bytes) -> int:
 
 
 class _LongText:
-    """A text that may be cut, and where it is in the document."""
+    """A text that may be cut, and its path in the document."""
 
     __slots__ = ("holder", "key", "size", "text", "trail", "written")
 
@@ -70,7 +71,7 @@ class _LongText:
         self.written = len(measure(text))
 
     def within(self, keep: int) -> str:
-        """Measured in bytes of UTF-8, without what JSON adds by escaping."""
+        """Return the text cut to so many bytes of UTF-8, without the escapes that JSON adds."""
         if self.size <= keep:
             return self.text
         length = len(self.text)
@@ -102,7 +103,7 @@ def _cut(document: dict[str, Any], texts: list[_LongText], keep: int) -> dict[st
 
 
 def _long_texts(document: dict[str, Any], measure: _Encode) -> list[_LongText]:
-    """In the order of the document."""
+    """Return the long texts in the order of the document."""
     found: list[_LongText] = []
 
     def look(holder: Any, pairs: Iterable[tuple[Any, Any]], trail: _Trail | None) -> None:

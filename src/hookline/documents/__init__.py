@@ -1,1 +1,2 @@
-"""Configuration text as values, with the line of everything in it. Pure: text comes in, nothing is opened."""
+"""Read configuration text as values, with the line of everything in it. Pure: text comes in, no file is
+opened."""

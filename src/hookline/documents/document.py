@@ -1,4 +1,4 @@
-"""A configuration text as a value, with what is wrong with it and the line of everything in it."""
+"""Read a configuration text as a value, with its errors and the line of everything in it."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -9,12 +9,12 @@ from typing import Any, Literal, cast
 
 from msgspec import Struct
 
-from hookline.model.diagnostics import Diagnostic, Path, Where
+from hookline.model.diagnostics import Diagnostic, Path, Repair, Where
 from hookline.model.errors import HooklineError
 
 Format = Literal["json", "toml", "yaml"]
 
-#: Bounds of a document: characters, levels of nesting, values.
+#: Limits of a document: characters, levels of nesting, values.
 LIMIT = 10_000_000
 DEPTH = 64
 NODES = 200_000
@@ -38,7 +38,7 @@ class Duplicate(Struct, frozen=True):
     line: int
 
 
-class Reading(Struct, frozen=True):
+class ParseResult(Struct, frozen=True):
     value: Any
     duplicates: tuple[Duplicate, ...]
     #: Finds the line of every path of the value; costs a second pass over the text.
@@ -56,24 +56,26 @@ class SyntaxProblem(HooklineError):  # noqa: N818 - a problem of the text, not o
 
 
 def format_of(file: str) -> Format | None:
-    """The format by the suffix of the file's name."""
+    """Return the format by the suffix of the file's name."""
     return _SUFFIXES.get(file.rsplit(".", 1)[-1].lower())
 
 
-def _reader(format: Format) -> Callable[[str], Reading]:  # noqa: A002 - callers pass format=...
-    """Imported with the first text of its format: most people use one."""
-    found: Callable[[str], Reading] = import_module(f"hookline.documents.{_READERS[format]}").read
+def _reader(format: Format) -> Callable[[str], ParseResult]:  # noqa: A002 - callers pass format=...
+    """Import the reader with the first text of its format: most people use one."""
+    found: Callable[[str], ParseResult] = import_module(f"hookline.documents.{_READERS[format]}").read
     return found
 
 
 class Document(Struct, frozen=True):
-    """The value is None when the text could not be read; the diagnostics then say why."""
+    """A document that was read. The value is None when it could not be; the diagnostics then say why."""
 
     file: str
     value: Any
     diagnostics: tuple[Diagnostic, ...]
     duplicates: tuple[Duplicate, ...]
     locate: Callable[[Path], int | None]
+    #: The text itself, for agents that read files in ways of their own.
+    text: str = ""
 
     def where(self, *path: str | int) -> Where:
         return Where(self.file, path, self.locate)
@@ -87,12 +89,12 @@ def read_document(
     limit: int = LIMIT,
     comments: bool = False,
 ) -> Document:
-    """Never raises: what is wrong with the text is a diagnostic of the document. JSON may have comments if so asked."""
+    """Read a text. Never raises: errors are diagnostics of the document. JSON may have comments if asked for."""
     if len(text) > limit:
         return _unreadable(
             file, "too-big", f"{len(text):,} characters are more than the {limit:,} that are read", None
         )
-    text = text.removeprefix("\ufeff")
+    text = raw = text.removeprefix("\ufeff")
     if comments and format == "json":
         text = _without_comments(text)
     try:
@@ -101,15 +103,15 @@ def read_document(
         return _unreadable(file, problem.code, str(problem), problem.line, problem.fix)
     lines = _Lines(reading.scan)
     diagnostics = tuple(_twice(file, duplicate) for duplicate in reading.duplicates)
-    return Document(file, reading.value, diagnostics, reading.duplicates, lines.line)
+    return Document(file, reading.value, diagnostics, reading.duplicates, lines.line, raw)
 
 
-#: Also what never ends, so that a hostile text is read in one pass.
+#: Includes texts and comments that never end, so that a hostile text is read in one pass.
 _TEXTS_AND_COMMENTS = r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*.*?(?:\*/|\Z)'
 
 
 def _without_comments(text: str) -> str:
-    """Blanks in their place: everything else stays on its line."""
+    """Replace comments by blanks: everything else stays on its line."""
 
     def blank(found: re.Match[str]) -> str:
         return found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0])
@@ -128,7 +130,10 @@ def _unreadable(file: str, code: str, message: str, line: int | None, fix: str |
 def _twice(file: str, duplicate: Duplicate) -> Diagnostic:
     where = Where(file, duplicate.path, lambda _path: duplicate.line)
     message = f"the key {str(duplicate.path[-1])!r} appears twice; only the last one is read"
-    return Diagnostic("error", "duplicate-key", message, where)
+    fix = "join the two under one key"
+    return Diagnostic(
+        "error", "duplicate-key", message, where, fix=fix, repair=Repair("join", duplicate.path)
+    )
 
 
 class _Lines:
@@ -139,7 +144,7 @@ class _Lines:
         self._known: Mapping[Path, int] | None = None
 
     def line(self, path: Path) -> int | None:
-        """The line of the path, or of the nearest enclosing one when it is not in the text."""
+        """Return the line of the path, or of the nearest enclosing one when it is not in the text."""
         if self._known is None:
             self._known = self._scan()
         while path:
@@ -233,7 +238,7 @@ SHAPES: Mapping[str, Callable[[Any], bool]] = MappingProxyType(
 
 
 def misshaped(value: Any, shape: str) -> str | None:
-    """What it is instead, for a message; None when it has the shape."""
+    """Return the actual shape for a message; None when the value has the wanted shape."""
     if SHAPES[shape](value):
         return None
     for known in ("true or false", "a number", "text", "an object"):

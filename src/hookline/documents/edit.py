@@ -1,10 +1,10 @@
-"""Changes of configuration texts in place, in any format, each checked by reading the text again.
+"""Change configuration texts in place, in any format; each change is checked by reading the text again.
 
     text = appended(text, "json", ("hooks", "PreToolUse"), {"hooks": [...]})
     text = removed(text, "toml", ("hooks", "hooks", 1))
     text = with_value(text, "yaml", ("hooks", "Stop", 0, "hooks", 0, "mode"), "shadow")
 
-A change that would mean anything else than was asked for is not made.
+A change with any other effect than the wanted one is not made.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ _MARK = "\ufeff"
 
 
 class EditError(HooklineError):
-    """Why a text cannot be changed at that place."""
+    """A text cannot be changed at that path; the message says why."""
 
 
 def appended(text: str, form: Format, path: Path, value: Any) -> str:
-    """With the value as the last item of the array at this path; what is missing of the path is made."""
+    """Append the value to the array at this path; missing parts of the path are created."""
     wanted = read_value(text, form)
     place = _entered(wanted, path, [])
     if not isinstance(place, list):
@@ -36,24 +36,25 @@ def appended(text: str, form: Format, path: Path, value: Any) -> str:
 
 
 def with_table(text: str, form: Format, path: Path, value: Mapping[str, Any]) -> str:
-    """With a table at this path, where none is."""
+    """Add a table at this path, where none is."""
     wanted = read_value(text, form)
     _entered(wanted, path[:-1], {})[path[-1]] = dict(value)
     return _changed(text, form, wanted, "with_table", path, value)
 
 
-def with_value(text: str, form: Format, path: Path, value: str) -> str:
-    """With this text as the member at this path, in a table that is there."""
+def with_value(text: str, form: Format, path: Path, value: Any) -> str:
+    """Set the member at this path, in a table that exists, or the item, in a list that has it."""
     wanted = read_value(text, form)
     table = found_at(wanted, path[:-1])
-    if not isinstance(table, dict):
+    is_item = isinstance(path[-1], int) and found_at(wanted, path) is not None
+    if not isinstance(table, list if is_item else dict):
         raise EditError(f"{shown(path[:-1])} is not a table")
-    cast("dict[str, Any]", table)[str(path[-1])] = value
+    cast("dict[str | int, Any]", table)[path[-1]] = value
     return _changed(text, form, wanted, "with_value", path, value)
 
 
 def removed(text: str, form: Format, path: Path) -> str:
-    """Without the item or the member at this path."""
+    """Remove the item or the member at this path."""
     wanted = read_value(text, form)
     if found_at(wanted, path) is None:
         raise EditError(f"there is no {shown(path)}")
@@ -62,15 +63,35 @@ def removed(text: str, form: Format, path: Path) -> str:
 
 
 def renamed(text: str, form: Format, path: Path, key: str) -> str:
-    """With another key in place of the last one of this path."""
+    """Rename the last key of this path."""
     wanted = read_value(text, form)
     place = found_at(wanted, path[:-1])
     place[key] = place.pop(path[-1])
     return _changed(text, form, wanted, "renamed", path, key)
 
 
+def joined(text: str, path: Path) -> str:
+    """Join the lists or tables of a key that a JSON text has twice; of a table's members the last one counts."""
+    from hookline.documents.json_edit import duplicates, without_duplicates  # noqa: PLC0415 only for a mistake
+
+    *before, last = duplicates(text, path)
+    wanted = read_value(text, "json")
+    place = found_at(wanted, path)
+    for each in before:
+        if isinstance(last, list) and isinstance(each, list):
+            cast("list[Any]", place).extend(cast("list[Any]", each))
+        elif isinstance(last, dict) and isinstance(each, dict):
+            place.update(
+                {key: value for key, value in cast("dict[str, Any]", each).items() if key not in place}
+            )
+        else:
+            raise EditError(f"{shown(path)} is neither a list nor a table each time")
+    shorter = without_duplicates(text, path)
+    return with_value(shorter, "json", path, place)
+
+
 def read_value(text: str, form: Format) -> Any:
-    """What the text says, an empty table if it says nothing. JSON may have comments."""
+    """Return the value of the text, an empty table if it is empty. JSON may have comments."""
     if not text.removeprefix(_MARK).strip():
         return dict[str, Any]()
     if form == "json":
@@ -84,14 +105,14 @@ def read_value(text: str, form: Format) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    """Also what is one value in two places, by an alias of YAML, is two in the copy."""
+    """Copy a value; a YAML alias, one value in two positions, becomes two in the copy."""
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in cast("dict[str, Any]", value).items()}
     return [_copied(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def found_at(value: Any, path: Path) -> Any:
-    """What is at a path; None where nothing is."""
+    """Return the value at a path, or None."""
     for step in path:
         try:
             value = value[step]
@@ -101,7 +122,7 @@ def found_at(value: Any, path: Path) -> Any:
 
 
 def _entered(value: Any, path: Path, last: Any) -> Any:
-    """What is at a path; tables are made on the way, and `last` at its end."""
+    """Return the value at a path; create tables on the way, and `last` at its end."""
     for at, step in enumerate(path, 1):
         if not isinstance(value, dict):
             raise EditError(f"{shown(path[: at - 1])} is not a table")
@@ -113,7 +134,7 @@ def _entered(value: Any, path: Path, last: Any) -> Any:
 
 
 def _changed(text: str, form: Format, wanted: Any, how: str, *args: Any) -> str:
-    """Byte order marks stay; the text is read again."""
+    """Change a text, keeping byte order marks, and read it again to check the result."""
     mark = _MARK if text.startswith(_MARK) else ""
     edit = getattr(import_module(f"hookline.documents.{form}_edit"), how)
     new: str = mark + edit(text.removeprefix(_MARK), *args)
@@ -127,7 +148,8 @@ def _changed(text: str, form: Format, wanted: Any, how: str, *args: Any) -> str:
 
 
 def _without_empty(value: Any) -> Any:
-    """A table of TOML need not be written for those inside it to be there, and is gone with the last of them."""
+    """Remove empty tables: a TOML table need not be written for those inside it to exist, and is gone with
+    the last of them."""
     if not isinstance(value, dict):
         return value
     inner = {key: _without_empty(each) for key, each in cast("dict[str, Any]", value).items()}

@@ -1,4 +1,4 @@
-"""Front matter: fields in YAML between two --- lines at the top of a Markdown text, with the lines of that text."""
+"""Read front matter: YAML fields between two --- lines at the top of a Markdown text, with that text's lines."""
 
 import json
 import re
@@ -25,13 +25,13 @@ class FrontMatter(Struct, frozen=True):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Empty where there is none, or where it cannot be read."""
+        """The fields; empty where there are none, or where they cannot be read."""
         value = self.document.value
         return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
     @property
     def error(self) -> Diagnostic | None:
-        """Why the fields cannot be read; such a file must not be used."""
+        """The error in the fields; such a file must not be used."""
         return next((each for each in self.document.diagnostics if each.severity == "error"), None)
 
 
@@ -52,7 +52,7 @@ def read_front_matter(text: str, file: str = "") -> FrontMatter:
 
 
 def _lower(document: Document) -> Document:
-    """The document one line further down, below the opening --- line."""
+    """Move the document one line down, below the opening --- line."""
 
     def below(locate: Callable[[Path], int | None]) -> Callable[[Path], int | None]:
         def line(path: Path) -> int | None:
@@ -69,7 +69,7 @@ def _lower(document: Document) -> Document:
 
 
 def _whole(file: str, problem: str | None) -> Document:
-    """No fields: there are none, or they cannot be read for this reason."""
+    """Return no fields: there are none, or they cannot be read for this reason."""
 
     def first(_path: Path) -> int | None:
         return 1
@@ -81,7 +81,7 @@ def _whole(file: str, problem: str | None) -> Document:
 
 
 def _with_quotes(text: str) -> str:
-    """`argument-hint: [id] [title]` is not YAML, but such files are common."""
+    """Quote values such as `argument-hint: [id] [title]`: not YAML, but common in such files."""
     lines = text.splitlines()
     return "\n".join(_quoted(line) for line in lines) if len(lines) <= _MOST_LINES else text
 

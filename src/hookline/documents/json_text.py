@@ -1,4 +1,4 @@
-"""JSON configuration: Python's reader for the value, a scan of our own for lines and duplicate keys."""
+"""Read JSON configuration: Python's reader for the value, our own scan for lines and duplicate keys."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 from hookline.documents.document import (
     Duplicate,
     Newlines,
-    Reading,
+    ParseResult,
     SyntaxProblem,
     refuse_excess,
     too_deep,
@@ -17,7 +17,7 @@ from hookline.documents.document import (
 from hookline.model.diagnostics import Path
 
 _TOKEN = re.compile(
-    r"""[ \t\r\n]*(?:
+    r"""(?:
         (?P<mark> [{}\[\],:] )
       | (?P<text> "(?: [^"\\\x00-\x1f] | \\. )*+" )
       | (?P<word> [^\s{}\[\],:"]+ )
@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 _COMMAS = 1_000_000
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParseResult:
     if not text.strip():
         raise SyntaxProblem("the file is empty", 1, fix="write {} for no hooks")
     if text.count(",") > _COMMAS:
@@ -54,7 +54,7 @@ def read(text: str) -> Reading:
         raise SyntaxProblem("a number has too many digits", None) from None
     refuse_excess(value)
     duplicates = _Scan(text).duplicates if twice else ()
-    return Reading(value, duplicates, lambda: _Scan(text).lines)
+    return ParseResult(value, duplicates, lambda: _Scan(text).lines)
 
 
 class _NotJson(Exception):  # noqa: N818 - never leaves this file
@@ -80,7 +80,7 @@ def _explained(text: str, error: json.JSONDecodeError) -> SyntaxProblem:
 
 
 class _Scan:
-    """One pass over a text that is known to be JSON: where each key and each item starts."""
+    """One pass over a text that is known to be JSON: finds where each key and each item starts."""
 
     def __init__(self, text: str) -> None:
         self._text = text

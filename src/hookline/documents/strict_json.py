@@ -1,7 +1,7 @@
-"""JSON as a guard's answer must be: one document that cannot be read in two ways.
+"""Read JSON as a guard's answer must be: one document that cannot be read in two ways.
 
-Refused besides invalid text: duplicate keys, NaN and Infinity, integers beyond 64 bits, lone surrogates, text
-that is not UTF-8, deep nesting and big documents. Everything here runs at the speed of C, because a hook
+Besides invalid text it refuses duplicate keys, NaN and Infinity, integers beyond 64 bits, lone surrogates,
+text that is not UTF-8, deep nesting and big documents. Everything here runs at the speed of C, because a hook
 decides how much it prints: the worst megabyte must not hold up the event loop.
 """
 
@@ -33,7 +33,7 @@ class StrictJsonError(HooklineError):
 
 
 def read_strict(text: bytes, *, limit: int = LIMIT, depth: int = DEPTH) -> Any:
-    """The value of a JSON text. Raises `StrictJsonError` and nothing else."""
+    """Return the value of a JSON text. Raises `StrictJsonError` and nothing else."""
     if len(text) > limit:
         raise StrictJsonError(f"{len(text):,} bytes are more than the {limit:,} that are read")
     text = text.removeprefix(_BOM)
@@ -73,7 +73,7 @@ def _plainer(problem: str) -> str:
 
 
 def _without_strings(text: bytes) -> bytes:
-    """The text without its string literals, if it is JSON (if not, something harmless)."""
+    """Return the text without its string literals, if it is JSON (if not, something harmless)."""
     if b"\\" in text:
         text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     if text.count(b'"') > 4 * VALUES:
@@ -94,7 +94,8 @@ def _refuse_long_integers(bare: bytes) -> None:
 
 
 def _first_duplicate(text: bytes) -> str:
-    """Its name, for the message only; a big text is not read a second time for that."""
+    """Return the name of the first duplicate key, for the message only; a big text is not read a second time
+    for that."""
     if len(text) > 65536:
         return "?"
     import json  # noqa: PLC0415 - only for this message

@@ -1,10 +1,11 @@
-"""Changes of TOML text that leave everything else as it is: order, blanks, comments, ends of lines.
+"""Change TOML text and leave everything else as it is: order, blanks, comments, ends of lines.
 
     text = appended(text, ("hooks", "hooks"), {"event": "tool_call_before", ...})
     text = with_table(text, ("hooks", "state", key), {"trusted_hash": "..."})
     text = removed(text, ("hooks", "hooks", 1))
 
-What is added stands at the end of the text. Values that are written inside another, as `a = {b = 1}`, stay untouched.
+New values go to the end of the text. Values that are written inside another, as `a = {b = 1}`, stay
+untouched.
 """
 
 import json
@@ -21,7 +22,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
 
 
 def appended(text: str, path: Path, value: Mapping[str, Any]) -> str:
-    """With a table more in the array of tables at this path; arrays of tables in it are written below it."""
+    """Append a table to the array of tables at this path; arrays of tables in it are written below it."""
     return _with_block(text, _array_lines(path, value))
 
 
@@ -29,8 +30,8 @@ def with_table(text: str, path: Path, value: Mapping[str, Any]) -> str:
     return _with_block(text, [f"[{_dotted(path)}]", *_pairs(value)])
 
 
-def with_value(text: str, path: Path, value: str) -> str:
-    """With this text as the value of the key at this path, of a table that has a header."""
+def with_value(text: str, path: Path, value: Any) -> str:
+    """Set the key at this path to this text, in a table that has a header."""
     statements = Scan(text).statements
     line = f"{_quoted(str(path[-1]))} = {_written(value)}"
     for at, one in enumerate(statements):
@@ -51,12 +52,12 @@ def with_value(text: str, path: Path, value: str) -> str:
 
 
 def removed(text: str, path: Path) -> str:
-    """Without the table, or the value of a line of its own, at this path."""
+    """Remove the table, or the value on a separate line, at this path."""
     statements = Scan(text).statements
     for at in reversed(range(len(statements))):
         one = statements[at]
         if one.path[: len(path)] == path:
-            start, end = _line_start(text, one.start), _line_end(text, one.end)
+            start, end = text.rfind("\n", 0, one.start) + 1, _line_end(text, one.end)
             if one.is_header and text[:start].endswith(("\n\n", "\n\r\n")):
                 start = text.rindex("\n", 0, start - 1) + 1
             elif one.is_header and not text[:start]:
@@ -66,7 +67,7 @@ def removed(text: str, path: Path) -> str:
 
 
 def renamed(text: str, path: Path, key: str) -> str:
-    """With another key in place of the last one of this path."""
+    """Rename the last key of this path."""
     names = [step for step in path if isinstance(step, str)]
     for one in reversed(Scan(text).statements):
         if one.path[: len(path)] == path and (span := _span(one, len(names))) is not None:
@@ -75,7 +76,7 @@ def renamed(text: str, path: Path, key: str) -> str:
 
 
 def _span(one: Statement, number: int) -> tuple[int, int] | None:
-    """Where the part of the path with this number is written; a pair has the first ones in its table's header."""
+    """Return the span of one part of the path; the first parts of a pair are in its table's header."""
     names = sum(isinstance(step, str) for step in one.path)
     at = number - 1 - (names - len(one.parts))
     return one.parts[at] if at >= 0 else None
@@ -99,7 +100,8 @@ def _pairs(value: Mapping[str, Any]) -> list[str]:
 
 
 def _written(value: Any) -> str:
-    """JSON is TOML, but for characters that JSON escapes in pairs, and for one that TOML does not take as it is."""
+    """Write a value: JSON is TOML, except characters that JSON escapes in pairs, and one that TOML does not
+    accept."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -115,10 +117,6 @@ def _dotted(path: Path) -> str:
 
 def _quoted(key: str) -> str:
     return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)
-
-
-def _line_start(text: str, at: int) -> int:
-    return text.rfind("\n", 0, at) + 1
 
 
 def _line_end(text: str, at: int) -> int:

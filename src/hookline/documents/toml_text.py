@@ -1,4 +1,4 @@
-"""TOML configuration: tomllib for the value, a scan of our own for the lines."""
+"""Read TOML configuration: tomllib for the value, our own scan for the lines."""
 
 import re
 import tomllib
@@ -9,7 +9,7 @@ from msgspec import Struct
 from hookline.documents.document import (
     DEPTH,
     Newlines,
-    Reading,
+    ParseResult,
     SyntaxProblem,
     refuse_excess,
     too_deep,
@@ -30,7 +30,7 @@ _LONG_KEY = r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ 
 _MARKS = 400_000
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParseResult:
     if text.count(",") + text.count("=") > _MARKS:
         raise too_many(None)
     long_key = re.search(_LONG_KEY, text) if text.count(".") >= DEPTH else None
@@ -45,7 +45,7 @@ def read(text: str) -> Reading:
     except ValueError:
         raise SyntaxProblem("a number has too many digits", None) from None
     refuse_excess(value)
-    return Reading(value, (), lambda: Scan(text.replace("\r\n", "\n")).lines)
+    return ParseResult(value, (), lambda: Scan(text.replace("\r\n", "\n")).lines)
 
 
 def _explained(text: str, problem: str) -> SyntaxProblem:
@@ -61,29 +61,29 @@ def _explained(text: str, problem: str) -> SyntaxProblem:
 class Statement(Struct, frozen=True):
     """A header or a pair of a key and a value."""
 
-    #: Of the table, or of the value.
+    #: The path of the table, or of the value.
     path: Path
     start: int
     end: int
     is_header: bool
-    #: Where each part of its key is written.
+    #: The span of each part of its key.
     parts: tuple[tuple[int, int], ...]
 
 
 class Scan:
-    """One pass over a text that is known to be TOML: where each key, table and item starts."""
+    """One pass over a text that is known to be TOML: finds where each key, table and item starts."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         # Compiled here: most files are never scanned.
         self._blanks, self._key_part = re.compile(_BLANK), re.compile(_KEY_PART)
         self._string, self._plain = re.compile(_STRING, re.DOTALL), re.compile(_PLAIN)
-        #: Those that are not inside the value of another.
+        #: Statements that are not inside the value of another.
         self.statements: list[Statement] = []
         self._parts: list[tuple[int, int]] = []
         self._newlines = Newlines(text)
         self._lines: dict[Path, int] = {}
-        #: How many tables each array of tables has so far.
+        #: The number of tables in each array of tables so far.
         self._tables: dict[Path, int] = {}
         base: Path = ()
         position = self._blank(0)
@@ -108,7 +108,7 @@ class Scan:
         return found.end() if found else position
 
     def _note(self, path: Path, line: int, known: int = 0) -> None:
-        """A key names every table on its way, where nothing named it before."""
+        """Record the line of every table on the way to a key that has none yet."""
         for length in range(known + 1, len(path) + 1):
             self._lines.setdefault(path[:length], line)
 
@@ -127,7 +127,7 @@ class Scan:
         return path, position + brackets
 
     def _resolved(self, keys: tuple[str, ...]) -> Path:
-        """A header goes through the newest table of each array on its way."""
+        """Return the path of a header, through the newest table of each array on its way."""
         path: Path = ()
         for key in keys:
             path = (*path, key)
@@ -187,7 +187,7 @@ class Scan:
 
 
 def _bare_span(part: re.Match[str]) -> tuple[int, int]:
-    """Without the blanks around it, with its quotes."""
+    """Return the span without the blanks around it, with its quotes."""
     written = part[0]
     start = part.start() + len(written) - len(written.lstrip(" \t"))
     return start, start + len(written.strip(" \t"))

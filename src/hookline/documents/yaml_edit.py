@@ -1,9 +1,9 @@
-"""Changes of YAML text that leave everything else as it is: order, blanks, comments, ends of lines.
+"""Change YAML text and leave everything else as it is: order, blanks, comments, ends of lines.
 
     text = appended(text, ("agents", "root", "hooks", "stop"), {"type": "command", ...})
     text = removed(text, ("agents", "root", "hooks", "stop", 1))
 
-Collections in brackets stay in brackets; others get lines of their own.
+Collections in brackets stay in brackets; others get separate lines.
 """
 
 import json
@@ -20,7 +20,7 @@ _STEP = 2
 
 
 def appended(text: str, path: Path, value: Any) -> str:
-    """With the value as the last item of the list at this path; what is missing of the path is made."""
+    """Append the value to the list at this path; missing parts of the path are created."""
     tree = _Tree(text)
     nodes = tree.nodes(path)
     rest = path[len(nodes) - 1 :]
@@ -28,7 +28,7 @@ def appended(text: str, path: Path, value: Any) -> str:
         return text + _ended(text) + _as_lines(_nested(path, value), 0, tree.end_of_line)
     node, new = nodes[-1], _nested(rest, value)
     if _is_null(node):
-        # `hooks:` with nothing behind it; what is to be there goes below that line.
+        # `hooks:` without a value; the new value goes below that line.
         column = tree.column(nodes[-2]) + _STEP
         wanted = new if rest else [value]
         return _with_lines(text, tree.line_end(node), _as_lines(wanted, column, tree.end_of_line))
@@ -39,8 +39,8 @@ def appended(text: str, path: Path, value: Any) -> str:
     return _with_lines(text, tree.line_end(node), lines)
 
 
-def with_value(text: str, path: Path, value: str) -> str:
-    """With this text as the member at this path, of a mapping that is there."""
+def with_value(text: str, path: Path, value: Any) -> str:
+    """Set the member at this path to this text, in a mapping that exists."""
     tree = _Tree(text)
     nodes = tree.nodes(path)
     written = json.dumps(value, ensure_ascii=False)
@@ -56,8 +56,19 @@ def with_value(text: str, path: Path, value: str) -> str:
     return _with_lines(text, tree.line_end(node), lines)
 
 
+def renamed(text: str, path: Path, key: str) -> str:
+    """Rename the last key of this path."""
+    tree = _Tree(text)
+    nodes = tree.nodes(path)
+    if len(nodes) <= len(path) or nodes[-2].id != "mapping":
+        raise EditError("there is no such key")
+    old = _key(nodes[-2], path[-1])
+    written = key if _PLAIN_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return text[: old.start_mark.index] + written + text[old.end_mark.index :]
+
+
 def removed(text: str, path: Path) -> str:
-    """Without the item or the member at this path."""
+    """Remove the item or the member at this path."""
     tree = _Tree(text)
     nodes = tree.nodes(path)
     if len(nodes) <= len(path):
@@ -74,7 +85,7 @@ def removed(text: str, path: Path) -> str:
     shorter = text[:start] + text[end:]
     if len(items) > 1 or len(nodes) < 3:
         return shorter
-    # The last one: what is left is an empty collection, behind the key that had it.
+    # The last one: an empty collection remains, behind its key.
     empty = " {}" if parent.id == "mapping" else " []"
     colon = text.index(":", _key(nodes[-3], path[-2]).end_mark.index) + 1
     return shorter[:colon] + empty + shorter[colon:]
@@ -93,7 +104,7 @@ class _Tree:
         self._root: Any = loader.get_single_node()
 
     def nodes(self, path: Path) -> list[Any]:
-        """From the root along the path, as far as there are any."""
+        """Return the nodes from the root along the path, as far as they exist."""
         found: list[Any] = [self._root]
         for step in path:
             node = found[-1]
@@ -103,7 +114,7 @@ class _Tree:
         return found
 
     def column(self, node: Any) -> int:
-        """Of its keys, or of the dashes of its items."""
+        """Return the column of its keys, or of the dashes of its items."""
         start = _starts(node)[0]
         if node.id == "sequence":
             start = self._text.rindex("-", 0, start)
@@ -113,7 +124,7 @@ class _Tree:
         return self._text.rfind("\n", 0, at) + 1
 
     def line_end(self, node: Any) -> int:
-        """Where the line after the last one of a node begins."""
+        """Return where the line after the last one of a node begins."""
         last = node
         while last.id != "scalar" and not last.flow_style and last.value:
             last = _items(last)[-1]
@@ -135,7 +146,7 @@ def _items(node: Any) -> list[Any]:
 
 
 def _starts(node: Any) -> list[int]:
-    """Where each item begins: of a mapping, its key."""
+    """Return the start of each item; for a mapping, of its key."""
     return [(each[0] if node.id == "mapping" else each).start_mark.index for each in node.value]
 
 
@@ -154,7 +165,7 @@ def _is_null(node: Any) -> bool:
 
 
 def _nested(path: Path, value: Any) -> Any:
-    """The value as an item of a list at the end of the path."""
+    """Return the value as an item of a list at the end of the path."""
     inner: Any = [value] if path else value
     for step in reversed(path):
         inner = {step: inner}
@@ -180,7 +191,7 @@ def _as_lines(value: Any, column: int, end_of_line: str) -> str:
 
 
 def _lines(value: Any, column: int) -> Iterator[str]:
-    """A mapping or a list as lines."""
+    """Yield a mapping or a list as lines."""
     blanks = " " * column
     if isinstance(value, dict):
         for key, each in cast("dict[str, Any]", value).items():

@@ -1,4 +1,4 @@
-"""YAML configuration by the 1.2 core schema: `off`, `no` and `1:30` are text.
+"""Read YAML configuration by the 1.2 core schema: `off`, `no` and `1:30` are text.
 
 Built from the events of the parser, not from its nodes: no recursion that a nested text could exhaust, and
 an alias is counted at its full size, so a few lines cannot mean a million values.
@@ -8,7 +8,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hookline.documents.document import DEPTH, NODES, Duplicate, Reading, SyntaxProblem, too_deep, too_many
+from hookline.documents.document import (
+    DEPTH,
+    NODES,
+    Duplicate,
+    ParseResult,
+    SyntaxProblem,
+    too_deep,
+    too_many,
+)
 from hookline.model.diagnostics import Path
 
 _NUMBER_START = frozenset("-+.0123456789")
@@ -26,10 +34,10 @@ _NUMBERS: tuple[tuple[re.Pattern[str], Callable[[str], Any]], ...] = (
 _CORE = "tag:yaml.org,2002:"
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ParseResult:
     building = _Building()
     _feed(text, building)
-    return Reading(building.value, tuple(building.duplicates), lambda: _scanned(text))
+    return ParseResult(building.value, tuple(building.duplicates), lambda: _scanned(text))
 
 
 def _scanned(text: str) -> Mapping[Path, int]:
@@ -53,13 +61,10 @@ def _feed(text: str, building: "_Building") -> None:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else None
         reason = error.problem or error.context or "the parser gives no reason"
-        raise SyntaxProblem(f"it is not valid YAML: {reason}", line, fix=_tab_fix(error)) from None
+        fix = "indent with spaces, not tabs" if "\\t" in str(error.problem) else None
+        raise SyntaxProblem(f"it is not valid YAML: {reason}", line, fix=fix) from None
     except (yaml.YAMLError, ValueError, UnicodeError) as error:
         raise SyntaxProblem(f"not YAML: {str(error).splitlines()[0]}", None) from None
-
-
-def _tab_fix(error: Any) -> str | None:
-    return "indent with spaces, not tabs" if "\\t" in str(error.problem) else None
 
 
 class _Open:
@@ -70,7 +75,7 @@ class _Open:
     def __init__(self, value: dict[str, Any] | list[Any], anchor: str | None, before: int) -> None:
         self.value = value
         self.anchor = anchor
-        #: How many values there were before it, to know its own size when it ends.
+        #: The number of values before it, to know its own size when it ends.
         self.before = before
         self.height = 1
         self.key: str | None = None

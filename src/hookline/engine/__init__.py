@@ -1,1 +1,1 @@
-"""An event goes in, one outcome comes out. Start reading at dispatch.py."""
+"""Run hooks: an event goes in, one outcome comes out. Start reading at dispatch.py."""

@@ -1,4 +1,4 @@
-"""Hooks that are not waited for: the owner of their tasks, and the inbox where their answers arrive.
+"""Own the tasks of background hooks, and the inbox where their answers arrive.
 
 The host awaits the inbox of a session; there is no polling.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from msgspec import Struct
 
 from hookline.model.outcome import Outcome
-from hookline.model.policy import Lives, Placement
-from hookline.model.wire import Call
+from hookline.model.policy import Lifetime, Placement
+from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
     from weakref import finalize
@@ -44,13 +44,13 @@ class Background:
         return self.closed or len(self._tasks) >= self._limit
 
     def start(self, work: Coroutine[Any, Any, object], name: str = "") -> None:
-        """Run it as soon as a slot is free. `name`: of its hook."""
+        """Run work as soon as a slot is free; `name` is that of its hook."""
         task = self._own(self._in_slot(work), name)
         # A task that is cancelled before its first step never awaits the work: it must be closed.
         task.add_done_callback(lambda _task: work.close())
 
     def adopt(self, work: Coroutine[Any, Any, T], name: str = "") -> "asyncio.Task[T]":
-        """Take over work that is running already."""
+        """Take over work that has started already."""
         return self._own(work, name)
 
     def _own(self, work: Coroutine[Any, Any, T], name: str) -> "asyncio.Task[T]":
@@ -91,7 +91,7 @@ class Background:
         return True
 
     async def close(self, limit: float) -> tuple[str, ...]:
-        """Drain within the limit, then cancel what is left. Returns the names of what was cancelled."""
+        """Drain within the limit, then cancel the rest. Return the names of the cancelled hooks."""
         self.closed = True
         if self._unclosed is not None:
             self._unclosed.detach()
@@ -101,12 +101,12 @@ class Background:
         for task in left:
             task.cancel()
         if left:
-            # A cancelled hook leaves its process to the pool that owns it, so this ends at once.
+            # A cancelled hook leaves its process to the pool that owns it, so this returns at once.
             await asyncio.wait(left, timeout=5)
         return names
 
     def _tasks_here(self) -> "set[asyncio.Task[object]]":
-        """Tasks of the running loop; those of a closed loop can neither be awaited nor go on."""
+        """Return the tasks of the running loop; those of a closed loop can neither be awaited nor continue."""
         if not self._tasks:
             return set()
         loop = asyncio.get_running_loop()
@@ -127,26 +127,26 @@ def _warn_unclosed(pid: int, names: dict[int, str]) -> None:
 
 
 class LateMessage(Struct, frozen=True, kw_only=True):
-    """Something a hook said after the event it ran on was over."""
+    """A message of a hook that came after its event was over."""
 
-    #: wake: the agent should go on because of this. context: for the model, with its next request.
-    #: message: for the user. watch: paths to watch from now on.
+    #: wake: resumes the agent. context: for the model, with its next request. message: for the user. watch:
+    #: paths to watch from now on.
     kind: Literal["wake", "context", "message", "watch"]
     text: str = ""
     paths: tuple[str, ...] = ()
     hook: str = ""
-    #: The kind of its handler, and where it is configured.
+    #: The kind of its handler; `source` is where it is configured.
     type: str = ""
     source: str = ""
     event: str = ""
-    #: The event as people are shown it.
+    #: The event's name as users see it.
     label: str = ""
     run_id: str = ""
-    #: By which a durable hook's message is acknowledged; empty: it is not kept anywhere.
+    #: Id by which a durable hook's message is acknowledged; empty if the message is stored nowhere.
     wake_id: str = ""
     placement: Placement | Literal[""] = ""
-    lives: Lives | Literal[""] = ""
-    #: The hook failed, and this is about its failure.
+    lifetime: Lifetime | Literal[""] = ""
+    #: The hook failed, and this message is about the failure.
     failed: bool = False
 
 
@@ -162,9 +162,9 @@ class Inbox:
         #: How many hooks are still running that may wake the agent.
         self.awaited = 0
         self._successor: Inbox | None = None
-        #: Of durable hooks: says by their ids what was told, once it is taken from here; None: none have come.
+        #: Acknowledges messages of durable hooks by their ids once they were taken; None until there is one.
         self.acknowledge: Callable[[str], None] | None = None
-        #: Its owner acknowledges by itself, when it has made a note of what it was told.
+        #: The owner acknowledges messages, after it has recorded them.
         self.owner_acknowledges = False
         self._wake_ids: set[str] = set()
 
@@ -172,13 +172,13 @@ class Inbox:
         return len(self._items)
 
     def await_wake(self) -> None:
-        """A hook that may wake the agent has been started."""
+        """Count a started hook that may wake the agent."""
         self.awaited += 1
         if self._successor is not None:
             self._successor.await_wake()
 
     def wake_settled(self) -> None:
-        """It ended; its answer, if any, is in the inbox."""
+        """Count it as ended; its answer, if any, is in the inbox."""
         self.awaited -= 1
         self._wake_next()
         if self._successor is not None:
@@ -199,7 +199,7 @@ class Inbox:
             return
         if item.wake_id:
             if item.wake_id in self._wake_ids:
-                return  # it is told once
+                return  # a message is delivered once
             self._wake_ids.add(item.wake_id)
         if len(self._items) >= self._limit:
             self._drop_one()
@@ -212,14 +212,14 @@ class Inbox:
         self.lost += 1
 
     def take(self) -> LateMessage | None:
-        """The next item, or None when there is none right now."""
+        """Return the next item, or None when there is none right now."""
         return self._taken() if self._items else None
 
     def take_all(self) -> tuple[LateMessage, ...]:
         return tuple(self._taken() for _ in range(len(self._items)))
 
-    def told(self, wake_id: str) -> None:
-        """Say that something of a durable hook was told, where the owner says so by itself."""
+    def delivered(self, wake_id: str) -> None:
+        """Acknowledge a message of a durable hook, where the owner does that."""
         if wake_id and self.acknowledge is not None:
             self.acknowledge(wake_id)
 
@@ -230,13 +230,13 @@ class Inbox:
         return item
 
     async def get(self) -> LateMessage:
-        """The next item, as soon as there is one."""
+        """Wait for the next item and return it."""
         while not self._items:
             await self._changed()
         return self._taken()
 
     async def next_wake(self) -> LateMessage | None:
-        """The next item, or None once there is none and no hook is left that may wake the agent."""
+        """Wait for the next item; return None once there is none and no running hook may wake the agent."""
         while not self._items:
             if not self.awaited:
                 return None
@@ -262,10 +262,13 @@ class Inbox:
                 return
 
 
-def deliver(inbox: Inbox, call: Call, outcome: Outcome, source: str, *, failed: bool) -> tuple[str, ...]:
-    """Put what a background hook said into the inbox; returns the names of what came too late to count.
+def deliver(
+    inbox: Inbox, call: HookInvocation, outcome: Outcome, source: str, *, failed: bool
+) -> tuple[str, ...]:
+    """Put the answer of a background hook into the inbox; return the names of the parts that came too late to
+    apply.
 
-    A hook that failed has found nothing: only an answer of its own wakes the agent.
+    A failed hook has found nothing: only an answer wakes the agent.
     """
     hook = call.hook
     about: dict[str, Any] = {
@@ -287,7 +290,7 @@ def deliver(inbox: Inbox, call: Call, outcome: Outcome, source: str, *, failed: 
         for item in outcome.context_items:
             inbox.put(
                 LateMessage(
-                    kind="context", text=item.text, placement=item.placement, lives=item.lives, **about
+                    kind="context", text=item.text, placement=item.placement, lifetime=item.lifetime, **about
                 )
             )
     for message in outcome.messages:

@@ -1,7 +1,7 @@
-"""The circuit breaker: a hook that only fails is not run for a while. Its failure policy decides meanwhile.
+"""Stop running a hook that only fails, for a while; its failure policy decides meanwhile (a circuit breaker).
 
-So a guard that is closed stays closed; what is saved is the time that each failure takes. Hooks that must run, because
-they are required or managed, have none.
+So a guard that fails closed stays closed; this saves the time that each failure takes. Required and managed
+hooks must run, so they have no breaker.
 """
 
 from collections import deque
@@ -9,39 +9,39 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from hookline.engine.engine import Engine
+    from hookline.config.engine import Engine
     from hookline.engine.judge import Judgement
     from hookline.engine.lanes import PreparedHook
-    from hookline.model.wire import Call
+    from hookline.model.wire import HookInvocation
 
-#: So many failures in a row, or more than half of so many runs, open it.
+#: It opens after so many failures in a row, or when more than half of so many runs failed.
 IN_A_ROW: Final = 5
 OF_THE_LAST: Final = 20
-#: Seconds until it is tried again, once.
+#: Seconds until one call tries the hook again.
 OPEN_SECONDS: Final = 30.0
 
 _SAYS: Final = "it is not run for now: "
-#: Not runs of the hook, or not its fault.
-_NO_RUNS: Final = frozenset(("detached", "skipped", "cancelled", "untrusted"))
+#: Statuses that are not runs of the hook, or not its fault.
+_NO_RUNS: Final = frozenset(("background", "skipped", "cancelled", "untrusted"))
 
 
 class Breaker:
-    """Of one hook, from its first failure on."""
+    """The breaker of one hook, from its first failure on."""
 
     def __init__(self) -> None:
-        #: Whether each of the last runs failed.
+        #: For each of the last runs, True if it failed.
         self.runs: deque[bool] = deque(maxlen=OF_THE_LAST)
         self.in_a_row = 0
-        #: By the monotonic clock; 0: it is closed.
+        #: Time of the monotonic clock; 0 while it is closed.
         self.open_until = 0.0
 
     def refuses(self) -> str | None:
-        """Why the hook is not run now. When its time is over one call is let through, to try it."""
+        """Return why the hook is not run now, or None. Once the time is over, one call passes to try it."""
         if not self.open_until:
             return None
         now = monotonic()
         if now >= self.open_until:
-            self.open_until = now + OPEN_SECONDS  # for the others, while this one tries
+            self.open_until = now + OPEN_SECONDS  # keeps the others out while this call tries
             return None
         last = (
             f"{self.in_a_row} failures in a row"
@@ -58,18 +58,18 @@ class Breaker:
             self.open_until = monotonic() + OPEN_SECONDS
         elif not failed:
             if self.open_until:
-                self.runs.clear()  # the one that tried it was fine
+                self.runs.clear()  # the call that tried it succeeded
             self.open_until = 0.0
 
 
-def refusal(engine: "Engine", prepared: "PreparedHook", call: "Call") -> str | None:
-    """Why a hook is not run now; None: it is."""
+def refusal(engine: "Engine", prepared: "PreparedHook", call: "HookInvocation") -> str | None:
+    """Return why a hook is not run now, or None if it is."""
     breaker = engine.breakers.get(_key(prepared))
     return breaker.refuses() if breaker is not None and not call.env else None
 
 
-def note(engine: "Engine", prepared: "PreparedHook", call: "Call", judged: "Judgement") -> None:
-    """Count a run. Durable hooks have a number of attempts instead."""
+def note(engine: "Engine", prepared: "PreparedHook", call: "HookInvocation", judged: "Judgement") -> None:
+    """Count a run. Durable hooks count attempts instead."""
     hook, failure = prepared.hook, judged.failure
     if not hook.policy.breaker or hook.required or hook.scope == "managed" or call.env:
         return
@@ -84,6 +84,6 @@ def note(engine: "Engine", prepared: "PreparedHook", call: "Call", judged: "Judg
 
 
 def _key(prepared: "PreparedHook") -> object:
-    """The same for a hook that was made or read again: nothing is kept of the old one."""
+    """Return a key that stays the same when a hook is made or read again; it keeps no old hook alive."""
     hook = prepared.hook
     return hook.event.name, hook.name, hook.where.file, hook.where.path

@@ -1,4 +1,5 @@
-"""For hosts without an event loop: the engine runs on a loop in its own thread, and calls wait for it."""
+"""Offer the engine to hosts without an event loop: it runs on a loop in its own thread, and calls wait for
+it."""
 
 import asyncio
 import os
@@ -7,36 +8,47 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from queue import SimpleQueue
 from types import MappingProxyType, TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from hookline.engine.engine import Engine
-from hookline.engine.host.moments import AnswerResult, EndResult, ModelRequestResult, PromptResult, Start
-from hookline.engine.host.tool import Approve, RunTool, ToolWords
+from hookline.engine.host.pending import PendingCall
+from hookline.engine.host.results import (
+    AnswerResult,
+    EndResult,
+    ModelRequestResult,
+    Part,
+    PromptResult,
+    Start,
+)
+from hookline.engine.host.tool import Approval, Approve, CheckArguments, RunTool, ToolWords
 from hookline.engine.session import Session
 from hookline.engine.tool_call import CallResult
 from hookline.model.errors import EngineClosedError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
-from hookline.model.scene import SceneOptions
+from hookline.model.session_info import SessionOptions
+
+if TYPE_CHECKING:
+    from hookline.config.engine import Engine
 
 P = TypeVar("P")
 T = TypeVar("T")
 
 
-#: Seconds that calls which were cancelled by closing have to end.
+#: Seconds that calls which closing cancelled have to end.
 _CANCELLED_SECONDS = 1.0
 
 
 class Blocking:
-    """An engine for synchronous code. Background hooks go on between two calls; closing ends everything.
+    """An engine for synchronous code. Background hooks continue between two calls; closing ends everything.
 
-    Threads may share it. In the child of a fork it starts again, with a loop and a thread of the child's own. ::
+    Threads may share it. In the child of a fork it starts again, with a loop and a thread of the child's own.
+    ::
 
         with Blocking(Engine()) as hooks, hooks.session("me") as session:
             done = session.tool("Bash", {"command": "ls"}, run=run_shell)
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: "Engine") -> None:
         self.engine = engine
         self._closed = False
         self._start()
@@ -54,7 +66,8 @@ class Blocking:
             try:
                 self._loop.run_forever()
             except (KeyboardInterrupt, SystemExit):
-                # Raised by code on the loop: signals reach the main thread only. The caller that waits for it gets it.
+                # Raised by code on the loop: signals reach the main thread only. The caller that waits for it
+                # gets it.
                 continue
             return
 
@@ -64,9 +77,9 @@ class Blocking:
         parent: "BlockingSession | None" = None,
         *,
         approve: Approve | None = None,
-        **scene: "Unpack[SceneOptions]",
+        **info: "Unpack[SessionOptions]",
     ) -> "BlockingSession":
-        """As `Engine.session`; its calls block.
+        """Open a session like `Engine.session`; its calls block.
 
         ::
 
@@ -74,10 +87,10 @@ class Blocking:
                 done = session.tool("Bash", {"command": "ls"}, run=run_shell)
         """
         above = parent.session if parent is not None else None
-        return BlockingSession(self, self.engine.session(session_id, above, approve=approve, **scene))
+        return BlockingSession(self, self.engine.session(session_id, above, approve=approve, **info))
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it on the engine's loop and wait. An interrupt cancels it before it is raised here."""
+        """Run work on the engine's loop and wait. An interrupt cancels the work before it is raised here."""
         return self._result(self._submitted(work))
 
     def _submitted(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
@@ -108,9 +121,10 @@ class Blocking:
             self._waiting.discard(future)
 
     def with_caller(self, work: Callable[[RunTool], Coroutine[Any, Any, T]], function: RunTool) -> T:
-        """Like `wait_for`, for work that calls a function which belongs to the thread that waits.
+        """Run work that calls a function which belongs to the waiting thread; else like `wait_for`.
 
-        `work` gets a function for the engine's loop; what it is called with is passed to `function`, in this thread.
+        `work` gets a function for the engine's loop; what it is called with is passed to `function`, in this
+        thread.
         """
         jobs: SimpleQueue[tuple[Any, Future[Any]] | None] = SimpleQueue()
 
@@ -153,7 +167,7 @@ class Blocking:
         try:
             await self.engine.close(limit)
         finally:
-            # What is left now waits for something that no handler ends: a function, or the host's own code.
+            # Work that is left now waits for something that no handler ends: a function, or the host's code.
             left = asyncio.all_tasks() - {asyncio.current_task()}
             for task in left:
                 task.cancel()
@@ -186,52 +200,69 @@ class BlockingSession:
         self.session = session
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
-        """As `Session.dispatch`."""
+        """Call `Session.dispatch` and wait."""
         return self._bridge.wait_for(self.session.dispatch(event, payload))
 
     def has(self, event: EventSpec[Any]) -> bool:
-        """As `Session.has`."""
+        """Call `Session.has`."""
         return self.session.has(event)
 
     def start(self, source: str = "startup", model: str | None = None) -> Start:
-        """As `Session.start`."""
+        """Call `Session.start` and wait."""
         return self._bridge.wait_for(self.session.start(source, model))
 
-    def prompt(self, text: str) -> PromptResult:
-        """As `Session.prompt`."""
+    def prompt(self, text: str | Sequence[Part]) -> PromptResult:
+        """Call `Session.prompt` and wait."""
         return self._bridge.wait_for(self.session.prompt(text))
 
     def model(self, messages: Sequence[Mapping[str, Any]], model: str | None = None) -> ModelRequestResult:
-        """As `Session.model`."""
+        """Call `Session.model` and wait."""
         return self._bridge.wait_for(self.session.model(messages, model))
 
     def answer(
         self,
-        text: str,
+        text: str | None,
         tool_calls: Sequence[Mapping[str, Any]] = (),
         usage: Mapping[str, Any] = MappingProxyType({}),
     ) -> AnswerResult:
-        """As `Session.answer`."""
+        """Call `Session.answer` and wait."""
         return self._bridge.wait_for(self.session.answer(text, tool_calls, usage))
 
     def tool(
         self, name: str, arguments: Mapping[str, Any], *, run: RunTool, **options: Unpack[ToolWords]
     ) -> CallResult:
-        """As `Session.tool`; `run` is called in this thread."""
+        """Call `Session.tool` and wait; `run` is called in this thread."""
         return self._bridge.with_caller(
             lambda there: self.session.tool(name, arguments, run=there, **options), run
         )
 
-    def end(self, answer: str) -> EndResult:
-        """As `Session.end`."""
+    def resume(
+        self,
+        pending: PendingCall,
+        approval: bool | Approval,
+        *,
+        run: RunTool,
+        check: CheckArguments | None = None,
+    ) -> CallResult:
+        """Call `Session.resume` and wait; `run` is called in this thread."""
+        return self._bridge.with_caller(
+            lambda there: self.session.resume(pending, approval, run=there, check=check), run
+        )
+
+    def end(self, answer: str | None) -> EndResult:
+        """Call `Session.end` and wait."""
         return self._bridge.wait_for(self.session.end(answer))
 
     def failed(self, error: BaseException | str, kind: str = "unknown") -> None:
-        """As `Session.failed`."""
+        """Call `Session.failed` and wait."""
         self._bridge.wait_for(self.session.failed(error, kind))
 
+    def cancelled(self) -> None:
+        """Call `Session.cancelled` and wait."""
+        self._bridge.wait_for(self.session.cancelled())
+
     def close(self, reason: str = "other") -> None:
-        """As `Session.close`."""
+        """Call `Session.close` and wait."""
         self._bridge.wait_for(self.session.close(reason))
 
     def __enter__(self) -> Self:

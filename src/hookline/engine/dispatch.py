@@ -1,7 +1,7 @@
-"""The main path: an event goes in, one outcome comes out.
+"""Dispatch an event: the main path, from an event to one outcome.
 
-`dispatch` is the whole story in one function. What it is made of: `run_lane` runs the hooks of one lane,
-`DispatchState` collects what they answered, `recheck` asks guards again when a rewrite came after they answered.
+`dispatch` shows the whole path in one function. `run_lane` runs the hooks of one lane, `DispatchState`
+collects their answers, `recheck` runs guards again when a rewrite came after they answered.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from hookline.engine.lanes import Lane, PreparedHook, check_again, select
 from hookline.engine.run_hook import BLOCKS_LOOP, HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
-from hookline.model.events import EventSpec, May, field_of
+from hookline.model.events import Capability, EventSpec, field_of
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, Answer, ContextItem, Edit, Message, Outcome, Vote, edited, merged
+from hookline.model.outcome import PASS, Answer, ContextItem, Message, Outcome, Rewrite, Vote, edited, merged
 from hookline.model.policy import Policy
 from hookline.model.read_only import own_copy, read_only_record
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 P = TypeVar("P")
 
-#: Mistakes in hooks that an engine remembers having told.
+#: How many mistakes in hooks an engine remembers having reported.
 _TOLD = 1000
 
 
@@ -38,7 +38,7 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
         session.counts.ticks[event.ticks] += 1
     lanes = session.lanes(event.name)
     if not lanes:
-        return GO_ON
+        return PASS
 
     state = DispatchState(session, event, payload, len(lanes) == 1)
     for lane in lanes:  # later lanes still run, so audit hooks see blocked calls
@@ -54,7 +54,7 @@ async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outco
 
 
 class LaneOutcome(Struct, frozen=True):
-    """What one lane answered in a dispatch."""
+    """The merged answers of one lane in a dispatch."""
 
     dialect: str
     policy: Policy
@@ -62,36 +62,36 @@ class LaneOutcome(Struct, frozen=True):
 
 
 class LaneResult(Struct, frozen=True):
-    """What one lane answered, and the payload as the lane left it."""
+    """The answers of one lane, and the payload as the lane left it."""
 
     lane: Lane
     answers: Sequence[HookAnswer]
     payload: Any
-    outcome: Outcome = GO_ON
+    outcome: Outcome = PASS
 
 
 class DispatchState(Struct, eq=False):
-    """One dispatch under way: the payload as the hooks so far left it, and the outcome so far."""
+    """One running dispatch: the payload as the hooks so far left it, and the outcome so far."""
 
     session: "Session"
     event: EventSpec[Any]
     payload: Any
-    #: Whether there is one lane, so that no other can rewrite what it has judged.
+    #: True if there is one lane, so no other lane can rewrite what it judged.
     one_lane: bool = False
-    outcome: Outcome = GO_ON
+    outcome: Outcome = PASS
     results: tuple[LaneResult, ...] = ()
-    #: Outcomes not produced by a lane: votes of guards that were asked again, rewrites that failed.
+    #: Outcomes that no lane produced: votes of guards that ran again, and rewrites that failed.
     unlaned: tuple[LaneOutcome, ...] = ()
-    #: Whether a policy limits how often its hooks may block.
+    #: True if a policy limits how often its hooks may block.
     limited: bool = False
-    #: A payload, and what hooks in this process are shown in its place.
+    #: A payload, and the read-only copy of it for hooks in this process.
     shown_for: Any = None
     shown: Any = None
-    #: Of durable hooks: tells this event from any other.
+    #: Identifies this event for durable hooks.
     event_id: str = ""
 
     def show(self, payload: Any) -> Any:
-        """The payload so that a hook cannot change it."""
+        """Return the payload in a form that a hook cannot change."""
         if self.shown_for is payload:
             return self.shown
         shown = read_only_record(payload)
@@ -102,28 +102,28 @@ class DispatchState(Struct, eq=False):
 
     def add_lane(self, lane: Lane, answers: Sequence[HookAnswer]) -> None:
         """Merge a lane's answers by its policy, and advance the payload for the lanes after it."""
-        outcome = answers[0].outcome if answers else GO_ON
-        if len(answers) > 1 or (outcome is not GO_ON and not lane.keeps_all):
+        outcome = answers[0].outcome if answers else PASS
+        if len(answers) > 1 or (outcome is not PASS and not lane.keeps_all):
             outcomes = [answer.outcome for answer in answers]
             outcome = merged(outcomes) if lane.keeps_all else fold(lane.policy, outcomes)
-        if outcome is not GO_ON:
+        if outcome is not PASS:
             if outcome.edits:
                 outcome = with_whole_values(outcome, field_of(self.payload, self.event.rewrites or ""))
                 outcome += self.undeclared_rewrites(lane, answers)
             if outcome.edits or outcome.context_items:
                 self.payload = self.advance(lane.hooks[0].hook, self.payload, outcome)
-            self.outcome = outcome if self.outcome is GO_ON else self.outcome + outcome
+            self.outcome = outcome if self.outcome is PASS else self.outcome + outcome
         if answers and lane.policy.limit is not None:
             self.limited = True
         elif self.one_lane and not outcome.edits:
-            return  # nobody asks for it again
+            return  # no later step needs it
         self.results += (LaneResult(lane, answers, self.payload, outcome),)
 
     def undeclared_rewrites(self, lane: Lane, answers: Sequence[HookAnswer]) -> Outcome:
-        """Tells of hooks made in code that rewrite beside those that judge, where rewriters are to run first."""
+        """Report hooks made in code that rewrite beside hooks that judge, where rewriters must run first."""
         if lane.in_order or lane.policy.run != "rewriters_first":
-            return GO_ON
-        field, notices = self.event.rewrites, GO_ON
+            return PASS
+        field, notices = self.event.rewrites, PASS
         for answer in answers:
             hook = answer.prepared.hook
             if answer.outcome.edits and not hook.where.file:
@@ -132,31 +132,42 @@ class DispatchState(Struct, eq=False):
         return notices
 
     def blocked_loop(self, prepared: PreparedHook, seconds: float) -> Outcome:
-        """Tells of an async function that did not let anything else run."""
+        """Report a function that blocked the event loop."""
+        hook = prepared.hook
         if not prepared.in_process or seconds <= BLOCKS_LOOP:
-            return GO_ON
-        text = f"hook {prepared.hook.name} is async and blocked the event loop for {seconds:.2f} s: await what it"
+            return PASS
+        if getattr(hook.spec, "quick", False):
+            text = f"hook {hook.name} is not quick: it blocked the event loop for {seconds:.2f} s"
+            return self.notice(hook, "blocks", f"{text}; without quick=True it runs in a thread")
+        text = f"hook {hook.name} is async and blocked the event loop for {seconds:.2f} s: await what it"
         text += " waits for, or make it a plain function, which runs in a thread"
-        return self.notice(prepared.hook, "blocks", text)
+        return self.notice(hook, "blocks", text)
+
+    def had_no_effect(self, prepared: PreparedHook, dropped: Sequence[str]) -> Outcome:
+        """Report what a function wanted and its event cannot do."""
+        if not prepared.in_process:
+            return PASS
+        text = f"hook {prepared.hook.name} wants what {self.event.name} cannot do: {', '.join(dropped)}"
+        return self.notice(prepared.hook, "dropped", text)
 
     def notice(self, hook: Hook, about: str, text: str) -> Outcome:
-        """Tell of a mistake in a hook, once."""
-        told, key = self.session.engine.told, (about, hook.event.name, hook.name, hook.where)
-        if key in told:
-            return GO_ON
-        if len(told) >= _TOLD:
-            told.clear()
-        told.add(key)
+        """Report a mistake in a hook, once."""
+        warned, key = self.session.engine.warned, (about, hook.event.name, hook.name, hook.where)
+        if key in warned:
+            return PASS
+        if len(warned) >= _TOLD:
+            warned.clear()
+        warned.add(key)
         return Outcome(messages=(Message(text, hook.name),))
 
     def advance(self, hook: Hook, payload: Any, outcome: Outcome) -> Any:
-        """The payload as the next hook sees it. A rewrite that cannot be applied must not be applied in part."""
+        """Return the payload as the next hook sees it. A rewrite is applied whole or not at all."""
         try:
             return hook.wire.advance(self.event, payload, outcome)
         except Exception as problem:  # noqa: BLE001 wires and payloads may come from the host
             text = f"the rewrite by {hook.name} cannot be applied: {type(problem).__name__}: {problem}"
             text = self.session.engine.journal.without_secrets(text)
-            votes = (Vote("block", text, by=hook.name),) if self.event.may & May.BLOCK else ()
+            votes = (Vote("block", text, by=hook.name),) if self.event.may & Capability.BLOCK else ()
             self.add_unlaned(hook, Outcome(votes=votes, messages=(Message(text, hook.name),)))
             return payload
 
@@ -165,7 +176,7 @@ class DispatchState(Struct, eq=False):
         self.outcome += outcome
 
     def within_limits(self) -> Outcome:
-        """The outcome after the block limits of this session."""
+        """Return the outcome after the block limits of this session."""
         lanes = [
             LaneOutcome(result.lane.hooks[0].hook.dialect, result.lane.policy, result.outcome)
             for result in self.results
@@ -178,7 +189,7 @@ class DispatchState(Struct, eq=False):
 
 
 def fold(policy: Policy, outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcomes of one lane as one, in config order: what the policy keeps, with the reason it gives."""
+    """Merge the outcomes of one lane in config order: what the policy keeps, with the reason it gives."""
     if policy.keep == "block_only":
         first = next((outcome for outcome in outcomes if outcome.blocked), None)
         if first is not None:
@@ -195,7 +206,7 @@ def fold(policy: Policy, outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def _truncated(items: Sequence[ContextItem], most: int) -> tuple[ContextItem, ...]:
-    """The first `most` characters of all texts, counted as if they were joined by newlines."""
+    """Return the first `most` characters of all texts, counted as if they were joined by newlines."""
     kept: list[ContextItem] = []
     room = most
     for item in items:
@@ -227,8 +238,8 @@ def _with_joined_reasons(outcome: Outcome) -> Outcome:
 
 
 def with_whole_values(outcome: Outcome, before: Any) -> Outcome:
-    """Each edit with the whole value after it: a patch alone does not say what the value became."""
-    edits: list[Edit] = []
+    """Add the whole new value to each edit: a patch alone does not show what the value became."""
+    edits: list[Rewrite] = []
     value = before
     for edit in outcome.edits:
         value = edited(value, edit)
@@ -236,13 +247,13 @@ def with_whole_values(outcome: Outcome, before: Any) -> Outcome:
     return replace(outcome, edits=tuple(edits))
 
 
-# Asking guards again after a rewrite
+# Running guards again after a rewrite
 
 
 async def recheck(state: DispatchState) -> None:
-    """Run the guards that judged an older value once more, on the final payload. Only their votes count."""
+    """Run the guards that judged an older value again, on the final payload. Only their votes are used."""
     field = state.event.rewrites
-    if field is None or not state.event.may & May.BLOCK:
+    if field is None or not state.event.may & Capability.BLOCK:
         return
     stale = _stale_guards(state, field)
     if stale:
@@ -278,7 +289,7 @@ def _stale_guards(state: DispatchState, field: str) -> list[PreparedHook]:
 
 
 def _guards_concerned(state: DispatchState, result: LaneResult) -> list[PreparedHook]:
-    """The guards of a lane that the final payload concerns, also those that the first one did not."""
+    """Return the guards of a lane that match the final payload, including those that did not match the first."""
     event, payload, session = state.event, state.payload, state.session
     before = [answer.prepared for answer in result.answers]
     known = {prepared.key for prepared in before}
@@ -289,5 +300,5 @@ def _guards_concerned(state: DispatchState, result: LaneResult) -> list[Prepared
     return [
         prepared
         for prepared in (*again, *newly)
-        if prepared is not None and prepared.may & May.BLOCK and prepared.hook.waiting == "wait"
+        if prepared is not None and prepared.may & Capability.BLOCK and prepared.hook.waiting == "wait"
     ]

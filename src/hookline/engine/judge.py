@@ -1,7 +1,7 @@
-"""What counts of one hook's answer.
+"""Decide which parts of one hook's answer apply.
 
-The wire decodes a raw result into an outcome and possibly a failure; `judge` decides what of it counts: the reaction
-to a failure, and what event and policy allow.
+The wire decodes a raw result into an outcome and possibly a failure; `judge` applies the reaction to a
+failure and keeps what event and policy allow.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,26 +10,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.engine.lanes import PreparedHook
-from hookline.model.events import May
-from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, Message, Outcome, Vote, has_only_votes, only_vote
+from hookline.model.events import Capability
+from hookline.model.hook import Hook, withholds
+from hookline.model.outcome import PASS, Message, Outcome, Rewrite, Vote, has_only_votes, only_vote
 from hookline.model.policy import Cause, Reaction
-from hookline.model.raw import Broke, RawResult, first_line
+from hookline.model.raw import Failed, RawResult, first_line
 from hookline.model.read_only import changeable
 from hookline.model.run import Status
 from hookline.model.safe_text import one_line
-from hookline.model.wire import NOTHING_SAID, Call, Decoded
+from hookline.model.wire import NOTHING_SAID, Decoded, HookInvocation
 
 if TYPE_CHECKING:
     from hookline.engine.dispatch import DispatchState
 
-#: Columns of what an untrusted hook says that the user is shown.
+#: Columns that the user sees of an untrusted hook's words.
 _MOST_WORDS = 500
 
-#: Longer reasons are cut off when they are recorded, not when somebody reads them.
+#: Longer reasons are cut off when they are recorded, not when they are read.
 _SHORT_REASON = 512
 
-#: Bytes of a broken hook's errors, of which the first line is shown.
+#: Bytes read of a broken hook's errors, of which the first line is shown.
 _LONGEST_STDERR = 4096
 
 #: A failure's reason is shown before a denial's.
@@ -43,42 +43,44 @@ _STATUS: dict[Cause, Status] = {
 
 
 class Judgement(Struct, frozen=True):
-    """What counts of one hook's answer."""
+    """The parts of one hook's answer that apply."""
 
-    outcome: Outcome = GO_ON
+    outcome: Outcome = PASS
     status: Status = "ok"
-    failure: Broke | None = None
+    failure: Failed | None = None
     dropped: tuple[str, ...] = ()
-    passed_without_answer: bool = False
-    #: It failed, and its failure stops the action; or the lane, where there is no action to stop.
+    failed_open: bool = False
+    #: The hook failed, and its failure stops the action; or the lane, where there is no action to stop.
     failed_closed: bool = False
-    #: It takes little room, so its record may be made later.
+    #: The record is small, so it may be made later.
     brief: bool = False
 
 
 PASSED = Judgement(brief=True)
-DETACHED = Judgement(status="detached")
-#: It was to run in the background after another hook, and that one ended the lane.
-SKIPPED = Judgement(status="skipped", failure=Broke("not_started", "an earlier hook ended the lane"))
-CANCELLED = Judgement(status="cancelled", failure=Broke("cancelled", "the dispatch was cancelled"))
+DETACHED = Judgement(status="background")
+#: The status of a background hook that was to run after another one which ended the lane.
+SKIPPED = Judgement(status="skipped", failure=Failed("not_started", "an earlier hook ended the lane"))
+CANCELLED = Judgement(status="cancelled", failure=Failed("cancelled", "the dispatch was cancelled"))
 
 
-class Refused(Broke, frozen=True):
-    """Admission refused the hook. Not a failure of the hook, so its failure reaction does not apply."""
+class Refused(Failed, frozen=True):
+    """Admission refused the hook. This is not a failure of the hook, so its failure reaction does not apply."""
 
-    instead: Outcome = GO_ON
-
-
-class Lapsed(Broke, frozen=True):
-    """The signed bundle of a guard does not count any more. It closes, whatever it is to do when it fails."""
+    instead: Outcome = PASS
 
 
-class Unsure(Broke, frozen=True):
-    """Whether the call concerns the hook is in doubt, so the user is asked in its place."""
+class Lapsed(Failed, frozen=True):
+    """The signed bundle of a guard has expired. The guard fails closed, whatever its failure reaction is."""
 
 
-def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call, raw: RawResult) -> Judgement:
-    """Let the wire decode a raw result, and judge what of it counts."""
+class Unsure(Failed, frozen=True):
+    """A match in doubt, so the user is asked instead of the hook."""
+
+
+def decode_and_judge(
+    state: "DispatchState", prepared: PreparedHook, call: HookInvocation, raw: RawResult
+) -> Judgement:
+    """Let the wire decode a raw result, and judge which parts of it apply."""
     if type(raw) is Refused or type(raw) is Unsure or type(raw) is Lapsed:
         return _instead_of(prepared, call, raw)
     try:
@@ -91,7 +93,7 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
         return PASSED
     if decoded.failure is not None:
         decoded = replace(decoded, failure=_without_secrets(state, decoded.failure))
-    judged = judge(prepared, decoded, attended=state.session.scene.attended)
+    judged = judge(prepared, decoded, attended=state.session.info.attended)
     if call.only_tightens or call.match_doubt or prepared.hook.kind == "builtin":
         judged = _what_counts(prepared, call, judged)
     if call.checked is not None and judged.outcome.edits:
@@ -101,18 +103,19 @@ def decode_and_judge(state: "DispatchState", prepared: PreparedHook, call: Call,
     return judged
 
 
-def _without_secrets(state: "DispatchState", failure: Broke) -> Broke:
-    """Redact what the model and the user may read of a failure: hooks print what they like when they break."""
+def _without_secrets(state: "DispatchState", failure: Failed) -> Failed:
+    """Redact the parts of a failure that the model and the user may read: hooks print anything when they
+    break."""
     redact = state.session.engine.journal.without_secrets
     stderr = redact(failure.stderr[:_LONGEST_STDERR].decode("utf-8", "replace"))
     return replace(redact(failure), stderr=stderr.encode())
 
 
-# Hooks whose answer counts only in part: refused or untrusted ones, those in doubt, builtins that allow
+# Hooks whose answer applies only in part: refused or untrusted ones, those in doubt, builtins that allow
 
 
-def _instead_of(prepared: PreparedHook, call: Call, raw: Refused | Unsure | Lapsed) -> Judgement:
-    """What counts in place of the answer of a hook that was not run."""
+def _instead_of(prepared: PreparedHook, call: HookInvocation, raw: Refused | Unsure | Lapsed) -> Judgement:
+    """Return the judgement of a hook that was not run."""
     if isinstance(raw, Refused):
         return _refused(prepared, raw)
     if isinstance(raw, Lapsed):
@@ -121,8 +124,8 @@ def _instead_of(prepared: PreparedHook, call: Call, raw: Refused | Unsure | Laps
     return _what_counts(prepared, call, _asked_instead(prepared))
 
 
-def _what_counts(prepared: PreparedHook, call: Call, judged: Judgement) -> Judgement:
-    """What counts of an answer in this call."""
+def _what_counts(prepared: PreparedHook, call: HookInvocation, judged: Judgement) -> Judgement:
+    """Return the parts of an answer that apply in this call."""
     if judged.outcome.votes:
         if prepared.hook.kind == "builtin":
             judged = _without_loose_allow(judged, call)
@@ -132,21 +135,21 @@ def _what_counts(prepared: PreparedHook, call: Call, judged: Judgement) -> Judge
 
 
 def _asked_instead(prepared: PreparedHook) -> Judgement:
-    """As for a failure that asks: a denial where nothing can be asked."""
-    hook, kind = prepared.hook, "ask" if May.PERMIT & prepared.may else "block"
+    """Ask, as a failure that asks does: a denial where nothing can be asked."""
+    hook, kind = prepared.hook, "ask" if Capability.PERMIT & prepared.may else "block"
     outcome = attributed(hook, Outcome(votes=(Vote(kind, f"hook {hook.name} may be about this"),)))
     return Judgement(outcome, "blocked" if outcome.blocked else "ok")
 
 
-def _without_loose_allow(judged: Judgement, call: Call) -> Judgement:
-    """A builtin does not look at the call. So it allows what its rule is about, and nothing that comes with it."""
+def _without_loose_allow(judged: Judgement, call: HookInvocation) -> Judgement:
+    """Drop the allow of a builtin for a call that is more than its rule: it has not read the call."""
     condition = call.hook.condition
     votes = tuple(vote for vote in judged.outcome.votes if vote.kind != "allow")
     if condition is None or len(votes) == len(judged.outcome.votes):
         return judged
     from hookline.matching.conditions import covers  # noqa: PLC0415 few builtins allow
 
-    if covers(condition, call.event, call.payload, call.scene):
+    if covers(condition, call.event, call.payload, call.info):
         return judged
     outcome = replace(judged.outcome, votes=votes, permission_updates=())
     return replace(
@@ -155,7 +158,7 @@ def _without_loose_allow(judged: Judgement, call: Call) -> Judgement:
 
 
 def _doubted(judged: Judgement, doubt: str) -> Judgement:
-    """With what could not be told in the reasons."""
+    """Add the doubt to the reasons."""
     votes = [vote if vote.kind == "allow" else _with_doubt(vote, doubt) for vote in judged.outcome.votes]
     return replace(judged, outcome=replace(judged.outcome, votes=tuple(votes)))
 
@@ -166,18 +169,19 @@ def _with_doubt(vote: Vote, doubt: str) -> Vote:
 
 
 def _refused(prepared: PreparedHook, raw: Refused) -> Judgement:
-    """An untrusted hook never decides; only one that is required blocks when it may not run."""
+    """Judge an untrusted hook: it never decides; only a required hook blocks when it may not run."""
     hook, outcome = prepared.hook, raw.instead
     if hook.required or hook.scope == "managed":
         which = f"at {prepared.source}" if prepared.source else hook.name
         reason = f"the required hook {which} may not run: {raw.detail}"
         outcome = Outcome(votes=(Vote("block", reason),))
-    judged = PASSED if outcome is GO_ON else judge(prepared, Decoded(outcome), attended=True)
+    judged = PASSED if outcome is PASS else judge(prepared, Decoded(outcome), attended=True)
     return Judgement(judged.outcome, "untrusted", raw, judged.dropped, failed_closed=judged.outcome.blocked)
 
 
 def _tightened(prepared: PreparedHook, judged: Judgement) -> Judgement:
-    """What counts of a hook that may only tighten. Its own words are for the user: the model must not read them."""
+    """Keep what a hook that may only tighten can say. Its words are for the user: the model must not read
+    them."""
     source = one_line(prepared.source or "a file of this project", 200)
     said = {
         "block": f"Denied by a rule of this project ({source}).",
@@ -194,44 +198,46 @@ def _tightened(prepared: PreparedHook, judged: Judgement) -> Judgement:
 
 
 def judge(prepared: PreparedHook, decoded: Decoded, *, attended: bool) -> Judgement:
-    """Apply the failure reaction, drop what is not allowed here, and put the hook's name on the rest."""
+    """Apply the failure reaction, drop parts that are not allowed here, and put the hook's name on the rest."""
     failure, vote = decoded.failure, only_vote(decoded.outcome, prepared.may_bits)
     if vote is not None and failure is None and not decoded.ignored:
         means = vote.means or prepared.hook.policy.block_means
         outcome = Outcome((Vote(vote.kind, vote.reason, vote.rank, prepared.hook.name, means),))
         status: Status = "blocked" if vote.kind == "block" else "ok"
         return Judgement(outcome, status, brief=len(vote.reason) <= _SHORT_REASON)
-    outcome, dropped = decoded.outcome.clipped(prepared.may) if decoded.outcome is not GO_ON else (GO_ON, ())
+    outcome, dropped = decoded.outcome.clipped(prepared.may) if decoded.outcome is not PASS else (PASS, ())
     if failure is None and dropped and prepared.hook.policy.on_clipped == "fail":
-        failure = Broke("unreadable", f"it asked for {', '.join(dropped)}, which is not possible here")
+        failure = Failed("unreadable", f"it asked for {', '.join(dropped)}, which is not possible here")
     outcome = attributed(prepared.hook, outcome)
     if failure is None:
         status = "blocked" if outcome.blocked else "ok"
         return Judgement(outcome, status, None, (*dropped, *decoded.ignored))
     reaction = effective_reaction(prepared, failure.cause, attended=attended)
     return Judgement(
-        outcome + _reaction_outcome(prepared.hook, failure, reaction),
+        outcome + _reaction_outcome(prepared, failure, reaction),
         _STATUS.get(failure.cause, "failed"),
         failure,
         (*dropped, *decoded.ignored),
-        passed_without_answer=reaction in ("pass", "warn") and not outcome.votes,
+        failed_open=reaction in ("pass", "warn") and not outcome.votes,
         failed_closed=reaction == "block" or prepared.hook.reaction(failure.cause) == "block",
     )
 
 
 def effective_reaction(prepared: PreparedHook, cause: Cause, *, attended: bool) -> Reaction:
-    """What a failure does here: without a user to ask, an ask is a block; where nothing can be blocked, a warning."""
+    """Return what a failure does here: without a user, an ask is a block; where nothing can be blocked, a
+    warning."""
     reaction = prepared.hook.reaction(cause)
-    if reaction == "ask" and not (attended and May.PERMIT & prepared.may):
+    if reaction == "ask" and not (attended and Capability.PERMIT & prepared.may):
         reaction = "block"
-    if reaction == "block" and not May.BLOCK & prepared.may:
+    if reaction == "block" and not (Capability.BLOCK & prepared.may or withholds(prepared.hook)):
         reaction = "warn"
     return reaction
 
 
-def _reaction_outcome(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome:
+def _reaction_outcome(prepared: PreparedHook, failure: Failed, reaction: Reaction) -> Outcome:
     if reaction == "pass":
-        return GO_ON
+        return PASS
+    hook = prepared.hook
     cause = failure.cause.replace("_", " ")
     continues = failure.detail.startswith(("after ", "by "))
     detail = f"{cause} {failure.detail}" if continues else failure.detail or cause
@@ -242,12 +248,17 @@ def _reaction_outcome(hook: Hook, failure: Broke, reaction: Reaction) -> Outcome
     if reaction == "warn":
         return Outcome(messages=(Message(text, hook.name),))
     kind = "ask" if reaction == "ask" else "block"
-    return Outcome(votes=(Vote(kind, text, NO_ANSWER_RANK, hook.name, hook.policy.block_means),))
+    votes = (Vote(kind, text, NO_ANSWER_RANK, hook.name, hook.policy.block_means),)
+    if not withholds(hook):
+        return Outcome(votes=votes)
+    neutral = f"(withheld: the hook {hook.name} gave no answer)"
+    edit = Rewrite(neutral, by=hook.name, field=hook.event.rewrites or "")
+    return Outcome(votes=votes if Capability.BLOCK & prepared.may else (), edits=(edit,))
 
 
 def attributed(hook: Hook, outcome: Outcome) -> Outcome:
-    """Every part names its hook; text without a placement gets the one of the hook's policy."""
-    if outcome is GO_ON:
+    """Put the hook's name on every part; text without a placement gets the one of the hook's policy."""
+    if outcome is PASS:
         return outcome
     name, policy = hook.name, hook.policy
     changes: dict[str, Any] = {}
@@ -269,7 +280,7 @@ def attributed(hook: Hook, outcome: Outcome) -> Outcome:
                 item,
                 hook=name,
                 placement=item.placement or policy.placement,
-                lives=item.lives or policy.lives,
+                lifetime=item.lifetime or policy.lifetime,
             )
             for item in outcome.context_items
         )

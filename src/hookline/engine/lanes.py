@@ -1,7 +1,7 @@
-"""Which hooks there are, in lanes, and which of them concern a payload.
+"""Build lanes of hooks, and select those that match a payload.
 
-A lane is a row of neighbouring hooks under one policy. Lanes are built once per configuration (`HookStore`); at an
-event `select` picks the hooks to run.
+A lane is a row of neighbouring hooks under one policy. Lanes are built once per configuration (`HookStore`);
+at an event `select` picks the hooks to run.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
@@ -11,29 +11,31 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.actions.kinds import KIND_OF
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError
-from hookline.model.events import EventSpec, May
+from hookline.model.events import Capability, EventSpec
 from hookline.model.hook import Doubt, Hook
 from hookline.model.policy import Policy
-from hookline.model.raw import Broke, RawResult
+from hookline.model.raw import Failed, RawResult
 from hookline.model.run import Mode
-from hookline.model.wire import Call
-from hookline.tools.kinds import KIND_OF
+from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
     from hookline.engine.session import Session
+    from hookline.engine.translate_calls import TranslatedCall
     from hookline.matching.rule_index import RuleIndex
 
-Begin = Callable[[Call], RawResult | Coroutine[Any, Any, RawResult]]
+Begin = Callable[[HookInvocation], RawResult | Coroutine[Any, Any, RawResult]]
 
 #: The payload field that says which tool is called.
 _TOOL = "tool_name"
-#: Tools that rules about edits mean as well; those of programs alone, which no agent has, for hooks of any agent.
+#: Tools that rules about edits mean as well; only programs have them, no agent, so they serve hooks of any
+#: agent.
 _EDITS = frozenset(("MultiEdit", "NotebookEdit"))
 _ONLY_OURS = frozenset(("Delete", "Move"))
-#: Of canonical tools that agents have: the argument that says what a call does, and other keys that it may be under.
+#: For canonical tools that agents have: the argument with the action, and other keys it may be under.
 _MAIN_KEYS = {name: (kind.needs, kind.other_keys) for name, kind in KIND_OF.items() if name not in _ONLY_OURS}
 _PLAIN_KEYS = {name: keys for name, keys in _MAIN_KEYS.items() if name not in _EDITS}
 #: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
@@ -43,7 +45,7 @@ _FEWEST_INDEXED = 3
 
 
 class PreparedHook:
-    """A hook with everything about it that stays the same between two runs, worked out once."""
+    """A hook with everything that stays the same between two runs, computed once."""
 
     __slots__ = (
         "_knows_tools",
@@ -53,6 +55,7 @@ class PreparedHook:
         "can_block",
         "decode",
         "doubt",
+        "followed",
         "handler",
         "hook",
         "in_process",
@@ -67,36 +70,45 @@ class PreparedHook:
         self.run_by(handler)
         self.may = hook.event.may & hook.policy.may
         if hook.waiting == "rewake":
-            # It is not waited for, so its block stops nothing: it wakes the agent, at any event.
-            self.may |= May.BLOCK
-        # Worked out here because the arithmetic of enum.Flag costs a microsecond a time.
+            # The agent does not wait for it, so its block stops nothing: it wakes the agent, at any event.
+            self.may |= Capability.BLOCK
+        # Computed here because the arithmetic of enum.Flag costs a microsecond a time.
         self.may_bits: int = self.may.value
-        self.can_block = bool(self.may & May.BLOCK)
-        #: What `once` remembers it by: a reloaded config keeps its marks. The hook itself where it has no other
-        #: identity, never its address, which the next hook may get.
+        self.can_block = bool(self.may & Capability.BLOCK)
+        #: The key that `once` uses: a reloaded config keeps its marks. A hook without an identity is its own
+        #: key; its address is not used, because the next hook may get it.
         self.key: object = (hook.event.name, hook.identity if hook.identity is not None else hook)
-        #: Whether tool calls may have other names for its agent, and whether that has canonical ones.
+        #: True if tool calls may have other names for its agent; `_standard_tools` is True if the agent has
+        #: canonical ones.
         self._knows_tools = hook.event.subject == _TOOL and hasattr(hook.wire, "standard_tools")
         self._standard_tools: bool = getattr(hook.wire, "standard_tools", False)
         self._source: str | None = None
-        #: What could not be told, where a payload concerns it only in doubt.
+        #: Why the match is uncertain, if it is.
         self.doubt = ""
+        #: The actions it is asked about, if those match it and the call itself does not.
+        self.followed: TranslatedCall | None = None
 
     def run_by(self, handler: Handler | None) -> None:
-        """Run it by this handler from now on."""
+        """Run it with this handler from now on."""
         self.handler = handler
-        #: It is a function, which could change what it is given.
+        #: It is a function, which could change its input.
         self.in_process = self.hook.kind == "function"
-        #: Begins to run it: the result, or the rest, to be awaited.
+        #: Begins a run: returns the result, or the rest, to be awaited.
         self.begin = begin_by(handler)
 
     def marked_in_doubt(self, doubt: str) -> "PreparedHook | None":
-        """The same hook for a payload that concerns it only in doubt; None if that does not count for it."""
+        """Return the same hook marked as matching in doubt; None if it ignores such matches."""
         if self.hook.in_doubt == "pass":
             return None
         doubted = PreparedHook(self.hook, self.handler)
         doubted.key, doubted.doubt = self.key, doubt
         return doubted
+
+    def asked_about(self, followed: "TranslatedCall") -> "PreparedHook":
+        """Return the same hook, to be asked about these actions of a call that it does not match."""
+        asked = PreparedHook(self.hook, self.handler)
+        asked.key, asked.followed = self.key, followed
+        return asked
 
     def in_mode(self, mode: Mode) -> "PreparedHook":
         if mode == self.hook.mode:
@@ -106,13 +118,13 @@ class PreparedHook:
         return other
 
     def marked_broken(self, why: str) -> "PreparedHook":
-        """The same hook with a reason why it cannot run: it fails not_started under its policy."""
+        """Return the same hook with a reason why it cannot run: it fails not_started under its policy."""
         broken = PreparedHook(replace(self.hook, broken=why), self.handler)
         broken.key = self.key
         return broken
 
-    def is_told_as_called(self, payload: Any, session: "Session") -> bool:
-        """Whether its agent would make the call as it was made. Most calls are such."""
+    def is_unchanged(self, payload: Any, session: "Session") -> bool:
+        """Return True if its agent would make the call as it was made. Most calls are such."""
         if not self._knows_tools:
             return True
         if session.tools is None and self._standard_tools and not session.engine.tools:
@@ -121,10 +133,10 @@ class PreparedHook:
                 if type(payload.tool_input[main]) is str and others.isdisjoint(payload.tool_input):
                     return True
             except (AttributeError, LookupError, TypeError):
-                pass  # not such a call: a closer look
-        return self._is_told_as_called(payload, session)
+                pass  # not such a call: check in full
+        return self._is_unchanged(payload, session)
 
-    def _is_told_as_called(self, payload: Any, session: "Session") -> bool:
+    def _is_unchanged(self, payload: Any, session: "Session") -> bool:
         if session.tools is not None:
             return session.tools is getattr(self.hook.wire, "tools", None)
         name = getattr(payload, _TOOL, None)
@@ -144,21 +156,21 @@ class PreparedHook:
 
     @property
     def source(self) -> str:
-        """file:line, looked up at most once."""
+        """file:line, computed at most once."""
         if self._source is None:
             self._source = str(self.hook.where)
         return self._source
 
 
 def begin_by(handler: Handler | None) -> Begin:
-    """Return what begins to run a call by this handler."""
+    """Return the function that begins a run with this handler."""
     return getattr(handler, "begin", None) or partial(_begin, handler)
 
 
-def _begin(handler: Handler | None, call: Call) -> RawResult | Coroutine[Any, Any, RawResult]:
-    """For handlers that have no `begin`: what ends in its first step needs no timer."""
+def _begin(handler: Handler | None, call: HookInvocation) -> RawResult | Coroutine[Any, Any, RawResult]:
+    """Begin a run of a handler without `begin`: what ends in its first step needs no timer."""
     if handler is None:
-        return Broke("not_started", f"there is no handler for type {call.hook.kind!r}")
+        return Failed("not_started", f"there is no handler for type {call.hook.kind!r}")
     running = handler.run(call)
     if handler.own_clock:
         return running
@@ -190,11 +202,11 @@ class MatchedHooks(Struct, frozen=True):
 
     hooks: tuple[PreparedHook, ...]
     final: bool
-    #: Tells which of their conditions can hold at all, where there are many.
+    #: Finds the conditions that can hold, where there are many.
     index: "RuleIndex | None" = None
 
     def possible(self, payload: Any) -> Sequence[PreparedHook]:
-        """Those whose conditions may hold."""
+        """Return the hooks whose conditions may hold."""
         tool = getattr(payload, _TOOL, None)
         if self.index is None or type(tool) is not str:
             return self.hooks
@@ -214,6 +226,7 @@ class Lane:
         "all_at_once",
         "all_waited",
         "any_call",
+        "followers",
         "guards",
         "hooks",
         "in_order",
@@ -229,9 +242,9 @@ class Lane:
         self.in_order = rewriters or policy.run == "serial"
         self.sees_current = rewriters or policy.sees == "current"
         self.rechecks_own = policy.recheck_own and not rewriters
-        self.guards = any(prepared.may & May.BLOCK for prepared in hooks)
+        self.guards = any(prepared.may & Capability.BLOCK for prepared in hooks)
         self.all_waited = policy.waits and all(prepared.hook.waiting == "wait" for prepared in hooks)
-        #: Whether that is all: each hook is waited for, for as long as it may take.
+        #: True if that is all: each hook is waited for, for as long as it may take.
         self.all_at_once = (
             self.all_waited
             and not self.in_order
@@ -239,17 +252,26 @@ class Lane:
             and policy.settle == "all"
             and policy.budget is None
         )
-        #: Whether all that its hooks say counts as it is.
+        #: True if everything its hooks say applies as it is.
         self.keeps_all = (
             policy.keep == "all"
             and policy.most_context is None
             and policy.reasons == "first"
             and policy.answers == "first"
         )
-        #: Whether its hooks are for any call, and see it as it is made: then it need not be looked at.
+        #: True if its hooks match any call and see it as it was made: then the call need not be read.
         self.any_call = all(
             each.hook.as_called and each.hook.matcher is None and each.hook.condition is None
             for each in hooks
+        )
+        #: The hooks that may be asked about actions of calls that they do not match.
+        self.followers = tuple(
+            each
+            for each in hooks
+            if each.hook.actions != "named"
+            and each.hook.event.follows
+            and each.hook.mode != "off"
+            and not (each.hook.matcher is None and each.hook.condition is None)
         )
         self._subject = hooks[0].hook.event.subject
         self._memory: dict[str, MatchedHooks] = {}
@@ -257,13 +279,13 @@ class Lane:
 
     @property
     def index(self) -> "RuleIndex | None":
-        """Tells which conditions of all its hooks can hold; None where there are few. Built when it is needed."""
+        """An index of the conditions of all its hooks; None where there are few. Built when it is needed."""
         if self._index is False:
             self._index = _index_of(self.hooks)
         return cast("RuleIndex | None", self._index)
 
     def matching(self, payload: Any) -> MatchedHooks:
-        """The hooks whose matcher fits, remembered per subject."""
+        """Return the hooks whose matcher fits, remembered per subject."""
         subject = getattr(payload, self._subject, None) if self._subject is not None else ""
         if type(subject) is not str:
             subject = self.subject_of(payload)
@@ -275,7 +297,7 @@ class Lane:
         return found
 
     def subject_of(self, payload: Any) -> str:
-        """The text matchers test; empty for an event without a subject."""
+        """Return the text that matchers test; empty for an event without a subject."""
         if self._subject is None:
             return ""
         # Attributes first: a payload is a record, and a mapping only where a host chose one.
@@ -300,7 +322,7 @@ def _index_of(hooks: Sequence[PreparedHook]) -> "RuleIndex | None":
 
 
 def _each_once(hooks: Iterable[PreparedHook | None]) -> Iterator[PreparedHook]:
-    """Of equal hooks the first one."""
+    """Yield the first of equal hooks."""
     seen: set[object] = set()
     for prepared in hooks:
         if prepared is None or prepared.hook.identity in seen:
@@ -314,7 +336,7 @@ Lanes = tuple[Lane, ...]
 
 
 def build_lanes(hooks: Iterable[PreparedHook]) -> dict[str, Lanes]:
-    """Lanes per event name: a lane ends where the policy changes."""
+    """Build lanes per event name: a lane ends where the policy changes."""
     by_event: dict[str, list[list[PreparedHook]]] = {}
     for prepared in hooks:
         lanes = by_event.setdefault(prepared.hook.event.name, [])
@@ -328,7 +350,7 @@ def build_lanes(hooks: Iterable[PreparedHook]) -> dict[str, Lanes]:
 
 
 def _split_rewriters(neighbours: Sequence[PreparedHook]) -> Iterable[Lane]:
-    """One lane, or two where the policy runs the hooks that rewrite first."""
+    """Make one lane, or two where the policy runs the hooks that rewrite first."""
     policy = neighbours[0].hook.policy
     if policy.run != "rewriters_first":
         yield Lane(policy, neighbours)
@@ -342,7 +364,7 @@ def _split_rewriters(neighbours: Sequence[PreparedHook]) -> Iterable[Lane]:
 
 
 class HookStore:
-    """The hooks in force: those of the configuration, then those the host added.
+    """The active hooks: those of the configuration, then those the host added.
 
     One immutable set of lanes at a time; swapping it is one assignment, so no dispatch sees half of it.
 
@@ -354,7 +376,7 @@ class HookStore:
         self._events = events
         self._configured: Sequence[PreparedHook] = ()
         self._added: list[PreparedHook] = []
-        #: Modes that count in place of those in the configuration, by what a reload keeps of a hook.
+        #: Modes that replace those in the configuration, by the key that a reload keeps of a hook.
         self._modes: dict[object, Mode] = {}
         self.lanes: Mapping[str, Lanes] = {}
         #: Grows with every change, so that sessions know when their own view is old.
@@ -362,14 +384,14 @@ class HookStore:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """As they are configured: `mode_of` says which mode counts."""
+        """The hooks as they are configured: `mode_of` returns the mode each runs in."""
         return tuple(prepared.hook for prepared in (*self._configured, *self._added))
 
     def mode_of(self, hook: Hook) -> Mode:
         return self._modes.get(_name_of(hook), hook.mode) if self._modes else hook.mode
 
     def set_mode(self, hook: Hook, mode: Mode) -> None:
-        """From now on, also after a swap; hooks of one name in one file share it."""
+        """Set the mode from now on, also after a swap; hooks of one name in one file share it."""
         if mode == hook.mode:
             self._modes.pop(_name_of(hook), None)
         else:
@@ -377,7 +399,7 @@ class HookStore:
         self._rebuild(hook.event.name)
 
     def swap(self, hooks: Sequence[Hook]) -> None:
-        """Put another configuration in force. One that cannot be used changes nothing."""
+        """Activate another configuration. One that cannot be used changes nothing."""
         problems = [problem for hook in hooks for problem in self._problems(hook)]
         if problems:
             raise ConfigError(problems)
@@ -385,7 +407,7 @@ class HookStore:
         self._install(self._lanes_of(self._configured), self._lanes_of(self._added))
 
     def share(self, prepared: "HookStore") -> None:
-        """Put the configuration of another store in force, with the lanes that were built for it."""
+        """Activate the configuration of another store, with the lanes that were built for it."""
         self._configured = prepared._configured  # noqa: SLF001 another of the same kind
         self._install(dict(prepared.lanes), self._lanes_of(self._added))
 
@@ -397,7 +419,7 @@ class HookStore:
         self._rebuild(hook.event.name)
 
     def remove(self, hook: Hook) -> bool:
-        """Take back a hook that was added; False when it was not."""
+        """Remove a hook that was added; return False if it was not."""
         kept = [prepared for prepared in self._added if prepared.hook is not hook]
         found = len(kept) != len(self._added)
         self._added = kept
@@ -406,7 +428,7 @@ class HookStore:
         return found
 
     def _rebuild(self, event: str) -> None:
-        """Build the lanes of one event again; the others stay as they are, with what they remember."""
+        """Build the lanes of one event again; the others stay, with what they remember."""
         configured = self._lanes_of(
             prepared for prepared in self._configured if prepared.hook.event.name == event
         )
@@ -439,17 +461,24 @@ class HookStore:
 
 
 def _name_of(hook: Hook) -> object:
-    """What a hook is still known by after its file was read again."""
+    """Return the key of a hook that stays the same after its file was read again."""
     return hook.event.name, hook.dialect, hook.name, hook.where.file
 
 
-# Which hooks of a lane concern a payload
+# Selecting the hooks of a lane that match a payload
 
 
 def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[PreparedHook]:
-    """The hooks to run now, in config order. A `once` hook is used up by being selected."""
-    if not (lane.any_call or lane.hooks[0].is_told_as_called(payload, session)):
-        return _select_told(lane, event, payload, session)
+    """Return the hooks to run now, in config order. A `once` hook is used up by being selected."""
+    selected = _select_named(lane, event, payload, session)
+    return _with_followers(lane, selected, event, payload, session) if lane.followers else selected
+
+
+def _select_named(
+    lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
+) -> Sequence[PreparedHook]:
+    if not (lane.any_call or lane.hooks[0].is_unchanged(payload, session)):
+        return _select_translated(lane, event, payload, session)
     matching = lane.matching(payload)
     return matching.hooks if matching.final else _select_checked(matching, event, payload, session)
 
@@ -462,19 +491,51 @@ def _select_checked(
     return [found for found in checked if found is not None and _is_due(found, session)]
 
 
-def _select_told(
+def _select_translated(
     lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> Sequence[PreparedHook]:
-    """The hooks that a call concerns in the terms of their own agent."""
+    """Return the hooks that match a call, translated for their own agent."""
     possible = session.possible_hooks(lane, payload)
-    checked = (check_told(prepared, event, payload, session) for prepared in possible)
+    checked = (check_shown(prepared, event, payload, session) for prepared in possible)
     return [found for found in _each_once(checked) if _is_due(found, session)]
 
 
+def _with_followers(
+    lane: Lane, selected: Sequence[PreparedHook], event: EventSpec[Any], payload: Any, session: "Session"
+) -> Sequence[PreparedHook]:
+    """Add the hooks that match no tool of the call, and a file that the call touches."""
+    names = {prepared.key: prepared for prepared in selected}
+    asked_elsewhere = any(prepared.hook.actions == "others" for prepared in selected)
+    others = [prepared for prepared in lane.followers if prepared.key not in names]
+    asked = [follow(prepared, event, payload, session) for prepared in others]
+    added = {
+        prepared.key: prepared for prepared in asked if prepared is not None and _is_due(prepared, session)
+    }
+    if not added and not asked_elsewhere:
+        return selected
+    # The agent of the others asks them itself about calls that they match.
+    both = {key: each for key, each in names.items() if each.hook.actions != "others"} | added
+    in_order = (both.get(prepared.key) for prepared in lane.hooks)
+    return list(_each_once(in_order))
+
+
+def follow(
+    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
+) -> PreparedHook | None:
+    """Return the hook with the actions of a call that it is to be asked about; None if there are none."""
+    try:
+        followed = session.followed_call(prepared, event, payload)
+    except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
+        return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
+    return prepared.asked_about(followed) if followed is not None else None
+
+
 def _is_due(prepared: PreparedHook, session: "Session") -> bool:
-    """Whether it may run again. A `once` hook may not from now on."""
+    """Return True if it may run again. A `once` hook may not from now on."""
     if prepared.hook.once:
-        if prepared.key in session.once_marks:
+        # Marks of a state that was saved have the hook's name.
+        marks, name = session.once_marks, (prepared.hook.event.name, prepared.hook.name)
+        if prepared.key in marks or name in marks:
             return False
         session.once_marks.add(prepared.key)
     return True
@@ -483,38 +544,42 @@ def _is_due(prepared: PreparedHook, session: "Session") -> bool:
 def check_again(
     prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> PreparedHook | None:
-    """A hook that was selected, when another payload concerns it as well."""
-    if prepared.is_told_as_called(payload, session):
-        return check_condition(prepared, event, payload, session)
-    return check_told(prepared, event, payload, session)
+    """Return a selected hook if it matches another payload as well."""
+    found = None
+    if prepared.followed is None and prepared.hook.actions != "others":
+        check = check_condition if prepared.is_unchanged(payload, session) else check_shown
+        found = check(prepared, event, payload, session)
+    if found is None and prepared.hook.actions != "named":
+        found = follow(prepared, event, payload, session)
+    return found
 
 
-def check_told(
+def check_shown(
     prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> PreparedHook | None:
-    """The hook when the call concerns it as its own agent would tell it; what raises is a failed hook."""
+    """Return the hook if it matches the translated call; a check that raises is a failed hook."""
     if prepared.hook.mode == "off":
         return None
     try:
-        acts = session.told_call(prepared, event, payload).acts
+        actions = session.translated_call(prepared, event, payload).actions
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
         return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
-    if prepared.hook.as_called and acts and all(act.doubt for act in acts):
-        return prepared.marked_in_doubt(acts[0].doubt)  # it is told all of the call at once
-    return prepared if acts else None
+    if prepared.hook.as_called and actions and all(action.doubt for action in actions):
+        return prepared.marked_in_doubt(actions[0].doubt)  # the hook gets the whole call at once
+    return prepared if actions else None
 
 
 def may_concern(
     prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session", subject: str
 ) -> bool:
-    """Whether a hook may be about a call whose arguments cannot be read."""
-    if prepared.is_told_as_called(payload, session):
+    """Return True if a hook may be about a call whose arguments cannot be read."""
+    if prepared.is_unchanged(payload, session):
         return check_matcher(prepared, subject) is not None
-    return check_told(prepared, event, payload, session) is not None
+    return check_shown(prepared, event, payload, session) is not None
 
 
 def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
-    """The hook when its matcher fits; a matcher that raises is a failed hook, not treated as a non-match."""
+    """Return the hook if its matcher fits; a matcher that raises is a failed hook, not a non-match."""
     hook = prepared.hook
     if hook.mode == "off":
         return None
@@ -531,12 +596,12 @@ def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
 def check_condition(
     prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> PreparedHook | None:
-    """The hook when its condition holds; a condition that raises is a failed hook, not treated as a non-match."""
+    """Return the hook if its condition holds; a condition that raises is a failed hook, not a non-match."""
     condition = prepared.hook.condition
     if condition is None:
         return prepared
     try:
-        answer = condition.holds(event, payload, session.scene)
+        answer = condition.holds(event, payload, session.info)
     except Exception as problem:  # noqa: BLE001 a condition may come from the host
         return prepared.marked_broken(
             f"its condition {condition.text!r} failed: {type(problem).__name__}: {problem}"

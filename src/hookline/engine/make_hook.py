@@ -1,45 +1,73 @@
-"""Making a hook from a Python function or a command line, for hosts that configure in code."""
+"""Make a hook from a Python function or a command line, for hosts that configure in code."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, get_args, overload
 
-from hookline.model.events import EventSpec
-from hookline.model.hook import Hook, InDoubt, Order, Scope, Waiting
+from hookline.model.events import Capability, EventSpec
+from hookline.model.hook import (
+    Condition,
+    FollowedCalls,
+    Hook,
+    InDoubt,
+    Matcher,
+    Order,
+    Scope,
+    Waiting,
+    withholds,
+)
+from hookline.model.misuse import never_holds
 from hookline.model.outcome import Outcome
-from hookline.model.policy import CAUSES, Cause, Reaction
+from hookline.model.policy import CAUSES, Cause, Policy, Reaction
 from hookline.model.run import Mode
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import Wire
 
 P = TypeVar("P")
-#: What a function says: an outcome, an answer as a hook that is a command would print it, or nothing.
+#: A function's return value: an outcome, an answer as a command hook would print it, or nothing.
 Said = Outcome | Mapping[str, Any] | None
 R = TypeVar("R", bound=Said | Awaitable[Said])
 
 if TYPE_CHECKING:
-    from hookline.engine.engine import Home
     from hookline.guards import Guard
 
-    #: What a hook made in code does: a function of the payload (and the scene), sync or async, a shell command, or a
-    #: guard by meaning.
+    #: The action of a hook made in code: a function of the payload (and the session info), sync or async, a
+    #: shell command, or a built-in guard.
     Action = (
-        Callable[[P], Said | Awaitable[Said]] | Callable[[P, Scene], Said | Awaitable[Said]] | str | Guard
+        Callable[[P], Said | Awaitable[Said]]
+        | Callable[[P, SessionInfo], Said | Awaitable[Said]]
+        | str
+        | Guard
     )
 
-#: What a failure means, by the names of the configuration or those of the engine.
+#: The reaction to a failure, by the names of the configuration or those of the engine.
 OnFailure = Literal["open", "closed", "ask", "pass", "warn", "block"]
 _REACTIONS: Mapping[str, Reaction] = {
     "open": "warn", "closed": "block", "ask": "ask", "pass": "pass", "warn": "warn", "block": "block",
 }  # fmt: skip
 
 
+class PythonDialect(Protocol):
+    """The dialect of hooks made in Python."""
+
+    @property
+    def wire(self) -> Wire: ...
+
+    def policy(self, event: EventSpec[Any]) -> Policy: ...
+
+    def match(
+        self, event: EventSpec[Any], matcher: str | None, condition: str | None
+    ) -> tuple[Matcher | None, Condition | None]: ...
+
+
 class HookDecorator(Protocol[P]):
-    """What `engine.on(EVENT)` returns: it takes a function of that event's payload, and gives it back."""
+    """A decorator, returned by `engine.on(EVENT)`: it takes a function of that event's payload and returns it."""
 
     @overload
     def __call__(self, function: Callable[[P], R], /) -> Callable[[P], R]: ...
 
     @overload
-    def __call__(self, function: Callable[[P, Scene], R], /) -> Callable[[P, Scene], R]: ...
+    def __call__(self, function: Callable[[P, SessionInfo], R], /) -> Callable[[P, SessionInfo], R]: ...
 
 
 class HookOptions(TypedDict, total=False):
@@ -53,29 +81,35 @@ class HookOptions(TypedDict, total=False):
 
     #: A rule about the arguments, besides the matcher: `Bash(git push *)`.
     condition: str | None
-    #: What counts where it cannot be told whether the hook is concerned: `match`, `ask` the user, or `pass`.
+    #: The reaction when the match is uncertain: `match`, `ask` the user, or `pass`.
     in_doubt: InDoubt
-    #: What it is called in messages and in the journal; without one the function's name.
+    #: The calls that a hook about files is asked about: `all` that touch such a file, also by a shell line, or those of
+    #: tools that are `named`.
+    actions: FollowedCalls
+    #: Its name in messages and in the journal; by default the function's name.
     name: str | None
     #: Seconds that it may take.
     timeout: float
     #: `wait` for its answer, `async`: run it in the background, `rewake`: and wake the agent if it denies.
     waiting: Waiting
-    #: If it is not waited for: once its event was accepted, run it to its end, after this process if need be.
+    #: For a background hook: once its event was accepted, run it to its end, after this process if need be.
     durable: bool
-    #: `session`: of the durable hooks of a session that say so, run one after another.
+    #: `session`: run a session's durable hooks that say so one after another.
     order: Order
     #: Run it once in a session.
     once: bool
     #: `enforce`, `shadow`: run it without effect, or `off`.
     mode: Mode
-    #: What a failure means: `open`, `closed` or `ask`, for all failures or by cause: `{"timed_out": "open"}`.
+    #: The reaction to a failure: `open`, `closed` or `ask`, for all failures or by cause: `{"timed_out":
+    #: "open"}`.
     on_failure: OnFailure | Mapping[Cause, OnFailure] | None
     #: It rewrites what the event is about, so it runs before the hooks that judge.
     rewrites: bool
+    #: A plain function that neither waits nor computes for long: it runs on the event loop, not in a thread.
+    quick: bool
     #: It must run: if it may not, the call is blocked, and it cannot be switched off.
     required: bool
-    #: What is shown while it runs.
+    #: Shown while it runs.
     status_message: str | None
 
 
@@ -86,29 +120,35 @@ def check_hook(
     options: Mapping[str, Any],
     events: Mapping[str, EventSpec[Any]],
 ) -> None:
-    """Raise TypeError for what makes no hook: no event, a matcher that is no text, an option that does not exist."""
+    """Raise TypeError for arguments that make no hook: not an event, a matcher that is not text, an unknown
+    option."""
     if not isinstance(event, EventSpec):
-        from hookline.model.wrong_use import not_an_event  # noqa: PLC0415 only for a mistake
+        from hookline.model.misuse import not_an_event  # noqa: PLC0415 only for a mistake
 
         raise not_an_event(event, events, where + "({})", decorates=where.endswith(".on"))
     if matcher is not None and not isinstance(matcher, str):
         raise TypeError(
             f"the matcher of {where} is a text such as 'Bash', not {type(matcher).__name__}: {matcher!r}"
         )
+    if event.needs_matcher and not matcher:
+        raise TypeError(
+            f"{event.name} fires for every {event.subject}: give {where} a matcher such as 'git|npm'"
+        )
     if not options.keys() <= HookOptions.__annotations__.keys():
-        from hookline.model.wrong_use import unknown_option  # noqa: PLC0415 only for a mistake
+        from hookline.model.misuse import unknown_option  # noqa: PLC0415 only for a mistake
 
         raise unknown_option(where, options, ("matcher", *HookOptions.__annotations__))
 
 
 def make_hook(
-    home: "Home",
+    home: PythonDialect,
     event: EventSpec[P],
     action: "Action[P]",
     matcher: str | None = None,
     *,
     condition: str | None = None,
     in_doubt: InDoubt = "match",
+    actions: FollowedCalls = "all",
     name: str | None = None,
     timeout: float = 600.0,
     waiting: Waiting = "wait",
@@ -118,23 +158,25 @@ def make_hook(
     mode: Mode = "enforce",
     on_failure: OnFailure | Mapping[Cause, OnFailure] | None = None,
     rewrites: bool = False,
+    quick: bool = False,
     required: bool = False,
     status_message: str | None = None,
     scope: Scope = "user",
 ) -> Hook:
-    """One hook. A matcher or condition that cannot be parsed raises PatternError here, not later."""
+    """Make one hook. A matcher or condition that cannot be parsed raises PatternError here, not later."""
     _refuse_unknown(
         waiting=(waiting, get_args(Waiting)),
         order=(order, get_args(Order)),
         mode=(mode, get_args(Mode)),
         in_doubt=(in_doubt, get_args(InDoubt)),
+        actions=(actions, ("all", "named")),
     )
     _refuse_timeout(timeout)
     if durable and waiting == "wait":
         raise ValueError("durable=True is for hooks that are not waited for: say waiting='async' or 'rewake'")
     matches, holds = home.match(event, matcher, condition)
-    kind, spec, label = _made_of(action, event)
-    return Hook(
+    kind, spec, label = _made_of(action, event, quick=quick)
+    hook = Hook(
         name=name or label,
         event=event,
         policy=home.policy(event),
@@ -144,6 +186,7 @@ def make_hook(
         matcher=matches,
         condition=holds,
         in_doubt=in_doubt,
+        actions=actions,
         timeout=timeout,
         waiting=waiting,
         durable=durable,
@@ -158,6 +201,33 @@ def make_hook(
         # A function is the program's own code: it knows the program's tools.
         as_called=kind == "function",
     )
+    _refuse_impossible(hook)
+    return hook
+
+
+def _refuse_impossible(hook: Hook) -> None:
+    """Refuse what could never have an effect at the hook's event: its author relies on it."""
+    event, may = hook.event, hook.event.may & hook.policy.may
+    if hook.matcher is not None and event.subject is None:
+        raise never_holds(
+            event, f"the matcher {hook.matcher.text!r}", "the event has no subject", "leave it out"
+        )
+    if hook.matcher is not None and event.subjects and not any(map(hook.matcher.matches, event.subjects)):
+        known = f"{event.subject} is one of {', '.join(event.subjects)}"
+        raise never_holds(event, f"the matcher {hook.matcher.text!r}", known, "choose one of them")
+    if hook.kind == "builtin" and not (event.guard and event.subject == "tool_name"):
+        raise never_holds(
+            event, f"the guard {hook.name}", "it judges tool calls before they run", "add it to PRE_TOOL_USE"
+        )
+    if event.declared_only:
+        text = "the hook %s waits for %s, which nothing in Hookline fires yet: only your own dispatch does"
+        logging.getLogger("hookline").warning(text, hook.name, event.name)
+    if hook.rewrites and not may & Capability.REWRITE:
+        raise never_holds(event, "rewrites=True", "nothing is rewritten there", "leave it out")
+    if hook.closes() and not (may & Capability.BLOCK or withholds(hook)):
+        raise never_holds(event, "on_failure", "nothing can be stopped there", "leave it out")
+    if hook.closes("ask") and not may & Capability.PERMIT:
+        raise never_holds(event, "on_failure='ask'", "nobody is asked there", "say 'closed'")
 
 
 def _refuse_timeout(timeout: Any) -> None:
@@ -167,7 +237,7 @@ def _refuse_timeout(timeout: Any) -> None:
 
 
 def _refuse_unknown(**options: tuple[str, tuple[str, ...]]) -> None:
-    """Refuse values that are not known: a typo must not silently switch a guard off."""
+    """Refuse unknown values: a typo must not silently switch a guard off."""
     for name, (word, known) in options.items():
         if word not in known:
             raise ValueError(f"{name} is {word!r}, not one of {', '.join(known)}")
@@ -191,11 +261,13 @@ def _reactions(
     return {cause: _REACTIONS[word] for cause, word in given.items()}
 
 
-def _made_of(action: "Action[Any]", event: EventSpec[Any]) -> tuple[str, Any, str]:
-    """The kind of hook that an action makes, its settings, and what it is called."""
+def _made_of(action: "Action[Any]", event: EventSpec[Any], *, quick: bool) -> tuple[str, Any, str]:
+    """Return the kind of hook that an action makes, its settings, and its name."""
+    if quick and not callable(action):
+        raise ValueError("quick=True is for functions: a command is a process, and a guard is quick anyway")
     if isinstance(action, str):
         return _shell(action)
-    return _function(action, event) if callable(action) else _guard(action, event)
+    return _function(action, event, quick=quick) if callable(action) else _guard(action, event)
 
 
 def _guard(guard: object, event: EventSpec[Any]) -> tuple[str, Any, str]:
@@ -203,7 +275,7 @@ def _guard(guard: object, event: EventSpec[Any]) -> tuple[str, Any, str]:
     from hookline.handlers.specs import BuiltinSpec  # noqa: PLC0415 as below
 
     if not isinstance(guard, Guard):
-        from hookline.model.wrong_use import not_an_action  # noqa: PLC0415 only for a mistake
+        from hookline.model.misuse import not_an_action  # noqa: PLC0415 only for a mistake
 
         raise not_an_action(guard, event)
     return "builtin", BuiltinSpec(guard.name, guard.args), guard.name
@@ -215,10 +287,10 @@ def _shell(command: str) -> tuple[str, Any, str]:
     return "command", CommandSpec(command=command), command
 
 
-def _function(function: Callable[..., Any], event: EventSpec[Any]) -> tuple[str, Any, str]:
+def _function(function: Callable[..., Any], event: EventSpec[Any], *, quick: bool) -> tuple[str, Any, str]:
     from hookline.handlers.function import FunctionSpec  # noqa: PLC0415 a host of commands calls no functions
 
-    spec = FunctionSpec(function)
+    spec = FunctionSpec(function, quick=quick)
     if spec.fault is not None:
         raise TypeError(f"this cannot be a hook of {event.name}: {spec.fault}")
     return "function", spec, getattr(function, "__qualname__", repr(function))

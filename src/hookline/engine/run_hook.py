@@ -1,4 +1,4 @@
-"""One hook: admitted, run under its deadline, judged (`judge`) and recorded."""
+"""Run one hook: admit it, run it under its deadline, judge it (`judge`) and record it."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -22,49 +22,50 @@ from hookline.engine.judge import (
 )
 from hookline.engine.lanes import PreparedHook, begin_by
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, Outcome, Vote
-from hookline.model.raw import RETURNED_NOTHING, Broke, Detached, Exited, RawResult, Replied, Returned
-from hookline.model.run import Run
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.model.outcome import PASS, Outcome, Vote
+from hookline.model.raw import RETURNED_NOTHING, Background, Exited, Failed, RawResult, Replied, Returned
+from hookline.model.run import Run, RunMode
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
     from hookline.engine.dispatch import DispatchState
-    from hookline.engine.told_calls import ToldCall
+    from hookline.engine.translate_calls import TranslatedCall
 
 #: Answers longer than this are decoded in a thread, so that they do not hold up the event loop.
 _LONG = 64 * 1024
 
 
-#: Seconds that an async function may keep the event loop from everything else before its host is told.
+#: Seconds that an async function may block the event loop before its host gets a warning.
 BLOCKS_LOOP = 0.25
 
 
 class Admission(Struct, frozen=True):
-    """Whether a hook may run, and what exactly is run. A refusal is a status of the hook, not a failure."""
+    """The decision to run a hook, and what exactly is run. A refusal is a status of the hook, not a failure."""
 
     admitted: bool = True
     reason: str = ""
-    #: Texts of its command that name files, and the bytes that were vetted: they are used instead of what is on disk.
+    #: Texts of its command that name files, and the bytes that were checked: they are used instead of those
+    #: on disk.
     files: Mapping[str, bytes] = {}
-    #: Only its denials and questions count, with a fixed reason: its words must not reach the model.
+    #: Only its denials and questions apply, with a fixed reason: its words must not reach the model.
     only_tightens: bool = False
-    #: What counts in place of the answer of a hook that was refused.
-    instead: Outcome = GO_ON
+    #: The outcome of a hook that was refused.
+    instead: Outcome = PASS
 
 
-Admit = Callable[[Hook, Scene], Admission]
+Admit = Callable[[Hook, SessionInfo], Admission]
 
 ADMITTED = Admission()
 
 
-def admit_all(_hook: Hook, _scene: Scene) -> Admission:
-    """Every hook is admitted, as it is configured."""
+def admit_all(_hook: Hook, _info: SessionInfo) -> Admission:
+    """Admit every hook, as it is configured."""
     return ADMITTED
 
 
 class HookAnswer(Struct, frozen=True):
-    """One hook's answer as it counts, and the payload it judged."""
+    """The parts of one hook's answer that apply, and the payload it judged."""
 
     prepared: PreparedHook
     outcome: Outcome
@@ -73,7 +74,7 @@ class HookAnswer(Struct, frozen=True):
     failed_closed: bool = False
 
 
-#: A hook that has made its first step: its answer, or the rest, which is to be awaited at once and in the same task.
+#: A hook after its first step: its answer, or the rest, to be awaited at once and in the same task.
 Begun = HookAnswer | Coroutine[Any, Any, HookAnswer]
 
 
@@ -86,60 +87,68 @@ def begin_hook(
 ) -> Begun:
     """Begin one hook. What ends in its first step, as most functions do, costs neither a task nor a timer."""
     hook = prepared.hook
-    if hook.as_called or hook.broken is not None or prepared.is_told_as_called(payload, state.session):
+    if prepared.followed is not None:
+        return _begin_translated(state, prepared, prepared.followed, timeout, recheck)
+    if hook.as_called or hook.broken is not None or prepared.is_unchanged(payload, state.session):
         call = call_for(state, prepared, payload, timeout)
         if recheck:
             call.recheck = True
         return _begin_call(state, prepared, call, payload)
-    # It is asked about each act of the tool call that it is told.
-    told_call = state.session.told_call(prepared, state.event, payload)
-    return _begin_told(state, prepared, told_call, timeout, recheck)
+    # A translated call is judged action by action.
+    translated_call = state.session.translated_call(prepared, state.event, payload)
+    return _begin_translated(state, prepared, translated_call, timeout, recheck)
 
 
 async def answer_of(begin: Callable[..., Begun], *arguments: Any) -> HookAnswer:
-    """Begin a hook in the task that awaits this, and wait for its answer."""
+    """Begin a hook in the awaiting task, and wait for its answer."""
     begun = begin(*arguments)
     return begun if isinstance(begun, HookAnswer) else await begun
 
 
-def _begin_told(
+def _begin_translated(
     state: "DispatchState",
     prepared: PreparedHook,
-    told_call: "ToldCall",
+    translated_call: "TranslatedCall",
     timeout: float | None,
     recheck: bool,
 ) -> Begun:
-    """Ask about each act of a call; what ends in its first step, as guards do, costs no task here either."""
-    calls = calls_about_acts(state, prepared, told_call, timeout)
-    for told, call in zip(told_call.acts, calls, strict=True):
-        call.recheck, call.checked = recheck, partial(told_call.checked, told)
+    """Run the hook for each action of a call; what ends in its first step, as guards do, costs no task here
+    either."""
+    calls = calls_about_actions(state, prepared, translated_call, timeout)
+    for translated, call in zip(translated_call.actions, calls, strict=True):
+        call.recheck, call.checked = recheck, partial(translated_call.checked, translated)
     answers: list[HookAnswer] = []
     for call in calls:
-        begun = _begin_call(state, prepared, call, told_call.payload)
+        begun = _begin_call(state, prepared, call, translated_call.payload)
         if not isinstance(begun, HookAnswer):
             others = calls[len(answers) + 1 :]
-            rest = [answer_of(_begin_call, state, prepared, other, told_call.payload) for other in others]
-            return _finish_told(state, prepared, told_call, finish_all(answers, begun, rest))
+            rest = [
+                answer_of(_begin_call, state, prepared, other, translated_call.payload) for other in others
+            ]
+            return _finish_translated(state, prepared, translated_call, finish_all(answers, begun, rest))
         answers.append(begun)
-    return _told_answer(state, prepared, told_call, answers)
+    return _translated_answer(state, prepared, translated_call, answers)
 
 
-async def _finish_told(
+async def _finish_translated(
     state: "DispatchState",
     prepared: PreparedHook,
-    told_call: "ToldCall",
+    translated_call: "TranslatedCall",
     answers: Coroutine[Any, Any, list[HookAnswer]],
 ) -> HookAnswer:
-    return _told_answer(state, prepared, told_call, await answers)
+    return _translated_answer(state, prepared, translated_call, await answers)
 
 
-def _told_answer(
-    state: "DispatchState", prepared: PreparedHook, told_call: "ToldCall", answers: Sequence[HookAnswer]
+def _translated_answer(
+    state: "DispatchState",
+    prepared: PreparedHook,
+    translated_call: "TranslatedCall",
+    answers: Sequence[HookAnswer],
 ) -> HookAnswer:
-    """One answer about a call, from the answers about its acts."""
-    outcome = told_call.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
+    """Merge the answers about a call's actions into one answer about the call."""
+    outcome = translated_call.outcome(prepared.hook, state.event, [answer.outcome for answer in answers])
     failed_closed = any(answer.failed_closed for answer in answers)
-    return HookAnswer(prepared, outcome, told_call.payload, failed_closed)
+    return HookAnswer(prepared, outcome, translated_call.payload, failed_closed)
 
 
 async def finish_all(
@@ -147,7 +156,7 @@ async def finish_all(
     first: Coroutine[Any, Any, HookAnswer],
     others: Iterable[Coroutine[Any, Any, HookAnswer]],
 ) -> list[HookAnswer]:
-    """The first one in this task, where it has begun, and each of the others in one of its own."""
+    """Finish the first one in this task, where it has begun, and each of the others in a new task."""
     tasks = [asyncio.ensure_future(other) for other in others]
     try:
         answers.append(await first)
@@ -161,7 +170,7 @@ async def finish_all(
     return answers
 
 
-def _begin_call(state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any) -> Begun:
+def _begin_call(state: "DispatchState", prepared: PreparedHook, call: HookInvocation, payload: Any) -> Begun:
     if call.doubt and state.event.guard and prepared.can_block:
         return _refuse_doubt(state, prepared, call, payload)
     status = state.session.engine.status
@@ -177,24 +186,25 @@ def _begin_call(state: "DispatchState", prepared: PreparedHook, call: Call, payl
         raise
     status.ended(call)
     ended = perf_counter()
-    record(state, prepared, call, raw, judged, ended)
-    outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+    outcome, closed = apply_and_record(state, prepared, call, raw, judged, ended)
+    if judged.dropped:
+        outcome += state.had_no_effect(prepared, judged.dropped)
     if ended - call.started > BLOCKS_LOOP:
         outcome += state.blocked_loop(prepared, ended - call.started)
-    return HookAnswer(prepared, outcome, payload, judged.failed_closed)
+    return HookAnswer(prepared, outcome, payload, closed)
 
 
 async def _finish_call(
     state: "DispatchState",
     prepared: PreparedHook,
-    call: Call,
+    call: HookInvocation,
     payload: Any,
     begun: RawResult | Coroutine[Any, Any, RawResult],
 ) -> HookAnswer:
     engine = state.session.engine
     try:
         raw = await begun if isinstance(begun, Coroutine) else begun
-        if isinstance(raw, Detached):
+        if isinstance(raw, Background):
             from hookline.engine.run_lane import finish_detached  # noqa: PLC0415 it knows this module
 
             judged = DETACHED
@@ -207,72 +217,80 @@ async def _finish_call(
         _stopped(state, prepared, call, stopped)
         raise
     engine.status.ended(call)
-    record(state, prepared, call, raw, judged)
-    shadow = prepared.hook.mode == "shadow"  # run and recorded, never applied
-    outcome = GO_ON if shadow else judged.outcome
+    outcome, closed = apply_and_record(state, prepared, call, raw, judged)
+    if judged.dropped:
+        outcome += state.had_no_effect(prepared, judged.dropped)
     if call.longest_step > BLOCKS_LOOP:
         outcome += state.blocked_loop(prepared, call.longest_step)
-    return HookAnswer(prepared, outcome, payload, judged.failed_closed and not shadow)
+    return HookAnswer(prepared, outcome, payload, closed)
 
 
-def _stopped(state: "DispatchState", prepared: PreparedHook, call: Call, stopped: BaseException) -> None:
+def _stopped(
+    state: "DispatchState", prepared: PreparedHook, call: HookInvocation, stopped: BaseException
+) -> None:
     state.session.engine.status.ended(call)
     if isinstance(stopped, asyncio.CancelledError | KeyboardInterrupt):
-        record(state, prepared, call, Broke("cancelled"), CANCELLED)
+        record(state, prepared, call, Failed("cancelled"), CANCELLED)
 
 
 def call_for(
     state: "DispatchState", prepared: PreparedHook, payload: Any, timeout: float | None = None
-) -> Call:
+) -> HookInvocation:
     session, hook = state.session, prepared.hook
     limit = hook.timeout if timeout is None else min(timeout, hook.timeout)
-    call = Call(hook, state.event, payload, session.scene, limit, session.engine.next_number())
+    call = HookInvocation(hook, state.event, payload, session.info, limit, session.engine.next_number())
     if prepared.doubt:
         call.match_doubt = prepared.doubt
     return call
 
 
-def calls_about_acts(
-    state: "DispatchState", prepared: PreparedHook, told_call: "ToldCall", timeout: float | None = None
-) -> list[Call]:
-    """A call for each act that the hook is told."""
-    calls: list[Call] = []
-    for told in told_call.acts:
-        call = call_for(state, prepared, told.payload, timeout)
-        call.scene, call.directory = told.scene, state.session.scene.cwd
-        call.told_as, call.doubt = told.payload.tool_name, told.view.act.doubt
-        call.match_doubt = told.doubt
+def calls_about_actions(
+    state: "DispatchState",
+    prepared: PreparedHook,
+    translated_call: "TranslatedCall",
+    timeout: float | None = None,
+) -> list[HookInvocation]:
+    """Make a call for each translated action."""
+    calls: list[HookInvocation] = []
+    for translated in translated_call.actions:
+        call = call_for(state, prepared, translated.payload, timeout)
+        call.info, call.directory = translated.info, state.session.info.cwd
+        call.translated_tool, call.doubt = translated.payload.tool_name, translated.view.action.doubt
+        call.match_doubt = translated.doubt
         calls.append(call)
     return calls
 
 
-def _refuse_doubt(state: "DispatchState", prepared: PreparedHook, call: Call, payload: Any) -> HookAnswer:
-    """What a guard cannot be told it cannot judge, so the call is stopped."""
+def _refuse_doubt(
+    state: "DispatchState", prepared: PreparedHook, call: HookInvocation, payload: Any
+) -> HookAnswer:
+    """Stop a call that cannot be translated: a guard could not judge it."""
     reason = f"the call of {payload.tool_name} cannot be judged by {prepared.hook.name}: {call.doubt}"
     outcome = attributed(prepared.hook, Outcome(votes=(Vote("block", reason),)))
-    record(state, prepared, call, None, Judgement(outcome, "blocked"))
-    return HookAnswer(prepared, GO_ON if prepared.hook.mode == "shadow" else outcome, payload)
+    applied, _ = apply_and_record(state, prepared, call, None, Judgement(outcome, "blocked"))
+    return HookAnswer(prepared, applied, payload)
 
 
 # From the hook to a raw result
 
 
 def begin_handler(
-    state: "DispatchState", prepared: PreparedHook, call: Call
+    state: "DispatchState", prepared: PreparedHook, call: HookInvocation
 ) -> RawResult | Coroutine[Any, Any, RawResult]:
-    """The raw result, or the rest of the handler's work, to be awaited. Of failures only cancellation is raised."""
+    """Return the raw result, or the rest of the handler's work, to be awaited. Of failures only cancellation
+    is raised."""
     engine = state.session.engine
     if engine.closed:
-        return Broke("not_started", "the engine is closed")
+        return Failed("not_started", "the engine is closed")
     if engine.breakers:
         from hookline.engine.breaker import refusal  # noqa: PLC0415 only where a hook has failed
 
         why = refusal(engine, prepared, call)
         if why is not None:
-            return Broke("not_started", why)
+            return Failed("not_started", why)
     try:
         admit = state.session.admit or engine.admit
-        admission = ADMITTED if admit is admit_all else admit(prepared.hook, call.scene)
+        admission = ADMITTED if admit is admit_all else admit(prepared.hook, call.info)
         hook = prepared.hook
         if (
             admission is not ADMITTED
@@ -292,36 +310,36 @@ def begin_handler(
         return _broke(problem, call)
 
 
-def _obstacle(prepared: PreparedHook, call: Call, admission: Admission) -> Broke | None:
-    """Why the handler is not called."""
+def _obstacle(prepared: PreparedHook, call: HookInvocation, admission: Admission) -> Failed | None:
+    """Return why the handler is not called, or None."""
     bundle = prepared.hook.bundle
     if bundle is not None:
         lapse = bundle.lapse(time(), monotonic()) or ("" if admission.admitted else admission.reason)
         if lapse:
-            # What guards nothing is only not run.
-            return (Lapsed if prepared.hook.event.guard else Broke)("not_started", lapse)
+            # A hook that is not a guard is just not run.
+            return (Lapsed if prepared.hook.event.guard else Failed)("not_started", lapse)
     if not admission.admitted:
         return Refused("not_started", admission.reason, instead=admission.instead)
     call.files, call.only_tightens = admission.files, admission.only_tightens
     if prepared.hook.broken is not None:
-        return Broke("not_started", prepared.hook.broken)
+        return Failed("not_started", prepared.hook.broken)
     return Unsure("not_started") if call.match_doubt and prepared.hook.asks_in_doubt else None
 
 
-async def _rest_of_handler(rest: Coroutine[Any, Any, RawResult], call: Call) -> RawResult:
+async def _rest_of_handler(rest: Coroutine[Any, Any, RawResult], call: HookInvocation) -> RawResult:
     try:
         return await rest
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
         return _broke(problem, call)
 
 
-def _broke(problem: BaseException, call: Call) -> Broke:
-    """An exception as a result with a cause; only what the host itself asked for is raised again."""
+def _broke(problem: BaseException, call: HookInvocation) -> Failed:
+    """Turn an exception into a result with a cause; only what the host asked for is raised again."""
     from hookline.handlers.failures import broken_by  # noqa: PLC0415 only where a hook has failed
 
     if isinstance(problem, TimeoutError):
         notes = "".join(f"; {why}" for why in problem.args if why)
-        return Broke("timed_out", f"no answer within {call.timeout:g} s{notes}")
+        return Failed("timed_out", f"no answer within {call.timeout:g} s{notes}")
     if isinstance(problem, asyncio.CancelledError):
         task = asyncio.current_task()
         if task is None or task.cancelling():
@@ -343,28 +361,55 @@ def _is_long(raw: RawResult) -> bool:
     )
 
 
-# The record of the run
+# The effect and the record of the run
+
+
+def apply_and_record(
+    state: "DispatchState",
+    prepared: PreparedHook,
+    call: HookInvocation,
+    raw: RawResult | None,
+    judged: Judgement,
+    ended: float | None = None,
+) -> tuple[Outcome, bool]:
+    """Record the run; return what applies of it, and True if the hook failed closed."""
+    hook = prepared.hook
+    if judged is PASSED:
+        record(state, prepared, call, raw, judged, ended)
+        return PASS, False
+    from hookline.engine.apply import applied_mode, applied_outcome  # noqa: PLC0415 most hooks say nothing
+
+    pauses = state.session.engine.pauses
+    mode = applied_mode(hook, judged, pauses)
+    record(state, prepared, call, raw, judged, ended, mode)
+    return applied_outcome(hook, judged, mode, pauses), judged.failed_closed and mode == "enforce"
 
 
 def record(
     state: "DispatchState",
     prepared: PreparedHook,
-    call: Call,
+    call: HookInvocation,
     raw: RawResult | None,
     judged: Judgement,
     ended: float | None = None,
+    mode: RunMode | None = None,
 ) -> None:
-    """Write the run to the journal. Waiting for a slot is not counted as its time."""
+    """Write the run to the journal. Its time excludes waiting for a slot."""
     session = state.session
-    scene, engine, journal = session.scene, session.engine, session.engine.journal
+    info, engine, journal = session.info, session.engine, session.engine.journal
     if judged.failure is not None or engine.breakers:
         from hookline.engine.breaker import note  # noqa: PLC0415 as above
 
         note(engine, prepared, call, judged)
-    called = journal.called(state.payload, scene.project_dir or scene.cwd)
+        if judged.failure is not None:
+            from hookline.engine.host.report_failure import report_failure  # noqa: PLC0415 as above
+
+            report_failure(engine, prepared, info, judged.status, judged.failure)
+    called = journal.called(state.payload, info.project_dir or info.cwd)
     noted = (
-        prepared, judged, scene, called, call.number, call.match_doubt, call.told_as,
+        prepared, judged, info, called, call.number, call.match_doubt, call.translated_tool,
         call.started, perf_counter() if ended is None else ended, time(), call.recheck,
+        prepared.hook.mode if mode is None else mode,
     )  # fmt: skip
     if judged.brief and type(raw) is Returned:
         journal.record_later(judged.status, _run, noted)
@@ -373,26 +418,26 @@ def record(
 
 
 def _run(noted: tuple[Any, ...], raw: RawResult | None = None) -> Run:
-    prepared, judged, scene, called, number, doubt, told_as, started, ended, at, recheck = noted
+    prepared, judged, info, called, number, doubt, translated_tool, started, ended, at, recheck, mode = noted
     hook, facts = prepared.hook, _raw_facts(raw)
     if judged.status != "ok" or judged.outcome.votes or judged.dropped:
         facts |= _judged_facts(judged)
-    if scene.decision_id:
-        facts.setdefault("decision_id", scene.decision_id)
+    if info.decision_id:
+        facts.setdefault("decision_id", info.decision_id)
     return Run(
         hook=hook.name,
         source=prepared.source,
         dialect=hook.dialect,
         type=hook.kind,
         status=judged.status,
-        mode=hook.mode,
+        mode=mode,
         recheck=recheck,
         duration_ms=(ended - started) * 1e3 - facts.get("queue_ms", 0.0),
         event=hook.event.name,
-        spelled=hook.policy.event_name,
-        session=scene.session_id,
-        agent=scene.agent_id,
-        told_as=told_as or None,
+        dialect_event=hook.policy.event_name,
+        session=info.session_id,
+        agent=info.agent_id,
+        translated_tool=translated_tool or None,
         doubt=doubt or None,
         run_id=str(number),
         at=at,
@@ -404,7 +449,7 @@ def _run(noted: tuple[Any, ...], raw: RawResult | None = None) -> Run:
 def _judged_facts(judged: Judgement) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "dropped": judged.dropped,
-        "passed_without_answer": judged.passed_without_answer,
+        "failed_open": judged.failed_open,
     }
     vote = judged.outcome.deciding_vote
     if vote is not None:
@@ -423,7 +468,7 @@ def _raw_facts(raw: RawResult | None) -> dict[str, Any]:
         return {}
     if isinstance(raw, Exited):
         return _process_facts(raw) | {"exit_code": raw.code}
-    if isinstance(raw, Broke):
+    if isinstance(raw, Failed):
         return _process_facts(raw) | {"exit_code": raw.exit_code, "signal": raw.signal}
     if isinstance(raw, Replied):
         facts = {"stdout": raw.body.decode("utf-8", "replace"), "truncated": raw.truncated}
@@ -433,7 +478,7 @@ def _raw_facts(raw: RawResult | None) -> dict[str, Any]:
     return {}
 
 
-def _process_facts(raw: Exited | Broke) -> dict[str, Any]:
+def _process_facts(raw: Exited | Failed) -> dict[str, Any]:
     return {
         "queue_ms": raw.queue_ms,
         "warm": raw.warm,

@@ -1,4 +1,4 @@
-"""Running the selected hooks of one lane: one after another, all at once, or until one answers."""
+"""Run the selected hooks of one lane: one after another, all at once, or until one answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -16,27 +16,27 @@ from hookline.engine.run_hook import (
     begin_handler,
     begin_hook,
     call_for,
-    calls_about_acts,
+    calls_about_actions,
     finish_all,
     record,
 )
-from hookline.model.outcome import GO_ON, Message, Outcome
+from hookline.model.outcome import PASS, Message, Outcome
 from hookline.model.policy import Policy
-from hookline.model.raw import Broke, Detached, RawResult
-from hookline.model.wire import Call
+from hookline.model.raw import Background, Failed, RawResult
+from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
     from hookline.engine.dispatch import DispatchState
 
-Calls = Sequence[tuple[PreparedHook, Call]]
+Calls = Sequence[tuple[PreparedHook, HookInvocation]]
 
 
-#: The answers of a lane, or what is to be awaited for them, at once and in the same task.
+#: The answers of a lane, or a coroutine for them, to be awaited at once and in the same task.
 Answers = list[HookAnswer] | Coroutine[Any, Any, list[HookAnswer]]
 
 
 def run_lane(lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]) -> Answers:
-    """The answer of each hook that is waited for, in config order, not in the order they finished."""
+    """Return the answer of each hook that is waited for, in config order, not in the order they finished."""
     if lane.all_at_once:
         return run_all_at_once(state, selected)
     waited, refused = _start_unwaited(lane, state, selected)
@@ -56,7 +56,7 @@ def _run_waited(lane: Lane, state: "DispatchState", waited: Sequence[PreparedHoo
 
 
 def _with_refused(refused: list[HookAnswer], answers: Answers) -> Answers:
-    """With the answers of hooks that should have run later and were not accepted."""
+    """Add the answers of background hooks that were not accepted."""
     return [*refused, *answers] if isinstance(answers, list) else _join_refused(refused, answers)
 
 
@@ -69,7 +69,7 @@ async def _join_refused(
 def _start_unwaited(
     lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]
 ) -> tuple[Sequence[PreparedHook], list[HookAnswer]]:
-    """Start the hooks that are not waited for; the others are returned, and what counts of those not accepted."""
+    """Start the background hooks; return the others, and the answers of those not accepted."""
     if lane.all_waited:
         return selected, []
     refused: list[HookAnswer] = []
@@ -79,9 +79,9 @@ def _start_unwaited(
         if prepared.hook.waiting == "wait" and (lane.policy.waits or lane.in_order) and not durable:
             in_turn.append(prepared)
             continue
-        for act, call in enumerate(_calls_for(state, prepared)):
+        for action, call in enumerate(_calls_for(state, prepared)):
             if durable:
-                refused += _submit(state, prepared, call, act)
+                refused += _submit(state, prepared, call, action)
             else:
                 _detach(state, prepared, call)
     if lane.policy.waits:
@@ -117,7 +117,7 @@ def _ends_lane(policy: Policy, prepared: PreparedHook, answer: HookAnswer | Judg
     if policy.stop_on == "block":
         return answer.outcome.blocked
     if policy.stop_on == "closed":
-        # A hook that fails closed is a strict one: it ends the lane when it blocks, too.
+        # A hook that fails closed is strict: it ends the lane when it blocks, too.
         return answer.failed_closed or (
             answer.outcome.blocked and prepared.hook.reaction("crashed") == "block"
         )
@@ -130,7 +130,7 @@ def run_all_at_once(
     timeout: float | None = None,
     recheck: bool = False,
 ) -> Answers:
-    """One after another as long as each ends in its first step; once one of them waits, the others get tasks."""
+    """Run one after another as long as each ends in its first step; once one of them waits, the others get tasks."""
     answers: list[HookAnswer] = []
     for prepared in selected:
         begun = begin_hook(state, prepared, state.payload, timeout, recheck)
@@ -145,7 +145,7 @@ def run_all_at_once(
 async def _run_until_answer(
     state: "DispatchState", selected: Sequence[PreparedHook], deadline: float | None
 ) -> list[HookAnswer]:
-    """The first hook to vote decides alone; the others are cancelled."""
+    """Let the first hook that votes decide alone; cancel the others."""
     left = _left(deadline)
     tasks = [
         asyncio.ensure_future(answer_of(begin_hook, state, prepared, state.payload, left))
@@ -163,27 +163,29 @@ async def _run_until_answer(
 
 
 def _left(deadline: float | None) -> float | None:
-    """Seconds left of a shared budget; a hook whose turn comes too late still gets a moment to answer."""
+    """Return the seconds left of a shared budget; a hook whose turn comes too late still gets a short time."""
     return None if deadline is None else max(deadline - perf_counter(), 0.01)
 
 
-# Hooks that are not waited for
+# Background hooks
 
 
-def _calls_for(state: "DispatchState", prepared: PreparedHook) -> list[Call]:
-    """The call of a hook that is not waited for, or one for each act that it is told."""
+def _calls_for(state: "DispatchState", prepared: PreparedHook) -> list[HookInvocation]:
+    """Return the call of a background hook, or one for each translated action."""
     payload, session, hook = state.payload, state.session, prepared.hook
-    if hook.as_called or hook.broken is not None or prepared.is_told_as_called(payload, session):
+    if prepared.followed is not None:
+        return calls_about_actions(state, prepared, prepared.followed)
+    if hook.as_called or hook.broken is not None or prepared.is_unchanged(payload, session):
         return [call_for(state, prepared, payload)]
-    return calls_about_acts(state, prepared, session.told_call(prepared, state.event, payload))
+    return calls_about_actions(state, prepared, session.translated_call(prepared, state.event, payload))
 
 
-def _detach(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
-    """Start one hook. Two records carry its run id: `detached` now, its end later."""
+def _detach(state: "DispatchState", prepared: PreparedHook, call: HookInvocation) -> None:
+    """Start one background hook. Two records carry its run id: `detached` now, its end later."""
     background, call.started = state.session.engine.background, perf_counter()
     if background.full:
         why = "the engine is closed" if background.closed else "too many hooks are running in the background"
-        raw = Broke("not_started", why)
+        raw = Failed("not_started", why)
         record(state, prepared, call, raw, decode_and_judge(state, prepared, call, raw))
         return
     record(state, prepared, call, None, DETACHED)
@@ -191,19 +193,21 @@ def _detach(state: "DispatchState", prepared: PreparedHook, call: Call) -> None:
     background.start(_run_detached(state, prepared, call), prepared.hook.name)
 
 
-def _submit(state: "DispatchState", prepared: PreparedHook, call: Call, act: int) -> list[HookAnswer]:
-    """Let a durable hook be run later. If that cannot be promised, it has failed, under its policy."""
+def _submit(
+    state: "DispatchState", prepared: PreparedHook, call: HookInvocation, action: int
+) -> list[HookAnswer]:
+    """Queue a durable hook. If that fails, the hook has failed, under its policy."""
     call.started = perf_counter()
-    problem = state.session.engine.jobs.submit(state, prepared, call, act)
+    problem = state.session.engine.jobs.submit(state, prepared, call, action)
     if problem is None:
         record(state, prepared, call, None, DETACHED)
         return []
-    raw = Broke("not_started", problem)
+    raw = Failed("not_started", problem)
     judged = decode_and_judge(state, prepared, call, raw)
     record(state, prepared, call, raw, judged)
     if prepared.hook.mode != "enforce":
         return []
-    # It is not waited for, so it stops nothing unless its entry says that a failure does.
+    # The agent does not wait for it, so it stops nothing unless its entry says that a failure does.
     said = judged.outcome
     if prepared.hook.on_failure is None and said.votes:
         said = Outcome(messages=tuple(Message(vote.reason, prepared.hook.name) for vote in said.votes))
@@ -229,14 +233,14 @@ def _detach_in_order(
 async def _run_detached_in_order(
     state: "DispatchState", calls: Calls, ends_lane: Callable[[PreparedHook, Judgement], bool]
 ) -> None:
-    for place, (prepared, call) in enumerate(calls):
+    for index, (prepared, call) in enumerate(calls):
         try:
             judged = await _run_detached(state, prepared, call)
         except asyncio.CancelledError:
-            _record_not_run(state, calls[place + 1 :], CANCELLED)
+            _record_not_run(state, calls[index + 1 :], CANCELLED)
             raise
         if ends_lane(prepared, judged):
-            _record_not_run(state, calls[place + 1 :], SKIPPED)
+            _record_not_run(state, calls[index + 1 :], SKIPPED)
             return
 
 
@@ -247,7 +251,7 @@ def _record_not_run(state: "DispatchState", calls: Calls, why: Judgement) -> Non
         _wake_settled(state, prepared)
 
 
-async def _run_detached(state: "DispatchState", prepared: PreparedHook, call: Call) -> Judgement:
+async def _run_detached(state: "DispatchState", prepared: PreparedHook, call: HookInvocation) -> Judgement:
     status = state.session.engine.status
     call.started = perf_counter()
     status.started(call)
@@ -261,18 +265,21 @@ async def _run_detached(state: "DispatchState", prepared: PreparedHook, call: Ca
 
 
 async def finish_detached(
-    state: "DispatchState", prepared: PreparedHook, call: Call, rest: RawResult | Awaitable[RawResult]
+    state: "DispatchState",
+    prepared: PreparedHook,
+    call: HookInvocation,
+    rest: RawResult | Awaitable[RawResult],
 ) -> Judgement:
-    """Wait for the end of a hook in the background, put its answer into the session's inbox and record it."""
+    """Wait for the end of a background hook, put its answer into the session's inbox and record it."""
     try:
         raw = await rest if isinstance(rest, Awaitable) else rest
-        if isinstance(raw, Detached):  # it asked to be detached and was already
+        if isinstance(raw, Background):  # it asked to run in the background and did already
             raw = await raw.rest
     except asyncio.CancelledError:
-        record(state, prepared, call, Broke("cancelled"), CANCELLED)
+        record(state, prepared, call, Failed("cancelled"), CANCELLED)
         raise
     judged = decode_and_judge(state, prepared, call, raw)
-    outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+    outcome = judged.outcome if prepared.hook.mode == "enforce" else PASS
     outcome += state.blocked_loop(prepared, call.longest_step)
     failed = judged.failure is not None
     too_late = deliver(state.session.inbox, call, outcome, prepared.source, failed=failed)

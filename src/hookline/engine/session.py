@@ -1,7 +1,7 @@
-"""One agent conversation: its hooks, counters, inbox and scene."""
+"""Hold one agent conversation: its hooks, counters, inbox and session info."""
 
 from collections.abc import Coroutine, Mapping, Sequence
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from msgspec import Struct
@@ -9,38 +9,30 @@ from msgspec.structs import replace
 
 from hookline.engine.background import Inbox
 from hookline.engine.dispatch import LaneOutcome, dispatch
+from hookline.engine.host.calls import HostCalls
 from hookline.engine.lanes import Lane, Lanes, PreparedHook, build_lanes, may_concern, prepare
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, Halt, Message, Outcome, merged
-from hookline.model.payloads import ToolCall
-from hookline.model.policy import Limit, Policy
-from hookline.model.scene import Scene, SceneChanges, scene_fields
+from hookline.model.outcome import PASS, Halt, Message, Outcome, merged
+from hookline.model.policy import BlockLimit, Policy
+from hookline.model.session_info import SessionChanges, SessionInfo, info_fields
 
 if TYPE_CHECKING:
-    from hookline.engine.engine import Engine
-    from hookline.engine.explain import Verdict
-    from hookline.engine.host.moments import (
-        AnswerResult,
-        EndResult,
-        HostState,
-        ModelRequestResult,
-        PromptResult,
-        Start,
-    )
-    from hookline.engine.host.tool import Approve, CheckArguments, HostCall, RunTool
+    from hookline.actions.table import ToolTable
+    from hookline.config.engine import Engine
+    from hookline.engine.explain import MatchResult
+    from hookline.engine.host.state import HostState
+    from hookline.engine.host.tool import Approve
     from hookline.engine.make_hook import Action, HookOptions
     from hookline.engine.run_hook import Admit
-    from hookline.engine.told_calls import LastCall, ToldCall
-    from hookline.engine.tool_call import CallResult
+    from hookline.engine.translate_calls import TranslatedCall, TranslationCache
     from hookline.journal.observer import Observer
-    from hookline.tools.table import ToolTable
 
 P = TypeVar("P")
 
 
-class Session:
-    """One agent conversation: what its hooks share, and the calls that a host makes at its moments.
+class Session(HostCalls):
+    """One agent conversation: the state its hooks share, and the calls that a host makes.
 
     A sub-agent's session inherits hooks, not counters. ::
 
@@ -53,7 +45,7 @@ class Session:
     def __init__(
         self,
         engine: "Engine",
-        scene: Scene,
+        info: SessionInfo,
         parent: "Session | None" = None,
         approve: "Approve | None" = None,
     ) -> None:
@@ -61,15 +53,15 @@ class Session:
         self.parent = parent
         self._approve = approve
         self._host: HostState | None = None
-        self.scene = scene
+        self.info = info
         self.inbox = Inbox()
         self.counts = BlockCounts()
         self.once_marks: set[object] = set()
-        #: Admits hooks in place of the engine's `admit`.
+        #: Admits hooks instead of the engine's `admit`.
         self.admit: Admit | None = parent.admit if parent is not None else None
-        #: The tools of the agent whose calls are dispatched here; None: those of the program that has the engine.
+        #: The tools of the agent whose calls are dispatched here; None means those of the engine's program.
         self.tools: ToolTable | None = parent.tools if parent is not None else None
-        self._last_call: LastCall | None = None
+        self._last_call: TranslationCache | None = None
         self._hooks: dict[str, Hook] = {}
         self._version = 0
         self._closed = False
@@ -80,178 +72,21 @@ class Session:
     @property
     def id(self) -> str:
         """The id of the conversation."""
-        return self.scene.session_id
+        return self.info.session_id
 
     @property
     def tool_table(self) -> "ToolTable":
-        """What the tools mean that are called in this session."""
+        """The meaning of the tools that this session calls."""
         return self.tools if self.tools is not None else self.engine.tool_table
 
-    # The moments of a conversation, for hosts: see hookline.engine.host.moments
-
-    def start(self, source: str = "startup", model: str | None = None) -> "Coroutine[Any, Any, Start]":
-        """The session begins: SessionStart. `prompt` does this by itself if you did not."""
-        from hookline.engine.host import moments  # noqa: PLC0415 hosts that only dispatch do without
-
-        return moments.start(self, source, model)
-
-    def prompt(self, text: str) -> "Coroutine[Any, Any, PromptResult]":
-        """The user said something: UserPromptSubmit, TurnStart; for a sub-agent SubagentStart.
-
-        ::
-
-            prompt = await session.prompt("delete the logs")
-            if prompt.blocked:
-                print(prompt.blocked)
-            else:
-                send(*prompt.texts)
-        """
-        from hookline.engine.host import moments  # noqa: PLC0415 as above
-
-        return moments.prompt(self, text)
-
-    def model(
-        self, messages: Sequence[Mapping[str, Any]], model: str | None = None
-    ) -> "Coroutine[Any, Any, ModelRequestResult]":
-        """A request to the model is about to be sent: PreModelCall. Late text of background hooks comes with it.
-
-        ::
-
-            request = await session.model([{"role": "user", "content": "hi"}])
-            if request.blocked is None:
-                answer = await ask_model([*request.messages, *request.transient])
-        """
-        from hookline.engine.host import moments  # noqa: PLC0415 as above
-
-        return moments.model(self, messages, model)
-
-    def answer(
-        self,
-        text: str,
-        tool_calls: Sequence[Mapping[str, Any]] = (),
-        usage: Mapping[str, Any] = MappingProxyType({}),
-    ) -> "Coroutine[Any, Any, AnswerResult]":
-        """The model answered: PostModelCall. Store and show `text` of the result."""
-        from hookline.engine.host import moments  # noqa: PLC0415 as above
-
-        return moments.answer(self, text, tool_calls, usage)
-
-    def tool(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        run: "RunTool",
-        id: str | None = None,  # noqa: A002 - the word that every API has for it
-        check: "CheckArguments | None" = None,
-        needs_approval: str | bool = False,
-        category: str | None = None,
-        mcp_server: Mapping[str, Any] | None = None,
-    ) -> "Coroutine[Any, Any, CallResult]":
-        """A whole tool call: PreToolUse, permission, the tool itself, PostToolUse or PostToolUseFailure.
-
-        `run` gets the arguments as hooks left them; a plain function runs in a thread. `check` says what is wrong with
-        arguments, also those that a hook rewrote. An ask goes to PermissionRequest hooks, then to `approve` of the
-        session or the engine; without one it is a denial. ::
-
-            done = await session.tool("run_shell", {"cmd": "ls"}, run=run_shell)
-            tell_model(done.text)
-            if done.stop:
-                return
-        """
-        from hookline.engine.host import tool as host_tool  # noqa: PLC0415 as above
-
-        call = ToolCall(
-            tool_name=name,
-            tool_input=arguments,
-            tool_use_id=id,
-            tool_category=category,
-            mcp_server=mcp_server,
-        )
-        return host_tool.tool(
-            self, call, host_tool.ToolOptions(run=run, check=check, needs_approval=needs_approval)
-        )
-
-    def open_tool(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        *,
-        id: str | None = None,  # noqa: A002 - as above
-        check: "CheckArguments | None" = None,
-        needs_approval: str | bool = False,
-        category: str | None = None,
-        mcp_server: Mapping[str, Any] | None = None,
-    ) -> "Coroutine[Any, Any, HostCall]":
-        """The first half of `tool`, for hosts that are called before a tool and after it: PreToolUse, permission.
-
-        ::
-
-            call = await session.open_tool("run_shell", {"cmd": "ls"})
-            done = call.refused or await call.returned(await run_shell(call.arguments))
-        """
-        from hookline.engine.host import tool as host_tool  # noqa: PLC0415 as above
-
-        call = ToolCall(
-            tool_name=name,
-            tool_input=arguments,
-            tool_use_id=id,
-            tool_category=category,
-            mcp_server=mcp_server,
-        )
-        return host_tool.open_tool(
-            self,
-            call,
-            host_tool.ToolOptions(run=host_tool.run_by_host, check=check, needs_approval=needs_approval),
-        )
-
-    def ask(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        reason: str,
-        *,
-        id: str | None = None,  # noqa: A002 - as above
-    ) -> "Coroutine[Any, Any, HostCall]":
-        """A question of your own rules about a call, after `PreToolUse`: PermissionRequest hooks, then `approve`.
-
-        ::
-
-            asked = await session.ask("run_shell", {"cmd": "ls"}, "it runs a command")
-            if asked.refused is not None:
-                tell_model(asked.refused.text)
-        """
-        from hookline.engine.host import tool as host_tool  # noqa: PLC0415 as above
-
-        return host_tool.ask(self, ToolCall(tool_name=name, tool_input=arguments, tool_use_id=id), reason)
-
-    def end(self, answer: str) -> "Coroutine[Any, Any, EndResult]":
-        """The turn is about to end: TurnEnd, Stop, TurnSettled; for a sub-agent SubagentStop.
-
-        ::
-
-            end = await session.end(answer)
-            if end.send_back:
-                messages.append({"role": "user", "content": end.send_back})  # and let the model go on
-        """
-        from hookline.engine.host import moments  # noqa: PLC0415 as above
-
-        return moments.end(self, answer)
-
-    def failed(self, error: BaseException | str, kind: str = "unknown") -> "Coroutine[Any, Any, None]":
-        """The model gave no answer: Error, StopFailure, TurnSettled. `kind` is one of `ERROR_TYPES`."""
-        from hookline.engine.host import moments  # noqa: PLC0415 as above
-
-        return moments.failed(self, error, kind)
-
     async def close(self, reason: str = "other") -> None:
-        """The session is over: SessionEnd, if it had begun. From now on it refuses tools, prompts and requests."""
+        """End the session: SessionEnd, if it had begun. From now on it refuses tools, prompts and requests."""
         if self._closed:
             return
         self._closed = True
-        from hookline.engine.host import moments  # noqa: PLC0415 as above
+        from hookline.engine.host import conversation  # noqa: PLC0415 hosts that only dispatch do without
 
-        await moments.close(self, reason)
+        await conversation.close(self, reason)
 
     @property
     def closed(self) -> bool:
@@ -267,56 +102,72 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, Exception) and self.host.is_open and not self.closed:
+            await self.failed(error)
         await self.close()
 
     @property
     def host(self) -> "HostState":
-        """What `prompt`, `model`, `tool` and `end` remember between two calls."""
+        """The state that `prompt`, `model`, `tool` and `end` keep between two calls."""
         if self._host is None:
-            from hookline.engine.host.moments import HostState  # noqa: PLC0415 as above
+            from hookline.engine.host.state import HostState  # noqa: PLC0415 as above
 
             self._host = HostState()
         return self._host
 
+    @host.setter
+    def host(self, state: "HostState") -> None:
+        self._host = state
+
     @property
     def root(self) -> "Session":
-        """The session of the conversation that a sub-agent belongs to."""
+        """The session of the conversation that a subagent belongs to."""
         return self if self.parent is None else self.parent.root
 
     @property
     def approver(self) -> "Approve | None":
-        """Who answers questions: the session's own, its parents', the engine's."""
+        """The function that answers questions: the session's, its parents', or the engine's."""
         if self._approve is not None:
             return self._approve
         return self.parent.approver if self.parent is not None else self.engine.approve
 
-    def told_call(self, prepared: PreparedHook, event: EventSpec[Any], payload: Any) -> "ToldCall":
-        """What a hook is told of a tool call that its agent would make in another way."""
+    def translated_call(
+        self, prepared: PreparedHook, event: EventSpec[Any], payload: Any
+    ) -> "TranslatedCall":
+        """Return a tool call translated for a hook whose agent would make it in another way."""
         last, hook = self._read(payload), prepared.hook
-        # Hooks of one agent that are for any call are told the same.
+        # Hooks of one agent that match any call share one translation.
         for_any = hook.matcher is None and hook.condition is None
         key = (id(hook.wire), event.name) if for_any else prepared
-        known = last.told.get(key)
+        known = last.translated.get(key)
         if known is None:
-            from hookline.engine.told_calls import tell  # noqa: PLC0415 most calls are told as they are
+            from hookline.engine.translate_calls import tell  # noqa: PLC0415 most calls need no translation
 
-            known = last.told[key] = tell(prepared, event, payload, last)
+            known = last.translated[key] = tell(prepared, event, payload, last)
         return known
 
+    def followed_call(
+        self, prepared: PreparedHook, event: EventSpec[Any], payload: Any
+    ) -> "TranslatedCall | None":
+        """Return the actions of a call on files that a hook matches, while it does not match the call."""
+        from hookline.engine.follow_actions import followed_call  # noqa: PLC0415 only for hooks about files
+
+        return followed_call(prepared, event, payload, self._read(payload), self.engine)
+
     def possible_hooks(self, lane: Lane, payload: Any) -> Sequence[PreparedHook]:
-        """The hooks of a lane that may be told something of a call; of the others it is sure that they are not."""
+        """Return the hooks of a lane that a call may match; the others certainly do not match."""
         if lane.index is None:
             return lane.hooks
-        from hookline.engine.told_calls import possible_hooks  # noqa: PLC0415 as above
+        from hookline.engine.translate_calls import possible_hooks  # noqa: PLC0415 as above
 
         return possible_hooks(lane, lane.index, payload, self._read(payload).call)
 
-    def _read(self, payload: Any) -> "LastCall":
+    def _read(self, payload: Any) -> "TranslationCache":
         last = self._last_call
-        if last is None or last.payload is not payload or last.scene is not self.scene:
-            from hookline.engine.told_calls import LastCall, call_of  # noqa: PLC0415 as above
+        if last is None or last.payload is not payload or last.info is not self.info:
+            from hookline.engine.translate_calls import TranslationCache, call_of  # noqa: PLC0415 as above
 
-            last = self._last_call = LastCall(payload, self.scene, call_of(payload, self), {}, {})
+            last = self._last_call = TranslationCache(payload, self.info, call_of(payload, self), {}, {})
         return last
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]:
@@ -324,7 +175,8 @@ class Session:
 
         ::
 
-            outcome = await session.dispatch(PRE_TOOL_USE, ToolCall(tool_name="Bash", tool_input={"command": "ls"}))
+            outcome = await session.dispatch(PRE_TOOL_USE, ToolCall(tool_name="Bash", tool_input={"command":
+            "ls"}))
         """
         try:
             if type(payload) is not event.payload:
@@ -337,7 +189,7 @@ class Session:
         )
 
     async def _observed(self, observer: "Observer", event: EventSpec[P], payload: P) -> Outcome:
-        """As `dispatch`, and the observer is told."""
+        """Dispatch, then notify the observer."""
         if not self.lanes(event.name):
             return await dispatch(self, event, payload)
         watched, outcome = self.engine.journal.watched, None
@@ -355,17 +207,18 @@ class Session:
         except TypeError:  # a type of the host's that cannot be asked
             return
         if not fits:
-            from hookline.model.wrong_use import wrong_payload  # noqa: PLC0415 only for a mistake
+            from hookline.model.misuse import wrong_payload  # noqa: PLC0415 only for a mistake
 
             raise wrong_payload(event, payload)
 
     def _not_an_event(self, given: object, where: str) -> TypeError:
-        from hookline.model.wrong_use import not_an_event  # noqa: PLC0415 only for a mistake
+        from hookline.model.misuse import not_an_event  # noqa: PLC0415 only for a mistake
 
         return not_an_event(given, self.engine.events, f"session.{where}")
 
     def has(self, event: EventSpec[Any]) -> bool:
-        """Whether any hook is configured for the event: cheap enough to check before building a payload.
+        """Return True if any hook is configured for the event: cheap enough to check before building a
+        payload.
 
         ::
 
@@ -379,18 +232,20 @@ class Session:
                 return True
         except AttributeError:
             raise self._not_an_event(event, "has({})") from None
-        if (self._hooks or self.parent is not None) and event.name in self._merged():
-            return True
-        return self.closed  # a host that asks first must come by, to be refused
+        # A host that asks first must still call, to be refused.
+        if self._hooks or self.parent is not None:
+            return event.name in self._merged() or self.closed
+        return self._closed or self.engine.closed
 
-    def update(self, **changes: "Unpack[SceneChanges]") -> None:
-        """Change what hooks are told of the conversation from now on: what `engine.session` takes, and `session_id`.
+    def update(self, **changes: "Unpack[SessionChanges]") -> None:
+        """Change the session info that hooks get from now on: the options of `engine.session`, and
+        `session_id`.
 
         ::
 
             session.update(cwd="/src/app", permission_mode="plan")
         """
-        self.scene = replace(self.scene, **scene_fields("session.update", changes))
+        self.info = replace(self.info, **info_fields("session.update", changes))
 
     def add(
         self,
@@ -399,7 +254,8 @@ class Session:
         matcher: str | None = None,
         **options: "Unpack[HookOptions]",
     ) -> str:
-        """Add a hook for this session: a function, a shell command or a guard. Returns the id to remove it by.
+        """Add a hook for this session: a function, a shell command or a guard. Returns the id to remove it
+        by.
 
         The options are those of `engine.on`. ::
 
@@ -438,14 +294,14 @@ class Session:
         inherited = self.parent.hooks if self.parent is not None else ()
         return (*inherited, *self._hooks.values())
 
-    def explain(self, event: EventSpec[P], payload: P) -> "list[Verdict]":
-        """Every hook of the event, whether it would run on this payload, and why."""
+    def explain(self, event: EventSpec[P], payload: P) -> "list[MatchResult]":
+        """Return every hook of the event, with True if it would run on this payload, and why."""
         from hookline.engine.explain import explain  # noqa: PLC0415 a dispatch never needs it
 
         return list(explain(self.lanes(event.name), event, payload, self))
 
     def may_concern(self, event: EventSpec[P], payload: P) -> bool:
-        """Whether any hook may be about a tool call whose arguments cannot be read."""
+        """Return True if any hook may match a tool call whose arguments cannot be read."""
         return any(
             may_concern(prepared, event, payload, self, lane.subject_of(payload))
             for lane in self.lanes(event.name)
@@ -453,13 +309,13 @@ class Session:
         )
 
     def lanes(self, event_name: str) -> Lanes:
-        """The lanes in force for this session: the engine's, then those of its own hooks."""
+        """Return the active lanes of this session: the engine's, then those of its own hooks."""
         if self._hooks or self.parent is not None:
             return self._merged().get(event_name, ())
         return self._store.lanes.get(event_name, ())
 
     def _merged(self) -> dict[str, Lanes]:
-        versions = self.versions()
+        versions = self._versions()
         if versions != self._merged_from:
             merged = dict(self._store.lanes)
             for name, own in build_lanes(prepare(self.hooks, self.engine.handlers)).items():
@@ -467,13 +323,13 @@ class Session:
             self._merged_lanes, self._merged_from = merged, versions
         return self._merged_lanes
 
-    def versions(self) -> tuple[int, ...]:
-        """The versions of all hook sets that this session's lanes are merged from."""
-        above = self.parent.versions() if self.parent is not None else (self._store.version,)
+    def _versions(self) -> tuple[int, ...]:
+        """Return the versions of all hook sets that this session's lanes are merged from."""
+        above = self.parent._versions() if self.parent is not None else (self._store.version,)  # noqa: SLF001 - its own class
         return (*above, self._version)
 
 
-# How often in a row hooks may block an agent before it goes on without them
+# How often in a row hooks may block an agent before it continues without them
 
 
 class _Count(Struct, frozen=True):
@@ -486,35 +342,45 @@ class BlockCounts:
     """Consecutive blocks per policy, for one session. A new turn, or a tool call, may reset the count."""
 
     def __init__(self) -> None:
-        #: How many turns and tool calls there were so far.
+        #: The number of turns and tool calls so far.
         self.ticks = {"turn": 0, "call": 0}
         self._counts: dict[str, _Count] = {}
 
     def clear(self) -> None:
         self._counts.clear()
 
+    def saved(self) -> tuple[dict[str, int], dict[str, tuple[int, int, int]]]:
+        """Return the numbers, and the counts by policy."""
+        counts = self._counts.items()
+        return dict(self.ticks), {key: (each.blocks, each.turn, each.call) for key, each in counts}
+
+    def restore(self, ticks: Mapping[str, int], counts: Mapping[str, tuple[int, int, int]]) -> None:
+        """Continue with what `saved` returned."""
+        self.ticks.update(ticks)
+        self._counts = {key: _Count(*each) for key, each in counts.items()}
+
     def apply(self, lanes: Sequence[LaneOutcome]) -> Outcome:
-        """The outcomes merged, without blocks beyond the limits.
+        """Merge the outcomes, without blocks beyond the limits.
 
         Several lanes of one dispatch may have the same policy; together they block once, or not at all.
         """
         outcomes = [lane.outcome for lane in lanes]
         by_policy: dict[str, list[int]] = {}
-        for place, lane in enumerate(lanes):
+        for index, lane in enumerate(lanes):
             if lane.policy.limit is not None:
-                by_policy.setdefault(f"{lane.dialect}:{lane.policy.event_name}", []).append(place)
-        notes = GO_ON
+                by_policy.setdefault(f"{lane.dialect}:{lane.policy.event_name}", []).append(index)
+        notes = PASS
         for key, places in by_policy.items():
             policy = lanes[places[0]].policy
             blocks = self._count(key, policy, blocked=any(outcomes[place].blocked for place in places))
             if policy.limit is not None and blocks > policy.limit.obeyed:
-                for place in places:
-                    outcomes[place] = _overruled(policy.limit, outcomes[place])
+                for index in places:
+                    outcomes[index] = _overruled(policy.limit, outcomes[index])
                 notes += _note(policy, policy.limit, blocks)
         return merged([*outcomes, notes])
 
     def _count(self, key: str, policy: Policy, *, blocked: bool) -> int:
-        """Blocks in a row including this one; one beyond the limit resets the count."""
+        """Return the blocks in a row including this one; one beyond the limit resets the count."""
         limit = policy.limit
         if limit is None:
             return 0
@@ -525,22 +391,22 @@ class BlockCounts:
             self._counts.pop(key, None)
         return blocks
 
-    def _so_far(self, key: str, limit: Limit) -> int:
+    def _so_far(self, key: str, limit: BlockLimit) -> int:
         count = self._counts.get(key)
         if count is None or count.turn != self.ticks["turn"]:
             return 0
         return 0 if limit.resets == "call" and count.call != self.ticks["call"] else count.blocks
 
 
-def _note(policy: Policy, limit: Limit, blocks: int) -> Outcome:
+def _note(policy: Policy, limit: BlockLimit, blocks: int) -> Outcome:
     text = f"{policy.event_name} blocked {blocks} times in a row"
     if limit.then == "end_turn":
         return Outcome(halts=(Halt(text),), messages=(Message(f"{text}: the turn ends"),), limit_reached=True)
     return Outcome(messages=(Message(f"{text}: not obeyed this time"),), limit_reached=True)
 
 
-def _overruled(limit: Limit, outcome: Outcome) -> Outcome:
-    """The outcome without the blocks that are not obeyed; where the turn ends instead, they stay."""
+def _overruled(limit: BlockLimit, outcome: Outcome) -> Outcome:
+    """Remove blocks that are not obeyed from the outcome; where the turn ends instead, they stay."""
     if limit.then == "end_turn":
         return outcome
     blockers = {vote.by for vote in outcome.votes if vote.kind == "block"}

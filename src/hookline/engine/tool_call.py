@@ -1,11 +1,11 @@
-"""One tool call, from what the model asks for to what it reads: the order that every host keeps.
+"""Run one tool call, from the model's request to the text it reads: the order that every host keeps.
 
-    check → PreToolUse → check what hooks rewrote → decide → PermissionRequest → approve → run → PostToolUse or
-    PostToolUseFailure; a refusal by a rule or by the user → PermissionDenied
+    check → PreToolUse → check what hooks rewrote → decide → PermissionRequest → approve → run → PostToolUse
+    or PostToolUseFailure; a refusal by a rule or by the user → PermissionDenied
 
-`run_tool_call` is that order. What differs between hosts comes through `CallPorts`: which calls are valid, what rules
-decide, who is asked, how a tool is run. The terminal agent has its own ports; `Session.tool` has those of
-`hookline.engine.host.moments`. It needs hooks only as two methods, so it works without an engine, too.
+`run_tool_call` is that order. Hosts provide the parts that differ through `CallPorts`: checks, permission
+rules, the approver, and running the tool. The terminal agent has its own ports; `Session.tool` has those of
+`hookline.engine.host.conversation`. It needs hooks only as two methods, so it works without an engine, too.
 """
 
 import time
@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.engine.host.pending import PendingCall
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError
@@ -27,12 +28,13 @@ P = TypeVar("P")
 STOPPED = "a hook stopped the turn"
 
 
-class Hooks(Protocol):
-    """What the order needs of hooks: a `Session` has it, and so may anything else.
+class HookDispatcher(Protocol):
+    """The hooks that the order calls: a `Session` has these methods, and so may any other object.
 
     ::
 
-        result = await run_tool_call(session, ToolCall(tool_name="Bash", tool_input={"command": "ls"}), my_ports)
+        result = await run_tool_call(session, ToolCall(tool_name="Bash", tool_input={"command": "ls"}),
+        my_ports)
     """
 
     def dispatch(self, event: EventSpec[P], payload: P) -> Coroutine[Any, Any, Outcome]:
@@ -40,12 +42,12 @@ class Hooks(Protocol):
         ...
 
     def has(self, event: EventSpec[Any]) -> bool:
-        """Whether any hook is configured for the event."""
+        """Return True if any hook is configured for the event."""
         ...
 
 
 class Refusal(Struct, frozen=True):
-    """Why a call does not run, and which step refused it.
+    """The reason why a call does not run, and the step that refused it.
 
     ::
 
@@ -54,19 +56,19 @@ class Refusal(Struct, frozen=True):
 
     step: str
     reason: str
-    #: By a rule or by the user, so PermissionDenied fires.
+    #: A rule or the user refused it, so PermissionDenied fires.
     by_rule: bool = False
-    #: The run ends, unless a PermissionDenied hook asks to go on.
+    #: The run ends, unless a PermissionDenied hook asks to continue.
     ends: bool = False
     #: The hook that denied it.
     by: str = ""
 
 
-class Decision(Protocol):
-    """What the rules of a host say about a call."""
+class ToolDecision(Protocol):
+    """The decision of a host's rules about a call."""
 
     @property
-    def verdict(self) -> Literal["allow", "ask", "deny"]: ...
+    def decision(self) -> Literal["allow", "ask", "deny"]: ...
 
     @property
     def step(self) -> str: ...
@@ -76,27 +78,28 @@ class Decision(Protocol):
 
     @property
     def question(self) -> bool:
-        """Whether PermissionRequest hooks may answer it: an ask, or a denial only because there is nobody to ask."""
+        """True if PermissionRequest hooks may answer it: an ask, or a denial only because no user can be
+        asked."""
         ...
 
 
-class Reply(Struct, frozen=True, kw_only=True):
-    """What a tool gave: `response` for hooks, and `text` for the model where that is not the same.
+class ToolReply(Struct, frozen=True, kw_only=True):
+    """A tool's result: `response` for hooks, and `text` for the model where that is not the same.
 
     ::
 
-        return Reply(response={"stdout": out, "exit_code": 0}, text=out)
+        return ToolReply(response={"stdout": out, "exit_code": 0}, text=out)
     """
 
     response: Any
     text: str | None = None
 
 
-D = TypeVar("D", bound=Decision)
+D = TypeVar("D", bound=ToolDecision)
 
 
 class CallPorts(Protocol[D]):
-    """What a host with checks and permission rules of its own brings to the order of a call.
+    """The parts of a call's order that a host with its own checks and permission rules provides.
 
     ::
 
@@ -104,15 +107,16 @@ class CallPorts(Protocol[D]):
     """
 
     def check(self, call: p.ToolCall, *, rewritten: bool) -> Refusal | None:
-        """Why the call is not valid: no such tool, arguments that do not fit. Asked again after each rewrite."""
+        """Return why the call is not valid: unknown tool, arguments that do not fit. Called again after each
+        rewrite."""
         ...
 
     def decide(self, call: p.ToolCall, vote: Vote | None) -> D:
-        """What the rules say; `vote` is the decision of the PreToolUse hooks."""
+        """Return the decision of the rules; `vote` is the decision of the PreToolUse hooks."""
         ...
 
     def suggestions(self, call: p.ToolCall) -> tuple[p.JsonObject, ...]:
-        """Permission updates that the user might want, for PermissionRequest hooks."""
+        """Return permission updates that the user might want, for PermissionRequest hooks."""
         ...
 
     async def update(self, said: Outcome) -> None:
@@ -122,7 +126,8 @@ class CallPorts(Protocol[D]):
     def answered(
         self, asked: D, before: p.ToolCall, after: p.ToolCall, said: Outcome, vote: Vote | None
     ) -> D:
-        """The decision after PermissionRequest hooks that did not deny; `after` is the call as they left it."""
+        """Return the decision after PermissionRequest hooks that did not deny; `after` is the call as they
+        left it."""
         ...
 
     async def approve(self, call: p.ToolCall, decision: D, vote: Vote | None) -> Refusal | None:
@@ -130,16 +135,16 @@ class CallPorts(Protocol[D]):
         ...
 
     def refused(self, decision: D) -> Refusal:
-        """The denial of a decision."""
+        """Return the denial of a decision."""
         ...
 
-    async def run(self, call: p.ToolCall) -> Reply:
+    async def run(self, call: p.ToolCall) -> ToolReply:
         """Run the tool. Whatever it raises is a failure of the tool."""
         ...
 
 
 class CallResult(Struct, frozen=True, kw_only=True):
-    """What became of one call.
+    """The result of one call.
 
     ::
 
@@ -149,47 +154,50 @@ class CallResult(Struct, frozen=True, kw_only=True):
             return done.stop
     """
 
-    #: As it ran or was refused: with what hooks rewrote.
+    #: The call as it ran or was refused, with rewrites of hooks.
     call: p.ToolCall
     refusal: Refusal | None = None
-    #: What the tool gave, as hooks left it; text for the model is in `text`.
+    #: The tool's response as hooks left it; text for the model is in `text`.
     output: Any = None
-    #: A hook put `output` in place of what the tool gave.
+    #: A hook replaced `output`.
     rewritten: bool = False
-    #: What the tool raised.
+    #: The exception that the tool raised, if any.
     exception: Exception | None = None
-    #: The result alone, without what hooks say about it.
+    #: The result alone, without hooks' comments.
     plain_text: str = ""
-    #: What hooks object to in the result.
+    #: Objections of hooks to the result.
     feedback: tuple[str, ...] = ()
     context_items: tuple[ContextItem, ...] = ()
     #: For the user.
     notices: tuple[Message, ...] = ()
-    #: Why the run ends after this call.
+    #: Why the run ends after this call, if it does.
     stop: str | None = None
+    #: Set if the call waits for an approval: store it, and continue with `Session.resume`.
+    pending: PendingCall | None = None
 
     @property
     def ran(self) -> bool:
-        """The tool was started."""
+        """True if the tool was started."""
         return self.refusal is None
 
     @property
     def refused(self) -> str | None:
-        """Why it did not run."""
+        """The reason why it did not run, or None."""
         return self.refusal.reason if self.refusal is not None else None
 
     @property
     def is_error(self) -> bool:
-        """It did not run, or it failed."""
+        """True if it did not run, or failed."""
         return self.refusal is not None or self.exception is not None
 
     @property
     def text(self) -> str:
-        """What the model reads as the result: the output, what hooks object to, and the context that belongs to it."""
+        """The text the model reads as the result: the output, hooks' objections, and the context that belongs
+        to it."""
         return self.text_up_to(None)
 
     def text_up_to(self, most: int | None) -> str:
-        """The same, with at most so many characters of the output."""
+        """Return the same text, with at most so many characters of the output."""
         objections = (f"\n\n[hook feedback] {each}" for each in self.feedback)
         inside = (
             f"\n\n[hook context] {item.text}"
@@ -205,7 +213,7 @@ class CallResult(Struct, frozen=True, kw_only=True):
 
 
 class _Permitted(Struct, frozen=True):
-    """A call on its way: as hooks left it so far, and what they said."""
+    """A call in progress: as hooks left it so far, and their answers."""
 
     call: p.ToolCall
     refusal: Refusal | None = None
@@ -213,12 +221,13 @@ class _Permitted(Struct, frozen=True):
     said: tuple[Outcome, ...] = ()
 
 
-async def run_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) -> CallResult:
-    """The whole order of one call. Only cancellation is raised.
+async def run_tool_call(hooks: HookDispatcher, call: p.ToolCall, ports: CallPorts[Any]) -> CallResult:
+    """Run the whole order of one call. Only cancellation is raised.
 
     ::
 
-        result = await run_tool_call(session, ToolCall(tool_name="Bash", tool_input={"command": "ls"}), my_ports)
+        result = await run_tool_call(session, ToolCall(tool_name="Bash", tool_input={"command": "ls"}),
+        my_ports)
     """
     opened = await open_tool_call(hooks, call, ports)
     if opened.refused is not None:
@@ -230,8 +239,8 @@ async def run_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) -
     return await opened.returned(reply)
 
 
-async def open_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) -> "OpenCall":
-    """The order up to the tool itself, for hosts that run it where they cannot wait for it."""
+async def open_tool_call(hooks: HookDispatcher, call: p.ToolCall, ports: CallPorts[Any]) -> "OpenCall":
+    """Run the order up to the tool itself, for hosts that run it where they cannot wait for it."""
     refusal = ports.check(call, rewritten=False)
     if refusal is not None:
         permitted = _Permitted(call, refusal)
@@ -241,8 +250,15 @@ async def open_tool_call(hooks: Hooks, call: p.ToolCall, ports: CallPorts[Any]) 
     return OpenCall(hooks, permitted, refused)
 
 
-async def ask_about_call(hooks: Hooks, call: p.ToolCall, decision: Any, ports: CallPorts[Any]) -> "OpenCall":
-    """A call that the rules of the host ask about: PermissionRequest, then the user. PreToolUse has been fired."""
+async def refuse_call(hooks: HookDispatcher, call: p.ToolCall, refusal: Refusal) -> CallResult:
+    """Refuse a call that was asked about before: PermissionDenied."""
+    return await _refused(hooks, _Permitted(call), refusal)
+
+
+async def ask_about_call(
+    hooks: HookDispatcher, call: p.ToolCall, decision: Any, ports: CallPorts[Any]
+) -> "OpenCall":
+    """Ask about a call for the host's rules: PermissionRequest, then the user. PreToolUse has been fired."""
     refusal = ports.check(call, rewritten=False)
     if refusal is not None:
         permitted = _Permitted(call, refusal)
@@ -253,11 +269,11 @@ async def ask_about_call(hooks: Hooks, call: p.ToolCall, decision: Any, ports: C
 
 
 class OpenCall:
-    """A call on which hooks have decided: run `call` and say what came of it, unless it was `refused`."""
+    """A call after the hooks' decision: unless it was `refused`, run `call` and report the result."""
 
     __slots__ = ("_hooks", "_permitted", "_started", "refused")
 
-    def __init__(self, hooks: Hooks, permitted: _Permitted, refused: CallResult | None) -> None:
+    def __init__(self, hooks: HookDispatcher, permitted: _Permitted, refused: CallResult | None) -> None:
         self._hooks = hooks
         self._permitted = permitted
         self._started = time.monotonic()
@@ -265,14 +281,17 @@ class OpenCall:
 
     @property
     def call(self) -> p.ToolCall:
-        """As hooks left it."""
+        """The call as hooks left it."""
         return self._permitted.call
 
-    async def returned(self, reply: Reply) -> CallResult:
-        """The tool gave something: PostToolUse."""
+    async def returned(self, reply: ToolReply) -> CallResult:
+        """Report the tool's response: PostToolUse."""
         permitted = self._permitted
         after = await self._hooks.dispatch(
-            e.POST_TOOL_USE, _result(permitted.call, reply.response, _milliseconds(self._started))
+            e.POST_TOOL_USE,
+            p.ToolResult(
+                **_of(permitted.call), tool_response=reply.response, duration_ms=_milliseconds(self._started)
+            ),
         )
         result = CallResult(
             call=permitted.call,
@@ -285,7 +304,7 @@ class OpenCall:
         return _with_said(result, permitted, after)
 
     async def failed(self, error: Exception) -> CallResult:
-        """The tool raised something: PostToolUseFailure."""
+        """Report the tool's exception: PostToolUseFailure."""
         call = self._permitted.call
         known = isinstance(error, ToolError)
         text = str(error) if known else f"{call.tool_name} failed: {type(error).__name__}: {error}"
@@ -302,7 +321,9 @@ class OpenCall:
         return _with_said(CallResult(call=call, exception=error, plain_text=text), self._permitted, after)
 
 
-async def _permit(hooks: Hooks, call: p.ToolCall, before: Outcome, ports: CallPorts[Any]) -> _Permitted:
+async def _permit(
+    hooks: HookDispatcher, call: p.ToolCall, before: Outcome, ports: CallPorts[Any]
+) -> _Permitted:
     stop = stop_of(before)
     if before.blocked or stop:
         reason = (before.reason if before.blocked else None) or stop or "a hook denied the call"
@@ -315,7 +336,7 @@ async def _permit(hooks: Hooks, call: p.ToolCall, before: Outcome, ports: CallPo
             return _Permitted(call, _of_a_rewrite(refusal), said=(before,))
     vote = before.deciding_vote
     decision = ports.decide(call, vote)
-    if decision.verdict == "allow":
+    if decision.decision == "allow":
         return _Permitted(call, said=(before,))
     if not decision.question:
         return _Permitted(call, ports.refused(decision), said=(before,))
@@ -323,11 +344,14 @@ async def _permit(hooks: Hooks, call: p.ToolCall, before: Outcome, ports: CallPo
 
 
 async def _request(
-    hooks: Hooks, permitted: _Permitted, decision: Any, vote: Vote | None, ports: CallPorts[Any]
+    hooks: HookDispatcher, permitted: _Permitted, decision: Any, vote: Vote | None, ports: CallPorts[Any]
 ) -> _Permitted:
-    """A question: PermissionRequest hooks may answer it, then the user."""
+    """Ask: PermissionRequest hooks may answer, then the user."""
     call = permitted.call
-    said = await hooks.dispatch(e.PERMISSION_REQUEST, _asked(call, ports.suggestions(call)))
+    said = await hooks.dispatch(
+        e.PERMISSION_REQUEST,
+        p.PermissionAsked(**_without_category(call), permission_suggestions=ports.suggestions(call)),
+    )
     await ports.update(said)
     stop = stop_of(said)
     permitted = replace(permitted, stop=stop, said=(*permitted.said, said))
@@ -343,17 +367,20 @@ async def _request(
         vote = vote if vote is not None and vote.kind != "allow" else None
     settled = ports.answered(decision, call, after, said, vote)
     refusal = None
-    if settled.verdict == "ask":
+    if settled.decision == "ask":
         refusal = await ports.approve(after, settled, vote)
-    elif settled.verdict == "deny":
+    elif settled.decision == "deny":
         refusal = ports.refused(settled)
     return replace(permitted, call=after, refusal=refusal)
 
 
-async def _refused(hooks: Hooks, permitted: _Permitted, refusal: Refusal) -> CallResult:
+async def _refused(hooks: HookDispatcher, permitted: _Permitted, refusal: Refusal) -> CallResult:
     said, stop = permitted.said, permitted.stop
     if refusal.by_rule:
-        denied = await hooks.dispatch(e.PERMISSION_DENIED, _denied(permitted.call, refusal.reason))
+        denied = await hooks.dispatch(
+            e.PERMISSION_DENIED,
+            p.PermissionRefused(**_without_category(permitted.call), reason=refusal.reason),
+        )
         said = (*said, denied)
         if refusal.ends and not denied.retry:
             stop = stop or f"{permitted.call.tool_name} was denied: {refusal.reason}"
@@ -368,7 +395,7 @@ async def _refused(hooks: Hooks, permitted: _Permitted, refusal: Refusal) -> Cal
 
 
 def _with_said(result: CallResult, permitted: _Permitted, after: Outcome) -> CallResult:
-    """The result with what hooks said about it: a block is added to the output, or ends the run."""
+    """Add hooks' comments to the result: a block is added to the output, or ends the run."""
     stop, feedback = stop_of(after) or permitted.stop, ()
     vote = after.deciding_vote
     if after.blocked and vote is not None:
@@ -388,12 +415,12 @@ def _denier(outcome: Outcome) -> str:
 
 
 def stop_of(outcome: Outcome) -> str | None:
-    """Why hooks stop the whole run, if they do."""
+    """Return why hooks stop the whole run, or None."""
     return (outcome.stop_reason or STOPPED) if outcome.stop else None
 
 
 def _of_a_rewrite(refusal: Refusal) -> Refusal:
-    """A hook changed the input to something that may not run: the reason says that it was a hook."""
+    """Say in the reason that a hook changed the input to something that may not run."""
     return replace(refusal, reason=f"a hook changed the input, and then: {refusal.reason}")
 
 
@@ -418,24 +445,12 @@ def _of(call: p.ToolCall) -> dict[str, Any]:
     }
 
 
-def _asked(call: p.ToolCall, suggestions: tuple[p.JsonObject, ...]) -> p.PermissionAsked:
-    return p.PermissionAsked(**_without_category(call), permission_suggestions=suggestions)
-
-
-def _denied(call: p.ToolCall, reason: str) -> p.PermissionRefused:
-    return p.PermissionRefused(**_without_category(call), reason=reason)
-
-
-def _result(call: p.ToolCall, response: Any, took: int) -> p.ToolResult:
-    return p.ToolResult(**_of(call), tool_response=response, duration_ms=took)
-
-
 def _without_category(call: p.ToolCall) -> dict[str, Any]:
     return {key: value for key, value in _of(call).items() if key != "tool_category"}
 
 
 def as_text(value: Any) -> str:
-    """What a tool gave, or a hook put in its place, as text for the model."""
+    """Turn a tool's response, or a hook's replacement, into text for the model."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -1,36 +1,52 @@
-"""Guards by meaning: named guards over what a tool call does, whatever it is written like.
+"""Provide built-in guards: named guards that judge what a tool call does, however it is written.
 
-They are builtins: `type = "builtin"`, `command = "force-push"`. A program that embeds Hookline adds them with `guard`:
+They are builtins: `type = "builtin"`, `command = "force-push"`. A program that embeds Hookline adds them with
+`guard`:
 
     from hookline.guards import guard
 
     engine.add(PRE_TOOL_USE, guard("force-push"))
     engine.add(PRE_TOOL_USE, guard("secrets-read", "ask", "allow=.env.test"))
 
-docs/reference/guards.md says what each of them catches, its options, and what it cannot catch.
+docs/reference/guards.md lists what each guard catches, its options, and what it cannot catch.
 """
 
 from msgspec import Struct
 
 __all__ = ["GUARD_NAMES", "Guard", "guard"]
 
-#: The guards there are, and the module with the rows of each.
+#: The built-in guards, and the module with the rows of each.
 MODULES = {
     "delete-recursive": "deletes",
     "force-push": "git",
     "history-rewrite": "git",
     "secrets-read": "secrets",
-    "write-outside-project": "places",
+    "write-outside-project": "outside_project",
     "network-upload": "uploads",
     "pipe-to-shell": "downloads",
     "privilege": "privilege",
     "database-drop": "databases",
     "cloud-delete": "clouds",
     "disk": "deletes",
-    "self-protection": "places",
+    "self-protection": "outside_project",
+    "forbid-path": "forbidden",
+    "forbid-host": "forbidden",
+    "forbid-command": "forbidden",
 }
 
-GUARD_NAMES = tuple(MODULES)
+#: They do nothing without options that say what is forbidden.
+FORBIDDING = ("forbid-path", "forbid-host", "forbid-command")
+GUARD_NAMES = tuple(name for name in MODULES if name not in FORBIDDING)
+
+#: The guards that `hookline guard add recommended` adds, with their options: those that stop most attacks for the
+#: fewest everyday lines. tests/guards/test_recommended.py measures it.
+RECOMMENDED = {
+    "secrets-read": (),
+    "force-push": (),
+    "network-upload": (),
+    "write-outside-project": (),
+    "delete-recursive": ("without=rebuilt",),
+}
 
 
 class Guard(Struct, frozen=True):
@@ -46,15 +62,15 @@ class Guard(Struct, frozen=True):
 
 
 def guard(name: str, *options: str) -> Guard:
-    """The guard of that name; ValueError if there is none, or if it has no such options.
+    """Return the guard of that name; ValueError if there is none, or if it has no such options.
 
     ::
 
         engine.add(PRE_TOOL_USE, guard("secrets-read", "ask", "allow=.env.test"))
     """
     # Only here: a configuration that names no guard does without their tables.
-    from hookline.guards.policy import policy_of  # noqa: PLC0415
     from hookline.guards.settings import problem  # noqa: PLC0415
+    from hookline.guards.spec import policy_of  # noqa: PLC0415
 
     if name not in MODULES:
         raise ValueError(_unknown(name))

@@ -1,4 +1,4 @@
-"""Whether a command is one that a row is about: program, sub-command, options and operands."""
+"""Match a command with the rows of a guard: program, sub-command, options and operands."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,23 +6,24 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
-from hookline.guards.policy import GuardedCommand
+from hookline.guards.destinations import is_local
 from hookline.guards.rows import program_names
-from hookline.matching.shell.holes import HOLE, Words
-from hookline.matching.shell.options import Options, OptionSpec, read_options, readings
-from hookline.matching.shell.programs import spec_at_once, table, words_at_once
+from hookline.guards.spec import GuardedCommand
+from hookline.shell.options import Options, OptionSpec, read_options, readings
+from hookline.shell.placeholders import HOLE, Words
+from hookline.shell.programs import spec_at_once, table, words_at_once
 
-#: What stands for standard input where a file is expected.
+#: Operands that mean standard input where a file is expected.
 _STDIN = frozenset(("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"))
 #: `docker container run` is `docker run`.
 _CONTAINERS = frozenset(("docker", "podman", "nerdctl"))
-#: With such a value an option is as if it were not there: `--dry-run=none`.
+#: Values that switch an option off: `--dry-run=none`.
 _OFF = frozenset(("none", "false", "f", "0", "no", "off"))
 _MOST_ALIASES = 8
 _LONGEST_OPTION = 100
 
 
-class Seen(NamedTuple):
+class ReadCommand(NamedTuple):
     """A command, read for a guard."""
 
     program: str
@@ -30,39 +31,46 @@ class Seen(NamedTuple):
     operands: Words
     options: Options
     words: Words
-    #: Why it may be another command.
+    #: The reason why it may be another command.
     doubt: str = ""
 
 
-class Hit(NamedTuple):
+class CommandMatch(NamedTuple):
     row: GuardedCommand
     #: The words that show it.
     words: Words
-    #: What about it only the shell knows.
+    #: The part that only the shell knows.
     doubt: str = ""
 
 
-def hits(words: Words, rows: Sequence[GuardedCommand], texts: Sequence[str] = ()) -> Iterator[Hit]:
-    """The rows that a command fits. `texts` are what feeds it."""
+def hits(words: Words, rows: Sequence[GuardedCommand], texts: Sequence[str] = ()) -> Iterator[CommandMatch]:
+    """Yield the rows that a command matches. `texts` are its input."""
     if not rows or _asks_for_help(words):
         return
     for seen in _readings(words, tuple(rows)):
         for row in rows:
             doubt = _fits(row, seen, texts)
             if doubt is not None:
-                yield Hit(row, seen.words, doubt)
+                yield CommandMatch(row, seen.words, doubt)
 
 
 def _asks_for_help(words: Words) -> bool:
-    """Whether it is a program and sub-commands alone, and then `--help`. Further behind it may be meant for another."""
-    return words[-1] == "--help" and all(word[:1] != "-" for word in words[:-1]) and len(words) <= 5
+    """Return True if it is a program and sub-commands alone, and then `--help`. Further behind it may be
+    meant for another, and behind a program that runs others it is meant for that one."""
+    row = next((row for name in program_names(words[0]) if (row := table().get(name)) is not None), None)
+    runs = row is not None and (row.runs or row.command is not None or row.first == "script")
+    longest = 2 if runs else 5
+    return (
+        words[-1] == "--help" and all(word[:1] not in "-+" for word in words[:-1]) and len(words) <= longest
+    )
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
+# --- reading
+# ---------------------------------------------------------------------------------------------------------
 
 
-def _readings(words: Words, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
-    """The command; and for git what its aliases on the line stand for."""
+def _readings(words: Words, rows: tuple[GuardedCommand, ...]) -> Iterator[ReadCommand]:
+    """Yield the command; and for git the commands of its aliases on the line."""
     names = program_names(words[0])
     program = next((name for name in names if name in table()), names[-1])
     for options, doubt in _with_doubt(readings(words[1:], _spec(program, rows))):
@@ -70,35 +78,39 @@ def _readings(words: Words, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
             for seen in _with_sub(program, words, options, rows):
                 yield seen._replace(doubt=doubt or seen.doubt)
         else:
-            yield Seen(program, options.operands, options, words, doubt)
+            yield ReadCommand(program, options.operands, options, words, doubt)
 
 
 def _with_doubt(read: Iterator[Options]) -> Iterator[tuple[Options, str]]:
-    for place, options in enumerate(read):
-        yield options, "an option that is not known comes before it" if place else ""
+    for index, options in enumerate(read):
+        yield options, "an option that is not known comes before it" if index else ""
 
 
 def _has_sub_commands(program: str) -> bool:
-    """Whether its own options come before its sub-command, which has others."""
+    """Return True if its own options come before its sub-command, which has others."""
     row = table().get(program)
     return row is not None and row.sub == "before"
 
 
-def _with_sub(program: str, words: Words, top: Options, rows: tuple[GuardedCommand, ...]) -> Iterator[Seen]:
-    """A program, its own options and its sub-command."""
+def _with_sub(
+    program: str, words: Words, top: Options, rows: tuple[GuardedCommand, ...]
+) -> Iterator[ReadCommand]:
+    """Yield a program, its own options and its sub-command."""
     if not top.operands:
-        yield Seen(program, (), top, words)
+        yield ReadCommand(program, (), top, words)
         return
     aliases = dict(_aliases(top)) if program == "git" else {}
     operands = _ungrouped(program, top.operands)
     for _ in range(_MOST_ALIASES):
-        value = aliases.pop(operands[0], None)
+        value = aliases.pop(operands[0], None) if operands else None
         if value is None:
             break
         operands = (*value, *operands[1:])
+    if not operands:
+        return
     yield from _sub(program, operands, top, words, rows)
     if program == "git" and operands[0] == "config":
-        # An alias that is kept is as good as a command.
+        # A stored alias is as good as a command.
         for at, word in enumerate(operands[1:-1], start=1):
             if word.startswith("alias.") and (kept := _alias_words(operands[at + 1])):
                 yield from _sub(program, kept, top, words, rows)
@@ -111,20 +123,20 @@ def _ungrouped(program: str, operands: Words) -> Words:
 
 def _sub(
     program: str, operands: Words, top: Options, words: Words, rows: tuple[GuardedCommand, ...]
-) -> Iterator[Seen]:
+) -> Iterator[ReadCommand]:
     sub, rest = operands[0], operands[1:]
-    # What an alias stands for is shown instead of it.
+    # The command of an alias is shown instead of it.
     shown = words if operands == top.operands[-len(operands) :] else (words[0], *operands)
     for inner, doubt in _with_doubt(readings(rest, _spec(f"{program} {sub}", rows))):
         options = Options(
             (*top.given, *inner.given), (sub, *inner.operands), inner.first, (*top.unknown, *inner.unknown)
         )
-        yield Seen(program, (sub, *inner.operands), options, shown, doubt)
+        yield ReadCommand(program, (sub, *inner.operands), options, shown, doubt)
 
 
 @lru_cache(maxsize=512)
 def _spec(program: str, rows: tuple[GuardedCommand, ...]) -> OptionSpec:
-    """The options of a program, with those that the rows ask for."""
+    """Return the options of a program, with those that the rows need."""
     spec = spec_at_once(program)
     if _has_sub_commands(program):
         return spec
@@ -141,25 +153,26 @@ def _spec(program: str, rows: tuple[GuardedCommand, ...]) -> OptionSpec:
 def _aliases(top: Options) -> Iterator[tuple[str, Words]]:
     for value in top.values("-c", "--config-env"):
         name, _, text = value.partition("=")
-        if name.startswith("alias.") and (words := _alias_words(text)):
+        if name.startswith("alias.") and ((words := _alias_words(text)) or text.strip() == "!git"):
             yield name.removeprefix("alias."), words
 
 
 def _alias_words(text: str) -> Words:
-    """An alias that begins with `!` is a shell line, which the reader of lines takes care of."""
+    """Return the words of an alias. One that begins with `!` is a shell line, which the reader of lines handles."""
     from shlex import split  # noqa: PLC0415 few lines have aliases
 
     try:
-        return tuple(split(text.removeprefix("!git ")))
+        return tuple(split(re.sub(r"^!\s*git\b", "", text)))
     except ValueError:
         return ()
 
 
-# --- judging ---------------------------------------------------------------------------------------------------------
+# --- judging
+# ---------------------------------------------------------------------------------------------------------
 
 
-def _fits(row: GuardedCommand, seen: Seen, texts: Sequence[str]) -> str | None:
-    """None: it does not. Else what about that only the shell knows, and nothing if it is sure."""
+def _fits(row: GuardedCommand, seen: ReadCommand, texts: Sequence[str]) -> str | None:
+    """Return None if it does not match; else the part that only the shell knows, empty if it is sure."""
     behind, doubt = _below(row, seen.operands)
     doubt = doubt or seen.doubt
     if behind is None or _is_spared(row, seen):
@@ -177,12 +190,12 @@ def _fits(row: GuardedCommand, seen: Seen, texts: Sequence[str]) -> str | None:
 
 @lru_cache(maxsize=512)
 def _destinations(program: str) -> Words:
-    """Options whose value is where something goes, as an operand is: `curl --url`."""
+    """Return options whose value is a target, as an operand is: `curl --url`."""
     return tuple(word.name for word in words_at_once(program).values() if "*" in word.sign)
 
 
-def _is_spared(row: GuardedCommand, seen: Seen) -> bool:
-    """Whether it has an option with which it does nothing of that kind, and which nothing takes back."""
+def _is_spared(row: GuardedCommand, seen: ReadCommand) -> bool:
+    """Return True if it has an option that makes it harmless, and no other option that reverses it."""
     names = row.unless.split()
     given = [option.value for option in seen.options.given if option.name in names]
     if not given or HOLE in (value := given[-1] or "") or value.casefold() in _OFF:
@@ -192,8 +205,8 @@ def _is_spared(row: GuardedCommand, seen: Seen) -> bool:
     return not any(name.lstrip("-").startswith(one) for one in undone for name in names)
 
 
-def _fed(row: GuardedCommand, seen: Seen, texts: Sequence[str], *, is_option: bool) -> str | None:
-    """Whether what another command prints may be a word that the row asks for: `git push $(echo -f)`."""
+def _fed(row: GuardedCommand, seen: ReadCommand, texts: Sequence[str], *, is_option: bool) -> str | None:
+    """Return why another command's output may be a word that the row needs, or None: `git push $(echo -f)`."""
     if not texts or not any(HOLE in word for word in seen.words):
         return None
     if is_option and not row.value:
@@ -206,23 +219,28 @@ def _fed(row: GuardedCommand, seen: Seen, texts: Sequence[str], *, is_option: bo
     return "another command puts its words together" if found else None
 
 
-def _is_left(row: GuardedCommand, seen: Seen, behind: Words, texts: Sequence[str]) -> bool:
-    """What else a row asks for."""
-    if row.spare and behind and all(_regex(row.spare).search(word) for word in behind):
+def _is_left(row: GuardedCommand, seen: ReadCommand, behind: Words, texts: Sequence[str]) -> bool:
+    """Return True if the other requirements of a row hold."""
+    if (row.spare or row.remote) and behind and all(_is_spared_word(row, word) for word in behind):
         return False
     if row.fed and not _is_fed(seen, behind):
         return False
     return not row.text or any(_regex(row.text).search(text) for text in (*_arguments(seen), *texts))
 
 
-def _arguments(seen: Seen) -> Iterator[str]:
+def _is_spared_word(row: GuardedCommand, word: str) -> bool:
+    spared = bool(row.spare) and _regex(row.spare).search(word) is not None
+    return spared or (row.remote and is_local(word))
+
+
+def _arguments(seen: ReadCommand) -> Iterator[str]:
     yield from seen.words[1:]
     yield from (option.value for option in seen.options.given if option.value)
     yield " ".join(seen.words[1:])
 
 
 def _below(row: GuardedCommand, operands: Words) -> tuple[Words | None, str]:
-    """The operands behind the sub-command of a row; None where it is another one."""
+    """Return the operands behind the sub-command of a row; None where it is another one."""
     wanted = row.run.split()[1:]
     if not wanted:
         return operands, ""
@@ -282,8 +300,8 @@ def _operand(row: GuardedCommand, options: Options, behind: Words) -> str | None
     return doubt
 
 
-def _is_fed(seen: Seen, behind: Words) -> bool:
-    """Whether standard input, or what only the shell knows, is what the program runs."""
+def _is_fed(seen: ReadCommand, behind: Words) -> bool:
+    """Return True if the program runs standard input, or text only the shell knows."""
     if not behind or seen.options.has("-s"):
         return True
     return behind[0] in _STDIN or HOLE in behind[0]

@@ -1,4 +1,4 @@
-"""What a guard says to a tool call: the acts of the call against the rows of its policy."""
+"""Judge a tool call by the rows of a guard: the actions of the call against its policy."""
 
 import os
 import re
@@ -6,52 +6,77 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from hookline.guards.policy import OUTSIDE, Flow, GuardedCommand, Policy, by_program
-from hookline.guards.rows import LineReader, ReadLine, program_names, rows_for, spellings
-from hookline.guards.settings import Settings
-from hookline.matching.patterns import Glob, glob
-from hookline.matching.shell import HOLE, ShellCommand, ShellReading
+from hookline.actions.action import BY_NAMES, Action, PathContext
+from hookline.guards.rows import GuardLineReader, ReadLine, program_names, rows_for, spellings
+from hookline.guards.settings import GuardSettings
+from hookline.guards.spec import OUTSIDE, Flow, GuardedCommand, GuardSpec
+from hookline.model.patterns import LONGEST_PATH, Glob, glob
 from hookline.model.safe_text import one_line
-from hookline.tools.acts import Act, Place
+from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
+from hookline.shell.grammar.limits import LONGEST_LINE
 
-#: Why a call that does this in a directory may not be made because it changes what guards the agent; None where it may.
-Protects = Callable[[Sequence[Act], str], str | None]
+#: Returns why a call with these actions may not be made in a directory, because it changes what guards the
+#: agent; None where it may.
+Protects = Callable[[Sequence[Action], str], str | None]
 
-#: Said of every finding in a line that is not read.
+#: Added to every finding in a line that is not read.
 SEARCHED = "Lines of PowerShell are searched and judged by the names in them, not read."
+_UNDECLARED = "The tool is judged by the names of its arguments: nobody declared what it does."
 _LONGEST_SHOWN = 100
+#: Longer code is in doubt. A shell line has its own limit.
+_LONGEST_CODE = 256 * 1024
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
 _NOT_READ = frozenset(("powershell", "pwsh"))
 _COMMAND = r"-c(?:o\w*)?"
 _MOST_FLOWS = 400
+#: They read files and print numbers.
+_MEASURES = frozenset(
+    ("wc", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "sum", "file")
+)
+_HOLD_CODE = frozenset(("awk", "gawk", "mawk", "nawk", "busybox", "sqlite3", "sqlite", "duckdb", "sed", "jq"))
+_PRINTS = frozenset(("echo", "printf"))
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
 
 
-class Finding(NamedTuple):
-    """What a guard saw."""
+class GuardFinding(NamedTuple):
+    """A guard's finding."""
 
-    #: The command or the file, and what that does.
+    #: The command or the file, and its effect.
     seen: str
     does: str
-    #: What could not be told, where it is not sure.
+    #: The reason for doubt, where it is not sure.
     doubt: str = ""
-    #: How it was judged, where that is worth saying.
+    #: The way it was judged, where that is worth saying.
     note: str = ""
+    #: It was found in the text of code: the user is asked.
+    asks: bool = False
 
 
 @cache
 def _paths():
-    """Only guards over files need it."""
+    """Import the module on demand: only guards over files need it."""
     from hookline.guards import paths  # noqa: PLC0415 see above
 
     return paths
 
 
-class Judge:
+@cache
+def _outside_of():
+    """Import the function on demand, as above."""
+    from hookline.guards.outside import outside_of  # noqa: PLC0415 see above
+
+    return outside_of
+
+
+class GuardJudge:
     """One configured guard."""
 
     def __init__(
-        self, policy: Policy, settings: Settings, reader: LineReader, protects: Protects | None = None
+        self,
+        policy: GuardSpec,
+        settings: GuardSettings,
+        reader: GuardLineReader,
+        protects: Protects | None = None,
     ) -> None:
         self.policy = policy
         self.settings = settings
@@ -59,93 +84,125 @@ class Judge:
         self._protects = protects
         self._allowed = [*_patterns(settings.allow)] if policy.allows == "commands" else []
 
-    def finding(self, acts: Sequence[Act], place: Place, *, searched: bool = False) -> Finding | None:
-        """The first thing that is surely what the guard is about; else the first that may be.
+    def finding(
+        self, actions: Sequence[Action], path_context: PathContext, *, searched: bool = False
+    ) -> GuardFinding | None:
+        """Return the first certain match of the guard; else the first possible one.
 
         Lines of a shell that cannot be read, as those of PowerShell, are `searched`.
         """
-        doubtful: Finding | None = None
-        for act in acts:
-            for found in self._about(act, place, searched):
+        doubtful: GuardFinding | None = None
+        if (
+            max(len(path_context.cwd), len(path_context.root), *[len(action.cwd) for action in actions])
+            > LONGEST_PATH
+        ):
+            return GuardFinding("", "", f"the directory has more than {LONGEST_PATH} characters")
+        for action in actions:
+            if action.guess and not self.policy.protects:
+                continue
+            for found in self._about(action, path_context, searched):
                 found = found._replace(note=SEARCHED) if searched else found  # noqa: PLW2901
-                if not found.doubt:
+                if action.doubt == BY_NAMES and not found.doubt and not self.policy.protects:
+                    found = found._replace(doubt=BY_NAMES)  # noqa: PLW2901
+                if not found.doubt and not found.asks:
                     return found
-                doubtful = doubtful or found
+                doubtful = found if doubtful is None or (doubtful.asks and not found.asks) else doubtful
         return doubtful
 
-    def _about(self, act: Act, place: Place, searched: bool) -> Iterator[Finding]:
-        kind = act.kind.name if act.kind is not None else ""
-        line = act.line
+    def _about(self, action: Action, path_context: PathContext, searched: bool) -> Iterator[GuardFinding]:
+        kind = action.kind.name if action.kind is not None else ""
+        line = action.line
+        if self.settings.adds:
+            from hookline.guards.forbidden import ForbiddenJudge  # noqa: PLC0415 few guards have such options
+
+            judge = ForbiddenJudge(self.settings, self._reader.reader)
+            yield from (GuardFinding(*one) for one in judge.findings(action, path_context))
         if self.policy.protects:
-            yield from self._protected(act, place)
+            yield from self._protected(action, path_context)
             yield from self._run(self._reader.read(line), "") if line is not None else ()
         elif line is not None:
-            language = str(act.arguments.get("language") or "").casefold()
-            if kind == "code" and language not in _SHELL_LANGUAGES:
-                yield from self._code(line)
+            if kind == "code" and _language(action) not in _SHELL_LANGUAGES:
+                if len(line) > _LONGEST_CODE:
+                    yield GuardFinding("", "", f"the code is longer than {_LONGEST_CODE} characters")
+                else:
+                    yield from self._code(line)
+                    yield from self._shown((line,), path_context, "")
             else:
-                yield from self._line(line, Place(act.cwd or place.cwd, place.root, place.home), searched)
+                cwd = os.path.join(path_context.cwd, action.cwd) if action.cwd else path_context.cwd
+                yield from self._line(line, PathContext(cwd, path_context.root, path_context.home), searched)
         elif kind:
-            yield from self._files(act, place)
+            yield from self._files(action, path_context)
 
-    def _protected(self, act: Act, place: Place) -> Iterator[Finding]:
-        why = self._protects((act,), place.cwd) if self._protects else None
+    def _protected(self, action: Action, path_context: PathContext) -> Iterator[GuardFinding]:
+        why = self._protects((action,), path_context.cwd) if self._protects else None
         if why is not None:
-            yield Finding("", why)
+            yield GuardFinding("", why)
 
-    # --- tools that name files ---------------------------------------------------------------------------------------
+    # --- tools that name files
+    # ---------------------------------------------------------------------------------------
 
-    def _files(self, act: Act, place: Place) -> Iterator[Finding]:
+    def _files(self, action: Action, path_context: PathContext) -> Iterator[GuardFinding]:
         policy = self.policy
         if not (policy.secrets or policy.folders or policy.outside or policy.written):
             return
         paths = _paths()
-        files = paths.Files(place, self.settings)
+        files = paths.CallFiles(path_context, self.settings)
         if policy.secrets:
-            found = paths.secret_in(policy, files, act)
+            found = paths.secret_in(policy, files, action)
             if found is not None:
-                yield Finding(found[0], found[1])
-        if policy.folders and (folder := paths.deletes_folder(act)) is not None:
-            yield Finding(folder, "is a folder, which would be deleted with all that is in it")
-        for path in paths.written_by_tool(act):
-            if policy.outside and files.is_outside(path):
-                yield Finding(path, OUTSIDE)
+                yield GuardFinding(found[0], found[1])
+        if policy.folders and (directory := paths.deletes_folder(action)) is not None:
+            yield GuardFinding(directory, "is a directory, which would be deleted with everything in it")
+        for path in paths.written_by_tool(action):
+            if (
+                policy.outside
+                and files.is_outside(path)
+                and not (action.doubt == BY_NAMES and files.leads_nowhere(path))
+            ):
+                yield GuardFinding(path, OUTSIDE)
             if policy.written and _regex(policy.written).search(path):
-                yield Finding(path, f"would be written, which {policy.written_does}")
+                yield GuardFinding(path, f"would be written, which {policy.written_does}")
 
-    # --- shell lines -------------------------------------------------------------------------------------------------
+    # --- shell lines
+    # -------------------------------------------------------------------------------------------------
 
-    def _line(self, line: str, place: Place, searched: bool) -> Iterator[Finding]:
+    def _line(self, line: str, path_context: PathContext, searched: bool) -> Iterator[GuardFinding]:
+        if len(line) > LONGEST_LINE:
+            yield GuardFinding("", "", f"the line is longer than {LONGEST_LINE} characters")
+            return
         policy, read = self.policy, self._reader.read(line)
         reading = read.reading
         yield from self._run(read, line)
-        if policy.written:
-            from hookline.matching.shell.files.programs import files_of  # noqa: PLC0415 as above
+        if policy.written and "/" in line:
+            from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
 
             written = (path for command in reading.commands for path in files_of(command.words).writes)
             for path in (*reading.writes, *written):
                 if _regex(policy.written).search(path):
-                    yield Finding(path, f"would be written, which {policy.written_does}")
+                    yield GuardFinding(path, f"would be written, which {policy.written_does}")
         if policy.secrets or policy.outside:
             paths = _paths()
-            files = paths.Files(place, self.settings, line)
-            found = paths.outside_of(files, reading) if policy.outside else files.secrets_of(policy, reading)
-            yield from (Finding(*one) for one in found)
-            yield from (Finding(*one) for one in (paths.named_in(policy, files, line) if searched else ()))
+            files = paths.CallFiles(path_context, self.settings, line)
+            found = _outside_of()(files, reading) if policy.outside else files.secrets_of(policy, reading)
+            yield from (GuardFinding(*one) for one in found)
+            yield from (
+                GuardFinding(*one) for one in (paths.named_in(policy, files, line) if searched else ())
+            )
         for text in (line,) if searched else reading.foreign:
             yield from self._code(text, searched)
+        yield from () if searched else self._shown(None, path_context, line)
         for text in () if searched or read.programs.isdisjoint(_NOT_READ) else _not_read(reading):
-            yield from (one._replace(note=SEARCHED) for one in self._line(text, place, searched=True))
+            yield from (one._replace(note=SEARCHED) for one in self._line(text, path_context, searched=True))
         if reading.uncertain is not None and not searched:
-            yield Finding("", "", reading.uncertain)
+            yield GuardFinding("", "", reading.uncertain)
 
-    def _run(self, read: ReadLine, line: str) -> Iterator[Finding]:
+    def _run(self, read: ReadLine, line: str) -> Iterator[GuardFinding]:
         if read.may_concern(self.policy.by_program):
             yield from self._commands(read.reading, _texts_in(line, read.reading))
         for flow in self.policy.flows:
             yield from self._flows(flow, read)
 
-    def _commands(self, reading: ShellReading, texts: Sequence[str]) -> Iterator[Finding]:
+    def _commands(self, reading: ShellReading, texts: Sequence[str]) -> Iterator[GuardFinding]:
         index = self.policy.by_program
         for at, command in enumerate(reading.commands):
             for words in spellings(command.words):
@@ -155,10 +212,10 @@ class Judge:
                 from hookline.guards.commands import hits  # noqa: PLC0415 most commands fit no row
 
                 for hit in hits(words, rows, (*texts, *_fed_texts(at, reading))):
-                    yield Finding(_shown(hit.words), hit.row.does, hit.doubt)
+                    yield GuardFinding(_shown(hit.words), hit.row.does, hit.doubt)
 
-    def _flows(self, flow: Flow, read: ReadLine) -> Iterator[Finding]:
-        sources, index, reading = _sources(flow.source), _sinks(flow.into), read.reading
+    def _flows(self, flow: Flow, read: ReadLine) -> Iterator[GuardFinding]:
+        sources, index, reading = flow.sources, flow.by_program, read.reading
         for at, command in enumerate(reading.commands if read.may_concern(index) else ()):
             rows = [row for row in rows_for(command.words, index) if self._in_force(row)]
             if not rows or self._is_allowed(command):
@@ -166,22 +223,22 @@ class Judge:
             fed_by = [
                 reading.commands[source].words
                 for source in _feeding(at, reading)
-                if not sources.isdisjoint(program_names(reading.commands[source].words[0]))
+                if _is_source(flow, reading.commands[source].words)
             ]
-            fed_by += [("<", file) for file in reading.reads if file != os.devnull] if flow.files else []
+            fed_by += [("<", file) for file in reading.reads if flow.takes(file)]
             for words in fed_by[:1]:
                 from hookline.guards.commands import hits  # noqa: PLC0415 as above
 
                 for hit in hits(command.words, rows):
-                    yield Finding(f"{_shown(words)} | {_shown(hit.words)}", hit.row.does)
+                    yield GuardFinding(f"{_shown(words)} | {_shown(hit.words)}", hit.row.does)
         if flow.kept and not sources.isdisjoint(read.programs):
             yield from self._kept(sources, index, reading)
 
     def _kept(
         self, sources: frozenset[str], index: Mapping[str, tuple[GuardedCommand, ...]], reading: ShellReading
-    ) -> Iterator[Finding]:
-        """What is fetched into a file and run by the same line."""
-        from hookline.matching.shell.files.programs import files_of  # noqa: PLC0415 as above
+    ) -> Iterator[GuardFinding]:
+        """Yield files that are fetched and run by the same line."""
+        from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
 
         files: set[str] = set()
         for at, command in enumerate(reading.commands):
@@ -189,7 +246,7 @@ class Judge:
             names = program_names(words[0])
             ran = {words[0], *files_of(words).reads} if any(name in index for name in names) else {words[0]}
             if any(os.path.normpath(each) in files for each in ran) and not self._is_allowed(command):
-                yield Finding(_shown(words), "runs what was just downloaded, unseen")
+                yield GuardFinding(_shown(words), "runs what was just downloaded, unseen")
             fed = (
                 name
                 for each in _feeding(at, reading)
@@ -207,20 +264,54 @@ class Judge:
         text = " ".join(command.words)
         return any(pattern.matches(text) for pattern in self._allowed)
 
-    def _code(self, text: str, searched: bool = False) -> Iterator[Finding]:
+    def _shown(
+        self, texts: Sequence[str] | None, path_context: PathContext, line: str
+    ) -> Iterator[GuardFinding]:
+        """Yield what the text of code shows: these texts, or the code in a line."""
+        reading = self._reader.read(line).reading
+        if not self.policy.judges_code or (texts is None and not _may_hold_code(reading, line)):
+            return
+        from hookline.guards.code import code_in, shown_in  # noqa: PLC0415 few lines hold code
+
+        files = _paths().CallFiles(path_context, self.settings, line)
+        for text in code_in(reading, line) if texts is None else texts:
+            yield from (GuardFinding(*one, asks=True) for one in shown_in(self.policy, files, text))
+
+    def _code(self, text: str, searched: bool = False) -> Iterator[GuardFinding]:
         policy = self.policy
         found = _regex(policy.code).search(text) if policy.code else None
         if found is None and policy.started:
-            from hookline.matching.shell.kinds.code import starts_programs  # noqa: PLC0415 few lines hold code
+            from hookline.shell.kinds.code import starts_programs  # noqa: PLC0415 few lines hold code
 
             found = _regex(policy.started).search(text)
             found = found if found is not None and (searched or starts_programs(text)) else None
         if found is not None:
-            yield Finding(one_line(found[0].strip("'\" "), _LONGEST_SHOWN), policy.code_does)
+            yield GuardFinding(one_line(found[0].strip("'\" "), _LONGEST_SHOWN), policy.code_does)
+
+
+def _may_hold_code(reading: ShellReading, line: str) -> bool:
+    programs = {command.base_name for command in reading.commands}
+    return bool(reading.foreign) or "#include" in line or not programs.isdisjoint(_HOLD_CODE)
+
+
+def _is_source(flow: Flow, words: Sequence[str]) -> bool:
+    """Return True if the output of a command is what a flow is about: a file, or what one of its programs prints."""
+    if not flow.sources.isdisjoint(program_names(words[0])):
+        return True
+    if "*" not in flow.sources or base_name(words[0]) in _MEASURES:
+        return False
+    from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
+
+    return any(not flow.is_plain(file) for file in files_of(tuple(words)).reads)
+
+
+def _language(action: Action) -> str:
+    return str(action.arguments.get("language") or "").casefold()
 
 
 def _patterns(allow: Sequence[str]) -> Iterator[Glob]:
-    """Commands that are left alone, as patterns are written in rules: `git push -f fork *` is without words, too."""
+    """Yield patterns of commands that are left alone, as they are written in rules: `git push -f fork *` is
+    without words, too."""
     for pattern in allow:
         plain = " ".join(pattern.split())
         yield glob(plain)
@@ -229,7 +320,7 @@ def _patterns(allow: Sequence[str]) -> Iterator[Glob]:
 
 
 def _texts_in(line: str, reading: ShellReading) -> Sequence[str]:
-    """What any command of the line may be given: here-documents, and what functions are called with."""
+    """Return texts that any command of the line may get: here-documents, and arguments of functions."""
     texts = [line.partition("<<")[2]] if "<<" in line else []
     defines = "(" in line or "function" in line
     functions = {name for pair in re.findall(_FUNCTION, line) for name in pair} if defines else ()
@@ -239,7 +330,7 @@ def _texts_in(line: str, reading: ShellReading) -> Sequence[str]:
 
 
 def _not_read(reading: ShellReading) -> Iterator[str]:
-    """Lines of PowerShell that a command of the line runs."""
+    """Yield lines of PowerShell that a command of the line runs."""
     for command in reading.commands:
         if not _NOT_READ.isdisjoint(program_names(command.words[0])):
             words = command.words[1:]
@@ -248,15 +339,18 @@ def _not_read(reading: ShellReading) -> Iterator[str]:
 
 
 def _fed_texts(at: int, reading: ShellReading) -> Sequence[str]:
-    """What a command may read as its text: words of the commands that feed it, and here-documents."""
+    """Return texts that a command may read: words of the commands that feed it, and here-documents."""
     # `date +%F`: a format, not what it prints.
     feeding = [reading.commands[source].words for source in _feeding(at, reading)]
     fed = [word for words in feeding if words[0] != "date" for word in words]
+    if not set(fed).isdisjoint(reading.writes):
+        # `echo -f > x; git push $(cat x)`: a file that the line writes.
+        fed += [word for each in reading.commands if each.base_name in _PRINTS for word in each.words[1:]]
     return (*fed, *reading.foreign)
 
 
 def _feeding(at: int, reading: ShellReading) -> list[int]:
-    """The commands whose output reaches a command, directly or through others."""
+    """Return the commands whose output reaches a command, directly or through others."""
     flows: Sequence[tuple[int, int]] = reading.flows[:_MOST_FLOWS]
     found: list[int] = []
     waiting = [at]
@@ -269,16 +363,6 @@ def _feeding(at: int, reading: ShellReading) -> list[int]:
     return found
 
 
-@lru_cache(maxsize=64)
-def _sources(text: str) -> frozenset[str]:
-    return frozenset(text.casefold().split("|"))
-
-
-@lru_cache(maxsize=64)
-def _sinks(rows: tuple[GuardedCommand, ...]) -> Mapping[str, tuple[GuardedCommand, ...]]:
-    return by_program(rows)
-
-
 def _shown(words: Sequence[str]) -> str:
     return one_line(" ".join(words).replace(HOLE, "…"), _LONGEST_SHOWN)
 
@@ -288,17 +372,20 @@ def _regex(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
-# --- what the guard answers ------------------------------------------------------------------------------------------
+# --- the guard's answer
+# ------------------------------------------------------------------------------------------
 
 
-def reason_for(policy: Policy, finding: Finding) -> str:
-    """What was seen, what it does, what to do instead: for the model and the user."""
+def reason_for(policy: GuardSpec, finding: GuardFinding) -> str:
+    """Return the reason for the model and the user: what was found, its effect, and what to do instead."""
     reason = _reason(policy, finding)
+    if finding.doubt == BY_NAMES:
+        reason = f"{reason} {_UNDECLARED}"
     return f"{reason} {finding.note}" if finding.note else reason
 
 
-def _reason(policy: Policy, finding: Finding) -> str:
-    if not finding.doubt:
+def _reason(policy: GuardSpec, finding: GuardFinding) -> str:
+    if not finding.doubt or (finding.doubt == BY_NAMES and finding.does != OUTSIDE):
         seen = f"`{finding.seen}` {finding.does}" if finding.seen else finding.does
         return f"{seen.rstrip('.')}. {policy.instead}"
     if finding.does.startswith("holds"):

@@ -1,4 +1,4 @@
-"""Guards over files: which of them a call reads or writes, and whether that is secret or outside the project."""
+"""Judge files: which of them a call reads or writes, and if they are secret or outside the project."""
 
 import os
 import re
@@ -6,35 +6,21 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 
-from hookline.guards.policy import OUTSIDE, Policy, Secret
-from hookline.guards.settings import Settings
-from hookline.matching.patterns import LONGEST_PATH
-from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
-from hookline.matching.shell.files.programs import files_of
-from hookline.matching.shell.holes import Words
-from hookline.tools.acts import Act, Place
+from hookline.actions.action import Action, PathContext
+from hookline.guards.file_patterns import LinePatterns, is_pattern, matched, may_match
+from hookline.guards.settings import GuardSettings
+from hookline.guards.spec import OUTSIDE, GuardSpec, Secret
+from hookline.model.name_patterns import name_fits
+from hookline.model.patterns import LONGEST_PATH
+from hookline.shell import HOLE, ShellReading, base_name
+from hookline.shell.files.programs import files_of
+from hookline.shell.placeholders import Words
 
-#: Writing there hurts nobody.
+#: Directories where writing is harmless.
 _ANYWHERE = ("/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev", "/proc/self/fd")  # noqa: S108
-#: What they run has other files than this machine.
-_ELSEWHERE = frozenset(
-    (
-        "docker",
-        "podman",
-        "nerdctl",
-        "docker-compose",
-        "kubectl",
-        "oc",
-        "ssh",
-        "vagrant",
-        "multipass",
-        "gcloud",
-        "lima",
-    )
-)
-#: They load a file and show it to nobody.
+#: They load a file and do not show it.
 _LOADS = frozenset(
     ("source", ".", "docker", "podman", "nerdctl", "docker-compose", "dotenv", "dotenvx", "direnv")
 )
@@ -42,22 +28,21 @@ _LOAD_BY_OPTION = frozenset(("node", "nodejs", "bun", "deno", "tsx", "nodemon", 
 _ENV_FILE = frozenset(("--env-file", "--env-file-if-exists"))
 #: Of openssl: the key that signs.
 _KEY_OPTIONS = frozenset(("-key", "-inkey", "-CAkey", "-signkey", "-keyfile", "-sign"))
-_PATTERN = re.compile(r"[*?\[]")
-#: Files that code of other languages opens to write.
-_CODE_WRITES = re.compile(
-    r"open\(\s*['\"]([/~.][^'\"]{0,500})['\"]\s*,\s*['\"][wax]|"
-    r"(?:writeFile|appendFile|File\.write|file_put_contents)(?:Sync)?\(\s*['\"]([/~.][^'\"]{0,500})['\"]|"
-    r"Path\(\s*['\"]([/~.][^'\"]{0,500})['\"]\)[\w.()]{0,50}\.(?:write_|touch|mkdir|unlink|rename)|"
-    r"shutil\.(?:copy\w*|move)\([^\n)]{0,200},\s*['\"]([/~.][^'\"]{0,500})['\"]"
-)
 _MOST_DIRECTORIES = 16
+#: A directory is entered behind a bracket.
+_NESTED = re.compile(r"\([^()]{0,500}\b(?:cd|chdir)\b")
+LINKING = frozenset(("ln", "gln", "cp", "gcp", "link"))
+_MOST_LINKS = 16
+#: Patterns that are compared with the names of secrets: only those of hidden files, or of the system's own.
+_MOST_TRIED = 60
+_HIDDEN = re.compile(r"(?:^|/)\.(?!\.?/)|^/(?:[ep*?\[])")
 _BRACES = re.compile(r"\$\{(\w+)\}")
-#: Variables that the line sets to a path below the user's folder.
+#: Variables that the line sets to a path below the user's home directory.
 _HOMES = re.compile(r"\b(\w+)=\$HOME([\w./-]*)")
 #: Redirections that write no file.
 _HARMLESS = re.compile(r"\d?>&\d|&?\d?>\s*/dev/null\b")
 
-#: Of PowerShell: commands that write, what stands between words, and the user's folder.
+#: For PowerShell: commands that write, separators of words, and the user's home directory.
 _WRITES = re.compile(
     r"\b(?:(?:set|add|clear)-content|out-file|tee-object|(?:copy|move|new|remove|rename|set)-item|expand-archive)\b|"
     r"\b(?:sc|ac|copy|cp|cpi|move|mv|mi|ni|mkdir|md|del|erase|rd|rm|ri|rmdir|ren|rni)\s|\s-outfile\b|>",
@@ -69,75 +54,130 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _BY_NAME = "PowerShell is judged by names only"
 _MARKERS = (".git", ".hookline", ".hg", ".jj")
 
+#: They turn text into other text, as a name that is not to be seen.
+_DECODES = frozenset(("base64", "base32", "basenc", "rev", "xxd", "openssl", "uudecode"))
+#: What becomes variables goes through these.
+_LOADING = frozenset(("export", "xargs", "grep", "egrep", "sed", "awk", "cut", "tr", "cat", "sort"))
+SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ugrep", "zgrep", "ag", "ack"))
+_QUIET = re.compile(r"-[a-zA-Z]{0,10}q[a-zA-Z]{0,10}|--quiet|--silent")
+_INCLUDES = frozenset(("--include", "-g", "--glob", "--iglob"))
+
 Found = tuple[str, str, str]
 
 
-class Files:
-    """The files of one call, seen from where it is made."""
+class CallFiles:
+    """The files of one call, from its directory."""
 
-    def __init__(self, place: Place, settings: Settings, line: str = "") -> None:
-        self._place = place
+    def __init__(self, path_context: PathContext, settings: GuardSettings, line: str = "") -> None:
+        self._place = path_context
         self._settings = settings
         plain = line.replace('"', "")
         self._line = _BRACES.sub(r"$\1", plain) if "${" in plain else plain
+        self._patterns = LinePatterns(line)
+        self._tried = 0
+        #: Links that the line makes, and what they lead to.
+        self._links: dict[str, str] = {}
 
-    # --- secrets -----------------------------------------------------------------------------------------------------
+    # --- secrets
+    # -----------------------------------------------------------------------------------------------------
 
-    def secret(self, policy: Policy, word: str, directories: Sequence[str] = ()) -> str | None:
-        """What secrets a path holds, seen from these directories; None if it is not known to hold any."""
+    def secret(self, policy: GuardSpec, word: str, directories: Sequence[str] = ()) -> str | None:
+        """Return the secrets that a path holds, from these directories; None if it is not known to hold any."""
         if not word or word.startswith("-"):
             return None
         texts = [word]
+        patterns = self._patterns.written(word)
         for directory in directories or (self._place.cwd,):
             whole = self.whole(word, directory)
             if whole is not None:
-                texts += dict.fromkeys((whole, _real(whole)) if len(whole) <= LONGEST_PATH else (whole,))
+                texts += dict.fromkeys((whole, _real(whole)))
+            for pattern in filter(None, (self.whole(each, directory) for each in patterns)):
+                texts += (pattern, *matched(pattern, dotted=self._patterns.dotted))
         texts = [text[-LONGEST_PATH:] for text in texts]
-        if not any(map(policy.may_be_secret, texts)) and not any(map(_may_be_other_name, texts)):
+        wide = [text.replace(HOLE, "*") for text in texts if HOLE in text or is_pattern(text)]
+        wide = [text for text in wide if self._patterns.dotted or _HIDDEN.search(text)]
+        self._tried += len(wide)
+        if self._tried > _MOST_TRIED:
+            return "keys or passwords, as far as can be told: it has too many patterns to try them all"
+        if not wide and not any(map(policy.may_be_secret, texts)):
             return None
         for row in policy.secrets:
             if row.part and row.part not in self._settings.parts:
                 continue
-            if any(_is_secret(row, text) for text in texts) and not self._is_allowed(texts):
+            found = any(row.is_at(text) for text in texts) or any(self._may_be(row, text) for text in wide)
+            if found and not self._is_allowed(texts):
                 return row.what
         return None
 
-    def secrets_of(self, policy: Policy, reading: ShellReading) -> Iterator[Found]:
-        """The files with secrets that a line reads."""
+    def _may_be(self, row: Secret, pattern: str) -> bool:
+        """Return True if a pattern may match a file of the row: by its path, or by a name that begins with a dot."""
+        last = base_name(pattern)
+        dotted = self._patterns.dotted
+        for example in (row.example, *row.more.split()):
+            whole = self.whole(example, "/") if example[:1] in {"~", "/"} else None
+            above = self._place.home.count("/") if example[0] == "~" else 1
+            below = pattern[:1] == "/" and pattern.count("/") > above
+            if whole is not None and below and may_match(pattern, whole, dotted=dotted):
+                return True
+            name = base_name(example)
+            if (
+                (last[:1] == "." or (dotted and name[:1] == "."))
+                and is_pattern(last)
+                and name_fits(name, last)
+            ):
+                return True
+        return False
+
+    def secrets_of(self, policy: GuardSpec, reading: ShellReading) -> Iterator[Found]:
+        """Yield the files with secrets that a line reads."""
         every: list[str] = []
-        fed = {target for _, target in reading.flows}
+        self.follow_links(reading)
+        fed, loads = {target for _, target in reading.flows}, self._only_loads(reading)
         for at, directories in self.directories(reading):
             every += [each for each in directories if each not in every]
             words = reading.commands[at].words if at < len(reading.commands) else ()
-            if words:
+            if words and not loads:
                 yield from self._read_by(policy, words, directories)
                 if at in fed and any(HOLE in word for word in files_of(words).reads):
                     yield from self._listed(policy, at, reading)
         for word in reading.reads:
             if (what := self.secret(policy, word, every)) is not None:
-                yield _shown(word), f"holds {what}", ""
+                yield shown(word), f"holds {what}", ""
 
-    def _read_by(self, policy: Policy, words: Words, directories: Sequence[str]) -> Iterator[Found]:
-        """The files with secrets that a command reads."""
+    def _read_by(self, policy: GuardSpec, words: Words, directories: Sequence[str]) -> Iterator[Found]:
+        """Yield the files with secrets that a command reads."""
         program, loads = base_name(words[0]), "load" in self._settings.parts
         if not loads and program in _LOADS:
             return
+        if program in SEARCHES and _QUIET.fullmatch(next((one for one in words[1:] if one[:1] == "-"), "")):
+            return
         files, used = files_of(words), _used(words, loads=loads)
+        for name in _included(words) if program in SEARCHES else ():
+            for row in policy.secrets:
+                if not row.part and any(name_fits(one, name) for one in _dotted_names(row)):
+                    yield shown(name), f"may be a file that holds {row.what}", ""
         perhaps = [word for word in files.perhaps if "/" in word or "." in word]
         for word in (*files.reads, *files.links, *files.sends, *perhaps):
             what = self.secret(policy, word, directories) if word not in used else None
             if what is not None:
-                doubt = f"what `{program}` does with {_shown(word)} is not known" if word in perhaps else ""
-                yield _shown(word), f"holds {what}", doubt
+                doubt = f"what `{program}` does with {shown(word)} is not known" if word in perhaps else ""
+                yield shown(word), f"holds {what}", doubt
 
-    def _listed(self, policy: Policy, at: int, reading: ShellReading) -> Iterator[Found]:
-        """What one command lists, another one reads: `find . -name .env | xargs cat`."""
+    def _listed(self, policy: GuardSpec, at: int, reading: ShellReading) -> Iterator[Found]:
+        """Yield files that one command lists and another one reads: `find . -name .env | xargs cat`."""
         flows: Sequence[tuple[int, int]] = reading.flows
         for source, target in flows:
             if target == at:
                 for word in reading.commands[source].words[1:]:
                     if (what := self.secret(policy, word)) is not None:
-                        yield _shown(word), f"holds {what}", ""
+                        yield shown(word), f"holds {what}", ""
+                if reading.commands[source].base_name in _DECODES:
+                    yield "", "", f"`{reading.commands[source].text}` hides which file is read"
+
+    def _only_loads(self, reading: ShellReading) -> bool:
+        """Return True for `export $(grep = .env | xargs)`: what is read becomes variables, and the line shows none."""
+        names = {command.base_name for command in reading.commands}
+        return "load" not in self._settings.parts and "export" in names and names <= _LOADING
 
     def _is_allowed(self, texts: Sequence[str]) -> bool:
         return any(self._fits(pattern, text) for pattern in self._settings.allow for text in texts)
@@ -151,15 +191,24 @@ class Files:
             or ("/" not in pattern and fnmatchcase(base_name(path), pattern))
         )
 
-    # --- writing outside ---------------------------------------------------------------------------------------------
+    # --- writing outside
+    # ---------------------------------------------------------------------------------------------
 
-    def is_outside(self, word: str, directory: str = "") -> bool:
-        """Whether a path is outside the project: as it is written, or where links lead."""
-        whole = self.whole(word, directory or self._place.cwd)
+    def is_outside(self, word: str, directory: str = "", *, followed: bool = True) -> bool:
+        """Return True if a path is outside the project: as it is written, or with links followed."""
+        # A link may not have been made: then the path is what it was.
+        if followed and self._links and self.is_outside(word, directory, followed=False):
+            return True
+        whole = self.whole(word, directory or self._place.cwd, followed=followed)
         if whole is None or self._is_allowed((whole,)):
             return False
         real = _real(whole)
         return not (self._is_inside(whole) and self._is_inside(real)) and not self._is_allowed((real,))
+
+    def leads_nowhere(self, word: str) -> bool:
+        """Return True for an absolute path below a directory that is not there, as `/v1/users` of some service."""
+        first = word.split("/", 2)[1] if word.startswith("/") else ""
+        return bool(first) and not _inside(word, self._place.home) and not os.path.lexists(f"/{first}")
 
     def _is_inside(self, path: str) -> bool:
         return any(_inside(path, root) for root in self._roots())
@@ -167,8 +216,9 @@ class Files:
     def _roots(self) -> tuple[str, ...]:
         return _roots(self._place.root or self._place.cwd, self._place.home, self._place.temporary)
 
-    def whole(self, word: str, directory: str) -> str | None:
-        """The absolute path of a word; None where only the shell knows how it begins."""
+    def whole(self, word: str, directory: str, *, followed: bool = True) -> str | None:
+        """Return the absolute path of a word; None where only the shell knows how it begins. Links that the line
+        makes are `followed`."""
         home = self._place.home
         if word.startswith(HOLE + "/") and home and self._begins_at_home(word[1:]):
             word = home + word[1:]
@@ -176,15 +226,28 @@ class Files:
             word = home + word[1:] if home else word
         if word.startswith(("~", HOLE, "/" + HOLE)):
             return None
-        return os.path.normpath(os.path.join(directory or "/", word))
+        path = os.path.normpath(os.path.join(directory or "/", word))
+        for link, target in self._links.items():
+            if followed and _inside(path, link):
+                return target + path[len(link) :]
+        return path
+
+    def follow_links(self, reading: ShellReading) -> None:
+        """Note the links that a line makes: `ln -s ~/other o; rm o/x` is about ~/other/x."""
+        for command in reading.commands:
+            files = files_of(command.words) if command.base_name in LINKING else None
+            for source, target in product(files.links, (*files.writes, *files.into)) if files else ():
+                old, new = (self.whole(one, self._place.cwd, followed=False) for one in (source, target))
+                if old and new and len(self._links) < _MOST_LINKS and not _inside(self._place.cwd, new):
+                    self._links[new] = old
 
     def is_redirected_in(self, texts: Sequence[str], word: str) -> bool:
-        """Whether these texts write to a file, and the line has no redirection but theirs."""
+        """Return True if these texts write to a file, and the line has no redirection but theirs."""
         theirs = sum(_redirections(text) for text in texts if word in text)
         return theirs > 0 and _redirections(self._line) == theirs and "$'" not in self._line
 
     def _begins_at_home(self, rest: str) -> bool:
-        """Whether the line has `$HOME` before this, or a variable that it sets to a path of that kind."""
+        """Return True if the line has `$HOME` before this, or a variable that it sets to a path of that kind."""
         if f"$HOME{rest}" in self._line:
             return True
         return any(
@@ -193,10 +256,11 @@ class Files:
         )
 
     def directories(self, reading: ShellReading) -> Iterator[tuple[int, list[str]]]:
-        """For each command, the directories it may run in."""
+        """Yield the directories that each command may run in."""
         now = before = [self._place.cwd]
-        # A directory that is entered in a subshell is left again; which commands are in it, the list does not say.
-        nested = "(" in self._line or "pushd" in self._line
+        # A directory that is entered in a subshell is left again; the list does not show which commands are
+        # in it.
+        nested = "pushd" in self._line or _NESTED.search(self._line) is not None
         for at, command in enumerate(reading.commands):
             yield at, now
             words = command.words
@@ -212,55 +276,12 @@ class Files:
         yield len(reading.commands), now
 
 
-def outside_of(files: Files, reading: ShellReading) -> Iterator[Found]:
-    """The paths outside the project that a line writes to."""
-    every: list[str] = []
-    # `"$OUT/$name"` is read with and without values: nobody means the root by that.
-    spread = any(HOLE in word for command in reading.commands for word in command.words)
-    elsewhere = _texts_elsewhere(reading)
-    for at, directories in files.directories(reading):
-        every += [each for each in directories if each not in every]
-        if at == len(reading.commands):
-            break
-        command = reading.commands[at]
-        if not command.words or _is_elsewhere(command, elsewhere):
-            continue
-        for word in files_of(command.words).writes:
-            if spread and not word.strip("/"):
-                continue
-            if any(files.is_outside(word, directory) for directory in directories):
-                yield _shown(word), OUTSIDE, ""
-    in_code = [
-        path for text in reading.foreign for found in _CODE_WRITES.findall(text) for path in found if path
-    ]
-    # A redirection belongs to no command of the reading: what the text for another machine has is written there.
-    here = [word for word in reading.writes if not files.is_redirected_in(elsewhere, word)]
-    for word in (*here, *in_code):
-        if any(files.is_outside(word, directory) for directory in every):
-            yield _shown(word), OUTSIDE, ""
-
-
 def _redirections(text: str) -> int:
     return len(_HARMLESS.sub("", text).split(">")) - 1
 
 
-def _texts_elsewhere(reading: ShellReading) -> Sequence[str]:
-    """The commands that run others in a container or on another machine."""
-    return [
-        " ".join(command.words[1:])
-        for command in reading.commands
-        if command.words and base_name(command.words[0]) in _ELSEWHERE
-    ]
-
-
-def _is_elsewhere(command: ShellCommand, elsewhere: Sequence[str]) -> bool:
-    """Whether one of those runs it."""
-    text = " ".join(command.words)
-    return any(text in each for each in elsewhere)
-
-
-def named_in(policy: Policy, files: Files, line: str) -> Iterator[Found]:
-    """Files that a line of PowerShell names. Which of them its commands read or write is not known."""
+def named_in(policy: GuardSpec, files: CallFiles, line: str) -> Iterator[Found]:
+    """Yield files that a line of PowerShell names. Which of them its commands read or write is not known."""
     writes = _WRITES.search(line) is not None
     for word in filter(None, _SEPARATORS.split(line)):
         path = _HOME_VARIABLE.sub("~", word.replace("\\", "/"))
@@ -274,8 +295,22 @@ def named_in(policy: Policy, files: Files, line: str) -> Iterator[Found]:
             yield word, f"holds {what}", _BY_NAME
 
 
+def _included(words: Words) -> Iterator[str]:
+    """Yield the names of files that a search goes through: `grep -r x . --include=.env`. Dots count as letters."""
+    for option, after in pairwise((*words, "")):
+        name, equals, value = option.partition("=")
+        if name in _INCLUDES:
+            pattern = base_name(value if equals else after)
+            if pattern.strip("*?!"):
+                yield pattern
+
+
+def _dotted_names(row: Secret) -> Iterator[str]:
+    return (name for one in (row.example, *row.more.split()) if (name := base_name(one))[:1] == ".")
+
+
 def _used(words: Words, *, loads: bool) -> Words:
-    """Files that a program uses and does not show: `node --env-file=.env`, `openssl req -key server.key`."""
+    """Return files that a program uses and does not show: `node --env-file=.env`, `openssl req -key server.key`."""
     program = base_name(words[0])
     if program == "openssl":
         keys = (after for option, after in pairwise(words) if option in _KEY_OPTIONS)
@@ -287,41 +322,43 @@ def _used(words: Words, *, loads: bool) -> Words:
     return (*behind, *joined)
 
 
-# --- tools that name files -------------------------------------------------------------------------------------------
+# --- tools that name files
+# -------------------------------------------------------------------------------------------
 
 
-def written_by_tool(act: Act) -> Iterator[str]:
-    if act.kind is not None and act.kind.access == "write":
-        yield from act.paths
+def written_by_tool(action: Action) -> Iterator[str]:
+    if action.kind is not None and action.kind.access == "write":
+        yield from action.paths
 
 
-def deletes_folder(act: Act) -> str | None:
-    """The folder that a tool deletes."""
-    if act.kind is None or act.kind.name != "delete":
+def deletes_folder(action: Action) -> str | None:
+    """Return the directory that a tool deletes, or None."""
+    if action.kind is None or action.kind.name != "delete":
         return None
-    return next((path for path in act.paths if os.path.isdir(path) and not os.path.islink(path)), None)
+    return next((path for path in action.paths if os.path.isdir(path) and not os.path.islink(path)), None)
 
 
-def secret_in(policy: Policy, files: Files, act: Act) -> tuple[str, str] | None:
-    """The file with secrets that a tool reads, and what it holds."""
-    kind = act.kind.name if act.kind is not None else ""
+def secret_in(policy: GuardSpec, files: CallFiles, action: Action) -> tuple[str, str] | None:
+    """Return the file with secrets that a tool reads, and what it holds."""
+    kind = action.kind.name if action.kind is not None else ""
     paths: list[str] = []
     if kind in ("read", "grep"):
-        paths += act.paths
+        paths += action.paths
     elif kind == "move":
-        source = act.arguments.get("source")
+        source = action.arguments.get("source")
         paths += [source] if isinstance(source, str) else []
     if kind in ("grep", "glob"):
-        paths += _patterns(kind, act.arguments)
+        paths += _patterns(kind, action.arguments)
     for path in paths:
         what = files.secret(policy, path)
         if what is not None:
-            return _shown(path), f"holds {what}"
+            return shown(path), f"holds {what}"
     return None
 
 
 def _patterns(kind: str, arguments: Mapping[str, object]) -> Iterator[str]:
-    """What a search names by a pattern. Names alone are no secret, but those of a folder full of keys."""
+    """Yield the names that a search finds by a pattern. Names alone are not secret, except in a directory
+    full of keys."""
     pattern = arguments.get("glob" if kind == "grep" else "pattern")
     path = arguments.get("path")
     if not isinstance(pattern, str):
@@ -329,37 +366,23 @@ def _patterns(kind: str, arguments: Mapping[str, object]) -> Iterator[str]:
     if kind == "grep":
         yield from (pattern, base_name(pattern))
     elif "/" in pattern or isinstance(path, str):
-        folder = os.path.join(path if isinstance(path, str) else "", os.path.dirname(pattern))
+        directory = os.path.join(path if isinstance(path, str) else "", os.path.dirname(pattern))
         if any(
-            mark in f"{folder}/" for mark in ("/.ssh/", "/.gnupg/", "/.aws/", "/Keychains/", "/keyrings/")
+            mark in f"{directory}/" for mark in ("/.ssh/", "/.gnupg/", "/.aws/", "/Keychains/", "/keyrings/")
         ):
-            yield f"{folder.rstrip('/')}/x"
-
-
-def _is_secret(row: Secret, text: str) -> bool:
-    if row.is_at(text):
-        return True
-    if not _may_be_other_name(text):
-        return False
-    return fnmatchcase(base_name(row.example), base_name(text).replace(HOLE, "*"))
-
-
-def _may_be_other_name(text: str) -> bool:
-    """`cat .e*`: a pattern may stand for a name that begins with a dot only if it does so itself."""
-    last = base_name(text).replace(HOLE, "*")
-    return last[:1] == "." and _PATTERN.search(last) is not None
+            yield f"{directory.rstrip('/')}/x"
 
 
 @lru_cache(maxsize=128)
 def _roots(root: str, home: str, temporary: str) -> tuple[str, ...]:
-    """The folders in which writing is no surprise: the repository that the project is in, and temporary ones."""
+    """Return the directories in which writing is harmless: the repository of the project, and temporary ones."""
     found = os.path.normpath(root) if root else ""
-    folder = found
-    while folder and folder not in ("/", home):
-        if any(os.path.lexists(os.path.join(folder, marker)) for marker in _MARKERS):
-            found = folder
+    directory = found
+    while directory and directory not in ("/", home):
+        if any(os.path.lexists(os.path.join(directory, marker)) for marker in _MARKERS):
+            found = directory
             break
-        folder = os.path.dirname(folder)
+        directory = os.path.dirname(directory)
     roots = [each for each in (found, *_ANYWHERE, temporary.rstrip("/")) if each and each != "/"]
     return tuple(dict.fromkeys((*roots, *map(_real, roots))))
 
@@ -369,8 +392,8 @@ def _inside(path: str, directory: str) -> bool:
 
 
 def _real(path: str) -> str:
-    """The path with its links followed."""
-    if path.startswith("/") and not _has_link(path):
+    """Return the path with its links followed; one that no system opens leads nowhere."""
+    if len(path) > LONGEST_PATH or (path.startswith("/") and not _has_link(path)):
         return path
     try:
         return os.path.realpath(path)
@@ -379,7 +402,7 @@ def _real(path: str) -> str:
 
 
 def _has_link(path: str) -> bool:
-    """Whether a normal path leads through a link. Most do not, and this takes a fraction of `realpath`."""
+    """Return True if a normal path leads through a link. Most do not, and this takes a fraction of `realpath`."""
     end = 0
     while end >= 0:
         end = path.find("/", end + 1)
@@ -387,9 +410,9 @@ def _has_link(path: str) -> bool:
             if stat.S_ISLNK(os.lstat(path[:end] if end >= 0 else path).st_mode):
                 return True
         except (OSError, ValueError):
-            return False  # there is nothing, or nothing that can be looked at
+            return False  # it does not exist, or cannot be read
     return False
 
 
-def _shown(word: str) -> str:
+def shown(word: str) -> str:
     return word.replace(HOLE, "…")[:200]

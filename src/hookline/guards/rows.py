@@ -1,4 +1,5 @@
-"""Which rows of a guard a command may be about, going by its program. Options and operands are read in `commands`.
+"""Find the rows of a guard that a command may match, by its program. Options and operands are read in
+`commands`.
 
 Most commands are about none, and then nothing else has to be loaded.
 """
@@ -7,9 +8,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hookline.guards.policy import SEVERAL, GuardedCommand
-from hookline.matching.shell import ShellReader, ShellReading
-from hookline.matching.shell.holes import Words, base_name
+from hookline.guards.spec import SEVERAL, GuardedCommand
+from hookline.model.name_patterns import LONGEST_NAME
+from hookline.shell import ShellReader, ShellReading
+from hookline.shell.placeholders import Words, base_name
 
 _VERSION = r"[-.]?\d[\d.]*$"
 #: They run a program of the project by its name.
@@ -17,10 +19,12 @@ _RUNNERS = frozenset(("pnpm", "yarn", "bun"))
 
 
 def program_names(word: str) -> tuple[str, ...]:
-    """The names by which rows may know a program: `python3.11` is python, too, and `prisma@latest` prisma."""
+    """Return the names by which rows may know a program: `python3.11` is python, too, and `prisma@latest` prisma."""
     name = base_name(word).casefold().removesuffix(".exe")
     at = name.find("@", 1)
     name = name[:at] if at > 0 else name
+    if len(name) > LONGEST_NAME:
+        return (name,)
     plain = re.sub(_VERSION, "", name) if name.endswith(".") or name[-1:].isdecimal() else name
     return (name, plain) if plain and plain != name else (name,)
 
@@ -41,11 +45,11 @@ def _program_fits(row: GuardedCommand, names: Sequence[str]) -> bool:
 
 
 def spellings(words: Words) -> Iterator[Words]:
-    """The command, in other words where it has such: `git-push` is `git push`, `yarn prisma` is `prisma`."""
+    """Yield the command, and other spellings of it: `git-push` is `git push`, `yarn prisma` is `prisma`."""
     name = base_name(words[0]) if words else ""
     yield ("git", name.removeprefix("git-"), *words[1:]) if name.startswith("git-") else words
     if name in _RUNNERS and len(words) > 1:
-        from hookline.matching.shell.runs import readings_after_options  # noqa: PLC0415 few lines run them
+        from hookline.shell.runs import readings_after_options  # noqa: PLC0415 few lines run them
 
         yield from filter(None, readings_after_options(words))
 
@@ -57,22 +61,22 @@ class ReadLine(NamedTuple):
     programs: frozenset[str]
 
     def may_concern(self, index: Mapping[str, tuple[GuardedCommand, ...]]) -> bool:
-        """Whether a command of the line may fit a row: if not, none has to be compared with any."""
+        """Return True if a command of the line may match a row: if not, none has to be compared."""
         return SEVERAL in index or not self.programs.isdisjoint(index)
 
 
-class LineReader:
-    """Reads lines for all guards of an engine, which are asked about one line after another."""
+class GuardLineReader:
+    """A reader of lines for all guards of an engine, which judge one line after another."""
 
     def __init__(self, reader: ShellReader) -> None:
-        self._reader = reader
-        self._last: ReadLine | None = None
+        self.reader = reader
+        self._last: tuple[str, ReadLine] = "", ReadLine(ShellReading(), frozenset())
 
     def read(self, line: str) -> ReadLine:
-        reading, last = self._reader.read(line), self._last
-        if last is None or last.reading is not reading:
-            last = self._last = ReadLine(reading, frozenset(_programs(reading)))
-        return last
+        if line != self._last[0]:
+            reading = self.reader.read(line)
+            self._last = line, ReadLine(reading, frozenset(_programs(reading)))
+        return self._last[1]
 
 
 def _programs(reading: ShellReading) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""How external code is run. A handler returns facts about how it ended, never an opinion about the answer."""
+"""Run external code. A handler returns facts about how it ended, never an opinion about the answer."""

@@ -1,7 +1,7 @@
-"""A small agent as a hook: it may use read-only tools before it answers.
+"""Run a small agent as a hook: it may use read-only tools before it answers.
 
-The loop is here, not in the host: a runner makes one step at a time, and only this handler calls tools. So a runner
-can neither take more steps than allowed nor reach a tool that writes.
+The loop is here, not in the host: a runner makes one step at a time, and only this handler calls tools. So a
+runner can neither take more steps than allowed nor reach a tool that writes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ from msgspec import Struct
 from hookline.handlers.failures import broken_by, described, encoded_payload
 from hookline.handlers.prompt import SYSTEM, replied, with_arguments
 from hookline.handlers.specs import AgentSpec
-from hookline.model.raw import Broke, RawResult
-from hookline.model.wire import Call
+from hookline.model.raw import Failed, RawResult
+from hookline.model.wire import HookInvocation
 
 _LONGEST_OUTPUT: Final = 100_000
 
 
-class ToolUse(Struct, frozen=True):
+class RequestedCall(Struct, frozen=True):
     """A tool call the model asks for."""
 
     name: str
@@ -27,7 +27,7 @@ class ToolUse(Struct, frozen=True):
 
 
 class ToolOutput(Struct, frozen=True):
-    """What came of it."""
+    """The result of a tool call."""
 
     id: str
     text: str
@@ -35,10 +35,10 @@ class ToolOutput(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """One model response: tool calls to go on with, or, when there are none, the answer."""
+    """One model response: tool calls to continue with, or, when there are none, the answer."""
 
     text: str = ""
-    tool_uses: tuple[ToolUse, ...] = ()
+    tool_uses: tuple[RequestedCall, ...] = ()
 
 
 class AgentTool(Protocol):
@@ -52,15 +52,15 @@ class AgentTool(Protocol):
 
 
 class AgentRun(Protocol):
-    """One conversation under way."""
+    """One conversation in progress."""
 
     async def step(self, outputs: Sequence[ToolOutput]) -> Step:
-        """One request to the model, with the outputs of the tools it last asked for."""
+        """Send one request to the model, with the outputs of the tools it last called."""
         ...
 
 
 class AgentRunner(Protocol):
-    """The host's way to hold a conversation with a model. An exception means that there is no answer."""
+    """The host's way to hold a conversation with a model. An exception means that it gave no answer."""
 
     @property
     def tools(self) -> Sequence[AgentTool]:
@@ -80,13 +80,13 @@ class AgentHandler:
         self._runner = runner
         self._system = system
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         spec: AgentSpec = call.hook.spec
         problem = self.problem(spec)
         if self._runner is None or problem is not None:
-            return Broke("not_started", problem or "")
+            return Failed("not_started", problem or "")
         document = encoded_payload(call)
-        if isinstance(document, Broke):
+        if isinstance(document, Failed):
             return document
         try:
             tools = {tool.name: tool for tool in self._runner.tools if tool.read_only}
@@ -108,7 +108,7 @@ class AgentHandler:
         return None if spec.prompt.strip() else "its prompt is empty"
 
     async def close(self) -> None:
-        """There is nothing to close: the runner is the host's."""
+        """Do nothing: the runner belongs to the host."""
 
 
 async def take_steps(run: AgentRun, tools: Mapping[str, AgentTool], max_steps: int) -> RawResult:
@@ -119,10 +119,10 @@ async def take_steps(run: AgentRun, tools: Mapping[str, AgentTool], max_steps: i
         if not step.tool_uses:
             return replied(step.text)
         outputs = [await _called(tools, use) for use in step.tool_uses]
-    return Broke("crashed", f"no answer within {max_steps} steps")
+    return Failed("crashed", f"no answer within {max_steps} steps")
 
 
-async def _called(tools: Mapping[str, AgentTool], use: ToolUse) -> ToolOutput:
+async def _called(tools: Mapping[str, AgentTool], use: RequestedCall) -> ToolOutput:
     tool = tools.get(use.name)
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"

@@ -1,33 +1,38 @@
-"""Hooks that come with Hookline, by name: they run in this process, without starting a program."""
+"""Run the hooks that come with Hookline, by name, in this process and without starting a program."""
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec.structs import replace
 
 from hookline.handlers.specs import GUARDS, BuiltinSpec
 from hookline.model.outcome import ContextItem, Message, Outcome, allow, ask, context, deny
-from hookline.model.raw import RETURNED_NOTHING, Broke, RawResult, Returned
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.model.raw import RETURNED_NOTHING, Failed, RawResult, Returned
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from hookline.guards.judge import Protects
-    from hookline.guards.runner import GuardRunner, Verdict
-    from hookline.matching.shell import ShellReader
+    from hookline.guards.runner import GuardDecision, GuardRunner
+    from hookline.shell import ShellReader
 
 #: Bytes read of a prompt file.
 _MOST: Final = 64 * 1024
+#: Guards judge calls with more text, or with more values, in a thread.
+_LONG_CALL: Final = 16 * 1024
+_MANY_VALUES: Final = 1000
 
-#: What a builtin is: the arguments of the entry, the payload and the scene in, an outcome out.
-Builtin = Callable[[tuple[str, ...], Any, Scene], Outcome | None]
+#: A builtin: it gets the arguments of the entry, the payload and the session info, and returns an outcome.
+Builtin = Callable[[tuple[str, ...], Any, SessionInfo], Outcome | None]
 
 
 class BuiltinHandler:
-    """Calls builtins on the event loop: they must be quick and must not block."""
+    """Calls builtins on the event loop: they must be quick and must not block. Guards judge long calls in a thread."""
 
     kind = "builtin"
     own_clock = False
@@ -44,24 +49,26 @@ class BuiltinHandler:
                 builtin.guards.protects = builtin.guards.protects or protects
                 builtin.guards.shell_reader = builtin.guards.shell_reader or shell_reader
 
-    async def run(self, call: Call) -> RawResult:
-        return self.begin(call)
+    async def run(self, call: HookInvocation) -> RawResult:
+        begun = self.begin(call)
+        return await begun if isinstance(begun, Coroutine) else begun
 
-    def begin(self, call: Call) -> RawResult:
-        """The same for an engine that asks for the first step: there is no other."""
+    def begin(self, call: HookInvocation) -> RawResult | Coroutine[Any, Any, RawResult]:
+        """Run it for an engine that asks for the first step: most have no other."""
         spec: BuiltinSpec = call.hook.spec
         builtin = self._builtins.get(spec.name)
         if builtin is None:
-            return Broke("not_started", self.problem(spec) or "")
+            return Failed("not_started", self.problem(spec) or "")
         try:
-            scene = _placed(call.scene, spec)
+            info = _placed(call.info, spec)
             if isinstance(builtin, GuardBuiltin):
-                answer = builtin.judge(call, spec, scene)
-                return RETURNED_NOTHING if answer is None else Returned(answer)
-            # A host may bring builtins of its own: what they set in context variables stays theirs.
+                if is_long(call.payload):
+                    return builtin.guards.apart.judged(builtin, call, spec, info)
+                return _returned(builtin.judge(call, spec, info))
+            # A host may add builtins: context variables they set stay theirs.
             from contextvars import copy_context  # noqa: PLC0415 - guards set none
 
-            return Returned(copy_context().run(builtin, spec.args, call.payload, scene))
+            return Returned(copy_context().run(builtin, spec.args, call.payload, info))
         except Exception as error:  # noqa: BLE001 - as above
             from hookline.handlers.failures import crashed  # noqa: PLC0415 - rarely needed
 
@@ -81,13 +88,36 @@ class BuiltinHandler:
         )
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """End the thread of the guards, if they have one."""
+        for builtin in self._builtins.values():
+            if isinstance(builtin, GuardBuiltin):
+                builtin.guards.apart.close()
 
 
-def _placed(scene: Scene, spec: BuiltinSpec) -> Scene:
+def _returned(answer: Outcome | None) -> RawResult:
+    return RETURNED_NOTHING if answer is None else Returned(answer)
+
+
+def is_long(payload: Any) -> bool:
+    """Return True if a call has so much text that judging it would hold up the event loop."""
+    given: Any = getattr(payload, "tool_input", None)
+    waiting, length, steps = [given], 0, 0
+    while waiting and length <= _LONG_CALL and steps <= _MANY_VALUES:
+        value = waiting.pop()
+        steps += 1
+        if isinstance(value, str):
+            length += len(value)
+        elif isinstance(value, Mapping):
+            waiting.extend(cast("Mapping[Any, Any]", value).values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(cast("Sequence[Any]", value))
+    return length > _LONG_CALL or steps > _MANY_VALUES
+
+
+def _placed(info: SessionInfo, spec: BuiltinSpec) -> SessionInfo:
     if spec.cwd is not None:
-        scene = replace(scene, cwd=os.path.join(scene.cwd, os.path.expanduser(spec.cwd)))
-    return replace(scene, extra={**(scene.extra or {}), "env": spec.env}) if spec.env else scene
+        info = replace(info, cwd=os.path.join(info.cwd, os.path.expanduser(spec.cwd)))
+    return replace(info, extra={**(info.extra or {}), "env": spec.env}) if spec.env else info
 
 
 def standard_builtins(
@@ -96,7 +126,8 @@ def standard_builtins(
     home: str | None = None,
     env: Mapping[str, str] = os.environ,
 ) -> dict[str, Builtin]:
-    """The builtins every engine has, by the names that configurations use. The reference shows their docstrings.
+    """Return the builtins every engine has, by the names that configurations use. The reference shows their
+    docstrings.
 
     The search for prompt files goes up to `home`.
     """
@@ -116,40 +147,42 @@ def standard_builtins(
 # Fixed answers: with a matcher or a condition they are a complete guard
 
 
-def always_deny(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+def always_deny(args: tuple[str, ...], _payload: Any, _info: SessionInfo) -> Outcome:
     """Blocks, with args as the reason."""
     return deny(" ".join(args) or "denied by a hook")
 
 
-def always_ask(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+def always_ask(args: tuple[str, ...], _payload: Any, _info: SessionInfo) -> Outcome:
     """Asks the user, with args as the reason."""
     return ask(" ".join(args))
 
 
-def always_allow(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+def always_allow(args: tuple[str, ...], _payload: Any, _info: SessionInfo) -> Outcome:
     """Lets the call run without asking."""
     return allow(" ".join(args))
 
 
-def add_context(args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome | None:
+def add_context(args: tuple[str, ...], _payload: Any, _info: SessionInfo) -> Outcome | None:
     """Adds args as text for the model."""
     text = " ".join(args)
     return context(text) if text else None
 
 
-# Guards by meaning: what they know is in the package `guards`, which is loaded with the first hook that names one
+# Built-in guards: their rules are in the package `guards`, which is loaded with the first hook that names
+# one
 
 
 class Guards:
     """The guards of one engine."""
 
     def __init__(self, env: Mapping[str, str] = os.environ) -> None:
-        self._env = env
-        #: Why a call changes what guards the agent: the engine knows it.
+        self.env = env
+        #: Returns why a call changes what guards the agent; the engine sets it.
         self.protects: Protects | None = None
         #: The reader of shell lines of the engine's rules.
         self.shell_reader: Callable[[], ShellReader | None] | None = None
         self._runner: GuardRunner | None = None
+        self.apart = GuardThread(self)
 
     @property
     def runner(self) -> "GuardRunner":
@@ -157,12 +190,53 @@ class Guards:
             from hookline.guards.runner import GuardRunner  # noqa: PLC0415 - see above
 
             reader = self.shell_reader() if self.shell_reader is not None else None
-            self._runner = GuardRunner(self.protects, self._env, reader)
+            self._runner = GuardRunner(self.protects, self.env, reader)
         return self._runner
 
 
+class GuardThread:
+    """A thread for guards that judge long calls, one after another, with readers of its own."""
+
+    def __init__(self, guards: Guards) -> None:
+        self._guards = guards
+        self._runner: GuardRunner | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    async def judged(
+        self, builtin: "GuardBuiltin", call: HookInvocation, spec: BuiltinSpec, info: SessionInfo
+    ) -> RawResult:
+        from asyncio import get_running_loop  # noqa: PLC0415 - few calls are long
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as above
+
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, "hookline-guards")
+        try:
+            answer = await get_running_loop().run_in_executor(
+                self._thread, self._judge, builtin, call, spec, info
+            )
+            return _returned(answer)
+        except Exception as error:  # noqa: BLE001 - as with those on the event loop
+            from hookline.handlers.failures import crashed  # noqa: PLC0415 - rarely needed
+
+            return crashed(error)
+
+    def _judge(
+        self, builtin: "GuardBuiltin", call: HookInvocation, spec: BuiltinSpec, info: SessionInfo
+    ) -> Outcome | None:
+        if self._runner is None:
+            from hookline.guards.runner import GuardRunner  # noqa: PLC0415 - see above
+
+            self._runner = GuardRunner(self._guards.protects, self._guards.env)
+        return builtin.judge(call, spec, info, self._runner)
+
+    def close(self) -> None:
+        if self._thread is not None:
+            self._thread.shutdown(wait=False)
+            self._thread = None
+
+
 class GuardBuiltin:
-    """A guard by meaning."""
+    """A built-in guard."""
 
     def __init__(self, name: str, guards: Guards) -> None:
         self.name = name
@@ -171,26 +245,32 @@ class GuardBuiltin:
     def problem(self, args: tuple[str, ...]) -> str | None:
         return self.guards.runner.problem(self.name, args)
 
-    def judge(self, call: Call, spec: BuiltinSpec, scene: Scene) -> Outcome | None:
-        """The answer about a call in the terms of the hook's agent."""
+    def judge(
+        self, call: HookInvocation, spec: BuiltinSpec, info: SessionInfo, runner: "GuardRunner | None" = None
+    ) -> Outcome | None:
+        """Judge a call in the terms of the hook's agent."""
         hook = call.hook
         tools = getattr(hook.wire, "tools", None)
-        found = self.guards.runner.verdict(self.name, spec.args, call.payload, scene, tools, hook.in_doubt)
+        # A guard with a condition is not among those that judge programs when they start.
+        at_exec = info.exec_guard and hook.condition is None
+        found = (runner or self.guards.runner).decision(
+            self.name, spec.args, call.payload, info, tools, hook.in_doubt, at_exec=at_exec
+        )
         if found is not None and found.doubt:
             call.match_doubt = call.match_doubt or found.doubt
         return _answer(found)
 
-    def __call__(self, args: tuple[str, ...], payload: Any, scene: Scene) -> Outcome | None:
-        return _answer(self.guards.runner.verdict(self.name, args, payload, scene))
+    def __call__(self, args: tuple[str, ...], payload: Any, info: SessionInfo) -> Outcome | None:
+        return _answer(self.guards.runner.decision(self.name, args, payload, info))
 
 
-def _answer(verdict: "Verdict | None") -> Outcome | None:
-    if verdict is None:
+def _answer(decision: "GuardDecision | None") -> Outcome | None:
+    if decision is None:
         return None
-    return ask(verdict.reason) if verdict.answer == "ask" else deny(verdict.reason)
+    return ask(decision.reason) if decision.answer == "ask" else deny(decision.reason)
 
 
-# What the model cannot know: the date, the machine, instructions from files
+# Facts the model cannot know: the date, the machine, instructions from files
 
 
 class AddDate:
@@ -199,13 +279,13 @@ class AddDate:
     def __init__(self, today: Callable[[], date]) -> None:
         self._today = today
 
-    def __call__(self, _args: tuple[str, ...], _payload: Any, _scene: Scene) -> Outcome:
+    def __call__(self, _args: tuple[str, ...], _payload: Any, _info: SessionInfo) -> Outcome:
         return context(f"Today's date: {self._today().isoformat()}")
 
 
-def add_environment_info(_args: tuple[str, ...], _payload: Any, scene: Scene) -> Outcome:
+def add_environment_info(_args: tuple[str, ...], _payload: Any, info: SessionInfo) -> Outcome:
     """Adds the working directory, the system and the git state for the model."""
-    cwd = scene.cwd or os.getcwd()
+    cwd = info.cwd or os.getcwd()
     system = os.uname()
     return context(
         "Environment:\n"
@@ -217,7 +297,7 @@ def add_environment_info(_args: tuple[str, ...], _payload: Any, scene: Scene) ->
 
 
 def _git(cwd: str) -> str:
-    """`no`, or `yes` with the branch."""
+    """Return `no`, or `yes` with the branch."""
     for directory in upward(cwd, None):
         marker = os.path.join(directory, ".git")
         if not os.path.exists(marker):
@@ -234,7 +314,7 @@ def _git(cwd: str) -> str:
 
 
 def _git_directory(marker: str) -> str:
-    """In a worktree or a submodule `.git` is a file that names the real directory."""
+    """Return the git directory: in a worktree or a submodule `.git` is a file that names the real one."""
     if os.path.isdir(marker):
         return marker
     named = _text(marker).removeprefix("gitdir:").strip()
@@ -253,8 +333,8 @@ class AddPromptFiles:
         self._home = home
         self._most = most
 
-    def __call__(self, args: tuple[str, ...], _payload: Any, scene: Scene) -> Outcome:
-        cwd = scene.cwd or os.getcwd()
+    def __call__(self, args: tuple[str, ...], _payload: Any, info: SessionInfo) -> Outcome:
+        cwd = info.cwd or os.getcwd()
         items: list[ContextItem] = []
         messages: list[Message] = []
         for name in dict.fromkeys(args):
@@ -288,7 +368,7 @@ class AddPromptFiles:
 
 
 def read_start(path: str, most: int) -> bytes:
-    """The first bytes of a regular file; OSError for anything else. Never waits on a pipe or a device."""
+    """Return the first bytes of a regular file; OSError for anything else. Never waits on a pipe or a device."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -303,7 +383,7 @@ def read_start(path: str, most: int) -> bytes:
 
 
 def upward(start: str, last: str | None) -> list[str]:
-    """The directory, its parent and so on, up to the root or to `last` if that is on the way."""
+    """List the directory, its parent and so on, up to the root or to `last` if that is on the way."""
     found = [os.path.abspath(start)]
     while found[-1] != last and (parent := os.path.dirname(found[-1])) != found[-1]:
         found.append(parent)

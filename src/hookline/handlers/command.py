@@ -1,4 +1,4 @@
-"""Hooks that are commands: JSON on stdin, an exit code and text back."""
+"""Run commands as hooks: JSON on stdin, an exit code and text back."""
 
 import os
 import re
@@ -12,15 +12,16 @@ from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.spawn import placeholder
 from hookline.handlers.specs import NAME_BEGINS, NAME_ENDS, CommandSpec
 from hookline.model.hook import Hook, Scope
-from hookline.model.raw import Broke, Exited, RawResult
-from hookline.model.wire import Call
+from hookline.model.raw import Exited, Failed, RawResult
+from hookline.model.wire import HookInvocation
 
-#: From the engine's environment, the hook and the entry's own variables to what the command gets.
-Environment = Callable[[Mapping[str, str], Hook, Mapping[str, str]], Mapping[str, str] | Broke]
+#: Makes the command's environment from the engine's, the hook, and the entry's own variables.
+Environment = Callable[[Mapping[str, str], Hook, Mapping[str, str]], Mapping[str, str] | Failed]
 
 _POWERSHELL: Final = ("pwsh", "-NoProfile", "-Command")
 
-#: The programs that run a command line. The standard shell is never looked up in PATH: a project may change that.
+#: The programs that run a command line. The standard shell is never looked up in PATH: a project may change
+#: that.
 SHELLS: Final[Mapping[str, tuple[str, ...]]] = {
     "sh": ("/bin/sh", "-c"),
     "bash": ("bash", "-c"),
@@ -32,7 +33,7 @@ _FROM_REPOSITORIES: Final[frozenset[Scope]] = frozenset(("project", "local"))
 _NEEDED: Final = re.compile(
     r"PATH|HOME|LANG|LC_.*|TMPDIR|USER|LOGNAME|SHELL|TZ|XDG_.*|HOOKLINE_.*", re.DOTALL
 )
-#: The same for people.
+#: The same variables for people.
 NEEDED: Final = "PATH, HOME, LANG, LC_*, TMPDIR, USER, LOGNAME, SHELL, TZ, XDG_* and HOOKLINE_*"
 _SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _LOADS_CODE: Final = re.compile(r"LD_.*|DYLD_.*|BASH_ENV|ENV|PYTHON.*|NODE_OPTIONS|GIT_.*", re.DOTALL)
@@ -41,13 +42,13 @@ _QUIET: Final = {"TERM": "dumb", "NO_COLOR": "1"}
 
 def hook_environment(
     base: Mapping[str, str], hook: Hook, extra: Mapping[str, str]
-) -> Mapping[str, str] | Broke:
-    """What a command of this hook gets: the base environment, as far as its policy lets it see that, and its own."""
+) -> Mapping[str, str] | Failed:
+    """Return the environment of a hook's command: the base environment, as far as its policy allows, and its own."""
     return project_environment(base, extra) if gets_only_needed(hook) else {**base, **extra}
 
 
 def left_out(base: Mapping[str, str], hook: Hook) -> tuple[str, ...]:
-    """The variables of the environment that a command of this hook does not get; first those that are dangerous."""
+    """Return the variables that a command of this hook does not get; dangerous ones first."""
     if not gets_only_needed(hook):
         return ()
     missing = (name for name in base if not _is_needed(name) and name not in _QUIET)
@@ -57,7 +58,7 @@ def left_out(base: Mapping[str, str], hook: Hook) -> tuple[str, ...]:
 
 
 def gets_only_needed(hook: Hook) -> bool:
-    """Whether it is of a repository, and so gets no more of the environment than programs need to run."""
+    """Return True if the hook is from a repository, and so gets only the variables that programs need to run."""
     return hook.policy.project_env == "minimal" and hook.scope in _FROM_REPOSITORIES
 
 
@@ -65,16 +66,17 @@ def _is_needed(name: str) -> bool:
     return _NEEDED.fullmatch(name) is not None and _SECRET.search(name) is None
 
 
-def project_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str] | Broke:
-    """What a command that a repository configures gets; the repository may have been cloned a minute ago.
+def project_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str] | Failed:
+    """Return the environment of a command that a repository configures; the repository may have been cloned a
+    minute ago.
 
-    It gets the variables programs need to run, without secrets, and it cannot set those that make other programs
-    load code.
+    It gets the variables programs need to run, without secrets, and it cannot set those that make other
+    programs load code.
     """
     refused = [name for name in extra if _LOADS_CODE.fullmatch(name)]
     if refused:
         names = ", ".join(refused)
-        return Broke(
+        return Failed(
             "not_started", f"a project's configuration may not set {names}: it makes programs load code"
         )
     return {**{name: value for name, value in base.items() if _is_needed(name)}, **_QUIET, **extra}
@@ -96,16 +98,16 @@ class CommandHandler:
         self._environment = environment
         self._close_within = close_within
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         spec: CommandSpec = call.hook.spec
         argv = command_words(spec, tuple(call.files))
-        if isinstance(argv, Broke):
+        if isinstance(argv, Failed):
             return argv
         cwd = _cwd(spec, call)
-        if isinstance(cwd, Broke):
+        if isinstance(cwd, Failed):
             return cwd
         env = self._environment(self._base, call.hook, spec.env)
-        if isinstance(env, Broke):
+        if isinstance(env, Failed):
             return env
         try:
             encoded = call.hook.wire.encode(call)
@@ -121,7 +123,9 @@ class CommandHandler:
             run_id=str(call.number),
             leftovers=call.hook.policy.leftovers,
             on_line=call.on_line,
-            may_detach=_may_detach(call.hook),
+            may_detach=(
+                call.hook.waiting == "wait" and call.hook.output == "answer" and call.hook.policy.may_detach
+            ),
             files=tuple(call.files.values()),
             warm=spec.warm,
         )
@@ -129,31 +133,28 @@ class CommandHandler:
         return result if captures is None else _truncated(result, captures)
 
     def problem(self, spec: Any) -> str | None:
-        """Only what can never work; whether a program exists is known when it is started."""
+        """Return what can never work; if a program exists is known when it is started."""
         if not isinstance(spec, CommandSpec):
             return "a command hook needs a command"
         if not spec.command.strip():
             return "the command is empty"
         argv = command_words(spec)
-        return argv.detail if isinstance(argv, Broke) else None
+        return argv.detail if isinstance(argv, Failed) else None
 
     async def close(self) -> None:
         await self._processes.close(self._close_within)
 
 
-def _may_detach(hook: Hook) -> bool:
-    return hook.waiting == "wait" and hook.output == "answer" and hook.policy.may_detach
-
-
-def command_words(spec: CommandSpec, files: Sequence[str] = ()) -> list[str] | Broke:
-    """The program and its arguments. The texts of `files` are replaced by what stands for their sealed copies."""
+def command_words(spec: CommandSpec, files: Sequence[str] = ()) -> list[str] | Failed:
+    """Return the program and its arguments. The texts of `files` are replaced by placeholders for their
+    sealed copies."""
     if spec.args is not None:
         return [_sealed(word, files) for word in (spec.command, *spec.args)]
     shell = SHELLS.get(spec.shell or "sh")
     if shell is None:
-        return Broke("not_started", f"there is no shell {spec.shell!r}; known are {', '.join(SHELLS)}")
+        return Failed("not_started", f"there is no shell {spec.shell!r}; known are {', '.join(SHELLS)}")
     if files and shell is _POWERSHELL:
-        return Broke("not_started", "PowerShell cannot run a script from memory")
+        return Failed("not_started", "PowerShell cannot run a script from memory")
     return [*shell, _sealed(spec.command, files) if files else spec.command]
 
 
@@ -163,19 +164,19 @@ def _sealed(text: str, files: Sequence[str]) -> str:
     return text
 
 
-def _cwd(spec: CommandSpec, call: Call) -> str | Broke:
-    base = call.directory or call.scene.cwd
+def _cwd(spec: CommandSpec, call: HookInvocation) -> str | Failed:
+    base = call.directory or call.info.cwd
     if spec.cwd is None and base.startswith("/"):
         return base
     own = os.path.expanduser(spec.cwd or "")
     try:
         return os.path.join(os.path.abspath(os.path.expanduser(base)) if base else os.getcwd(), own)
     except OSError as error:
-        return Broke("not_started", f"the working directory of this program is gone: {error.strerror}")
+        return Failed("not_started", f"the working directory of this program is gone: {error.strerror}")
 
 
 def _truncated(result: RawResult, captures: int) -> RawResult:
-    """The result with as much of each stream as the hook's own agent keeps."""
-    if not isinstance(result, Exited | Broke) or max(len(result.stdout), len(result.stderr)) <= captures:
+    """Cut each stream of the result to the size that the hook's own agent keeps."""
+    if not isinstance(result, Exited | Failed) or max(len(result.stdout), len(result.stderr)) <= captures:
         return result
     return replace(result, stdout=result.stdout[:captures], stderr=result.stderr[:captures], truncated=True)

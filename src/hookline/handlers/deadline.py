@@ -1,8 +1,8 @@
-"""A time limit that costs next to nothing for a coroutine that never waits.
+"""Limit the time of a coroutine, at next to no cost for one that never waits.
 
-`asyncio.timeout` sets a timer before it knows whether one is needed. Most hooks answer without ever
-suspending, and such a coroutine cannot be interrupted anyway: so the first step is made by hand, and the timer
-is set only when that step suspends.
+`asyncio.timeout` sets a timer before it is needed. Most hooks answer without ever suspending, and such a
+coroutine cannot be interrupted anyway: so the first step is made by hand, and the timer is set only when that
+step suspends.
 """
 
 import asyncio
@@ -14,20 +14,20 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-#: How long after its deadline a coroutine may clean up before it is abandoned.
+#: Seconds after its deadline that a coroutine may clean up before it is abandoned.
 _GRACE = 1.0
 
 
 class DeadlineError(TimeoutError):
-    """A coroutine took longer than it may; unlike a TimeoutError of its own."""
+    """A coroutine took longer than allowed; unlike a TimeoutError that it raises."""
 
 
 async def bounded(coroutine: Coroutine[Any, Any, T], seconds: float | None) -> T:
     """Await the coroutine, or raise TimeoutError once it has taken that long (None: no limit).
 
-    A cancellation from outside is raised as such. A coroutine that swallows its cancellation gets a moment to clean up
-    and is then abandoned; what it returns after its deadline is dropped. Notes that were added to the CancelledError
-    become the text of the TimeoutError.
+    A cancellation from outside is raised as such. A coroutine that swallows its cancellation gets a short
+    time to clean up and is then abandoned; a value returned after the deadline is dropped. Notes that were
+    added to the CancelledError become the text of the TimeoutError.
     """
     context, started = copy_context(), perf_counter()
     try:
@@ -38,7 +38,7 @@ async def bounded(coroutine: Coroutine[Any, Any, T], seconds: float | None) -> T
 
 
 class Rest(Generic[T]):
-    """What is left of a coroutine after its first step. It must be awaited in the task that made that step."""
+    """The rest of a coroutine after its first step. It must be awaited in the task that made that step."""
 
     __slots__ = ("_context", "_coroutine", "_started", "_waits_for", "longest_step")
 
@@ -47,14 +47,14 @@ class Rest(Generic[T]):
     ) -> None:
         self._coroutine = coroutine
         self._waits_for = waits_for
-        #: What it sets in context variables stays its own.
+        #: Context variables it sets stay its own.
         self._context = context
         self._started = started
-        #: Seconds that it kept the event loop from doing anything else.
+        #: Seconds that it blocked the event loop.
         self.longest_step = perf_counter() - started
 
     async def within(self, seconds: float | None) -> T:
-        """As `bounded`; the time of the first step counts."""
+        """Await it like `bounded`; the time of the first step is included."""
         task = asyncio.current_task()
         if seconds is None or task is None:
             return await self._steps(None)
@@ -78,7 +78,7 @@ class Rest(Generic[T]):
 
     @types.coroutine
     def _steps(self, alarm: "_Alarm | None") -> Generator[Any, Any, T]:
-        """What `await` does from the second step on: pass futures up to the task, results and errors down."""
+        """Do what `await` does from the second step on: pass futures up to the task, results and errors down."""
         coroutine, waits_for = self._coroutine, self._waits_for
         while True:
             try:
@@ -104,7 +104,7 @@ class Rest(Generic[T]):
 
 
 class _Alarm:
-    """Cancels a task after a while, and knows afterwards whether that was the only cancellation."""
+    """A timer that cancels a task, and knows afterwards if that was the only cancellation."""
 
     __slots__ = ("_handle", "_rang", "_task", "gave_up")
 
@@ -136,7 +136,7 @@ class _Alarm:
 
 
 def _leave(coroutine: Coroutine[Any, Any, Any]) -> None:
-    """Close it as far as it lets itself be closed."""
+    """Close it as far as it can be closed."""
     try:
         coroutine.close()
     except BaseException:  # noqa: BLE001, S110 - it even ignores being closed: nothing more can be done

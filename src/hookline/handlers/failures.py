@@ -1,17 +1,18 @@
-"""Descriptions of what went wrong in code that is not part of Hookline."""
+"""Describe failures in code that is not part of Hookline."""
 
 from collections.abc import Callable
 from typing import Final
 
 from hookline.model.policy import Cause
-from hookline.model.raw import Broke
-from hookline.model.wire import Call
+from hookline.model.raw import Failed
+from hookline.model.wire import HookInvocation
 
 _LONGEST: Final = 500
 
 
 def described(error: BaseException, hide: Callable[[str], str] = str) -> str:
-    """`ValueError: no such user`, on one line, not too long, even when the error's own text raises or is huge.
+    """Return `ValueError: no such user`, on one line, not too long, even when the error's own text raises or
+    is huge.
 
     `hide` removes secrets, before anything is cut off.
     """
@@ -24,13 +25,13 @@ def described(error: BaseException, hide: Callable[[str], str] = str) -> str:
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
-    """One line of printable text; what was cut off is marked."""
+    """Return one line of printable text; a mark shows where text was cut off."""
     flat = " ".join("".join(char if char.isprintable() else " " for char in text[: longest * 4]).split())
     return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
 
 
 def raised_at(error: BaseException) -> str:
-    """`file.py:12`, where the error was raised; empty when it never was."""
+    """Return `file.py:12`, where the error was raised; empty when it never was."""
     trace = error.__traceback__
     if trace is None:
         return ""
@@ -39,27 +40,28 @@ def raised_at(error: BaseException) -> str:
     return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
 
 
-def broken_by(error: BaseException, cause: Cause, before: str = "", after: str = "") -> Broke:
+def broken_by(error: BaseException, cause: Cause, before: str = "", after: str = "") -> Failed:
     """Make a failure of an exception. Only the journal gets its text, which may hold secrets."""
     name = type(error).__name__
-    return Broke(
+    return Failed(
         cause,
         f"{before}{name}" if before else f"it raised {name}",
         logged=f"{before}{described(error)}{after}",
+        raised=error,
     )
 
 
-def crashed(error: BaseException) -> Broke:
-    """Code that ran in this process and raised."""
+def crashed(error: BaseException) -> Failed:
+    """Return the failure of code that ran in this process and raised."""
     return broken_by(error, "crashed", after=f" ({raised_at(error)})")
 
 
-def not_encoded(error: BaseException) -> Broke:
+def not_encoded(error: BaseException) -> Failed:
     return broken_by(error, "not_started", "the payload cannot be encoded: ")
 
 
-def encoded_payload(call: Call) -> bytes | Broke:
-    """The document the hook gets, or why its payload cannot be encoded."""
+def encoded_payload(call: HookInvocation) -> bytes | Failed:
+    """Return the document the hook gets, or why its payload cannot be encoded."""
     try:
         return call.hook.wire.encode(call).document
     except Exception as error:  # noqa: BLE001 - a host's own payload can fail in any way when it is encoded

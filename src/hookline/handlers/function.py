@@ -1,4 +1,4 @@
-"""Python functions as hooks: async ones run on the event loop, others in a worker thread."""
+"""Run Python functions as hooks: async ones on the event loop, others in a worker thread."""
 
 import asyncio
 import inspect
@@ -16,12 +16,12 @@ from msgspec.structs import force_setattr
 
 from hookline.handlers.deadline import DeadlineError, Rest, bounded
 from hookline.handlers.failures import crashed
-from hookline.model.raw import RETURNED_NOTHING, Broke, RawResult, Returned
-from hookline.model.wire import Call
+from hookline.model.raw import RETURNED_NOTHING, Failed, RawResult, Returned
+from hookline.model.wire import HookInvocation
 
 
 class Finished(Struct, frozen=True):
-    """How a function ended. An error is carried, not raised: a future cannot carry every kind of it."""
+    """The end of a function. An error is carried, not raised: a future cannot carry every kind of it."""
 
     value: Any = None
     error: BaseException | None = None
@@ -53,11 +53,11 @@ class _Job:
 
 
 class Workers:
-    """Threads for functions that block, at most `limit`; idle ones end by themselves.
+    """Threads for functions that block, at most `limit`; idle ones end.
 
-    A thread cannot be killed: one whose caller was cancelled runs to its end. So their number is bounded, and when all
-    of them are busy with abandoned functions, new work is refused instead of queued forever. The threads are daemons:
-    a function that never returns does not keep the program from ending.
+    A thread cannot be killed: one whose caller was cancelled runs to its end. So their number is bounded, and
+    when all of them are busy with abandoned functions, new work is refused instead of queued forever. The
+    threads are daemons: a function that never returns does not keep the program from ending.
     """
 
     def __init__(self, limit: int = 32, idle_seconds: float = 10.0) -> None:
@@ -84,7 +84,7 @@ class Workers:
         return self._lost
 
     async def run(self, work: Callable[[], Any]) -> Finished:
-        """Run it in a thread. Cancelling returns at once; a function already running runs on."""
+        """Run work in a thread. Cancelling returns at once; a function already running continues."""
         context = copy_context()
         job = _Job(lambda: context.run(work), asyncio.get_running_loop())
         self._submit(job)
@@ -125,7 +125,7 @@ class Workers:
             self._threads += 1
 
     def _abandon(self, job: _Job) -> bool:
-        """Its caller was cancelled; True when a thread is still busy with it."""
+        """Abandon a job whose caller was cancelled; return True when a thread is still busy with it."""
         with self._wake:
             if job.state == "queued":
                 self._jobs.remove(job)
@@ -169,7 +169,7 @@ class Workers:
 
 
 class FunctionSpec(Struct, frozen=True, eq=False):
-    """A callable that takes (payload) or (payload, scene).
+    """A callable that takes (payload) or (payload, info).
 
     Its signature is inspected once, here, so that calling it costs nothing extra.
     """
@@ -177,14 +177,16 @@ class FunctionSpec(Struct, frozen=True, eq=False):
     call: Callable[..., Any]
     name: str = ""
     is_async: bool = False
-    takes_scene: bool = False
-    #: Why it cannot be called as a hook.
+    takes_info: bool = False
+    #: A plain function that runs on the event loop, because it neither waits nor computes for long.
+    quick: bool = False
+    #: The reason why it cannot be called as a hook.
     fault: str | None = None
 
     def __post_init__(self) -> None:
-        takes_scene, fault = _read_signature(self.call)
+        takes_info, fault = _read_signature(self.call)
         force_setattr(self, "is_async", is_async(self.call))
-        force_setattr(self, "takes_scene", takes_scene)
+        force_setattr(self, "takes_info", takes_info)
         force_setattr(self, "fault", fault)
         if not self.name:
             force_setattr(self, "name", _name_of(self.call))
@@ -199,20 +201,22 @@ class FunctionHandler:
     def __init__(self, workers: Workers | None = None) -> None:
         self._workers = workers if workers is not None else Workers()
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         begun = self.begin(call)
         return await begun if isinstance(begun, Coroutine) else begun
 
-    def begin(self, call: Call) -> RawResult | Coroutine[Any, Any, RawResult]:
-        """The result, if there is one after the first step of an async function: most make no other."""
+    def begin(self, call: HookInvocation) -> RawResult | Coroutine[Any, Any, RawResult]:
+        """Return the result, if there is one after the first step of an async function: most make no other."""
         spec: FunctionSpec = call.hook.spec
         if spec.fault is not None:
-            return Broke("not_started", spec.fault)
+            return Failed("not_started", spec.fault)
+        if spec.quick and not spec.is_async:
+            return self._at_once(spec, call)
         if not spec.is_async:
             return _finish(bounded(self._in_thread(spec, call), call.timeout))
         context = copy_context()
         try:
-            running = spec.call(call.payload, call.scene) if spec.takes_scene else spec.call(call.payload)
+            running = spec.call(call.payload, call.info) if spec.takes_info else spec.call(call.payload)
             waits_for = context.run(running.send, None)
         except StopIteration as stop:
             return RETURNED_NOTHING if stop.value is None else Returned(stop.value)
@@ -221,14 +225,25 @@ class FunctionHandler:
             return _result_of(error)
         return _finish(_timed(Rest(running, waits_for, context, call.started), call))
 
+    @staticmethod
+    def _at_once(spec: FunctionSpec, call: HookInvocation) -> RawResult | Coroutine[Any, Any, RawResult]:
+        try:
+            value = spec.call(call.payload, call.info) if spec.takes_info else spec.call(call.payload)
+        except BaseException as error:  # noqa: BLE001 - a hook's own error is a result, not ours
+            call.longest_step = perf_counter() - call.started
+            return _result_of(error)
+        if value is None:
+            return RETURNED_NOTHING
+        return _finish(bounded(value, call.timeout)) if inspect.iscoroutine(value) else Returned(value)
+
     def problem(self, spec: Any) -> str | None:
         return spec.fault if isinstance(spec, FunctionSpec) else "a function hook needs a callable"
 
     async def close(self) -> None:
         self._workers.close()
 
-    async def _in_thread(self, spec: FunctionSpec, call: Call) -> Any:
-        arguments = (call.payload, call.scene) if spec.takes_scene else (call.payload,)
+    async def _in_thread(self, spec: FunctionSpec, call: HookInvocation) -> Any:
+        arguments = (call.payload, call.info) if spec.takes_info else (call.payload,)
         finished = await self._workers.run(partial(spec.call, *arguments))
         if finished.error is not None:
             if isinstance(finished.error, (KeyboardInterrupt, asyncio.CancelledError)):
@@ -239,7 +254,7 @@ class FunctionHandler:
         return await finished.value if inspect.isawaitable(finished.value) else finished.value
 
 
-async def _timed(rest: Rest[Any], call: Call) -> Any:
+async def _timed(rest: Rest[Any], call: HookInvocation) -> Any:
     try:
         return await rest.within(call.timeout)
     finally:
@@ -254,10 +269,10 @@ async def _finish(rest: Coroutine[Any, Any, Any]) -> RawResult:
     return RETURNED_NOTHING if value is None else Returned(value)
 
 
-def _result_of(error: BaseException) -> Broke:
-    """What a function failed with; cancellation and a deadline that passed are raised."""
+def _result_of(error: BaseException) -> Failed:
+    """Return the failure of a function; cancellation and a passed deadline are raised."""
     if isinstance(error, WorkersLostError):
-        return Broke("not_started", str(error))
+        return Failed("not_started", str(error))
     if isinstance(error, asyncio.CancelledError | GeneratorExit | DeadlineError):
         raise error
     # On the main thread it may be the user's, whose program then ends; anywhere else the hook raised it.
@@ -277,28 +292,29 @@ def _name_of(call: Callable[..., Any]) -> str:
 
 
 def _read_signature(call: Callable[..., Any]) -> tuple[bool, str | None]:
-    """Whether it takes the scene as well, and why it cannot be called at all."""
+    """Return True if it takes the session info as well, and why it cannot be called at all."""
     if not callable(call):
         return False, f"{call!r} is not callable"
     if inspect.isasyncgenfunction(call) or inspect.isgeneratorfunction(call):
         return False, f"{_name_of(call)} is a generator: a hook returns its answer, it does not yield it"
     try:
         signature = inspect.signature(call)
-    except (ValueError, TypeError):  # some callables written in C do not say what they take
+    except (ValueError, TypeError):  # some callables written in C have no signature
         return False, None
-    for takes_scene, arguments in ((True, (None, None)), (False, (None,))):
-        if takes_scene and not _wants_scene(signature):
+    for takes_info, arguments in ((True, (None, None)), (False, (None,))):
+        if takes_info and not _wants_info(signature):
             continue
         try:
             signature.bind(*arguments)
         except TypeError:
             continue
-        return takes_scene, None
-    return False, f"{_name_of(call)}{signature} must take (payload) or (payload, scene)"
+        return takes_info, None
+    return False, f"{_name_of(call)}{signature} must take (payload) or (payload, info)"
 
 
-def _wants_scene(signature: inspect.Signature) -> bool:
-    """A second parameter with a default is the function's own business, unless it is called `scene`."""
+def _wants_info(signature: inspect.Signature) -> bool:
+    """Return True if the function takes the session info: a second parameter with a default does not count unless it
+    is called `info`."""
     positional = [
         parameter
         for parameter in signature.parameters.values()
@@ -306,4 +322,4 @@ def _wants_scene(signature: inspect.Signature) -> bool:
     ]
     if len(positional) < 2:
         return False
-    return positional[1].default is inspect.Parameter.empty or positional[1].name == "scene"
+    return positional[1].default is inspect.Parameter.empty or positional[1].name == "info"

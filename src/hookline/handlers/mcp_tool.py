@@ -1,4 +1,4 @@
-"""A tool of an MCP server as a hook. The host brings the connection to the server."""
+"""Call a tool of an MCP server as a hook. The host provides the connection to the server."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from msgspec import Struct
 from hookline.handlers.failures import broken_by, encoded_payload, shortened
 from hookline.handlers.prompt import replied
 from hookline.handlers.specs import McpToolSpec
-from hookline.model.raw import Broke, RawResult
-from hookline.model.wire import Call
+from hookline.model.raw import Failed, RawResult
+from hookline.model.wire import HookInvocation
 
 _PLACEHOLDER: Final = re.compile(r"\$\{([^${}]+)\}")
 _DEEPEST: Final = 64
@@ -35,13 +35,13 @@ class McpToolHandler:
     def __init__(self, caller: McpCaller | None) -> None:
         self._caller = caller
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         spec: McpToolSpec = call.hook.spec
         problem = self.problem(spec)
         if self._caller is None or problem is not None:
-            return Broke("not_started", problem or "")
+            return Failed("not_started", problem or "")
         document = encoded_payload(call)
-        if isinstance(document, Broke):
+        if isinstance(document, Failed):
             return document
         try:
             arguments = filled(spec.input, msgspec.json.decode(document))
@@ -52,7 +52,7 @@ class McpToolHandler:
         except Exception as error:  # noqa: BLE001 - whatever an MCP client raises, there is no answer
             return broken_by(error, "transport", f"{spec.server}/{spec.tool}: ")
         if reply.is_error:
-            return Broke("transport", f"{spec.server}/{spec.tool} reports an error: {shortened(reply.text)}")
+            return Failed("transport", f"{spec.server}/{spec.tool} reports an error: {shortened(reply.text)}")
         return replied(reply.text)
 
     def problem(self, spec: Any) -> str | None:
@@ -63,11 +63,11 @@ class McpToolHandler:
         return "its input is nested too deeply" if _depth(spec.input) > _DEEPEST else None
 
     async def close(self) -> None:
-        """Nothing is held: the connections are the host's."""
+        """Do nothing: the connections belong to the host."""
 
 
 def filled(value: Any, document: Any) -> Any:
-    """The value with every placeholder replaced from the document, in one pass; keys stay as they are.
+    """Replace every placeholder of the value from the document, in one pass; keys stay as they are.
 
     A string that is one placeholder and nothing else becomes the value itself, with its JSON type.
     """
@@ -84,7 +84,7 @@ def filled(value: Any, document: Any) -> Any:
 
 
 def found(document: Any, path: str) -> Any:
-    """The value at `path.to.field` (numbers index lists), or the empty string."""
+    """Return the value at `path.to.field` (numbers index lists), or the empty string."""
     here = document
     for name in path.strip().split("."):
         if isinstance(here, dict) and name in here:

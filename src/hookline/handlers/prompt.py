@@ -1,12 +1,12 @@
-"""One completion of a language model as a hook."""
+"""Run one completion of a language model as a hook."""
 
 import re
 from typing import Any, Final, Protocol
 
 from hookline.handlers.failures import broken_by, encoded_payload
 from hookline.handlers.specs import PromptSpec
-from hookline.model.raw import Broke, RawResult, Replied
-from hookline.model.wire import Call
+from hookline.model.raw import Failed, RawResult, Replied
+from hookline.model.wire import HookInvocation
 
 #: The system prompt, unless the hook or the host has another.
 SYSTEM: Final = (
@@ -20,7 +20,7 @@ _ARGUMENTS: Final = re.compile(r"\\?\$ARGUMENTS")
 
 
 class Completer(Protocol):
-    """The host's way to ask a model. An exception means that there is no answer."""
+    """The host's way to ask a model. An exception means that it gave no answer."""
 
     async def complete(self, prompt: str, *, system: str, model: str | None) -> str: ...
 
@@ -33,13 +33,13 @@ class PromptHandler:
         self._completer = completer
         self._system = system
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         spec: PromptSpec = call.hook.spec
         problem = self.problem(spec)
         if self._completer is None or problem is not None:
-            return Broke("not_started", problem or "")
+            return Failed("not_started", problem or "")
         document = encoded_payload(call)
-        if isinstance(document, Broke):
+        if isinstance(document, Failed):
             return document
         try:
             text = await self._completer.complete(
@@ -55,11 +55,11 @@ class PromptHandler:
         return None if spec.prompt.strip() else "its prompt is empty"
 
     async def close(self) -> None:
-        """Nothing is held: the completer is the host's."""
+        """Do nothing: the completer belongs to the host."""
 
 
 def with_arguments(template: str, document: bytes) -> str:
-    r"""The prompt with the payload in place of every `$ARGUMENTS`, or below it; `\$ARGUMENTS` is plain text.
+    r"""Put the payload into every `$ARGUMENTS` of the prompt, or below it; `\$ARGUMENTS` is plain text.
 
     One pass over the template, so that nothing inside the payload is ever expanded.
     """
@@ -78,8 +78,8 @@ def with_arguments(template: str, document: bytes) -> str:
 
 
 def replied(text: Any) -> RawResult:
-    """A model's text as a raw result; lone surrogates stay visible, so that reading it strictly fails."""
+    """Return a model's text as a raw result; lone surrogates stay visible, so that reading it strictly fails."""
     if not isinstance(text, str):
-        return Broke("unreadable", f"the model's answer is {type(text).__name__}, not text")
+        return Failed("unreadable", f"the model's answer is {type(text).__name__}, not text")
     body = text.encode("utf-8", "surrogatepass")
     return Replied(body[:_MOST_KEPT], truncated=len(body) > _MOST_KEPT)

@@ -1,7 +1,7 @@
-"""The handler protocol, and the handlers an engine has unless its host passes others.
+"""Define the handler protocol, and the handlers an engine has unless its host passes others.
 
-A registry is a mapping from kind to handler that belongs to one engine. A new kind is one file with a spec record
-and a handler, and one line in `standard_handlers`.
+A registry is a mapping from kind to handler that belongs to one engine. A new kind is one file with a spec
+record and a handler, and one line in `standard_handlers`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hookline.model.raw import RawResult
-from hookline.model.wire import Call
+from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
+    from hookline.actions.action import Action
     from hookline.guards.judge import Protects
     from hookline.handlers.agent import AgentRunner
     from hookline.handlers.builtin import Builtin
@@ -21,47 +22,46 @@ if TYPE_CHECKING:
     from hookline.handlers.process.pool import Processes
     from hookline.handlers.prompt import Completer
     from hookline.handlers.warm.scripts import WarmScripts
-    from hookline.matching.shell import ShellReader
-    from hookline.tools.acts import Act
+    from hookline.shell import ShellReader
 
 
 class Handler(Protocol):
-    """One way of running external code. It returns facts; the wire and the engine decide what they mean."""
+    """One way of running external code. It returns facts; the wire and the engine interpret them."""
 
     @property
     def kind(self) -> str: ...
 
     @property
     def own_clock(self) -> bool:
-        """True: it keeps `call.timeout` itself and answers `timed_out`. False: the engine bounds `run`."""
+        """True if it keeps `call.timeout` itself and answers `timed_out`; False if the engine bounds `run`."""
         ...
 
-    async def run(self, call: Call) -> RawResult:
-        """Run one hook. Every failure is returned as a `Broke`; only cancellation is raised."""
+    async def run(self, call: HookInvocation) -> RawResult:
+        """Run one hook. Every failure is returned as a `Failed`; only cancellation is raised."""
         ...
 
     def problem(self, spec: Any) -> str | None:
-        """Why a hook with this spec can never run. Called when a configuration is read, so it does no I/O."""
+        """Return why a hook with this spec can never run. Called when a configuration is read, so it does no I/O."""
         ...
 
     async def close(self) -> None:
-        """Release everything held. May be called twice, and the handler stays usable."""
+        """Release everything held. May be called twice; the handler stays usable."""
         ...
 
 
-class Protection:
-    """What the engine that has the handlers says about calls that change what guards the agent."""
+class ProtectionPort:
+    """The engine's check for calls that change what guards the agent."""
 
     def __init__(self) -> None:
         self.check: Protects | None = None
-        #: The reader of shell lines that rules have, so that guards do not read each line once more.
+        #: The reader of shell lines that rules use, so that guards do not read each line once more.
         self.reader: Callable[[], ShellReader] | None = None
 
-    def __call__(self, acts: "Sequence[Act]", cwd: str) -> str | None:
-        """Why a call that does this may not be made; None where nothing speaks against it."""
+    def __call__(self, actions: "Sequence[Action]", cwd: str) -> str | None:
+        """Return why a call with these actions may not be made, or None."""
         if self.check is None:
-            raise RuntimeError("the engine does not know what is protected")
-        return self.check(acts, cwd)
+            raise RuntimeError("this engine has no list of protected files")
+        return self.check(actions, cwd)
 
     def shell_reader(self) -> "ShellReader | None":
         return self.reader() if self.reader is not None else None
@@ -71,10 +71,10 @@ class Handlers(Mapping[str, Handler]):
     """Handlers by kind, each made for the first hook of its kind: most people use one or two."""
 
     def __init__(
-        self, makers: Mapping[str, Callable[[], Handler]], protection: "Protection | None" = None
+        self, makers: Mapping[str, Callable[[], Handler]], protection: "ProtectionPort | None" = None
     ) -> None:
         self._makers = makers
-        self.protection = protection if protection is not None else Protection()
+        self.protection = protection if protection is not None else ProtectionPort()
         self._made: dict[str, Handler] = {}
 
     def __getitem__(self, kind: str) -> Handler:
@@ -93,14 +93,14 @@ class Handlers(Mapping[str, Handler]):
         return len(self._makers)
 
     def __or__(self, others: Mapping[str, Handler]) -> "Handlers":
-        """These handlers and a host's own, which win."""
+        """Return these handlers and a host's own, which win."""
         makers = {**self._makers, **{kind: partial(others.__getitem__, kind) for kind in others}}
         joined = Handlers(makers, self.protection)
         joined._made = {**self._made, **others}
         return joined
 
     async def close(self) -> None:
-        """Close what was made."""
+        """Close the handlers that were made."""
         for handler in self._made.values():
             await handler.close()
 
@@ -125,11 +125,11 @@ def standard_handlers(
     warm: "WarmScripts | bool" = False,
     env: Mapping[str, str] | None = None,
 ) -> Handlers:
-    """All handlers of Hookline by kind. Hooks that need something which is not given fail, and say what.
+    """Return all handlers of Hookline by kind. Hooks that need something which is missing fail, and name it.
 
-    A function for `processes` makes them for the first hook that is a command. With `warm`, Python scripts of command
-    hooks are run by interpreters that were started ahead (Linux); `processes` of the host's own say that themselves.
-    `env` is the environment that hooks start from; without one, that of this process.
+    A function for `processes` makes them for the first hook that is a command. With `warm`, Python scripts of
+    command hooks are run by interpreters that were started ahead (Linux); `processes` of a host decide that
+    themselves. `env` is the environment that hooks start from; without one, that of this process.
     """
 
     def own(given: Any, maker: str, **options: Any) -> Any:
@@ -140,7 +140,7 @@ def standard_handlers(
             return builtins
         return _made("builtin.standard_builtins", **({} if env is None else {"env": env}))
 
-    protection = Protection()
+    protection = ProtectionPort()
     return Handlers(
         {
             "command": lambda: _made(

@@ -1,11 +1,12 @@
-"""The settings of each kind of hook, one record per handler. Light, so that reading a config file loads no handler."""
+"""Define the settings of each kind of hook, one record per handler. Light: reading a config file loads no
+handler."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct
 
-#: What is before and behind the name of a file in a command line.
+#: Patterns for the text before and after the name of a file in a command line.
 NAME_BEGINS: Final = r"(?<![^\s;&|<>()`\"'=])"
 NAME_ENDS: Final = r"(?![^\s;&|<>()`\"'])"
 
@@ -27,8 +28,8 @@ class HttpSpec(Struct, frozen=True):
     headers: Mapping[str, str] = {}
     #: The only environment variables that header values may use; all others are empty.
     allowed_env_vars: tuple[str, ...] = ()
-    #: Files: the authority that must have signed the server's certificate (empty: one of the system's), and the
-    #: certificate and key that say who asks.
+    #: Files: the authority that must have signed the server's certificate (empty: one of the system's), and
+    #: the certificate and key that identify the client.
     ca: str = ""
     cert: str = ""
     key: str = ""
@@ -41,7 +42,7 @@ class PromptSpec(Struct, frozen=True):
     model: str | None = None
     #: For wires whose agent has it; the handler has no opinion on answers.
     continue_on_block: bool = False
-    #: The system prompt; None: the handler's own.
+    #: The system prompt; None uses the handler's own.
     system: str | None = None
 
 
@@ -49,7 +50,7 @@ class AgentSpec(Struct, frozen=True):
     prompt: str
     model: str | None = None
     max_steps: int = 50
-    #: The system prompt; None: the handler's own.
+    #: The system prompt; None uses the handler's own.
     system: str | None = None
 
 
@@ -63,14 +64,15 @@ class McpToolSpec(Struct, frozen=True):
 class BuiltinSpec(Struct, frozen=True):
     name: str
     args: tuple[str, ...] = ()
-    #: Its working directory instead of the scene's, and variables that it finds in the scene's `extra["env"]`.
+    #: Its working directory instead of the session's; `env` are variables that it finds in `extra["env"]`.
     cwd: str | None = None
     env: Mapping[str, str] = {}
 
 
-#: The guards by meaning: builtins that only deny or ask. What they know is in `hookline.guards`, which is loaded with
-#: the first hook that names one.
+#: The built-in guards: builtins that only deny or ask. Their rules are in `hookline.guards`, which is loaded
+#: with the first hook that names one.
 GUARDS = (
     "delete-recursive", "force-push", "history-rewrite", "secrets-read", "write-outside-project", "network-upload",
-    "pipe-to-shell", "privilege", "database-drop", "cloud-delete", "disk", "self-protection",
+    "pipe-to-shell", "privilege", "database-drop", "cloud-delete", "disk", "self-protection", "forbid-path",
+    "forbid-host", "forbid-command",
 )  # fmt: skip

@@ -1,7 +1,8 @@
-"""Durable hooks: a queue of jobs that outlives its processes, the runner that works on it, and the results' way back.
+"""Run durable hooks: queue jobs on disk, run them, and deliver their results.
 
-`port` has the records and what a queue must do, `file` is the queue in a SQLite file of the user, `runner` accepts and
-runs jobs for an engine. `outbox` and `remote` are the files by which the fleet moves jobs between machines.
+`port` has the records and what a queue must do, `file` is the queue in a SQLite file of the user, `runner`
+accepts and runs jobs for an engine. `outbox` and `remote` are the files by which the fleet moves jobs between
+machines.
 """
 
 import os
@@ -11,5 +12,5 @@ from hookline.journal.file import state_dir
 
 
 def jobs_path(env: Mapping[str, str]) -> str:
-    """Return where the queue of this user is."""
+    """Return the path of this user's queue."""
     return os.path.join(state_dir(env), "jobs.sqlite")

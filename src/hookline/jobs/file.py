@@ -1,9 +1,9 @@
-"""The durable queue in one SQLite file of the user, shared by all their processes.
+"""Keep the durable queue in one SQLite file of the user, shared by all their processes.
 
-A commit survives the death of any process at any moment (WAL; only a loss of power may cost the last ones). A job has
-an owner, the process that accepted or claimed it; it becomes anybody's when that process is gone, or has not renewed
-its lease. Each lease has a number of its own, without which nothing can be settled: whoever was stopped for too long
-finds that out then.
+A commit survives the death of any process at any time (WAL; only a power loss may cost the last ones). A job
+has an owner, the process that accepted or claimed it. Any process may take it once that process is gone or
+has not renewed its lease. Each lease has a number, without which nothing can be settled: a process that was
+stopped for too long learns then that it lost the job.
 """
 
 import errno
@@ -30,25 +30,25 @@ LEASE: Final = 30.0
 _BACK_OFF: Final = (1.0, 4.0, 16.0)
 #: Seconds before the job of a process that died is begun again: its hook is being killed meanwhile.
 GRACE: Final = 1.0
-#: Seconds to wait for a lock, which others hold for a moment only.
+#: Seconds to wait for a lock, which others hold briefly.
 _LOCKED: Final = 0.5
-#: Seconds for which the file is taken to be where it was: many jobs may come at once.
+#: Seconds between checks that the file still exists: many jobs may come at once.
 _CHECKED: Final = 0.01
-#: Seconds between two looks for jobs whose owner is gone.
+#: Poll interval for jobs whose owner is gone, in seconds.
 _LOOK: Final = 0.25
-#: Seconds for which what is over is remembered, so that the same id is not accepted again.
+#: Seconds for which finished jobs are remembered, so that the same id is not accepted again.
 _REMEMBERED: Final = 7 * 86_400.0
-#: Seconds for which a session that does not come back is waited for with what it should be told; and how many of the
-#: newest are kept in any case, because the time of day may be wrong.
+#: Seconds for which wakes of a session that does not come back are kept; and how many of the newest are always kept,
+#: because the time of day may be wrong.
 _UNSEEN: Final = 90 * 86_400.0
 _UNSEEN_KEPT: Final = 10_000
-#: One in so many processes forgets what is older.
+#: One in this many processes deletes older records.
 _RARELY: Final = 32
-#: Of 4096 bytes: about a gigabyte. More is refused, and said.
+#: Of 4096 bytes: about a gigabyte. More is refused with an error.
 _MOST_PAGES: Final = 262_144
 
 _NEW_ONE: Final = "move it away, and a new one is made"
-#: What to do, by the error of the system and by words of SQLite.
+#: The remedy, by the system's error number and by SQLite's error text.
 _SYSTEM_REASONS: Final = {
     errno.EISDIR: f"it is a directory: {_NEW_ONE}",
     errno.ELOOP: f"it is a symbolic link, which is not followed: {_NEW_ONE}",
@@ -56,13 +56,13 @@ _SYSTEM_REASONS: Final = {
     errno.ENOTDIR: "a part of its path is not a directory: move that away",
     errno.EACCES: "you may not read and write it: make it and its directory yours (chown, chmod u+rwX)",
     errno.EROFS: "its file system is read-only: make its directory a link to one that can be written",
-    errno.ENOSPC: "no space is left on its disk: make room",
+    errno.ENOSPC: "no space is left on its disk: free some space",
 }
 _SQLITE_REASONS: Final = {
     "malformed": _NEW_ONE,
     "not a database": _NEW_ONE,
-    "disk is full": "make room on its disk; if there is room, the queue has reached a gigabyte: see `hookline jobs`",
-    "disk I/O error": "look at the disk and the files beside it (-wal, -shm)",
+    "disk is full": "free some space on its disk; else the queue has reached a gigabyte: see `hookline jobs`",
+    "disk I/O error": "check the disk and the files beside it (-wal, -shm)",
     "unable to open": "make its directory and the files beside it (-wal, -shm) yours",
     "readonly": "make it, its directory and the files beside it (-wal, -shm) writable",
     "locked": "another process uses it; try again",
@@ -71,7 +71,7 @@ _SQLITE_REASONS: Final = {
 #: Of the tables below.
 _VERSION: Final = 2
 
-# What is over leaves the queue and stays in the ledger, where its id is refused. Accepting a job thus touches as few
+# Finished jobs leave the queue and stay in the ledger, where their ids are refused. Accepting a job thus touches as few
 # pages as it can: the row, and its id.
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS job (
@@ -101,7 +101,7 @@ _INTO_LEDGER: Final = (
     "INSERT OR REPLACE INTO done SELECT id, session, lane, attempts, sent, ?, ? FROM job WHERE id = ?"
 )
 #: Those of the queue, and with them those of the ledger. SQLite keeps any type in any column, so a damaged file may
-#: have a text in place of a number: what is not what it should be becomes that.
+#: have a text instead of a number: the query converts it.
 _JOBS: Final = (
     "SELECT n, CAST(id AS TEXT) AS id, CAST(session AS TEXT), CAST(lane AS TEXT), CAST(state AS TEXT),"
     " CAST(attempts AS INTEGER), CAST(sent AS REAL) AS sent, CAST(settled AS REAL), CAST(owner AS TEXT),"
@@ -114,7 +114,7 @@ _CLAIMED: Final = (
 )
 _BURY: Final = "UPDATE job SET state = 'dead', settled = ?, why = ?, owner = NULL WHERE id = ?"
 _FIND: Final = f"SELECT * FROM ({_ALL}) WHERE substr(id, 1, ?) = ?"
-#: What is noted of a job whose process ended while it ran.
+#: The note on a job whose process ended while it ran.
 _LOST: Final = "its process ended"
 _AT_WORK: Final = "SELECT count(*), total(why = ?) FROM job WHERE owner = ? AND state = 'running'"
 _HELD: Final = " WHERE id = ? AND epoch = ? AND owner = ? AND state = 'running'"
@@ -136,7 +136,7 @@ _SILENT: Final = " AND NOT (lease_until BETWEEN ? AND ?)"
 
 
 class DurableFile:
-    """One open queue. The file is opened when it is first needed."""
+    """An open queue. The file is opened when first needed."""
 
     def __init__(
         self, path: str, *, lease: float = LEASE, back_off: Sequence[float] = _BACK_OFF, grace: float = GRACE
@@ -157,7 +157,7 @@ class DurableFile:
 
     @property
     def exists(self) -> bool:
-        """Whether something is there. What cannot be looked at may be a queue: opening it says what is wrong."""
+        """True if the file exists or cannot be checked: opening it then reports the error."""
         try:
             os.lstat(self.path)
         except FileNotFoundError:
@@ -175,12 +175,15 @@ class DurableFile:
     def _insert(
         self, connection: "Connection", job: Job, owner: str | None, epoch: int = 0, attempts: int = 0
     ) -> bool:
-        """Put a job into the queue. False: its id is there, or in the ledger."""
+        """Insert a job. Returns False if its id is in the queue or the ledger already."""
         values = job.id, job.session, job.queue, job.ordered, job.body, time.time(), now() + self.lease
         return connection.execute(_INSERT, (*values, owner, epoch, attempts)).rowcount == 1
 
     def claim(self, queues: Sequence[str], most: int) -> Sequence[Lease]:
-        """A job whose process ended may be the reason for that: it is begun when nothing else runs, and runs alone."""
+        """Claim jobs that are ready.
+
+        One whose process ended may have caused that: it runs alone, when nothing else runs.
+        """
 
         def claim(connection: "Connection") -> Sequence[Lease]:
             self._take_back(connection)
@@ -207,7 +210,7 @@ class DurableFile:
         return Lease(job=job, attempt=attempts + 1, epoch=epoch + 1)
 
     def _take_back(self, connection: "Connection") -> None:
-        """Jobs whose owner is gone or silent are anybody's. What was running is begun again a little later."""
+        """Release the jobs of owners that are gone or silent. Jobs that were running start again a little later."""
         for owner, silent in self._lost(connection):
             values: tuple[object, ...] = (now() + self._grace, _LOST, owner)
             connection.execute(
@@ -215,7 +218,7 @@ class DurableFile:
             )
 
     def _lost(self, connection: "Connection") -> list[tuple[str, bool]]:
-        """Owners that are gone, and those that have not renewed a lease: the latter lose only what that is about."""
+        """Return owners that are gone, and owners that did not renew a lease: the latter lose only those jobs."""
         rows = connection.execute(
             "SELECT owner, max(NOT (lease_until BETWEEN ? AND ?)) FROM job"
             " WHERE settled IS NULL AND owner IS NOT NULL AND owner <> ? GROUP BY owner",
@@ -230,14 +233,14 @@ class DurableFile:
         return found
 
     def _valid(self) -> tuple[float, float]:
-        """Between which times a lease ends that holds. A later one is of a clock that has begun anew."""
+        """Return the range in which valid leases end. A later end comes from a clock that has restarted."""
         return now(), now() + 100 * max(self.lease, LEASE)
 
     def extend(self, lease: Lease) -> bool:
         return self._held(lease, "UPDATE job SET lease_until = ?", now() + self.lease)
 
     def keep(self) -> None:
-        """This process lives, and means to run what it has accepted."""
+        """Renew the leases of this process."""
         self._change(
             "UPDATE job SET lease_until = ? WHERE owner = ? AND settled IS NULL",
             now() + self.lease,
@@ -285,7 +288,7 @@ class DurableFile:
         def look(connection: "Connection") -> float | None:
             if now() - self._looked > _LOOK:
                 if self._lost(connection):
-                    return 0.0  # and so it is until somebody claims
+                    return 0.0  # until a process claims it
                 self._looked = now()
             ready, values = _ready(queues), (self.owner, *queues)
             if connection.execute(f"SELECT 1 {ready} LIMIT 1", (*values, now())).fetchone():
@@ -316,21 +319,21 @@ class DurableFile:
         self._change(_LISTEN, session, self.owner)
         return True
 
-    # -- looking, and what the user does by hand
+    # -- reading, and changes by the user
 
     def open_jobs(self, session: str) -> Sequence[JobInfo]:
         return self._known(f"{_JOBS} WHERE settled IS NULL AND session = ? ORDER BY n", session)
 
     def jobs(self, *, settled: bool = False) -> Sequence[JobInfo]:
-        """Those that are not over and the dead letters, oldest first; or all that are remembered."""
+        """Return unfinished jobs and dead letters, oldest first; with `settled`, all that are remembered."""
         return self._known(f"{_ALL} ORDER BY sent" if settled else f"{_JOBS} ORDER BY n")
 
     def find(self, beginning: str) -> Sequence[JobInfo]:
-        """The jobs whose id begins so."""
+        """Return the jobs whose id begins with this text."""
         return self._known(_FIND, len(beginning), beginning)
 
     def requeue(self, job_id: str) -> bool:
-        """Try a dead letter again, or at once what waits for its next attempt. False: it is neither."""
+        """Retry a dead letter, or at once a job that waits for its next attempt. Returns False if it is neither."""
         change = (
             "UPDATE job SET state = 'queued', attempts = 0, due = 0, settled = NULL, owner = NULL, why = '',"
             " epoch = epoch + 1 WHERE id = ? AND state IN ('dead', 'queued')"
@@ -338,7 +341,7 @@ class DurableFile:
         return self._change(change, job_id) == 1
 
     def drop(self, job_id: str) -> bool:
-        """Forget a dead letter, or a job that has not begun. False: it is running, or over."""
+        """Delete a dead letter, or a job that has not begun. Returns False if it is running or finished."""
 
         def drop(connection: "Connection") -> bool:
             query = "SELECT 1 FROM job WHERE id = ? AND state IN ('dead', 'queued')"
@@ -353,7 +356,8 @@ class DurableFile:
         return [
             JobInfo(
                 id=job_id, session=session, queue=queue, state=state, attempts=attempts, sent=sent, settled=settled,
-                owner=owner, wait=max(0.0, due - now()) if state == "queued" and queue != FLEET else 0.0, why=why,
+                owner=owner, why=why,
+                wait=round(max(0.0, due - now()), 3) if state == "queued" and queue != FLEET else 0.0,
                 body=bytes(body),
             )
             for _n, job_id, session, queue, state, attempts, sent, settled, owner, due, why, body
@@ -369,7 +373,7 @@ class DurableFile:
     # -- the file
 
     def close(self) -> None:
-        """What this process has not begun is anybody's from now on."""
+        """Release the jobs that this process has not begun, and close the file."""
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is None or self._pid != os.getpid():
@@ -387,7 +391,7 @@ class DurableFile:
                 connection.close()
 
     def _rows(self, query: str, *values: object) -> list[Any]:
-        """Return what a query finds. Looking makes no file: where there is none, nothing is found."""
+        """Return the rows of a query. Reading creates no file: without one, nothing is found."""
         return (
             self._do(lambda connection: connection.execute(query, values).fetchall()) if self.exists else []
         )
@@ -396,11 +400,11 @@ class DurableFile:
         return sum(number for (number,) in self._rows(f"SELECT count(*) FROM {which}", *values))
 
     def _change(self, change: str, *values: object) -> int:
-        """Make one change. Return how many rows it concerned."""
+        """Make one change. Return the number of changed rows."""
         return self._do(lambda connection: connection.execute(change, values).rowcount)
 
     def _write(self, change: "Callable[[Connection], T]") -> T:
-        """All of a change, or nothing."""
+        """Make a change in one transaction."""
 
         def write(connection: "Connection") -> T:
             connection.execute("BEGIN IMMEDIATE")
@@ -430,7 +434,7 @@ class DurableFile:
                 raise DurableError(f"the queue {self.path} cannot be used: {_reason(problem)}") from problem
 
     def _abandon(self, problem: Exception) -> None:
-        """A damaged or vanished file is opened anew the next time; after a lock the connection is as good as before."""
+        """Drop the connection to a damaged or vanished file; after a lock, the connection can be kept."""
         if "locked" in str(problem) or self._connection is None:
             return
         connection, self._connection = self._connection, None
@@ -438,7 +442,7 @@ class DurableFile:
             connection.close()
 
     def _is_there(self) -> bool:
-        """Whether the file that is open is still the one at its path: what goes into a removed one is lost."""
+        """Return True if the open file is still the one at its path: data written to a removed file is lost."""
         if now() - self._checked < _CHECKED:
             return True
         self._checked = now()
@@ -467,7 +471,7 @@ class DurableFile:
             self._identity = found.st_dev, found.st_ino
         finally:
             os.close(descriptor)
-        if self._pid != os.getpid():  # a fork: the other process goes on under the old name
+        if self._pid != os.getpid():  # a fork: the other process keeps the old name
             self._pid, self.owner = os.getpid(), owner_name()
         connection = sqlite3.connect(
             self.path, timeout=_LOCKED, isolation_level=None, check_same_thread=False
@@ -492,7 +496,7 @@ class DurableFile:
 
 
 def user_queue(env: Mapping[str, str]) -> DurableFile:
-    """Return the queue of this user, which is opened when it is first needed."""
+    """Return this user's queue, which is opened when first needed."""
     return DurableFile(jobs_path(env))
 
 
@@ -505,7 +509,7 @@ def _make_tables(connection: "Connection") -> None:
 
 
 def _reason(problem: Exception) -> str:
-    """What is wrong with the file, and what to do."""
+    """Explain what is wrong with the file, and what to do."""
     text = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
     code = problem.errno if isinstance(problem, OSError) else None
     if code in _SYSTEM_REASONS:
@@ -516,7 +520,7 @@ def _reason(problem: Exception) -> str:
 
 
 def _ready(queues: Sequence[str]) -> str:
-    """What may be begun: jobs of an owner, and those of these queues that no process has, that are due."""
+    """Return SQL for jobs that may begin: due, and either this owner's or unowned in one of these queues."""
     places = ",".join("?" * len(queues))
     whose = f"(owner = ? OR (owner IS NULL AND lane IN ({places})))"
     return f"FROM job WHERE settled IS NULL AND state = 'queued' AND {whose} AND due <= ? AND {IN_TURN}"
@@ -532,7 +536,7 @@ def insert_wakes(connection: "Connection", wakes: Sequence[Wake]) -> None:
 def end_job(
     connection: "Connection", job_id: str, state: Literal["settled", "dead"], wakes: Sequence[Wake], why: str
 ) -> None:
-    """Note that a job is over, and its wakes. A dead letter stays in the queue: it can be tried again."""
+    """Record that a job is over, and its wakes. A dead letter stays in the queue: it can be retried."""
     if state == "settled":
         to_ledger(connection, job_id, why)
     else:

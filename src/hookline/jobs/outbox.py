@@ -1,8 +1,8 @@
-"""The fleet's side of the user's queue: jobs for other machines, and the wakes of sessions that move between them.
+"""Move the user's jobs to other machines, and wakes of sessions between machines.
 
-A job stays in this file until its result is here, so nothing that was accepted depends on the server. A wake is in the
-file of one machine at a time, as sessions see it: one that goes to another machine is marked first, and from then on no
-session here sees it; it is removed when the other machine has said that it has it.
+A job stays in this file until its result is here, so no accepted job depends on the server. Sessions see a
+wake on one machine at a time: a wake for another machine is marked first, and no session here sees it from
+then on; it is removed when the other machine has confirmed it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class Outgoing(Struct, frozen=True):
 
 
 class LocalSession(Struct, frozen=True):
-    """A session that a process of this machine tells what comes for it."""
+    """A session that a process of this machine delivers wakes to."""
 
     session: str
     owner: str
@@ -72,11 +72,11 @@ class Outbox(DurableFile):
         super().__init__(jobs_path(env))
 
     def join(self, machine: str) -> None:
-        """From now on sessions of this user listen for other machines, too."""
+        """Let sessions of this user listen for wakes from other machines, too."""
         self._change("INSERT OR IGNORE INTO member VALUES (?)", machine)
 
     def outgoing(self, most: int) -> Sequence[Outgoing]:
-        """Return what is to be sent, or looked after: in its order, where one was asked for."""
+        """Return the jobs to send or to ask about: in their order, for jobs that are ordered."""
         return [
             Outgoing(
                 Job(id=i, session=s, queue=FLEET, body=bytes(body), ordered=bool(o)), epoch, attempts, sent
@@ -85,7 +85,7 @@ class Outbox(DurableFile):
         ]
 
     def sent(self, jobs: Sequence[Outgoing], seconds: float, why: str = "") -> None:
-        """They were sent, or found to be under way: look again then."""
+        """Record that jobs were sent or are in progress, and when to check again."""
         self._write(
             lambda connection: connection.executemany(
                 "UPDATE job SET attempts = ?, due = ?, why = ? WHERE id = ? AND epoch = ? AND settled IS NULL",
@@ -94,7 +94,7 @@ class Outbox(DurableFile):
         )
 
     def ask_again(self) -> None:
-        """The server has lost what it had: look after everything now."""
+        """Check on all jobs now, because the server has lost its data."""
         self._change("UPDATE job SET due = 0 WHERE lane = ?", FLEET)
 
     def waiting(self) -> int:
@@ -113,7 +113,7 @@ class Outbox(DurableFile):
         why: str,
         tries: int,
     ) -> bool:
-        """The result of a job, once. False: it was there before, or the user has dropped the job."""
+        """Store the result of a job, once. Returns False if it is stored already or the user has dropped the job."""
 
         def finish(connection: "Connection") -> bool:
             query = "SELECT session FROM job WHERE id = ? AND epoch = ? AND lane = ? AND settled IS NULL"
@@ -125,7 +125,7 @@ class Outbox(DurableFile):
             # They are for the session that asked, whatever the other machine says.
             own = [Wake(id=each.id, session=session, body=each.body) for each in wakes]
             end_job(connection, job_id, state, own, why)
-            # If that is on another machine now, no process here may begin to tell it.
+            # If that session is on another machine now, no process here may deliver them.
             connection.executemany(
                 "INSERT OR IGNORE INTO away (id, session, machine) SELECT ?, session, elsewhere FROM listener"
                 " WHERE session = ? AND elsewhere IS NOT NULL",
@@ -136,7 +136,7 @@ class Outbox(DurableFile):
         return self._write(finish)
 
     def again(self, job_id: str) -> None:
-        """Its result was here and is gone, with the end of a machine: it is another turn."""
+        """Start another turn of a job whose result was lost with a machine."""
         self._change(
             "UPDATE job SET epoch = epoch + 1, attempts = 0, due = 0 WHERE id = ? AND settled IS NULL", job_id
         )
@@ -144,7 +144,7 @@ class Outbox(DurableFile):
     # -- sessions, and wakes on their way
 
     def listeners(self) -> Sequence[LocalSession]:
-        """Return the sessions that are open here, or that something waits for; the others are forgotten."""
+        """Return the sessions that are open here or have pending messages; delete the others."""
         found: list[LocalSession] = []
         for *values, idle in self._rows(f"SELECT session, owner, claimed, elsewhere, {_IDLE} FROM listener"):
             each = LocalSession(*values)
@@ -156,11 +156,11 @@ class Outbox(DurableFile):
         return found
 
     def claimed(self, listener: LocalSession, revision: int) -> None:
-        """The session is this machine's, by that revision."""
+        """Record that this machine owns the session, at that revision."""
         self._listener(listener, "claimed = ?, elsewhere = NULL", revision)
 
     def moved(self, listener: LocalSession, machine: str) -> None:
-        """Another machine has taken the session over. A process here that listens anew takes it back."""
+        """Record that another machine owns the session now. A process here that listens again takes it back."""
         self._listener(listener, "elsewhere = ?", machine)
 
     def _listener(self, listener: LocalSession, change: str, value: object) -> None:
@@ -168,7 +168,7 @@ class Outbox(DurableFile):
         self._change(change, value, listener.session, listener.owner)
 
     def send_away(self, listener: LocalSession) -> None:
-        """What the session has not seen goes to the machine that has it. No process here may be telling it."""
+        """Mark the session's unseen wakes for the machine that owns it. No process here may be delivering them."""
         self._change(
             "INSERT OR IGNORE INTO away (id, session, machine) SELECT id, session, ? FROM wake"
             " WHERE session = ? AND seen IS NULL",
@@ -177,7 +177,7 @@ class Outbox(DurableFile):
         )
 
     def leaving(self) -> Sequence[Leaving]:
-        """Return what is to be sent, or asked about."""
+        """Return the wakes to send or to ask about."""
         rows = self._rows(
             "SELECT away.id, away.session, body, machine FROM away JOIN wake USING (id)"
             f" WHERE {_DUE} ORDER BY n LIMIT 64",
@@ -189,7 +189,7 @@ class Outbox(DurableFile):
         self._change("UPDATE away SET due = ? WHERE id = ?", now() + seconds, wake_id)
 
     def left(self, wake_id: str) -> None:
-        """The other machine has it."""
+        """Delete a wake that the other machine has confirmed."""
 
         def left(connection: "Connection") -> None:
             for table in ("wake", "away"):
@@ -198,14 +198,17 @@ class Outbox(DurableFile):
         self._write(left)
 
     def stays(self, wake_id: str) -> None:
-        """It is for a session of this machine after all."""
+        """Keep a wake: its session is on this machine after all."""
         self._change("DELETE FROM away WHERE id = ?", wake_id)
 
     def arrived(self, wake: Wake) -> None:
-        """A wake that another machine had: it is there when this returns, and told once, however often it comes."""
+        """Store a wake from another machine.
+
+        It is on disk when this returns, and delivered once, however often it arrives.
+        """
         self._write(lambda connection: insert_wakes(connection, [wake]))
 
 
 def _later() -> tuple[float, float]:
-    """Return between which times what is not due yet is due. A later one is of a clock that has begun anew."""
+    """Return the range of times that are not due yet. A later one comes from a clock that has restarted."""
     return now(), now() + 3600.0

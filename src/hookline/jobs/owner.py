@@ -1,7 +1,7 @@
-"""Processes as owners of jobs: a name for this one, and whether another one is certainly gone.
+"""Name processes as owners of jobs, and tell if another one is certainly gone.
 
-Leases are counted by the monotonic clock, which all processes of a machine share until it is started anew. So a change
-of the time of day ends none, and the time for which a machine sleeps does not count.
+Leases use the monotonic clock, which all processes of a machine share until it restarts. So a change of the
+time of day ends no lease, and the time for which a machine sleeps does not count.
 """
 
 import os
@@ -21,7 +21,7 @@ def now() -> float:
 
 @lru_cache(maxsize=1)
 def machine() -> str:
-    """This start of this machine, and the name space of its process numbers; empty where that cannot be told."""
+    """Return an id of this boot and this PID namespace; empty where it is unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             boot = file.read().strip()
@@ -31,19 +31,22 @@ def machine() -> str:
 
 
 def owner_name() -> str:
-    """Unlike that of any other queue that is open, also in this process."""
+    """Return a name that no other open queue has, not even in this process."""
     pid = os.getpid()
     return _SEPARATOR.join((machine(), str(pid), _began(pid), token_hex(4)))
 
 
 def is_gone(owner: str) -> bool:
-    """Whether its process has ended for certain. One of another name space is only known by its lease."""
+    """Return True if the owner's process has certainly ended.
+
+    Owners in another PID namespace are judged by their lease alone.
+    """
     where, pid, began, _own = [*owner.split(_SEPARATOR), "", "", ""][:4]
     if not where or not pid.isdecimal():
         return False
     here = machine()
     if where != here:
-        # Another start of this machine: whatever ran then is gone. Another container: who knows.
+        # Another boot: all its processes are gone. Another container: unknown.
         return where.partition(".")[0] != here.partition(".")[0]
     return _began(int(pid)) != began
 
@@ -53,6 +56,6 @@ def pid_of(owner: str) -> str:
 
 
 def _began(pid: int) -> str:
-    """Return when a process began, by the kernel's count: another one may get its number later. Empty: it is gone."""
+    """Return when a process began, by the kernel's count: its number may be reused later. Empty: it is gone."""
     found = process_info(pid)
     return str(found.started) if found is not None and found.alive else ""  # a zombie runs nothing any more

@@ -1,7 +1,7 @@
-"""Define what the runner needs of a durable queue, and the records that it holds.
+"""Define the durable queue that the runner needs, and its records.
 
-What was accepted is settled or becomes a dead letter, and either can be seen. A job runs at least once; its result
-counts once, because only the holder of the current lease can settle it.
+An accepted job is settled or becomes a dead letter, and users can see both. A job runs at least once; its
+result counts once, because only the holder of the current lease can settle it.
 """
 
 from collections.abc import Sequence
@@ -19,20 +19,20 @@ FLEET: Final = "fleet"
 
 State = Literal["queued", "running", "settled", "dead"]
 
-#: What a job is after an attempt; `lost`: the lease was, so nothing of the attempt counts.
+#: State of a job after an attempt; `lost`: the lease was lost, so the attempt does not count.
 Settled = Literal["queued", "settled", "dead", "lost"]
 
 
 class DurableError(HooklineError):
-    """The queue cannot be used now; the message says why, and where it is. Nothing was accepted or changed."""
+    """An error of the queue: it cannot be used now. The message says why and where. Nothing was accepted or changed."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """Something to run. The same id again is the same job."""
+    """One execution to run. The same id is the same job."""
 
     id: str
     session: str
-    #: Who can run it: any process of the user, or only one that has a certain hook.
+    #: Which processes can run it: any of the user's, or only one that has a certain hook.
     queue: str
     body: bytes
     #: It waits until all earlier ordered jobs of its session are over.
@@ -50,15 +50,19 @@ class Lease(Struct, frozen=True, kw_only=True):
 
 
 class Wake(Struct, frozen=True, kw_only=True):
-    """Something to tell a session. It is told once by its id."""
+    """A message for a session, delivered once by its id."""
 
     id: str
     session: str
     body: bytes
 
 
-class JobInfo(Struct, frozen=True, kw_only=True):
-    """A job as the queue has it, for those who look at it."""
+#: The names of fields in documents, where they differ.
+_SHOWN_AS = {"queue": "lane", "sent": "accepted", "settled": "over"}
+
+
+class JobSummary(Struct, frozen=True, kw_only=True, rename=_SHOWN_AS):
+    """A job's state in the queue, for display."""
 
     id: str
     session: str
@@ -67,13 +71,18 @@ class JobInfo(Struct, frozen=True, kw_only=True):
     attempts: int
     #: Seconds since the epoch: when it was accepted, and when it was over.
     sent: float
-    settled: float | None = None
-    #: The process that has it; None: nobody's.
-    owner: str | None = None
+    settled: float | None
     #: Seconds until it may be begun again.
-    wait: float = 0.0
-    #: What went wrong last.
-    why: str = ""
+    wait: float
+    #: The last error.
+    why: str
+
+
+class JobInfo(JobSummary, frozen=True, kw_only=True):
+    """A job as the queue has it."""
+
+    #: The process that has it; None: no process.
+    owner: str | None = None
     body: bytes = b""
 
 
@@ -82,51 +91,51 @@ class Durable(Protocol):
 
     @property
     def lease(self) -> float:
-        """Seconds after which others take the jobs of a process that has not said that it lives."""
+        """Seconds after which others take the jobs of a process that has not renewed its lease."""
         ...
 
     def submit(self, job: Job) -> bool:
-        """It is committed when this returns. False: the same id was accepted before."""
+        """Commit a job before returning. Returns False if the same id was accepted before."""
         ...
 
     def claim(self, queues: Sequence[str], most: int) -> Sequence[Lease]:
-        """Jobs to run now: those of this process, and those of these queues that no process has."""
+        """Claim jobs to run now: those of this process, and those of these queues that no process has."""
         ...
 
     def extend(self, lease: Lease) -> bool:
-        """Keep a job longer. False: it was taken away, so its hook must be stopped."""
+        """Keep a job longer. Returns False if another process took it; then its hook must be stopped."""
         ...
 
     def keep(self) -> None:
-        """This process lives, and means to run what it has accepted."""
+        """Renew the leases of this process."""
         ...
 
     def holds(self) -> bool:
-        """Whether this process has jobs that are not over."""
+        """Return True if this process has unfinished jobs."""
         ...
 
     def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
-        """The job is over, and these are its wakes, both or none."""
+        """Finish a job and store its wakes, both or neither."""
         ...
 
     def retry(self, lease: Lease, wakes: Sequence[Wake], why: str) -> Settled:
-        """Run it again later, or bury it, if that was the last time."""
+        """Retry a job later, or bury it after its last attempt."""
         ...
 
     def bury(self, lease: Lease, wakes: Sequence[Wake], why: str) -> Settled:
-        """It is a dead letter now, and these are its wakes."""
+        """Make a job a dead letter and store its wakes."""
         ...
 
     def release(self, lease: Lease) -> None:
-        """It was not run to its end, through no fault of its own: another process may do it."""
+        """Give back a job that was interrupted: another process may run it."""
         ...
 
     def open_jobs(self, session: str) -> Sequence[JobInfo]:
-        """The jobs of a session that are not over."""
+        """Return the unfinished jobs of a session."""
         ...
 
     def wakes(self, session: str) -> Sequence[Wake]:
-        """What the session has not seen."""
+        """Return the wakes that the session has not seen."""
         ...
 
     def seen(self, wake_id: str) -> None:
@@ -134,15 +143,15 @@ class Durable(Protocol):
         ...
 
     def listen(self, session: str) -> bool:
-        """This process tells the session what comes for it. True: other machines may send something at any time."""
+        """Register that this process delivers wakes to the session. True: other machines may send wakes at any time."""
         ...
 
     def next_due(self, queues: Sequence[str]) -> float | None:
-        """Seconds until something may be claimed; None: nothing is waiting."""
+        """Return the seconds until a job may be claimed; None: no job waits."""
         ...
 
     def changed(self) -> bool:
-        """Whether another process has changed anything since this was asked last."""
+        """Return True if another process changed the queue since the last call."""
         ...
 
     def close(self) -> None: ...

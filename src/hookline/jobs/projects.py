@@ -1,4 +1,4 @@
-"""Find the hooks of jobs that another process has left: files are read again, and trust is asked again."""
+"""Find the hooks of jobs that another process left: read the files again, and check trust again."""
 
 import os
 import time
@@ -10,9 +10,9 @@ from hookline.model.errors import HooklineError
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
-    from hookline.engine.engine import Engine
+    from hookline.config.engine import Engine
 
-#: Seconds for which what was read of a project counts: jobs come in heaps.
+#: Seconds for which a project's configuration is cached: jobs come in batches.
 _FRESH_SECONDS: Final = 1.0
 #: Reads the hooks of a directory in a dialect, or of one file in it, with an engine that admits them by trust, and
 #: names the files that it could not read.
@@ -20,7 +20,7 @@ ReadHooks = Callable[[str, str, str], "tuple[Engine, Sequence[Hook], Sequence[st
 
 
 class ProjectHooks:
-    """Finds the hooks of jobs, of whatever project, as their files say now."""
+    """A finder of jobs' hooks in any project, as the files define them now."""
 
     def __init__(self, read: ReadHooks) -> None:
         self._read = read
@@ -28,11 +28,11 @@ class ProjectHooks:
         self._known: dict[tuple[str, str, str], tuple[float, Engine, Mapping[str, Hook], Sequence[str]]] = {}
 
     def __call__(self, stored: StoredCall) -> "tuple[Engine, Hook] | str":
-        """Return the hook of a job and an engine that admits it, or does not; or why there is none."""
+        """Return the hook of a job with an engine that decides if it may run, or why there is none."""
         directories = (
             stored.directory,
-            stored.scene.cwd,
-            stored.scene.project_dir or "",
+            stored.info.cwd,
+            stored.info.project_dir or "",
             os.path.dirname(stored.file),
         )
         looks = [(each, "") for each in dict.fromkeys(directories) if each and os.path.isdir(each)]
@@ -48,7 +48,7 @@ class ProjectHooks:
                 return engine, hook
             if stored.file in unreadable:
                 return f"{stored.file} cannot be read; when it can, run `hookline jobs retry ID`"
-        return f"{stored.file} has no such hook any more, or not as it was"
+        return f"{stored.file} no longer has this hook, or has changed it"
 
     def _hooks(
         self, directory: str, dialect: str, file: str

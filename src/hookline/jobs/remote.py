@@ -1,6 +1,6 @@
-"""Jobs of other machines that this one has taken, in a file of their own.
+"""Keep jobs of other machines that this one has taken, in a separate file.
 
-What was taken stays in the file until its result is reported and the machine that asked has it.
+A job stays in the file until its result is reported and the machine that sent it has the result.
 """
 
 import os
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _ITS_WAKES: Final = "substr(id, 1, ?) = ?"
 
 
-class Report(Struct, frozen=True):
-    """What came of a job that this machine has taken."""
+class JobReport(Struct, frozen=True):
+    """Result of a job that this machine has taken."""
 
     key: str
     state: Literal["settled", "dead"]
@@ -41,7 +41,7 @@ class RemoteJobs(DurableFile):
         self.on_change = changed
 
     def prepare(self) -> str:
-        """The name of this file, unlike that of any other."""
+        """Create the tables and return this file's unique name."""
 
         def prepare(connection: "Connection") -> str:
             connection.execute("CREATE TABLE IF NOT EXISTS own (name TEXT)")
@@ -59,7 +59,7 @@ class RemoteJobs(DurableFile):
         return self._write(prepare)
 
     def is_new_server(self, made: str) -> bool:
-        """Whether the server is another one than last time, or has lost what it had, by when its streams were made."""
+        """Return True if the server is a new one or has lost its data, judged by when its streams were made."""
 
         def compare(connection: "Connection") -> bool:
             connection.execute("CREATE TABLE IF NOT EXISTS server (made TEXT)")
@@ -71,35 +71,35 @@ class RemoteJobs(DurableFile):
         return self._write(compare)
 
     def take(self, job: Job, key: str, turn: int, tries: int) -> bool:
-        """Keep a job, to be run here. False: it is here already; if it is over, its result is to be told again."""
+        """Store a job to run here. Returns False if it is here already; if it is over, its result is reported again."""
 
         def take(connection: "Connection") -> bool:
             if connection.execute("UPDATE key SET told = 0 WHERE key = ?", (key,)).rowcount:
                 return False
             _forget(connection, job.id)  # an earlier turn
             connection.execute("INSERT INTO key (id, key) VALUES (?, ?)", (job.id, key))
-            # Wakes are told from those of earlier turns by their epochs.
+            # Epochs distinguish wakes from those of earlier turns.
             return self._insert(connection, job, self.owner, turn * 1000, tries)
 
         return self._write(take)
 
-    def keys(self, *, told: bool) -> Sequence[str]:
-        """Keys of what is here: of results that the ledger has, or of everything else."""
-        return [key for (key,) in self._rows("SELECT key FROM key WHERE told = ?", told)]
+    def keys(self, *, delivered: bool) -> Sequence[str]:
+        """Return the keys of jobs whose results the ledger has, or of all others."""
+        return [key for (key,) in self._rows("SELECT key FROM key WHERE told = ?", delivered)]
 
-    def tell(self, key: str, *, told: bool) -> None:
-        """The ledger has the result; or has lost it. It stays here until the machine that asked has it."""
-        self._change("UPDATE key SET told = ? WHERE key = ?", told, key)
+    def tell(self, key: str, *, delivered: bool) -> None:
+        """Record that the ledger has the result, or has lost it. The result stays here until the sender has it."""
+        self._change("UPDATE key SET told = ? WHERE key = ?", delivered, key)
 
     def tell_all_again(self) -> None:
-        """The server has lost what it had."""
+        """Report all results again, because the server has lost its data."""
         self._change("UPDATE key SET told = 0")
 
     def unsettled(self) -> int:
         return self._count("job WHERE settled IS NULL")
 
-    def reports(self) -> Sequence[Report]:
-        """Results that the ledger does not have."""
+    def reports(self) -> Sequence[JobReport]:
+        """Return the results that the ledger does not have."""
 
         rows = self._rows(
             "SELECT key, 'settled', d.why, d.id FROM key JOIN done AS d USING (id) WHERE told = 0"
@@ -107,12 +107,15 @@ class RemoteJobs(DurableFile):
             " WHERE state = 'dead' AND told = 0"
         )
         return [
-            Report(key, state, why, tuple(self._wakes(_ITS_WAKES, len(job_id) + 1, f"{job_id}.")))
+            JobReport(key, state, why, tuple(self._wakes(_ITS_WAKES, len(job_id) + 1, f"{job_id}.")))
             for key, state, why, job_id in rows
         ]
 
     def forget(self, key: str) -> None:
-        """Its result is where it was asked for, or it was taken away: whatever still runs of it does not count."""
+        """Delete a job: the sender has its result, or another machine took it.
+
+        If it still runs, its result is ignored.
+        """
 
         def forget(connection: "Connection") -> None:
             for (job_id,) in connection.execute("SELECT id FROM key WHERE key = ?", (key,)).fetchall():

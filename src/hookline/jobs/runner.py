@@ -1,7 +1,8 @@
-"""Durable hooks: accepted when the queue has them, run here if this process lives, else by another one of the user.
+"""Run durable hooks: accepted once the queue has them, run here if this process lives, else by another
+process.
 
-A runner belongs to one engine. It accepts jobs, runs its own and, if it adopts, those that other processes left;
-`wakes` delivers the results to their sessions.
+A runner belongs to one engine. It accepts jobs, runs its own and, if it adopts, those that other processes
+left; `wakes` delivers the results to their sessions.
 """
 
 import asyncio
@@ -33,39 +34,39 @@ from hookline.jobs.stored import (
 )
 from hookline.jobs.wakes import LOOK_SECONDS, Wakes, as_wakes, dead_letter, numbered
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON
+from hookline.model.outcome import PASS
 from hookline.model.payloads import read_value
-from hookline.model.raw import Broke, Detached, RawResult
+from hookline.model.raw import Background, Failed, RawResult
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
-from hookline.model.wire import Call
+from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
-    from hookline.engine.engine import Engine
+    from hookline.config.engine import Engine
     from hookline.engine.session import Session
 
-#: Seconds after which `run_all` gives up a queue that cannot be used: another process may hold it for a moment.
+#: Seconds after which `run_all` gives up a queue that cannot be used: another process may hold it briefly.
 _PATIENCE: Final = 1.0
 _LONGEST_WHY: Final = 500
 _PROBLEMS_KEPT: Final = 20
 
 
 class _Made(Struct, frozen=True, eq=False):
-    """A call that can be made."""
+    """A call that is ready to run."""
 
     state: DispatchState
     prepared: PreparedHook
-    call: Call
+    call: HookInvocation
     event_id: str
     inbox: Inbox | None = None
 
 
 class _GivenUpError(DurableError):
-    """The queue could not be used for so long that nothing more is tried here."""
+    """An error that ends all attempts here: the queue could not be used for too long."""
 
 
 class JobRunner:
-    """The durable hooks of one engine."""
+    """Runner of one engine's durable hooks."""
 
     #: The name of its work in the background.
     work = "durable hooks"
@@ -73,7 +74,7 @@ class JobRunner:
     def __init__(
         self, engine: "Engine", queue: Durable | None = None, find_hook: FindHook | None = None
     ) -> None:
-        """`find_hook` finds the hooks of jobs that other processes have left, once this one adopts them."""
+        """Take `find_hook`, which finds the hooks of jobs that other processes left, once this one adopts them."""
         self._engine = engine
         self._queue = queue
         self._find_hook = find_hook
@@ -85,14 +86,14 @@ class JobRunner:
         #: Calls that were accepted here, by the id of their job.
         self._held: dict[str, _Made] = {}
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
-        #: Tells sessions what came of their jobs.
+        #: Delivers results to sessions.
         self.wakes = Wakes(lambda: self.queue, self._held, self._problem)
         self._keys: dict[Hook, str] = {}
         self._worker: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._timer: asyncio.Handle | None = None
-        #: Seconds after which a queue that cannot be used is given up, for those who do nothing else. An agent tries
-        #: again and again: what is not settled is not over.
+        #: Seconds after which a command that only runs jobs gives up a queue that cannot be used. An agent retries
+        #: without end, because its jobs are not settled.
         self.patience: float | None = None
         self._failing_since: float | None = None
         self._given_up = False
@@ -101,7 +102,7 @@ class JobRunner:
 
     @property
     def queue(self) -> Durable:
-        """Raises DurableError where there is none."""
+        """The engine's queue. Raises DurableError if it has none."""
         if self._queue is None:
             raise DurableError("this engine has no durable queue")
         return self._queue
@@ -113,23 +114,25 @@ class JobRunner:
 
     # -- accepting
 
-    def submit(self, state: DispatchState, prepared: PreparedHook, call: Call, act: int) -> str | None:
+    def submit(
+        self, state: DispatchState, prepared: PreparedHook, call: HookInvocation, action: int
+    ) -> str | None:
         """Return None once queued, else the error."""
         session, hook = state.session, prepared.hook
         state.event_id = state.event_id or f"{self._engine.next_number():x}"
         key = self._key(hook)
-        job_id = sha256(f"{session.id}\0{state.event_id}\0{key}\0{act}".encode()).hexdigest()[:32]
+        job_id = sha256(f"{session.id}\0{state.event_id}\0{key}\0{action}".encode()).hexdigest()[:32]
         try:
             stored = StoredCall(
                 hook=key, name=hook.name, type=hook.kind, event=state.event.name, event_id=state.event_id,
                 dialect=hook.dialect, file=hook.where.file, source=prepared.source, scope=hook.scope,
-                payload=msgspec.Raw(msgspec.json.encode(call.payload)), scene=call.scene, directory=call.directory,
-                told_as=call.told_as, doubt=call.match_doubt, rewake=hook.waiting == "rewake",
+                payload=msgspec.Raw(msgspec.json.encode(call.payload)), info=call.info, directory=call.directory,
+                translated_tool=call.translated_tool, doubt=call.match_doubt, rewake=hook.waiting == "rewake",
                 fleet=fleet_key(hook) if goes_to_fleet(hook) else "",
             )  # fmt: skip
             body = msgspec.json.encode(stored)
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as problem:
-            return f"what it is about cannot be stored: {type(problem).__name__}: {problem}"
+            return f"its payload cannot be stored: {type(problem).__name__}: {problem}"
         job = Job(
             id=job_id,
             session=session.id,
@@ -154,7 +157,7 @@ class JobRunner:
         return None
 
     def _send(self, session: "Session", job: Job, *, rewake: bool) -> str | None:
-        """Leave a job to the fleet. What comes of it is seen in the queue, as of any other process."""
+        """Leave a job to the fleet. Its result arrives in the queue, as from any other process."""
         session.inbox.acknowledge = self.wakes.seen
         try:
             if self.queue.submit(job):
@@ -175,7 +178,7 @@ class JobRunner:
     # -- running
 
     def adopt(self, find_hook: FindHook | None = None) -> None:
-        """Also run what other processes of the user have left, from now on until the engine is closed.
+        """Also run jobs that other processes of the user left, from now on until the engine is closed.
 
         `find_hook` replaces the one that the engine was made with.
         """
@@ -184,9 +187,10 @@ class JobRunner:
             self._timer = asyncio.get_running_loop().call_soon(self._adopt)
 
     async def run_all(self) -> None:
-        """Run everything that can be run, until nothing is left that is not another process's.
+        """Run all jobs that can be run, until only other processes' jobs are left.
 
-        Raises DurableError if the queue cannot be used: an agent would go on, but here nothing else is to be done.
+        Raises DurableError if the queue cannot be used: an agent would carry on, but here there is nothing
+        else to do.
         """
         self._adopts, self.patience = True, _PATIENCE
         while True:
@@ -201,7 +205,7 @@ class JobRunner:
             await asyncio.sleep(min(due, self.adopt_seconds))
 
     def look(self) -> None:
-        """There is something new in the queue that this engine has."""
+        """Check the queue, which has new jobs."""
         self._work()
 
     def _adopt(self) -> None:
@@ -220,7 +224,7 @@ class JobRunner:
         return [FILES, *(code - {FILES, FLEET})]
 
     def _work(self) -> None:
-        """Let the worker see what is new; there is one while there is work."""
+        """Wake the worker, and start one if none is running."""
         worker, loop = self._worker, asyncio.get_running_loop()
         if worker is None or worker.done() or worker.get_loop() is not loop:
             if self._engine.background.closed:
@@ -258,7 +262,7 @@ class JobRunner:
             pass
 
     def _begin_jobs(self) -> float | None:
-        """Begin what there is room for. The seconds until it is worth another look; None: nothing is left here."""
+        """Begin as many jobs as slots are free. Return the seconds until the next check; None: no job is left here."""
         if self._given_up:
             return None
         queue, queues = self.queue, self._queues()
@@ -285,7 +289,7 @@ class JobRunner:
         self._news.set()
 
     def _keep(self) -> None:
-        """Renew all leases. A hook whose lease was lost, because this process was stopped, is stopped."""
+        """Renew all leases. Stop a hook whose lease was lost because this process was suspended."""
         try:
             self.queue.keep()
             for lease, task in tuple(self._running.values()):
@@ -295,7 +299,7 @@ class JobRunner:
             self._problem(problem)
 
     def _forget_held(self) -> None:
-        """Nothing is left here. What is still held was taken by another process: its session hears of it from there."""
+        """Release what is still held: another process took it and reports to the session from there."""
         for job_id in tuple(self._held):
             made = self._held.pop(job_id)
             if made.inbox is not None:
@@ -333,7 +337,7 @@ class JobRunner:
             raw = await self._raw(made)
             judged = decode_and_judge(state, prepared, call, raw)
         except asyncio.CancelledError:
-            record(state, prepared, call, Broke("cancelled"), CANCELLED)
+            record(state, prepared, call, Failed("cancelled"), CANCELLED)
             self._release(lease)
             raise
         finally:
@@ -343,10 +347,10 @@ class JobRunner:
     async def _raw(self, made: _Made) -> RawResult:
         begun = begin_handler(made.state, made.prepared, made.call)
         raw = await begun if asyncio.iscoroutine(begun) else begun
-        return await raw.rest if isinstance(raw, Detached) else raw
+        return await raw.rest if isinstance(raw, Background) else raw
 
     async def _judged(self, lease: Lease, made: _Made, raw: RawResult, judged: Judgement) -> None:
-        """What the end of one attempt means."""
+        """Settle one attempt by its judgement: retry, bury or finish the job."""
         prepared, call, failure = made.prepared, made.call, judged.failure
         if failure is not None:
             record(made.state, prepared, call, raw, judged)
@@ -357,24 +361,27 @@ class JobRunner:
                 await self._over(lease, "retry", why)
             return
         said = Inbox()
-        outcome = judged.outcome if prepared.hook.mode == "enforce" else GO_ON
+        outcome = judged.outcome if prepared.hook.mode == "enforce" else PASS
         too_late = deliver(said, call, outcome, prepared.source, failed=False)
         try:
             counts = await self._over(lease, "settled", "", said.take_all())
         except _GivenUpError as problem:
-            unsettled = Broke(
-                "cancelled", f"what it said could not be kept, so it will be run again: {problem}"
+            unsettled = Failed(
+                "cancelled", f"its result could not be stored, so it will run again: {problem}"
             )
             record(made.state, prepared, call, raw, Judgement(status="cancelled", failure=unsettled))
             raise
         if counts:
             record(made.state, prepared, call, raw, replace(judged, dropped=(*judged.dropped, *too_late)))
         else:
-            lost = Broke("cancelled", "another process has taken the job over")
+            lost = Failed("cancelled", "another process has taken the job over")
             record(made.state, prepared, call, raw, Judgement(status="cancelled", failure=lost))
 
     async def _over(self, lease: Lease, how: str, why: str, late: Sequence[LateMessage] = ()) -> bool:
-        """Settle an attempt, and tell the session what came of it. False: the lease was lost, nothing counts."""
+        """Settle an attempt and deliver its result to the session.
+
+        Returns False if the lease was lost: the result is ignored.
+        """
         job = lease.job
         if how != "settled":
             late = (dead_letter(job, why),)
@@ -396,7 +403,7 @@ class JobRunner:
         return now != "lost"
 
     async def _settled(self, lease: Lease, how: str, wakes: Sequence[Wake], why: str) -> Settled:
-        """As long as it is not settled it is not over: the disk may be full, or the file locked."""
+        """Settle an attempt, and retry while the disk is full or the file locked."""
         queue, began = self.queue, perf_counter()
         settle = {"settled": queue.settle, "dead": queue.bury, "retry": queue.retry}[how]
         while True:
@@ -415,28 +422,35 @@ class JobRunner:
             self._problem(problem)  # it is found by its lease
 
     def _restored(self, lease: Lease) -> _Made | str:
-        """The call of a job that another process has accepted; or why it cannot be made."""
+        """Restore the call of a job that another process accepted, or return why it cannot run."""
         try:
             stored = stored_call(lease.job.body)
         except ValueError as problem:
             return str(problem)
         found = self._own(stored) or (self._find_hook(stored) if self._find_hook is not None else "")
         if isinstance(found, str):
-            return found or f"there is no hook {stored.name} here"
+            return found or f"no hook {stored.name} exists here"
         engine, hook = found
         try:
             payload = msgspec.json.decode(stored.payload, type=hook.event.payload, dec_hook=read_value)
         except msgspec.MsgspecError as problem:
-            return f"what is stored of it cannot be read: {problem}"
-        session = engine.session(stored.scene.session_id)
-        session.scene = stored.scene
-        call = Call(hook, hook.event, payload, stored.scene, hook.timeout, run_number(lease.job.id))
-        call.directory, call.told_as, call.match_doubt = stored.directory, stored.told_as, stored.doubt
+            return f"its stored call cannot be read: {problem}"
+        session = engine.session(stored.info.session_id)
+        session.info = stored.info
+        call = HookInvocation(hook, hook.event, payload, stored.info, hook.timeout, run_number(lease.job.id))
+        call.directory, call.translated_tool, call.match_doubt = (
+            stored.directory,
+            stored.translated_tool,
+            stored.doubt,
+        )
         prepared = PreparedHook(hook, engine.handlers.get(hook.kind))
         return _Made(DispatchState(session, hook.event, payload), prepared, call, stored.event_id)
 
     def _own(self, stored: StoredCall) -> "tuple[Engine, Hook] | None":
-        """A hook of this engine. One of a file is looked for in the files: its entry, and trust in it, may be gone."""
+        """Return a hook made in code by this engine.
+
+        Hooks of files are searched in the files: entry and trust may be gone.
+        """
         if stored.file and stored.scope != "session":
             return None
         hooks = (hook for hook in self._engine.hooks if hook.in_background and self._key(hook) == stored.hook)
@@ -445,7 +459,7 @@ class JobRunner:
     # -- the end
 
     def close(self) -> None:
-        """What was not begun is left to other processes."""
+        """Leave jobs that have not begun to other processes."""
         if self._timer is not None:
             self._timer.cancel()
         self.wakes.close()
@@ -453,7 +467,7 @@ class JobRunner:
             self._queue.close()
 
     def _problem(self, problem: DurableError, *, record: bool = True) -> None:
-        """Each is in the journal once, where people see it; not if a hook that failed for it is there."""
+        """Record each queue error once in the journal, unless a hook that failed because of it is recorded there."""
         text = str(problem)
         if text not in self.problems:
             self.problems = [*self.problems[-_PROBLEMS_KEPT:], text]

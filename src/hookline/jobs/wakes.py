@@ -21,12 +21,12 @@ _EXPECTED_SECONDS: Final = 0.05
 
 
 class Wakes:
-    """The sessions of one engine, and what they wait for."""
+    """Sessions of one engine, and the results that they wait for."""
 
     def __init__(
         self, queue: Callable[[], Durable], held: Collection[str], problem: Callable[[DurableError], None]
     ) -> None:
-        """`held` are the ids of jobs that were accepted here: what comes of those is told without the queue."""
+        """Take `held`, the ids of jobs accepted here: their results are delivered without the queue."""
         self._queue = queue
         self._held = held
         self._problem = problem
@@ -40,9 +40,9 @@ class Wakes:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def join(self, session: "Session", seen: Iterable[str] = ()) -> None:
-        """Tell a session what came of its jobs in other processes, now and from now on.
+        """Deliver results of jobs in other processes to a session, now and from now on.
 
-        `seen` are the ids of what it was told before, as far as its own records say.
+        `seen` are the ids of results that the session has received before, by its own records.
         """
         try:
             for wake_id in seen:
@@ -58,7 +58,7 @@ class Wakes:
             self._problem(problem)
 
     def seen(self, wake_id: str) -> None:
-        """A session has been told."""
+        """Record that a session has received a wake."""
         try:
             self._queue().seen(wake_id)
         except DurableError as problem:
@@ -68,18 +68,18 @@ class Wakes:
         return self._inboxes.get(session_id)
 
     def expect(self, session: "Session", job_id: str, *, rewake: bool) -> None:
-        """A job that others run is the session's; with `rewake` it will wake it."""
+        """Register a job that other processes run for this session; with `rewake` its result wakes the session."""
         self._inboxes[session.id] = session.inbox
         if rewake:
             self._expected[job_id] = session.inbox
             session.inbox.await_wake()
 
     def forget(self, job_id: str) -> Inbox | None:
-        """A job that is over: who expected it."""
+        """Drop a finished job, and return the inbox that expected it."""
         return self._expected.pop(job_id, None)
 
     def follow(self, session_id: str, inbox: Inbox) -> None:
-        """Look from time to time at what other processes make of its jobs, as long as they have any."""
+        """Check regularly for results of the session's jobs in other processes, while it has any."""
         self._inboxes.setdefault(session_id, inbox)
         self._watch(session_id)
 
@@ -104,13 +104,13 @@ class Wakes:
             except DurableError as problem:
                 self._problem(problem)
             if not more:
-                break  # with no pause in between: what is submitted from now on is watched anew
-            # What is waited for comes soon; a session that only listens can wait a little.
+                break  # no await in between: jobs submitted from now on start a new watch
+            # Expected results come soon; a session that only listens can wait a little.
             await asyncio.sleep(_EXPECTED_SECONDS if self._expected else LOOK_SECONDS)
         self._watched.discard(session_id)
 
     def _look(self, session_id: str) -> bool:
-        """Put what the session has not seen into its inbox. Whether more may come from other processes."""
+        """Put the session's unseen wakes into its inbox. Returns True if more may come from other processes."""
         inbox, known = self._inboxes.get(session_id), self._queue().open_jobs(session_id)
         if inbox is None:
             self._listening.discard(session_id)
@@ -143,7 +143,7 @@ def _wakes(job: JobInfo) -> bool:
 
 def numbered(late: Iterable[LateMessage], job_id: str, epoch: int) -> tuple[LateMessage, ...]:
     """Give the messages of one attempt the ids by which each is delivered once."""
-    return tuple(replace(one, wake_id=f"{job_id}.{epoch}.{place}") for place, one in enumerate(late))
+    return tuple(replace(one, wake_id=f"{job_id}.{epoch}.{index}") for index, one in enumerate(late))
 
 
 def as_wakes(late: Iterable[LateMessage], session: str) -> list[Wake]:
@@ -151,7 +151,7 @@ def as_wakes(late: Iterable[LateMessage], session: str) -> list[Wake]:
 
 
 def dead_letter(job: Job, why: str, how: str = "was not run to its end") -> LateMessage:
-    """Make what a session is told of a job that will not be run again."""
+    """Make the message for a session about a job that will not be run again."""
     stored = readable_call(job.body)
     name = f"hook {stored.name}" if stored is not None else "a durable hook"
     text = f"{name} {how}: {why} (hookline jobs show {job.id[:8]})"

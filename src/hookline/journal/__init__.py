@@ -1,1 +1,1 @@
-"""Where runs go: memory, a file, subscribers; with secrets redacted first. Knows nothing of the engine."""
+"""Record runs in memory, in a file and with subscribers, after redacting secrets. It does not import the engine."""

@@ -1,7 +1,8 @@
-"""The journal on disk: one JSON line per run, appended by any number of processes.
+"""Write the journal to disk: one JSON line per run, appended by any number of processes.
 
-Every line is one write to a file opened for appending, so lines of different processes never mix and a killed process
-loses at most its own last line. When the file cannot be written, that is reported once and tried again later.
+Every line is one write to a file opened for appending, so lines of different processes never mix and a killed
+process loses at most its own last line. If the file cannot be written, that is reported once and tried again
+later.
 """
 
 import errno
@@ -35,9 +36,9 @@ _FIELDS = tuple(zip(Run.__struct_fields__, (msgspec.NODEFAULT, *Run.__struct_def
 
 
 def state_dir(env: Mapping[str, str]) -> str:
-    """Return where this user's state is: below the home directory, never by XDG_STATE_HOME.
+    """Return this user's state directory: below the home directory, never by XDG_STATE_HOME.
 
-    A project's settings could set that variable, and would bring a journal and a queue of their own.
+    A project's settings could set that variable and so supply its own journal and queue.
     """
     home = env.get("HOME", "")
     # A user without a home: only root may write to /, so the journal is off and reports it.
@@ -63,7 +64,7 @@ def journal_path(env: Mapping[str, str]) -> str:
 
 
 def encoded(run: Run) -> bytes:
-    """One line, newline included, with the fields that differ from their defaults."""
+    """Encode a run as one line, newline included, with the fields that differ from their defaults."""
     line: dict[str, Any] = {"v": VERSION}
     for name, default in _FIELDS:
         value = getattr(run, name)
@@ -81,13 +82,13 @@ def _filled(call: Called) -> dict[str, str]:
 
 
 def is_whole(line: bytes) -> bool:
-    """Whether the checksum of the line is right."""
+    """Return True if the checksum of the line is right."""
     record = line.rstrip(b"\n")
     return record == _with_sum(record[:-SUM_LENGTH] + b"}")
 
 
 def summed(line: dict[str, Any]) -> bytes:
-    """A record as a line with its checksum."""
+    """Encode a record as a line with its checksum."""
     return _with_sum(msgspec.json.encode(line)) + b"\n"
 
 
@@ -104,7 +105,10 @@ def _escaped(value: Any) -> Any:
 
 
 class JournalFile:
-    """Appends runs, or other records by their `encode`, to one file, opened for the first one. Never raises."""
+    """A writer that appends runs, or other records by their `encode`, to one file.
+
+    It opens the file for the first run and never raises.
+    """
 
     def __init__(
         self,
@@ -135,7 +139,7 @@ class JournalFile:
 
     @property
     def lost(self) -> int:
-        """Runs that were not written because the file could not be."""
+        """The number of runs that were not written because the file was not writable."""
         return self._lost
 
     def append(self, run: Any) -> None:
@@ -158,7 +162,7 @@ class JournalFile:
             self._retry_at = None
 
     def check(self) -> None:
-        """Find out now whether a run could be written, for those who write it later."""
+        """Check now that a run can be written later."""
         if self._retry_at is None or self._clock() >= self._retry_at:
             try:
                 self._ready()
@@ -190,7 +194,7 @@ class JournalFile:
             self._torn = bool(rest)
 
     def _ready(self) -> int:
-        """The descriptor of the file that is at the path now: others may have rotated or removed it."""
+        """Return a descriptor of the file at the path: other processes may have rotated or removed it."""
         found = _status(self.path)
         if self._fd is None or found is None or (found.st_dev, found.st_ino) != self._identity:
             return self._open()

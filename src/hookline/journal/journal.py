@@ -1,4 +1,4 @@
-"""Where runs go: to memory, to a file, to subscribers. Nothing that happens here changes a decision."""
+"""Record runs in memory, in a file and with subscribers. Nothing here changes a decision."""
 
 import asyncio
 import time
@@ -23,15 +23,16 @@ S = TypeVar("S")
 
 
 class Sink(Protocol):
-    """Takes the record of each run."""
+    """A receiver of each run's record."""
 
     def record(self, run: Run) -> None: ...
 
 
 class Journal:
-    """The sink of an engine: redacts each run, remembers the last ones and passes them on. Recording never raises.
+    """An engine's sink: it redacts each run, remembers the last ones and passes them on. Recording never
+    raises.
 
-    `caller` and `made_by` are what all its runs have in common: see `Called`.
+    `caller` and `origin` are common to all its runs: see `Called`.
     """
 
     def __init__(
@@ -41,14 +42,14 @@ class Journal:
         file: JournalFile | None = None,
         subscribers: Iterable[Callable[[Run], None]] = (),
         caller: str = "",
-        made_by: str = "",
+        origin: str = "",
         payloads: "PayloadFile | None" = None,
     ) -> None:
         self.caller = caller
-        self.made_by = made_by
+        self.origin = origin
         #: The last payload and its project, and the call that it is: most dispatches run several hooks.
         self._last_call: tuple[Any, str, Called] = (None, "", NO_CALL)
-        #: The call that was last cleaned, and what it became.
+        #: The last call that was cleaned, and its clean copy.
         self._clean_call = (NO_CALL, NO_CALL)
         self._cleaner = RunCleaner(redactor)
         self._known_clean = self._cleaner.known_clean
@@ -61,12 +62,12 @@ class Journal:
         self._passed = 0
 
     def record(self, run: Run) -> None:
-        """Redact it, remember it, and pass it on."""
+        """Redact a run, remember it, and pass it on."""
         self.watched(self._record, run)
 
     def _record(self, run: Run) -> None:
         self._counts[run.status] += 1
-        if run.passed_without_answer:
+        if run.failed_open:
             self._passed += 1
         run = self._with_clean_texts(_with_short_ids(run))
         if self._file is not None or self._subscribers.callbacks:
@@ -78,7 +79,7 @@ class Journal:
             self._subscribers.notify(run)
 
     def record_later(self, status: Status, make: Callable[[T], Run], noted: T) -> None:
-        """The same for a run that is made when somebody reads it: most are never read. What is noted must be small."""
+        """Record a run that is built only when it is read: most never are. `noted` must be small."""
         if self._file is not None or self._subscribers.callbacks:
             self.record(make(noted))
             return
@@ -96,7 +97,7 @@ class Journal:
         return run
 
     def called(self, payload: Any, project: str) -> Called:
-        """What a payload is about, for `Run.call`. Never raises."""
+        """Return the `Run.call` of a payload. Never raises."""
         last = self._last_call
         if payload is last[0] and project == last[1]:
             return last[2]
@@ -110,14 +111,14 @@ class Journal:
             tool, text, call_id = "", f"[left out: reading it raised {type(error).__name__}]", ""
         kept = self.watched(self._payloads.keep, payload) or "" if self._payloads is not None else ""
         called = Called(
-            tool=tool, input=text, id=call_id, project=project, caller=self.caller, made_by=self.made_by,
-            payload=kept,
+            tool=_short_id(tool), input=text, id=_short_id(call_id), project=project, caller=self.caller,
+            origin=self.origin, payload=kept,
         )  # fmt: skip
         self._last_call = (payload, project, called)
         return called
 
     def _with_clean_call(self, run: Run) -> Run:
-        """Calls are cleaned when they are written or read, not on the path of every event."""
+        """Redact the call of a run when it is written or read, not at every event."""
         call = run.call
         if call is NO_CALL or call is self._clean_call[1]:
             return run
@@ -126,15 +127,15 @@ class Journal:
         return replace(run, call=self._clean_call[1])
 
     def cleaned(self, run: Run) -> Run:
-        """The run as the journal would keep it, for showing one that was not recorded."""
+        """Return the run as the journal would keep it, to show one that was not recorded."""
         return self._with_clean_call(self._cleaner.clean(run))
 
     def without_secrets(self, value: T) -> T:
-        """The same value with secrets taken out of all texts in it, for showing what hooks said."""
+        """Return a copy of a value with secrets removed from all its texts, to show what hooks said."""
         return self._cleaner.without_secrets(value)
 
     def recent(self, count: int | None = None) -> tuple[Run, ...]:
-        """The newest runs, oldest first; without a count, all that are remembered."""
+        """Return the newest runs, oldest first; without a count, all that are remembered."""
         runs = tuple(self._memory)
         wanted = runs if count is None else runs[max(len(runs) - count, 0) :]
         return tuple(
@@ -143,16 +144,16 @@ class Journal:
         )
 
     def subscribe(self, callback: Callable[[Run], None]) -> Callable[[], None]:
-        """Be called with each run from now on. Call the returned function to unsubscribe."""
+        """Call `callback` with each run from now on. Call the returned function to unsubscribe."""
         return self._subscribers.add(callback)
 
     def watched(self, callback: Callable[..., T], *arguments: Any) -> T | None:
-        """Call one who watches, outside the order of things: what it raises is among the problems, once."""
+        """Call an observer outside dispatch: an exception is added to the problems, once."""
         return self._subscribers.call(callback, *arguments)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What went wrong with the journal itself, each problem once."""
+        """Errors of the journal itself, each once."""
         of_file = self._file.problems if self._file is not None else ()
         of_texts = (self._cleaner.problem,) if self._cleaner.problem else ()
         of_payloads = self._payloads.problems if self._payloads is not None else ()
@@ -163,8 +164,8 @@ class Journal:
         return sum(self._counts.values())
 
     @property
-    def passed_without_answer(self) -> int:
-        """How often an action went ahead although the hook that should judge it did not answer."""
+    def failed_open(self) -> int:
+        """The number of actions that proceeded because a hook failed open."""
         return self._passed
 
     @property
@@ -179,13 +180,13 @@ class Journal:
 
 
 class Subscribers(Generic[T]):
-    """Callbacks that are notified. An exception in one is recorded once, not raised, and the others go on."""
+    """Callbacks that are notified. An exception in one is recorded once and not raised, and the others still run."""
 
     def __init__(self, what: str, callbacks: Iterable[Callable[[T], None]] = ()) -> None:
         self._what = what
-        #: Read from outside, to skip the work when there are none; never set there.
+        #: Other modules read it to skip work when there are none; they never set it.
         self.callbacks = tuple(callbacks)
-        #: By the name of what raised.
+        #: By the name of the callback.
         self._problems: dict[str, str] = {}
 
     @property
@@ -212,7 +213,7 @@ class Subscribers(Generic[T]):
                 self._note(callback, error)
 
     def call(self, callback: Callable[..., S], *arguments: Any) -> S | None:
-        """Call any function as the callbacks are called. None if it raised."""
+        """Call any function as the callbacks are called. Returns None if it raised."""
         try:
             return callback(*arguments)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 as above
@@ -226,9 +227,9 @@ class Subscribers(Generic[T]):
             self._problems[name] = one_line(text, 300)
 
 
-# What a tool call is about, in one text
+# Summary of a tool call
 
-#: The arguments that say what a call is about, best first.
+#: The arguments that describe a call best, best first.
 _MAIN_ARGUMENTS = (
     "command",
     "cmd",
@@ -241,12 +242,12 @@ _MAIN_ARGUMENTS = (
     "pattern",
     "query",
 )
-#: Characters of an input that are looked at: a summary is much shorter.
+#: Characters of an input that are read: a summary is much shorter.
 _LONGEST_INPUT = 1024
 
 
 def input_summary(tool_input: Any) -> str:
-    """What a call is about: its command, path or address, or else its arguments. Neither redacted nor one line."""
+    """Summarize a call by its command, path or address, else by its arguments. Neither redacted nor one line."""
     line = cast("dict[str, Any]", tool_input).get("command") if type(tool_input) is dict else None
     if type(line) is str and line:  # most calls, quickly
         return line if len(line) <= _LONGEST_INPUT else line[: _LONGEST_INPUT + 1]
@@ -279,7 +280,7 @@ def _pairs(arguments: Mapping[Any, Any]) -> Iterator[str]:
             return
 
 
-# Redacted, control characters stripped, truncated: what may be kept of a run
+# Redact runs, strip control characters and truncate before keeping them
 
 #: Characters kept of each end of a text, and of a name.
 _KEPT = 4096
@@ -296,12 +297,15 @@ _INPUT_COLUMNS = 200
 _TEXTS = ("stdout", "stderr", "detail", "reason", "why", "doubt")
 _NAMES = ("hook", "source")
 #: Chosen by callers, at any length. Only their being the same each time means something.
-_IDS = ("session", "agent", "told_as", "event", "spelled", "run_id", "decision_id")
+_IDS = ("session", "agent", "translated_tool", "event", "dialect_event", "run_id", "decision_id")
 _LONGEST_ID = 256
 
 
 def _short_id(text: str) -> str:
-    """Return an id of bounded length. Long ones keep their beginning and a digest, so that different ones stay so."""
+    """Return an id of bounded length.
+
+    A long one keeps its beginning and gets a digest, so that different ids stay different.
+    """
     if len(text) <= _LONGEST_ID:
         return text
     from hashlib import sha256  # noqa: PLC0415 few are that long
@@ -311,9 +315,9 @@ def _short_id(text: str) -> str:
 
 
 def _with_short_ids(run: Run) -> Run:
-    """Bound what callers choose: with ids of megabytes, a few calls would rotate earlier runs out of the file."""
+    """Bound ids that callers choose: ids of megabytes would rotate earlier runs out of the file after a few calls."""
     # Most runs, quickly: the other ids come from the configuration.
-    if len(run.session) <= _LONGEST_ID and not run.agent and not run.told_as:
+    if len(run.session) <= _LONGEST_ID and not run.agent and not run.translated_tool:
         return run
     long = {
         name: _short_id(text) for name in _IDS if (text := getattr(run, name)) and len(text) > _LONGEST_ID
@@ -322,7 +326,7 @@ def _with_short_ids(run: Run) -> Run:
 
 
 class RunCleaner:
-    """Makes a run fit to keep: secrets redacted, control characters stripped, long texts truncated, in that order."""
+    """Cleaner of runs: it redacts secrets, strips control characters and truncates long texts, in that order."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
@@ -341,7 +345,7 @@ class RunCleaner:
         return replace(run, **changes) if changes else run
 
     def clean_call(self, call: Called) -> Called:
-        """The call without secrets, its input in one short line."""
+        """Return the call without secrets, its input in one short line."""
         try:
             long = len(call.input) > _LONGEST_INPUT
             line = one_line(self._redacted(call.input[:_LONGEST_INPUT], ends_early=long), _INPUT_COLUMNS)
@@ -353,12 +357,12 @@ class RunCleaner:
             self.problem = f"a call left out: cleaning it raised {type(error).__name__}"
             return NO_CALL
         return Called(
-            tool=tool, input=line, id=call_id, project=project, caller=caller, made_by=call.made_by,
+            tool=tool, input=line, id=call_id, project=project, caller=caller, origin=call.origin,
             payload=call.payload,
         )  # fmt: skip
 
     def without_secrets(self, value: Any, name: str = "") -> Any:
-        """Records, lists and objects are copied, at any depth; keys stay. `name`: of the field that the value is in."""
+        """Return a copy without secrets, at any depth; keys stay. `name`: the field that the value is in."""
         if isinstance(value, str):
             return MARK if self.is_secret(name, value) else self._redactor.redact(value)
         if isinstance(value, Struct):
@@ -375,7 +379,7 @@ class RunCleaner:
         return value
 
     def is_secret(self, name: str, text: str) -> bool:
-        """Whether the name of a field says that its text is a secret, as in `password = "…"`."""
+        """Return True if the name of a field says that its text is a secret, as in `password = "…"`."""
         if not name or not text or len(text) > _KEPT:
             return False
         redact = self._redactor.redact
@@ -409,7 +413,7 @@ class RunCleaner:
             self.known_clean.add(text)
 
     def clean_text(self, text: str, keep: int, *, ends_early: bool = False) -> str:
-        """Redacted, then cut to this many characters of each end."""
+        """Redact a text, then keep this many characters of each end."""
         window = keep + 2 * _LONGEST_SECRET
         if len(text) <= 2 * window:
             return head_and_tail(self._redacted(text, ends_early=ends_early), keep)
@@ -438,7 +442,7 @@ def trace_wanted(env: Mapping[str, str]) -> bool:
 
 
 class Trace:
-    """A sink that prints. When its stream is closed or broken, it stops printing; hooks go on."""
+    """A sink that prints. When its stream is closed or broken, it stops printing; hooks still run."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -457,9 +461,9 @@ class Trace:
 
 
 def trace_line(run: Run) -> str:
-    """Time, event, hook, status, decision, milliseconds, and the reason."""
+    """Format a run: time, event, hook, status, decision, milliseconds, and the reason."""
     clock = time.strftime("%H:%M:%S", time.localtime(run.at)) + f".{int(run.at * 1000) % 1000:03d}"
-    names = (one_line(name, _NAME_COLUMNS) for name in (run.spelled or run.event or "?", run.hook))
+    names = (one_line(name, _NAME_COLUMNS) for name in (run.dialect_event or run.event or "?", run.hook))
     results = filter(None, (run.cause, run.decision, *_flags(run)))
     words = ["hookline", clock, *names, run.status, *results, f"{run.duration_ms:.1f}ms"]
     reason = one_line(run.reason or run.detail, _REASON_COLUMNS)
@@ -468,9 +472,11 @@ def trace_line(run: Run) -> str:
 
 def _flags(run: Run) -> tuple[str, ...]:
     return (
-        "shadow" if run.mode == "shadow" else "",
+        run.mode if run.mode in ("shadow", "paused") else "",
         "recheck" if run.recheck else "",
         "in-doubt" if run.doubt else "",
-        f"told-as-{one_line(run.told_as, _NAME_COLUMNS)}" if run.told_as not in (None, run.call.tool) else "",
-        "passed-without-answer" if run.passed_without_answer else "",
+        f"told-as-{one_line(run.translated_tool, _NAME_COLUMNS)}"
+        if run.translated_tool not in (None, run.call.tool)
+        else "",
+        "passed-without-answer" if run.failed_open else "",
     )

@@ -1,7 +1,7 @@
-"""Who watches an engine from outside, for telemetry.
+"""Let telemetry watch an engine from outside.
 
-An observer is passed to the engine, which calls it at the beginning and end of each dispatch and with every run. What
-it raises is recorded once in the problems of the journal, and changes nothing.
+An observer is passed to the engine, which calls it at the beginning and end of each dispatch and with every
+run. An exception in it is recorded once among the journal's problems, and changes nothing.
 """
 
 from collections.abc import Callable
@@ -16,16 +16,16 @@ Ended = Callable[[Outcome | None], None]
 
 
 class Observer(Protocol):
-    """Told what an engine does. It must be quick: hooks wait for it."""
+    """An observer of an engine. It must be quick: hooks wait for it."""
 
     def began(self, session: Any, event: EventSpec[Any], payload: Any) -> Ended:
-        """A dispatch to at least one hook begins; what is returned is called at its end."""
+        """Handle the beginning of a dispatch to at least one hook; the returned function is called at its end."""
         ...
 
     def ran(self, run: Run) -> None:
-        """The record of a hook, redacted, where it ended: in the context of its dispatch."""
+        """Handle a hook's redacted record, in the context of its dispatch."""
         ...
 
     def closed(self) -> None:
-        """The engine was closed."""
+        """Handle the closing of the engine."""
         ...

@@ -1,7 +1,7 @@
-"""Payloads of events beside the journal, for users who switch that on: redacted, bounded, one JSON line each.
+"""Keep payloads of events beside the journal, if the user enables it: redacted, bounded, one JSON line each.
 
-The journal has only one line of each call. Payloads are in a file of their own, so that the journal stays small and a
-fleet's audit, which is sent to a server, never has them.
+The journal has only one line of each call. Payloads are in a separate file, so that the journal stays small
+and a fleet's audit, which is sent to a server, never has them.
 """
 
 import mmap
@@ -33,7 +33,7 @@ def payloads_path(env: Mapping[str, str]) -> str:
 
 
 class PayloadFile:
-    """Keeps payloads. Never raises: what cannot be kept is among the problems."""
+    """A file of payloads. Its methods never raise: failures are added to the problems."""
 
     def __init__(self, path: str, redactor: Redactor) -> None:
         self._file = JournalFile(path, rotate_at=_ROTATE_AT, encode=summed)
@@ -45,7 +45,7 @@ class PayloadFile:
         return (*self._file.problems, *([self._problem] if self._problem else ()))
 
     def keep(self, payload: Any) -> str:
-        """Write it down, and return the id under which `kept_payload` finds it. Empty: it was not written."""
+        """Write a payload, and return the id under which `kept_payload` finds it. Empty: it was not written."""
         try:
             clean = self._clean(payload)
         except Exception as error:  # noqa: BLE001 - payloads may come from the host
@@ -67,7 +67,7 @@ class PayloadFile:
         return {"left_out": f"the payload is longer than {_LARGEST} bytes even when its texts are cut"}
 
     def _bounded(self, value: Any, name: str, text: int, items: int, depth: int) -> Any:
-        """A copy without secrets. The name is that of the field it is in: it can say that the value is a secret."""
+        """Return a copy without secrets. `name`: its field, which can mark the value as a secret."""
         if isinstance(value, str):
             return MARK if self._cleaner.is_secret(name, value) else self._cleaner.clean_text(value, text)
         if not isinstance(value, dict | list):
@@ -89,7 +89,7 @@ class PayloadFile:
 
 
 def kept_payload(path: str, name: str) -> Any:
-    """The payload that was kept under this id; None if it is not there any more."""
+    """Return the payload stored under this id; None if it is gone."""
     if not _ID.fullmatch(name):
         return None
     for file in (path, f"{path}.1"):
@@ -100,7 +100,7 @@ def kept_payload(path: str, name: str) -> Any:
 
 
 def _line(file: str, beginning: bytes) -> bytes:
-    """The line with this beginning. It cannot be in the middle of one: quotes in texts are escaped."""
+    """Return the line with this beginning. It cannot match inside a line: quotes in texts are escaped."""
     try:
         fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -1,4 +1,4 @@
-"""Reading the journal: every whole record, and a description of everything that is not one."""
+"""Read the journal: every whole record, and a description of every damaged part."""
 
 import os
 import stat
@@ -19,7 +19,7 @@ _RECORD = b'{"v":'
 
 
 class Damage(Struct, frozen=True):
-    """Something in the file that is not a whole record."""
+    """A damaged part of the file."""
 
     line: int
     problem: str
@@ -48,7 +48,7 @@ _read_run = msgspec.json.Decoder(Run).decode
 
 
 def read_journal(path: str) -> JournalReading:
-    """The whole file at once. Of a lot of damage, the first part is described and the rest counted."""
+    """Read the whole file at once. Of much damage, the first part is described and the rest counted."""
     runs: list[Run] = []
     damage: list[str] = []
     more = 0
@@ -65,7 +65,7 @@ def read_journal(path: str) -> JournalReading:
 
 
 def scan_journal(path: str) -> Iterator[Run | Damage]:
-    """The records in the order of the file, one at a time, however big it is."""
+    """Yield the records in the order of the file, one at a time, however big it is."""
     try:
         file = regular_file(path)
     except (OSError, ValueError) as error:
@@ -86,7 +86,7 @@ def scan_journal(path: str) -> Iterator[Run | Damage]:
 
 
 def records_in(line: bytes, number: int) -> Iterator[Run | Damage]:
-    """The records of one line, for callers that read the lines themselves."""
+    """Yield the records of one line, for callers that read the lines themselves."""
     return _records(line, number)
 
 
@@ -106,7 +106,7 @@ def _skip_line(file: BufferedReader) -> None:
 
 
 def _records(line: bytes, number: int) -> Iterator[Run | Damage]:
-    """The one record of a line; of a damaged line, those after a torn or garbled beginning."""
+    """Yield the one record of a line; of a damaged line, those after a torn or garbled beginning."""
     if not line.strip():
         return
     try:

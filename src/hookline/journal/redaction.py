@@ -1,4 +1,4 @@
-"""Removes secrets from text: those this environment holds, and text that looks like a secret.
+"""Remove secrets from text: those this environment holds, and text that looks like a secret.
 
 Redact whole texts and truncate afterwards: part of a key is not recognised.
 """
@@ -25,6 +25,11 @@ _OPTIONS = (
     " -p", " -u", " -a ", " -w", " -b", " -nb", " -cb", " -s", "-stdin", "-user", "--cookie", "aws_s", "/p:",
 )  # fmt: skip
 
+_DOCUMENTS = (
+    "pass", "secret", "credential", "token", "pwd", "key", "auth", "identified", "psk", "-----end", "kty", "ls0tls1",
+    "eyj", "literal", "influx", "lftp", "curl", "net use", ":set", "env ", "config set", "[redacted]", "private-lines",
+)  # fmt: skip
+
 #: Shapes of secrets, in the order in which they are applied: whole keys before the pairs and headers that hold them.
 #: Each with its hints, in lower case: text without any of them cannot contain the shape. (Tokens: `secret_formats`.)
 SHAPE_HINTS: Mapping[str, tuple[str, ...]] = {
@@ -43,20 +48,21 @@ SHAPE_HINTS: Mapping[str, tuple[str, ...]] = {
     "flag": ("--",),
     "password flag": ("passw", "passphrase", "-pass", "-pwd", "_pass"),
     "user flag": ("-u", "--user"),
+    "document": _DOCUMENTS,
 }
 _HINTS = tuple(dict.fromkeys(hint for hints in SHAPE_HINTS.values() for hint in hints))
 #: No token and no bare key is shorter.
 _SHORTEST_TOKEN, _BARE_KEY = 12, 40
-#: Few words are as long as this: tokens without a prefix are looked for in them only.
+#: Few words are as long as this: tokens without a prefix are searched only in them.
 _LONG_WORD = 26
 _DIGITS = frozenset("0123456789")
 _LEAST_CAPITALS = 4
-#: What parts of paths, addresses and JSON are separated by.
+#: Separators of parts in paths, addresses and JSON.
 _SEPARATORS = dict.fromkeys(map(ord, "/\"'{}[](),;:=&?|<>"), " ")
 
 
 class Redactor:
-    """Built from an environment snapshot; what it looks for is prepared when it is first needed."""
+    """A redactor for an environment snapshot; its search is prepared when first needed."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
@@ -64,7 +70,7 @@ class Redactor:
         self._shapes: dict[str, Redact] = {}
 
     def redact(self, text: str, *, ends_early: bool = False) -> str:
-        """The text without secrets. `ends_early`: it was truncated, so it may end in the first half of one."""
+        """Return the text without secrets. `ends_early`: it was truncated, so it may end in the first half of one."""
         if not text:
             return text
         text = self._without_values(text, ends_early=ends_early)
@@ -88,7 +94,7 @@ class Redactor:
         return _without_cut_secret(text, self._values) if ends_early else text
 
     def _without_tokens(self, text: str) -> str:
-        """Without what is a secret in any context. Only words as long as a token are looked at."""
+        """Remove texts that are secrets in any context. Only words as long as a token are searched."""
         from hookline.journal.secret_formats import formats_in  # noqa: PLC0415 - many texts have no such word
 
         words = {word for word in text.split() if len(word) >= _SHORTEST_TOKEN}
@@ -105,7 +111,7 @@ class Redactor:
         return text
 
     def _shape(self, name: str) -> Redact:
-        """What redacts a shape by its name, or a token by its pattern."""
+        """Return the function that redacts a shape by its name, or a token by its pattern."""
         if not self._shapes:
             # Imported with the first hint: most texts have none.
             from hookline.journal.secret_shapes import secret_shapes  # noqa: PLC0415 - see above
@@ -120,7 +126,7 @@ class Redactor:
 
 
 def _may_be_random(part: str) -> bool:
-    """Tokens are random: none is without a digit and with few capitals."""
+    """Return False for parts without a digit and with few capitals: tokens are random."""
     return len(part) >= _SHORTEST_TOKEN and (
         not _DIGITS.isdisjoint(part)
         or (not part.islower() and sum(map(str.isupper, part)) >= _LEAST_CAPITALS)
@@ -140,7 +146,7 @@ def _without_cut_secret(text: str, values: tuple[str, ...]) -> str:
 # The secrets an environment holds, in every form in which they turn up in text
 
 _SHORTEST = 8
-#: Lines of a secret with several lines (a private key) are looked for one by one.
+#: The lines of a multi-line secret (a private key) are searched one by one.
 _SHORTEST_LINE = 20
 
 # Sources, compiled by `re` when first needed: most environments have few names that come near one of them.
@@ -167,7 +173,7 @@ _MAY_SAY_SO = (
     r"(?:^|_|ACCESS|PRIVATE|SIGNING|MASTER)KEYS?(?=_|$)"
     r"|(?:^|_)(?:AUTH|AUTHORIZATION|PRIVATE|DSN|SIGNATURE)(?=_|$)"
 )
-#: The value says where something is or what kind it is, and hiding it everywhere would make texts unreadable.
+#: The value is a path or a kind of thing, and hiding it everywhere would make texts unreadable.
 _NAMES_A_PLACE = (
     "_SOCK", "_FILE", "_PATH", "_DIR", "_HOME", "_COMMAND", "_NAME", "_TYPE", "_EMAIL", "_MODE", "_METHOD", "_URL",
     "_URI", "_HOST", "_ENDPOINT",
@@ -178,7 +184,7 @@ _IN_A_URL = r"://[^\s/?#@:]*:([^\s@]{8,})@"
 
 
 def secret_values(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Everything to look for, longest first, so that no secret is found only by a part of it."""
+    """Return all texts to search for, longest first, so that no secret is found only by a part of it."""
     found: set[str] = set()
     for name, value in env.items():
         for secret in _secrets_of(name, value.strip()):
@@ -194,9 +200,10 @@ def _secrets_of(name: str, value: str) -> Iterator[str]:
     if "://" in value and "@" in value:
         from urllib.parse import unquote  # noqa: PLC0415 few environments hold such a url
 
-        for password in re.findall(_IN_A_URL, value):
-            yield password
-            yield unquote(password)
+        for word in value.split():
+            for password in re.findall(_IN_A_URL, word[: word.rfind("@") + 1]):
+                yield password
+                yield unquote(password)
 
 
 def holds_a_secret(name: str, value: str) -> bool:
@@ -213,7 +220,7 @@ def holds_a_secret(name: str, value: str) -> bool:
 
 
 def secret_forms(secret: str) -> Iterator[str]:
-    """A secret as it may appear in a text: as it is, escaped, encoded."""
+    """Yield the forms in which a secret may appear in a text: plain, escaped, encoded."""
     import json  # noqa: PLC0415 only for an environment that holds secrets
     from urllib.parse import quote, quote_plus  # noqa: PLC0415 the same
 
@@ -226,13 +233,36 @@ def secret_forms(secret: str) -> Iterator[str]:
         yield once
         yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]
     raw = secret.encode("utf-8", "surrogatepass")
+    yield from _escaped_forms(secret)
     yield raw.hex()
     yield raw.hex().upper()
+    yield raw.hex(" ")
+    yield raw.hex(":")
     yield from _base64_forms(raw)
 
 
+def _escaped_forms(secret: str) -> Iterator[str]:
+    """Yield the secret as pages, programs and shells escape characters that are not letters or digits."""
+    from html import escape  # noqa: PLC0415 only for an environment that holds secrets
+
+    yield escape(secret)
+    yield escape(secret, quote=False)
+    for form in (
+        "&#{0};",
+        "&#x{0:x};",
+        "&#x{0:X};",
+        "\\x{0:02x}",
+        "\\x{0:02X}",
+        "\\u{0:04x}",
+        "\\u{0:04X}",
+        "\\{0:03o}",
+        "\\{1}",
+    ):
+        yield "".join(each if each.isalnum() else form.format(ord(each), each) for each in secret)
+
+
 def _base64_forms(raw: bytes) -> Iterator[str]:
-    """Base64 groups bytes by three, so the same secret looks different at each of three places in a text."""
+    """Yield the base64 forms of a secret: base64 groups bytes by three, so its position changes how it looks."""
     import base64  # noqa: PLC0415 only for an environment that holds secrets
 
     for encode in (base64.b64encode, base64.urlsafe_b64encode):

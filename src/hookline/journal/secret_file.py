@@ -1,4 +1,4 @@
-"""A secret in a file of its own: a token that a server and its callers share."""
+"""Store a secret in a file: a token that a server and its callers share."""
 
 import os
 import secrets
@@ -9,10 +9,10 @@ _MOST = 16_384
 
 
 def read_or_make_secret(file: str) -> str:
-    """The secret, made the first time. Raises OSError, also if others can read or change the file."""
-    folder = os.path.dirname(file)
-    if folder:
-        os.makedirs(folder, 0o700, exist_ok=True)
+    """Return the secret; create it the first time. Raises OSError, also if others can read or change the file."""
+    directory = os.path.dirname(file)
+    if directory:
+        os.makedirs(directory, 0o700, exist_ok=True)
     with suppress(FileExistsError):
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(file, flags, 0o600)
@@ -22,12 +22,15 @@ def read_or_make_secret(file: str) -> str:
 
 
 def read_secret(file: str) -> str:
-    """One that is there already. Raises OSError, also if others can use it; a file of root may be for a group."""
+    """Return an existing secret. Raises OSError, also if others can use it; a group may read a file of root."""
     return _read(file, 0, 0o027)
 
 
 def _read(file: str, flags: int, forbidden: int) -> str:
-    """`forbidden` are the rights that nobody else may have to a file of root; to another one they may have none."""
+    """Read a secret.
+
+    `forbidden`: rights that others may not have to a file of root; to the user's file they may have none.
+    """
     descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
     with os.fdopen(descriptor) as stream:
         found = os.fstat(descriptor)

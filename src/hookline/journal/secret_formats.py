@@ -1,10 +1,10 @@
-"""The formats of tokens that are recognised in any context, each with a made-up example.
+"""List the formats of tokens that are recognised in any context, each with a made-up example.
 
 It is imported with the first text that has a word as long as a token.
 
-Patterns take linear time (see `secret_shapes`). `<` at their beginning means: not in the middle of a word. In examples
-`{36}` stands for that many letters and digits, `{x32}` for hexadecimal digits, `{A16}` for capitals and digits, `{d9}`
-for digits; `·` stands for nothing: no scanner takes this file for a leak.
+Patterns take linear time (see `secret_shapes`). `<` at their beginning means: not in the middle of a word. In
+examples `{36}` stands for that many letters and digits, `{x32}` for hexadecimal digits, `{A16}` for capitals
+and digits, `{d9}` for digits; `·` stands for nothing: no scanner takes this file for a leak.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 
-class Context(Struct, frozen=True):
-    """Something that is recognised by the text around it, with an example in which the secret is in «»."""
+class SecretContext(Struct, frozen=True):
+    """A secret that is recognised by the text around it, with an example in which the secret is in «»."""
 
     name: str
     example: str
@@ -30,7 +30,7 @@ class TokenFormat(Struct, frozen=True):
     hints: tuple[str, ...]
     pattern: str
     example: str
-    #: The least length of the word it is in, where its hint is in many words.
+    #: The minimum length of the word it is in, if many words contain its hint.
     shortest: int = SHORTEST_TOKEN
 
 
@@ -113,6 +113,17 @@ _ROWS: Final = (
     ("ElevenLabs", ("sk_",), r"<sk_[0-9a-f]{40,}+", "sk_{x48}", 43),
     ("E2B", ("e2b_",), r"<e2b_[0-9a-f]{40}", "e2b_{x40}"),
     ("Firecrawl", ("fc-",), r"<fc-[0-9a-f]{32}(?![0-9a-f])", "fc-{x32}"),
+    ("Amazon Bedrock", ("absk",), r"<ABSK[A-Za-z0-9+/=-]{40,}+", "ABSK{108}"),
+    ("Cursor", ("key_",), r"<key_[a-z0-9]{60,}+", "key_{x64}", 64),
+    ("Cerebras", ("csk-",), r"<csk-[a-z0-9]{40,}+", "csk-{x48}"),
+    ("Together", ("tgp_v1_",), r"<tgp_v1_[A-Za-z0-9_-]{40,}+", "tgp_v1_{43}"),
+    ("Jina", ("jina_",), r"<jina_[A-Za-z0-9_-]{40,}+", "jina_{x32}{28}"),
+    ("Voyage", ("pa-",), r"<pa-[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])", "pa-{43}", 46),
+    ("Baseten, Modal", ("ak-", "as-"), r"<a[ks]-[A-Za-z0-9]{22}(?![A-Za-z0-9-])", "ak-{22}", 25),
+    ("Exa, Browserbase", ("bb_live_", "bb_test_"), r"<bb_(?:live|test)_[A-Za-z0-9_-]{20,}+", "bb_live_{27}"),
+    ("PostHog", ("phx_", "phs_"), r"<ph[xs]_[A-Za-z0-9]{32,}+", "phx_{43}"),
+    ("Daytona", ("dtn_",), r"<dtn_[0-9a-f]{60,}+", "dtn_{x64}"),
+    ("Railway", ("rw_",), r"<rw_Fe26\.2\*\*[A-Za-z0-9_*.=-]{40,}+", "rw_Fe26.2**{80}"),
     # Chat and mail
     ("Slack", ("xox",), r"xox[a-z]-[A-Za-z0-9-]{8,}+", "xoxb-{d12}-{d13}-{24}"),
     ("Slack app", ("xapp-",), r"xapp-[A-Za-z0-9-]{8,}+", "xapp-1-A{A10}-{d13}-{x64}"),
@@ -243,17 +254,45 @@ _IN_CONTEXT: Final = (
     ("command", "openssl rsa -in k.pem -passin pass:«made-up» -out o.pem"),
     ("command", "aws configure set aws_secret_access_key «made/up/example»"),
     ("command", "xfreerdp /u:bob /p:«made-up» /v:host"),
+    ("command", "kubectl create secret generic x --from-literal=db=«made-up»"),
+    ("command", "gh secret set X --body «made-up»"),
+    ("command", "fly secrets set STRIPE=«made-up» -a app"),
+    ("command", "redis-cli -h cache AUTH «made-up»"),
+    ("command", "influx query -t «made-up» x"),
+    ("command", "lftp -u bob,«made-up» host"),
+    ("command", "curl -E c.pem:«made-up» https://example.test"),
+    ("command", "keytool -storepass «made-up-1» -alias x"),
+    ("command", "nuget sources add -Name x -Password «made-up-1»"),
+    ("command", "echo 'bob:«made-up»' | chpasswd"),
+    ("document", "<server><username>u</username><password>«made-up»</password></server>"),
+    ("document", "<key>Password</key><string>«made-up»</string>"),
+    ("document", '<add key="DbPassword" value="«made-up»"/>'),
+    ("document", "env:\n  - name: DB_PASSWORD\n    value: «made-up»\n"),
+    ("document", '[{"name": "API_TOKEN", "value": "«made-up»"}]'),
+    ("document", '{"passwords": ["«made-up»"]}'),
+    ("document", '"{\\\\\\"password\\\\\\": \\\\\\"«made-up»\\\\\\"}"'),
+    ("document", "kind: Secret\ndata:\n  db: «bWFkZS11cA»\n"),
+    ("document", "password: |\n  «made-up and more»\nport: 1"),
+    ("document", '{"auths": {"example.test": {"auth": "«bWFkZTp1cA»"}}}'),
+    ("document", "//example.test/:_auth=«bWFkZTp1cA»"),
+    ("document", "CREATE USER bob IDENTIFIED BY '«made-up»';"),
+    ("document", "ALTER ROLE bob WITH PASSWORD '«made-up»';"),
+    ("document", "define('DB_PASSWORD', '«made-up-1»');"),
+    ("document", 'requests.get(url, auth=("bob", "«made-up»"))'),
+    ("document", "{ user: 'b', pass: '«made-up»' }"),
+    ("document", "PresharedKey = «{43}»"),
+    ("document", '{"kty":"RSA","e":"AQAB","d":"«{64}»"}'),
 )
 
 
-CONTEXTS: Final = tuple(Context(*row) for row in _IN_CONTEXT)
+CONTEXTS: Final = tuple(SecretContext(*row) for row in _IN_CONTEXT)
 
 #: Most hints are a word that ends in one of these.
 _MARKS: Final = "_-."
 
 
 def _by_mark() -> dict[str, dict[str, list[tuple[str, TokenFormat]]]]:
-    """Hints by the mark they end in, and by what is between it and the mark before; others under no mark."""
+    """Group hints by the mark they end in, and by the text between it and the mark before; others under no mark."""
     groups: dict[str, dict[str, list[tuple[str, TokenFormat]]]] = {}
     for row in TOKEN_FORMATS:
         for hint in row.hints:
@@ -268,13 +307,13 @@ _LENGTHS: Final = {mark: sorted({len(word) for word in group}) for mark, group i
 
 
 def formats_in(words: str, longest: int) -> Iterable[tuple[str, int]]:
-    """The patterns of the tokens that may be in these words, which are in lower case, with the least length of each."""
+    """Return the patterns of the tokens that these lower-case words may contain, with the minimum length of each."""
     found: dict[str, int] = {}
     for mark, group in _GROUPS.items():
         if mark not in words:
             continue
         lengths = _LENGTHS[mark]
-        # Looking up what is before each mark is much faster than looking for every hint.
+        # Looking up the text before each mark is much faster than searching for every hint.
         ends = {part[-lengths[-1] :] for part in words.split(mark)[:-1]} if mark else {""}
         for tail in {end[len(end) - length :] for end in ends for length in lengths if length <= len(end)}:
             for hint, row in group.get(tail, ()):

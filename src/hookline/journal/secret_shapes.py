@@ -1,4 +1,4 @@
-"""What secrets look like, whatever product they belong to.
+"""Recognise the shapes of secrets, whatever product they belong to.
 
 Every pattern takes linear time, because hooks choose the text: it starts at a literal, or where its alphabet
 starts; it repeats possessively (`++`, `{n,}+`), so nothing is tried twice; and what is optional around the
@@ -20,7 +20,7 @@ _BARE_KEY = r"(?<![A-Za-z0-9/+=_-])[A-Za-z0-9/+_-]{40}(?![A-Za-z0-9/+=_-])"
 _LEAST_CAPITALS, _LEAST_CHANGES, _MOST_DASHES = 6, 14, 4
 
 _B64 = "[A-Za-z0-9_-]"
-_JWT = _START + rf"()eyJ{_B64}{{8,}}+(?:\.{_B64}{{4,}}+(?:\.{_B64}*+)?|\.?\Z)"
+_JWT = _START + rf"()eyJ{_B64}{{8,}}+(?:\.{_B64}{{2,}}+(?:\.{_B64}*+){{0,3}}|\.?\Z)"
 
 #: Up to the END line when there is one, else as far as it looks like a key. A body never holds five dashes,
 #: so the search for END stops at the next BEGIN.
@@ -115,7 +115,7 @@ _HEADER = (
     rf"""\\?["']?[ \t]{{0,4}}+:[ \t]{{0,4}}+\\?["']?){_NOT_ONE}[^\s"'\\,;]{{6,}}+"""
 )
 
-#: What is between a program and the option that takes its password.
+#: Text between a program and the option that takes its password.
 _ARGUMENTS = r"[^\n|;&]{0,200}?(?<=[ \t])"
 _LOGINS = r"(?:(?:docker|podman|nerdctl|buildah|skopeo|oras|crane|az|oc|cf|helm registry|az acr)[ \t]login)"
 #: Passwords in arguments of programs that have a short option for them, each with hints in lower case.
@@ -168,7 +168,7 @@ _BY_HINT = tuple((hint, source) for hints, source in _COMMANDS for hint in hints
 
 
 def secret_shapes() -> dict[str, Redact]:
-    """What redacts each shape of `SHAPE_HINTS`."""
+    """Return the redacting functions of `SHAPE_HINTS`, by shape."""
     any_case = re.IGNORECASE | re.MULTILINE
     return {
         "private key": _pattern(_PEM),
@@ -188,17 +188,24 @@ def secret_shapes() -> dict[str, Redact]:
         "flag": _pattern(_FLAG, any_case),
         "password flag": _pattern(_PASSWORD_FLAG),
         "user flag": _pattern(_USER_FLAG, any_case),
+        "document": _documents,
     }
 
 
 def token_shape(pattern: str) -> Redact:
-    """What redacts a format of `secret_formats`."""
+    """Return the redacting function of a format of `secret_formats`."""
     if not pattern.startswith("<"):
         return _pattern(f"(){pattern}")
     literal = re.match(r"<((?:[\w/-]|\\\.)*)", pattern)
     first = literal[1] if literal is not None else ""
-    # A pattern that begins with a literal is found much faster, so what is before it is looked at after it.
+    # A pattern that begins with a literal is found much faster, so the text before it is checked afterwards.
     return _pattern(f"(){first}{_AFTER.format(first)}{pattern[1 + len(first) :]}")
+
+
+def _documents(text: str) -> str:
+    from hookline.journal.secret_documents import redact_documents  # noqa: PLC0415 with the first of its hints
+
+    return redact_documents(text)
 
 
 def _commands(text: str) -> str:
@@ -215,7 +222,7 @@ def _bare_keys(text: str) -> str:
 
 
 def _looks_random(word: str) -> bool:
-    """Whether letters of both cases and digits are mixed as only chance mixes them."""
+    """Return True if letters of both cases and digits are mixed as only chance mixes them."""
     kinds = [
         "A" if each.isupper() else "a" if each.islower() else "0" if each.isdigit() else "/" for each in word
     ]
@@ -231,7 +238,7 @@ def _looks_random(word: str) -> bool:
 
 @cache
 def _compiled(source: str, flags: int) -> re.Pattern[str]:
-    """Compiled when a hint was first found: most texts have none, and all patterns together take 20 ms."""
+    """Compile a pattern when its hint is first found: most texts have none, and all patterns together take 20 ms."""
     return re.compile(source, flags)
 
 
@@ -245,12 +252,14 @@ def _pattern(source: str, flags: int = 0, keep_after: str = "") -> Redact:
 
 
 def _pairs(flags: int) -> Redact:
-    """Tries the slow pattern only where one of its words occurs: ten times faster on ordinary text."""
+    """Return a function that tries the slow pattern only where one of its words occurs: ten times faster on
+    ordinary text.
+    """
 
     def redact(text: str) -> str:
         pair, words = _compiled(_PAIR, flags | re.ASCII), _compiled(_LOWER_WORDS, 0)
         lowered = text.lower()
-        if len(lowered) != len(text):  # a few capitals become two letters, and then places differ
+        if len(lowered) != len(text):  # a few capitals become two letters, which shifts positions
             return pair.sub(rf"\g<1>{MARK}", text)
         kept: list[str] = []
         done = 0

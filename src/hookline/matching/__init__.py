@@ -1,1 +1,1 @@
-"""Whether a hook or a rule is about an event: matchers, conditions, tool rules. Pure."""
+"""Match hooks and rules against events: matchers, conditions, tool rules. Pure."""

@@ -1,36 +1,39 @@
-"""Condition trees: always, tool name, tool category, mode, exit code, all, any.
+"""Define condition trees: always, tool name, tool category, mode, exit code, all, any.
 
-`problem` says why a condition can never hold at an event, for the author of the configuration. `why` explains the
-result of `holds`, on demand.
+`problem` returns why a condition can never hold at an event, for the author of the configuration. `why`
+explains the result of `holds`, on demand.
 """
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, Protocol, cast
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from msgspec import Struct
 
+from hookline.actions.kinds import HOOK_WORDS
 from hookline.matching.matchers import problem
-from hookline.matching.patterns import Glob, glob
 from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Answer, Condition, Doubt, Matcher
-from hookline.model.scene import Scene
+from hookline.model.patterns import Glob, glob
+from hookline.model.session_info import SessionInfo
+
+if TYPE_CHECKING:
+    from hookline.actions.table import ToolTable
 
 
 class Explainable(Protocol):
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str: ...
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str: ...
 
 
 class Always(Struct, frozen=True):
     text: str = "always"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
         return True
 
     def problem(self, event: EventSpec[Any]) -> str | None:  # noqa: ARG002 - the protocol
         return None
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:  # noqa: ARG002 - the protocol
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:  # noqa: ARG002 - the protocol
         return "it has no condition"
 
 
@@ -44,95 +47,63 @@ class ToolName(Struct, frozen=True):
     def text(self) -> str:
         return f"tool_name {self.name}"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
         tool = field_of(payload, "tool_name")
         return isinstance(tool, str) and self.pattern.matches(tool)
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         return _no_tool(self.text, event)
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        verdict = "is" if self.holds(event, payload, scene) else "is not"
-        return f'tool "{field_of(payload, "tool_name")}" {verdict} {self.name}'
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
+        decision = "is" if self.holds(event, payload, info) else "is not"
+        return f'tool "{field_of(payload, "tool_name")}" {decision} {self.name}'
 
 
 def tool_name(name: str) -> ToolName:
     return ToolName(name, glob(name))
 
 
-class ByAction(Struct, frozen=True):
-    """A tool whose category depends on its `action` argument."""
-
-    actions: Mapping[str, str]
-    otherwise: str
+#: Every category. Agents have their own words for what their tools do.
+CATEGORIES = ("shell", "file_write", "safe", "web", "mcp", "agent", "other")
 
 
-Categories = Mapping[str, str | ByAction]
-
-_FILE = ByAction(
-    MappingProxyType(dict.fromkeys(("read", "list", "search_name", "search_content"), "safe")), "file_write"
-)
-_GIT = ByAction(MappingProxyType(dict.fromkeys(("status", "diff", "log", "show", "blame"), "safe")), "other")
-
-#: Every category there is. Agents have words of their own for what their tools do.
-_CATEGORIES = frozenset(("shell", "file_write", "safe", "web", "mcp", "agent", "other"))
-#: How names of tools of MCP servers begin, and their row in a table.
-MCP = "mcp__"
-
-#: The categories of common tools. A tool that is not listed is `other`.
-TOOL_CATEGORIES: Categories = MappingProxyType(
-    {
-        **dict.fromkeys(("Read", "Glob", "Grep", "LS", "TodoWrite"), "safe"),
-        **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit", "Delete", "Move"), "file_write"),
-        **dict.fromkeys(("bash", "Bash", "exec_shell", "Run", "run"), "shell"),
-        **dict.fromkeys(("read", "todo_write"), "safe"),
-        **dict.fromkeys(("write", "edit", "apply_patch"), "file_write"),
-        "File": _FILE,
-        "file": _FILE,
-        "Git": _GIT,
-        "git": _GIT,
-    }
-)
-
-
-def category_of(payload: Any, table: Categories) -> str | None:
-    """The category the host gives, else the one in the table; None without a tool."""
+def category_of(payload: Any, tools: "ToolTable", known: Collection[str] = CATEGORIES) -> str | None:
+    """Return the host's category, else that of the tools, if it is a known one; None without a tool."""
     given = field_of(payload, "tool_category")
-    if isinstance(given, str) and given in _CATEGORIES:
+    if isinstance(given, str) and given in CATEGORIES:
         return given
     tool = field_of(payload, "tool_name")
     if not isinstance(tool, str):
         return None
-    row = table.get(tool) or table.get(MCP if tool.startswith(MCP) else "", "other")
-    if isinstance(row, str):
-        return row
-    arguments = field_of(payload, "tool_input")
-    action = cast("Mapping[str, Any]", arguments).get("action") if isinstance(arguments, Mapping) else None
-    return row.actions.get(action, row.otherwise) if isinstance(action, str) else row.otherwise
+    category = tools.category(tool, field_of(payload, "tool_input"))
+    word = HOOK_WORDS.get(category, category)
+    return word if word in known else "other"
 
 
 class ToolCategory(Struct, frozen=True):
     category: str
-    table: Categories = TOOL_CATEGORIES
+    tools: "ToolTable"
+    #: The categories that the hook's agent has.
+    known: tuple[str, ...] = CATEGORIES
 
     @property
     def text(self) -> str:
         return f"tool_category {self.category}"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        return category_of(payload, self.table) == self.category
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
+        return category_of(payload, self.tools, self.known) == self.category
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         return _no_tool(self.text, event)
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:  # noqa: ARG002 - the protocol
-        found = category_of(payload, self.table)
-        verdict = "is" if found == self.category else f"is {found}, not"
-        return f'the category of tool "{field_of(payload, "tool_name")}" {verdict} {self.category}'
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:  # noqa: ARG002 - the protocol
+        found = category_of(payload, self.tools, self.known)
+        decision = "is" if found == self.category else f"is {found}, not"
+        return f'the category of tool "{field_of(payload, "tool_name")}" {decision} {self.category}'
 
 
 class InMode(Struct, frozen=True):
-    """The permission mode of the scene; case does not count."""
+    """The permission mode of the session; case is ignored."""
 
     mode: str
 
@@ -140,15 +111,15 @@ class InMode(Struct, frozen=True):
     def text(self) -> str:
         return f"mode {self.mode}"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        return scene.permission_mode.casefold() == self.mode.casefold()
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
+        return info.permission_mode.casefold() == self.mode.casefold()
 
     def problem(self, event: EventSpec[Any]) -> str | None:  # noqa: ARG002 - the protocol
         return None
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        verdict = "is" if self.holds(event, payload, scene) else "is not"
-        return f'mode "{scene.permission_mode}" {verdict} {self.mode}'
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
+        decision = "is" if self.holds(event, payload, info) else "is not"
+        return f'mode "{info.permission_mode}" {decision} {self.mode}'
 
 
 class ExitCode(Struct, frozen=True):
@@ -160,7 +131,7 @@ class ExitCode(Struct, frozen=True):
     def text(self) -> str:
         return f"exit_code {self.code}"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
         return exit_code_of(payload) == self.code
 
     def problem(self, event: EventSpec[Any]) -> str | None:
@@ -168,7 +139,7 @@ class ExitCode(Struct, frozen=True):
             return None
         return f"{self.text} can never hold: no exit code is known at {event.name}"
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:  # noqa: ARG002 - the protocol
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:  # noqa: ARG002 - the protocol
         found = exit_code_of(payload)
         if found is None:
             return "no exit code was reported"
@@ -176,7 +147,7 @@ class ExitCode(Struct, frozen=True):
 
 
 def exit_code_of(payload: Any) -> int | None:
-    """The code the tool reported, next to its result or within it."""
+    """Return the code the tool reported, next to its result or within it."""
     code = field_of(payload, "exit_code")
     if code is None:
         response = field_of(payload, "tool_response")
@@ -193,27 +164,27 @@ class AllOf(Struct, frozen=True):
     def text(self) -> str:
         return "all(" + ", ".join(condition.text for condition in self.conditions) + ")"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> Answer:
         total: Answer = True
         for condition in self.conditions:
-            answer = condition.holds(event, payload, scene)
+            answer = condition.holds(event, payload, info)
             if not answer:
                 return False
             if total is True and isinstance(answer, Doubt):
                 total = answer
         return total
 
-    def covers(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
-        return all(covers(condition, event, payload, scene) for condition in self.conditions)
+    def covers(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:
+        return all(covers(condition, event, payload, info) for condition in self.conditions)
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         return next(_problems(self.conditions, event), None)
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
         for condition in self.conditions:
-            if not condition.holds(event, payload, scene):
-                return why(condition, event, payload, scene)
-        return " and ".join(why(each, event, payload, scene) for each in self.conditions) or "always"
+            if not condition.holds(event, payload, info):
+                return why(condition, event, payload, info)
+        return " and ".join(why(each, event, payload, info) for each in self.conditions) or "always"
 
 
 class AnyOf(Struct, frozen=True):
@@ -225,42 +196,42 @@ class AnyOf(Struct, frozen=True):
     def text(self) -> str:
         return "any(" + ", ".join(condition.text for condition in self.conditions) + ")"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> Answer:
         total: Answer = False
         for condition in self.conditions:
-            answer = condition.holds(event, payload, scene)
+            answer = condition.holds(event, payload, info)
             if answer and not isinstance(answer, Doubt):
                 return True
             total = total or answer
         return total
 
-    def covers(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
-        return any(covers(condition, event, payload, scene) for condition in self.conditions)
+    def covers(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:
+        return any(covers(condition, event, payload, info) for condition in self.conditions)
 
     def problem(self, event: EventSpec[Any]) -> str | None:
         return next(_problems(self.conditions, event), None)
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        answers = [(each.holds(event, payload, scene), each) for each in self.conditions]
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
+        answers = [(each.holds(event, payload, info), each) for each in self.conditions]
         # A sure one first, as for the answer itself.
         answers.sort(key=lambda found: isinstance(found[0], Doubt))
         for answer, condition in answers:
             if answer:
-                return why(condition, event, payload, scene)
-        sentences = "; ".join(why(each, event, payload, scene) for each in self.conditions)
+                return why(condition, event, payload, info)
+        sentences = "; ".join(why(each, event, payload, info) for each in self.conditions)
         return sentences or "any() of nothing never holds"
 
 
-def covers(condition: Condition, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
-    """Whether it holds for all of the payload beyond doubt: what a permission needs."""
+def covers(condition: Condition, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:
+    """Return True if it holds for all of the payload beyond doubt: what a permission needs."""
     strict = cast("Any", getattr(condition, "covers", None))
-    return condition.holds(event, payload, scene) is True if strict is None else strict(event, payload, scene)
+    return condition.holds(event, payload, info) is True if strict is None else strict(event, payload, info)
 
 
-def why(condition: Condition, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+def why(condition: Condition, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
     if hasattr(condition, "why"):
-        return cast("Explainable", condition).why(event, payload, scene)
-    answer = condition.holds(event, payload, scene)
+        return cast("Explainable", condition).why(event, payload, info)
+    answer = condition.holds(event, payload, info)
     if isinstance(answer, Doubt):
         return f'condition "{condition.text}" in doubt: {answer.text}'
     return f'condition "{condition.text}" {"holds" if answer else "does not hold"}'
@@ -294,9 +265,9 @@ def explain_match(
     subject: str | None,
     event: EventSpec[Any],
     payload: Any,
-    scene: Scene,
+    info: SessionInfo,
 ) -> Explanation:
-    """The first thing that kept the hook from being chosen, else all that let it."""
+    """Return the first thing that kept the hook from being chosen, else all that let it."""
     reasons: list[str] = []
     answer: Answer = True
     if matcher is not None:
@@ -306,8 +277,8 @@ def explain_match(
         if not matcher.matches(subject):
             return Explanation(False, reasons[0])
     if condition is not None:
-        reasons.append(why(condition, event, payload, scene))
-        answer = condition.holds(event, payload, scene)
+        reasons.append(why(condition, event, payload, info))
+        answer = condition.holds(event, payload, info)
         if not answer:
             return Explanation(False, reasons[-1])
     words = "; ".join(reasons) or "it has no matcher and no condition"
@@ -318,5 +289,5 @@ def explain_matcher(matcher: Matcher, subject: str) -> str:
     reason = cast("Any", getattr(matcher, "why", None))
     if reason is not None:
         return reason(subject)
-    verdict = "matches" if matcher.matches(subject) else "does not match"
-    return f'matcher "{matcher.text}" {verdict} "{subject}"'
+    decision = "matches" if matcher.matches(subject) else "does not match"
+    return f'matcher "{matcher.text}" {decision} "{subject}"'

@@ -1,8 +1,8 @@
-"""The argument of a rule about files: gitignore-like globs, relative to the working directory.
+"""Match the argument of a rule about files: gitignore-like globs, relative to the working directory.
 
 `src/**` lies below the working directory, `*.py` and `**/x` at any depth, `/etc/**` and `//etc/**` at the
-root, `~/.ssh/**` in a home. Paths are normalised as text; symbolic links cannot be followed here, so which file
-a path is that climbs back out of a directory (`a/../b`) is in doubt.
+root, `~/.ssh/**` in a home. Paths are normalised as text; symbolic links cannot be followed here, so a path
+that climbs back out of a directory (`a/../b`) is in doubt.
 """
 
 import posixpath
@@ -12,13 +12,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.matching.patterns import LONGEST_SUBJECT, Expression, Patterns
-from hookline.matching.shell.grammar.limits import INVISIBLE
 from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
+from hookline.model.patterns import LONGEST_SUBJECT, Expression, Patterns
+from hookline.shell.grammar.limits import INVISIBLE
 
 _MOST_ALTERNATIVES = 64
-_ALTERNATIVES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_ALTERNATIVES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
 _CLASS = re.compile(r"\[[!^]?\]?[^\]/]*\]")
 _MAGIC = re.compile(r"[*?\[]")
 _NO_PATH = Doubt("the call names no path")
@@ -30,7 +30,7 @@ _CLIMBS = re.compile(r"(?:^|/)(?!\.\.?/)[^/]+/(?:\./|/)*\.\.(?:/|$)")
 class FileArgument(Struct, frozen=True, eq=False):
     pattern: str
     fields: tuple[str, ...]
-    #: Whether the tool looks through everything below its path.
+    #: True if the tool searches everything below its path.
     searches: bool
     #: Tested against the path from the working directory, and against the path from the root.
     relative: Expression | None
@@ -64,7 +64,7 @@ class FileArgument(Struct, frozen=True, eq=False):
         return f'path "{path}" {"is" if answer else "is not"} in {self.pattern}'
 
     def spelled_out(self, arguments: Mapping[str, Any], cwd: str) -> Mapping[str, Any]:
-        """The same call with its paths from the root, so that it can be judged from another directory."""
+        """Return the same call with its paths from the root, so that it can be judged from another directory."""
         given = {
             name: value for name in self.fields if isinstance(value := arguments.get(name), str) and value
         }
@@ -85,10 +85,10 @@ class FileArgument(Struct, frozen=True, eq=False):
         return any(isinstance(one, str) and (one[:1] in {"/", "~"} or ".." in one) for one in given)
 
     def _touches(self, path: str, cwd: str) -> Answer:
-        # Whose home `~` is does not matter to a pattern about homes.
+        # A pattern about homes matches `~` of any user.
         whole = "/" + path if path.startswith("~") else path
         relative, absolute = from_here(whole, cwd), from_root(whole, cwd)
-        # An expression counts a text that is too long as found.
+        # An expression treats a text that is too long as found.
         if len(absolute or relative or "") > LONGEST_SUBJECT:
             return Doubt(f"the path is longer than {LONGEST_SUBJECT} characters")
         if _found(self.relative, relative) or _found(self.absolute, absolute):
@@ -96,11 +96,11 @@ class FileArgument(Struct, frozen=True, eq=False):
         if absolute is not None and self.searches and self._holds_a_root(absolute, cwd):
             return True
         if doubtful(path):
-            return Doubt(f'which file "{path}" is cannot be told from its text')
+            return Doubt(f'"{path}" does not show which file it is')
         return _NOWHERE if self._may_touch(relative, absolute) else False
 
     def _may_touch(self, relative: str | None, absolute: str | None) -> bool:
-        """Whether it would, from some working directory."""
+        """Return True if it would match from some working directory."""
         if absolute is None:
             return self.absolute is not None
         return relative is None and any(_found(self.relative, tail) for tail in _tails(absolute))
@@ -115,7 +115,7 @@ class FileArgument(Struct, frozen=True, eq=False):
         if doubtful(path):
             return False
         relative, absolute = from_here(path, cwd), from_root(path, cwd)
-        # An expression counts a text that is too long as found; a permission must not.
+        # An expression treats a text that is too long as found; a permission must not.
         if absolute is None or len(absolute) > LONGEST_SUBJECT:
             return False
         if _found(self.strict_absolute, absolute):
@@ -124,7 +124,7 @@ class FileArgument(Struct, frozen=True, eq=False):
 
 
 def doubtful(path: str) -> bool:
-    """Whether the text of a path does not say which file it is."""
+    """Return True if the text of a path does not show which file it is."""
     return (
         len(path) > LONGEST_SUBJECT
         or path.startswith("~")
@@ -135,13 +135,13 @@ def doubtful(path: str) -> bool:
 
 
 def from_root(path: str, cwd: str) -> str | None:
-    """The normalised path from the root; None when the working directory is not known."""
+    """Return the normalised path from the root; None when the working directory is not known."""
     whole = path if path.startswith("/") else posixpath.join(cwd, path)
     return composed("/" + posixpath.normpath(whole).lstrip("/")) if whole.startswith("/") else None
 
 
 def from_here(path: str, cwd: str) -> str | None:
-    """The path from the working directory, with `..` where it is outside; None when that is not known."""
+    """Return the path from the working directory, with `..` where it is outside; None when that is not known."""
     if not path.startswith("/"):
         return composed(posixpath.normpath(path))
     if not cwd.startswith("/"):
@@ -154,7 +154,7 @@ def from_here(path: str, cwd: str) -> str | None:
 
 
 def composed(path: str) -> str:
-    """One spelling for letters with accents: some file systems keep them apart, some do not."""
+    """Return one spelling for letters with accents: some file systems distinguish them, some do not."""
     if path.isascii():
         return path
     from unicodedata import normalize  # noqa: PLC0415 - only for paths beyond ASCII
@@ -179,11 +179,11 @@ def file_argument(pattern: str, fields: tuple[str, ...], searches: bool, pattern
 
 
 def _relative(pattern: str, *, wide: bool) -> Iterator[str]:
-    """Expressions for the path from the working directory."""
+    """Yield expressions for the path from the working directory."""
     if pattern.startswith(("//", "~")):
         return
     if pattern.startswith("/"):
-        # Some agents read `/src` from the project's root: a guard counts both.
+        # Some agents read `/src` from the project's root: a guard matches both.
         if wide:
             yield _expression(pattern.lstrip("/"), wide=wide)
         return
@@ -192,11 +192,11 @@ def _relative(pattern: str, *, wide: bool) -> Iterator[str]:
 
 
 def _absolute(pattern: str, *, wide: bool) -> Iterator[str]:
-    """Expressions for the path from the root."""
+    """Yield expressions for the path from the root."""
     if pattern.startswith("/"):
         yield "/" + _expression(pattern.lstrip("/"), wide=wide)
     elif pattern.startswith("~"):
-        # Whose home is not known here: a guard counts every directory that could be one.
+        # The user is not known here: a guard matches every directory that could be a home.
         if wide:
             yield "/" + _expression("**/" + pattern.partition("/")[2], wide=wide)
     elif pattern.startswith("**") and wide:
@@ -208,7 +208,7 @@ def _expression(pattern: str, *, wide: bool) -> str:
     if pattern.endswith("/"):
         segments.append("**")
     if wide and len(segments) > 1 and segments[-1] == "**":
-        # `src/**` concerns src itself as well; all below is added to every wide expression.
+        # `src/**` matches src itself as well; everything below is added to every wide expression.
         segments.pop()
     written = ""
     for at, segment in enumerate(segments):
@@ -248,7 +248,7 @@ def _class(text: str) -> str:
 def _union(pattern: str, patterns: Patterns, written: Sequence[str], *, wide: bool) -> Expression | None:
     if not written:
         return None
-    # A directory concerns all below it, and some file systems do not tell cases apart.
+    # A directory stands for all below it, and some file systems ignore case.
     flags, below = ("(?is)", "(?:/.*)?") if wide else ("(?s)", "")
     try:
         return patterns.expression(f"{flags}(?:{'|'.join(written)}){below}", anchored=True)
@@ -257,7 +257,7 @@ def _union(pattern: str, patterns: Patterns, written: Sequence[str], *, wide: bo
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """`*.{ts,tsx}` is two patterns."""
+    """Split `*.{ts,tsx}` into two patterns."""
     done: list[str] = []
     waiting = [pattern]
     while waiting:
@@ -273,7 +273,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _root(pattern: str) -> str:
-    """The deepest directory that holds all that can match."""
+    """Return the deepest directory that holds all that can match."""
     if pattern.startswith("~"):
         return "/"
     segments = pattern.removeprefix("./").split("/")

@@ -1,8 +1,8 @@
-"""Matchers: whether a hook concerns an event with that subject.
+"""Test an event's subject: matchers.
 
-Absent, empty and `*` match everything and are no matcher at all. A text of plain characters is a name or a
+Absent, empty and `*` match everything and make no matcher at all. A text of plain characters is a name or a
 list of names. `Tool(arguments)` is that tool and a condition on its arguments. Names with `*` are globs.
-Anything else is a regular expression. Case counts.
+Anything else is a regular expression. Case matters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.matching.patterns import LONGEST_PATTERN, Expression, Glob, Patterns, glob
-from hookline.matching.shell import ShellReader
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Matcher
+from hookline.model.patterns import LONGEST_PATTERN, PLAIN, Expression, Glob, Patterns, glob
+from hookline.shell import ShellReader
 
 __all__ = [
     "PLAIN",
@@ -30,8 +30,6 @@ __all__ = [
     "regex_or_names",
 ]
 
-#: A text of these alone is a name or a list of names, never a regular expression.
-PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-, |")
 _SEPARATORS = "|,"
 
 
@@ -56,8 +54,8 @@ class NameList(Struct, frozen=True):
         return subject in self.names
 
     def why(self, subject: str) -> str:
-        verdict = "is" if self.matches(subject) else "is not"
-        return f'matcher "{self.text}" is a list of names and "{subject}" {verdict} in it'
+        decision = "is" if self.matches(subject) else "is not"
+        return f'matcher "{self.text}" is a list of names and "{subject}" {decision} in it'
 
 
 class GlobMatcher(Struct, frozen=True):
@@ -68,8 +66,8 @@ class GlobMatcher(Struct, frozen=True):
         return any(one.matches(subject) for one in self.globs)
 
     def why(self, subject: str) -> str:
-        verdict = "matches" if self.matches(subject) else "does not match"
-        return f'matcher "{self.text}" (a name with *) {verdict} "{subject}"'
+        decision = "matches" if self.matches(subject) else "does not match"
+        return f'matcher "{self.text}" (a name with *) {decision} "{subject}"'
 
 
 class RegexMatcher(Struct, frozen=True):
@@ -81,9 +79,9 @@ class RegexMatcher(Struct, frozen=True):
         return self.expression.found(subject)
 
     def why(self, subject: str) -> str:
-        verdict = "matches" if self.matches(subject) else "does not match"
+        decision = "matches" if self.matches(subject) else "does not match"
         whole = "the whole of " if self.anchored else ""
-        return f'matcher "{self.text}" is a regular expression and {verdict} {whole}"{subject}"'
+        return f'matcher "{self.text}" is a regular expression and {decision} {whole}"{subject}"'
 
 
 class OtherNames(Struct, frozen=True):
@@ -110,7 +108,7 @@ class OtherNames(Struct, frozen=True):
 def parse_matcher(
     text: str | None, patterns: Patterns, shell: ShellReader
 ) -> tuple[Matcher | None, Condition | None]:
-    """A `matcher` text as a test on the subject, and a condition on the arguments if it names any."""
+    """Read a `matcher` text as a test on the subject, and a condition on the arguments if it names any."""
     if text is None or text.strip() in {"", "*"}:
         return None, None
     if len(text) > LONGEST_PATTERN:
@@ -125,7 +123,7 @@ def parse_matcher(
 def _tools_and_arguments(
     text: str, patterns: Patterns, shell: ShellReader
 ) -> tuple[Matcher | None, Condition] | None:
-    """Tool patterns and names, if there is one tool pattern among them."""
+    """Return tool patterns and names, if there is one tool pattern among them."""
     # Most matchers are names, which do not need the rules.
     from hookline.matching.tool_rules import looks_like_tool_pattern, tool_condition  # noqa: PLC0415 - see above
 
@@ -140,7 +138,7 @@ def _tools_and_arguments(
 
 
 def joined(*conditions: Condition | None) -> Condition | None:
-    """The conditions that are not None as one: all of them must hold."""
+    """Join the conditions that are not None: all of them must hold."""
     given = tuple(condition for condition in conditions if condition is not None)
     if len(given) < 2:
         return given[0] if given else None
@@ -150,7 +148,7 @@ def joined(*conditions: Condition | None) -> Condition | None:
 
 
 def problem(condition: Condition | None, event: EventSpec[Any]) -> str | None:
-    """Why a condition can never hold at this event; None when it can, or when that is not known."""
+    """Return why a condition can never hold at this event; None when it can, or when that is not known."""
     check: Callable[[EventSpec[Any]], str | None] | None = getattr(condition, "problem", None)
     return None if check is None else check(event)
 
@@ -163,10 +161,10 @@ def regex_or_names(
     plain: frozenset[str] = PLAIN,
     globs: bool = False,
 ) -> Matcher | None:
-    """A matcher without tool patterns, as the other dialects have them; they differ in the parameters.
+    """Make a matcher without tool patterns, as the other dialects have them; they differ in the parameters.
 
-    With `globs`, plain text with `*` is a glob: as an anchored regular expression `mcp__x__*` could never match a
-    tool, and the guard would silently never run.
+    With `globs`, plain text with `*` is a glob: as an anchored regular expression `mcp__x__*` could never
+    match a tool, and the guard would silently never run.
     """
     if text.strip() in {"", "*"}:
         return None
@@ -181,7 +179,7 @@ def regex_or_names(
 
 
 def can_match(matcher: Matcher | None, vocabulary: Sequence[str]) -> bool:
-    """Whether it matches any value of a closed vocabulary. An empty vocabulary is an open one."""
+    """Return True if it matches any value of a closed vocabulary. An empty vocabulary is an open one."""
     return matcher is None or not vocabulary or any(matcher.matches(value) for value in vocabulary)
 
 
@@ -193,7 +191,7 @@ def _names(text: str, plain: frozenset[str]) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """The text cut at `|` and `,` outside of brackets."""
+    """Split the text at `|` and `,` outside of brackets."""
     parts: list[str] = []
     depth = start = 0
     for at, character in enumerate(text):

@@ -1,36 +1,36 @@
-"""Which of many rules a call can concern at all: by its tool, and by the programs that its line runs.
+"""Find which of many rules a call can match at all: by its tool, and by the programs that its line runs.
 
-A rule says yes, no or maybe (`ToolCondition.holds`). This says beforehand of which rules the answer is a sure no, so
-that a line is not compared with every rule there is. A test holds both to agree.
+A rule answers yes, no or maybe (`ToolCondition.holds`). The index finds the rules whose answer is certainly
+no, so that a line is not compared with every rule. A test makes sure that both agree.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
-from hookline.matching.patterns import Glob
-from hookline.matching.shell import HOLE, ShellReader
+from hookline.actions.kinds import KIND_OF, POWERSHELL, rule_argument
 from hookline.matching.shell_rules import ShellArgument
-from hookline.matching.tool_rules import POWERSHELL, TOOL_SHAPES, ToolCondition, ToolRule
+from hookline.matching.tool_rules import ToolCondition, ToolRule
 from hookline.model.hook import Condition
-from hookline.tools.kinds import KIND_OF
+from hookline.model.patterns import Glob
+from hookline.shell import HOLE, ShellReader
 
 _REMEMBERED = 256
 
 
 class _Table(NamedTuple):
-    """The places of the rules that a call of one tool can concern."""
+    """The positions of the rules that a call of one tool can match."""
 
     always: tuple[int, ...]
-    #: Those that also need a command of one of these programs.
+    #: Rules that also need a command of one of these programs.
     by_program: Mapping[str, tuple[int, ...]]
 
 
 class RuleIndex:
-    """The conditions of hooks, in their order. A place without a rule is always among those that count."""
+    """The conditions of hooks, in their order. A position without a rule is always included."""
 
     def __init__(self, conditions: Sequence[Condition | None]) -> None:
-        # Rules that another agent reads in its own way are not these.
+        # Rules that another agent reads in its own way are not included.
         self._rules: list[ToolRule | None] = [
             cast("ToolCondition", one).rule if type(one) is ToolCondition else None for one in conditions
         ]
@@ -41,7 +41,8 @@ class RuleIndex:
         self._tables: dict[tuple[str, str], _Table] = {}
 
     def possible(self, tool: str, called: str, arguments: Any) -> tuple[int, ...]:
-        """The places of those that a call of this canonical tool may concern; `called`: by its agent's own name."""
+        """Return the positions of rules that a call of this canonical tool may match; `called` is its agent's
+        name for it."""
         table = self._tables.get((tool, called))
         if table is None:
             if len(self._tables) >= _REMEMBERED:
@@ -57,8 +58,7 @@ class RuleIndex:
     def _table(self, tool: str, called: str) -> _Table:
         always: list[int] = []
         by_program: dict[str, tuple[int, ...]] = {}
-        shape = TOOL_SHAPES.get(tool)
-        is_shell = shape is not None and shape.kind == "shell" and called not in POWERSHELL
+        is_shell = rule_argument(tool) == "shell" and called not in POWERSHELL
         for at, rule in enumerate(self._rules):
             if rule is not None and not _may_name(rule, tool, called):
                 continue
@@ -70,7 +70,7 @@ class RuleIndex:
         return _Table(tuple(always), by_program)
 
     def _programs_of(self, rule: ToolRule, tool: str) -> frozenset[str] | None:
-        """The first words that a command must have which the rule is about; None: any."""
+        """Return the first words that a matching command must have; None for any."""
         found: list[str | None] = []
         for argument in (rule.argument, rule.read_as(tool).argument):
             if not isinstance(argument, ShellArgument) or argument.reader is not self._reader:
@@ -79,7 +79,7 @@ class RuleIndex:
         return None if None in found else frozenset(cast("list[str]", found))
 
     def _programs(self, arguments: Any) -> Iterable[str] | None:
-        """The first words of the commands of a line, in every form; None where they are not all known."""
+        """Return the first words of the commands of a line, in every form; None where they are not all known."""
         given = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
         line = given.get("command")
         if not isinstance(line, str) or self._reader is None or not line.strip():
@@ -96,13 +96,13 @@ def _of(table: Mapping[str, tuple[int, ...]], programs: Iterable[str]) -> list[t
 
 
 def _first_word(pattern: Glob) -> str | None:
-    """The first word of all that a pattern fits; None where its star may be in it."""
+    """Return the first word of every text that a pattern matches; None where its star may be in it."""
     word, blank, _rest = pattern.pieces[0].partition(" ")
     return word if blank or pattern.exact else None
 
 
 def _may_name(rule: ToolRule, tool: str, called: str) -> bool:
-    """Whether a rule can mean a tool: by its name, by another name of its kind, or as its agent calls it."""
+    """Return True if a rule can mean a tool: by its name, by another name of its kind, or by its agent's name."""
     kind = KIND_OF.get(tool)
     return (
         rule.names_tool(tool)

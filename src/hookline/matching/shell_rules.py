@@ -1,4 +1,4 @@
-"""The argument of a rule about a shell: `git:*`, `git *`, `npm run test`."""
+"""Match the argument of a rule about a shell: `git:*`, `git *`, `npm run test`."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,10 +6,10 @@ from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
-from hookline.matching.patterns import Glob, glob
-from hookline.matching.shell import HOLE, ShellCommand, ShellReading, base_name
-from hookline.matching.shell.places import HERE, Places
 from hookline.model.hook import Answer, Doubt
+from hookline.model.patterns import Glob, glob
+from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
+from hookline.shell.allowed_directories import HERE, Places
 
 _QUOTES = re.compile(r"[\"'\\]")
 _NO_COMMAND = Doubt("the call names no command")
@@ -20,7 +20,7 @@ class LineReader(Protocol):
 
 
 class ShellArgument(Struct, frozen=True, eq=False):
-    """Tests the commands of a line. `wide` is folded to lower case: some systems run RM as rm."""
+    """A test of the commands of a line. `wide` is folded to lower case: some systems run RM as rm."""
 
     pattern: str
     strict: tuple[Glob, ...]
@@ -28,11 +28,11 @@ class ShellArgument(Struct, frozen=True, eq=False):
     #: Finds the program in code of another language.
     mention: re.Pattern[str] | None
     reader: LineReader
-    #: How lines are judged, where that is worth saying.
+    #: The way lines are judged, where that is worth saying.
     note: str = ""
 
     def judge(self, arguments: Mapping[str, Any], cwd: str) -> Answer:  # noqa: ARG002 - the protocol
-        """Sure if one command is surely meant, whatever else the line may run."""
+        """Judge a line: sure if one command is surely meant, whatever else the line may run."""
         reading = self._reading(arguments)
         if reading is None:
             return _NO_COMMAND
@@ -57,7 +57,7 @@ class ShellArgument(Struct, frozen=True, eq=False):
         return bool(commands) and all(self.covers_command(command, places) for command in commands)
 
     def literal_commands(self, arguments: Mapping[str, Any]) -> tuple[ShellCommand, ...]:
-        """The commands of a line; none where no permission may be granted on it."""
+        """Return the commands of a line; none where no permission may be granted on it."""
         reading = self._reading(arguments)
         if reading is None or not reading.literal:
             return ()
@@ -66,9 +66,10 @@ class ShellArgument(Struct, frozen=True, eq=False):
     def covers_command(self, command: ShellCommand, places: Sequence[Places]) -> bool:
         text, beyond = " ".join(command.words), command.beyond(places)
         # A rule with the exact command is about all of its words, but not about another directory.
-        spelled = HERE not in beyond
+        dialect_event = HERE not in beyond
         if any(
-            one.matches(text) and ((one.exact and spelled) or _spells(one, beyond)) for one in self.strict
+            one.matches(text) and ((one.exact and dialect_event) or _spells(one, beyond))
+            for one in self.strict
         ):
             return True
         if not command.outer or beyond:
@@ -94,7 +95,7 @@ class ShellArgument(Struct, frozen=True, eq=False):
         return self.reader.read(command) if isinstance(command, str) and command.strip() else None
 
     def _is(self, command: ShellCommand) -> bool:
-        """Whatever is in its holes: in a pattern only `*` fits one."""
+        """Return True if the command matches, whatever its placeholders are: in a pattern only `*` matches one."""
         for form in command.forms:
             for one in self.wide:
                 if one.matches(form):
@@ -119,13 +120,14 @@ class ShellArgument(Struct, frozen=True, eq=False):
 
 
 def places_of(commands: Sequence[ShellCommand], roots: Sequence[str]) -> tuple[Places, ...]:
-    """The project, by each of its roots, and where in it the commands of a line are run."""
+    """Return the project, by each of its roots, and the directories in it where the commands of a line are run."""
     changes = [one.words for one in commands if one.base_name in {"cd", "pushd"}]
     return tuple(Places(root).after(changes) for root in roots)
 
 
 def _spells(rule: Glob, beyond: Sequence[str]) -> bool:
-    """Whether a rule is about all that makes a command do more than its plain job: `sed -i:*`, `git -C /srv/x:*`."""
+    """Return True if a rule spells every reason why a command exceeds its plain job: `sed -i:*`, `git -C
+    /srv/x:*`."""
     if not beyond:
         return True
     words = rule.pieces[0].split()
@@ -141,7 +143,7 @@ def shell_argument(pattern: str, reader: LineReader, note: str = "") -> ShellArg
 
 
 def _readings(text: str) -> Iterator[str]:
-    """`git:*` and `git *` are git alone, and git with anything after a blank."""
+    """Yield readings: `git:*` and `git *` are git alone, and git with anything after a blank."""
     if text.endswith((":*", " *")):
         yield text[:-2]
         yield text[:-2] + " *"
@@ -150,7 +152,7 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _variants(text: str) -> Iterator[str]:
-    """Commands are compared without quotes and by base name, so the pattern is, too."""
+    """Yield the pattern without quotes and by base name, as commands are compared."""
     unquoted = _QUOTES.sub("", text)
     first, blank, rest = unquoted.partition(" ")
     yield from dict.fromkeys((text, unquoted, base_name(first) + blank + rest))
@@ -164,7 +166,7 @@ def _mention(text: str) -> re.Pattern[str] | None:
 
 
 def _is_directory_alone(form: str) -> bool:
-    """`…/bin/java -jar x`: of the program only the directory is not known."""
+    """Return True if only the directory of the program is not known: `…/bin/java -jar x`."""
     directory, slash, name = form.partition(" ")[0].rpartition("/")
     return bool(slash) and bool(name) and HOLE in directory and HOLE not in name
 

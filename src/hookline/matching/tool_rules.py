@@ -1,36 +1,36 @@
-"""Rules about tool calls: `Bash`, `Bash(git *)`, `Edit(src/**)`, `WebFetch(domain:x.org)`, `mcp__server`.
+"""Match rules about tool calls: `Bash`, `Bash(git *)`, `Edit(src/**)`, `WebFetch(domain:x.org)`,
+`mcp__server`.
 
-A rule can be read in two ways. `judge` is the wide one, for guards and `if`: yes when anything in the call matches,
-and in doubt when something in it may. `covers` is the strict one, for permissions: true only when everything in the
-call matches and nothing is in doubt.
+A rule can be read in two ways. `judge` is the wide one, for guards and `if`: yes when anything in the call
+matches, and in doubt when something in it may. `covers` is the strict one, for permissions: true only when
+everything in the call matches and nothing is in doubt.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from types import MappingProxyType
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 from msgspec import Struct
 
+from hookline.actions.kinds import KIND_OF, POWERSHELL, rule_argument, rule_fields
 from hookline.matching.conditions import AllOf, AnyOf
 from hookline.matching.file_rules import FileArgument, file_argument
-from hookline.matching.patterns import LONGEST_PATTERN, Glob, Patterns, glob
-from hookline.matching.shell import ShellReader
 from hookline.matching.shell_rules import shell_argument
 from hookline.matching.value_rules import domain_argument, value_argument
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Answer, Condition, Doubt
-from hookline.model.scene import Scene
-from hookline.tools.kinds import KIND_OF
+from hookline.model.patterns import LONGEST_PATTERN, Glob, Patterns, glob
+from hookline.model.session_info import SessionInfo
+from hookline.shell import ShellReader
 
 _NAME = re.compile(r"[\w*.:/-]+")
 #: `Name(...)`, but not a group of alternatives as in `Notebook(Edit|Read)`: that is a regular expression.
 _TOOL_PATTERN = re.compile(r"(?!mcp__)[A-Za-z]\w*\((?!\?)(?![\w\s]*\|[\w\s|]*\)).*\)", re.DOTALL)
 
 
-class Argument(Protocol):
+class RuleArgument(Protocol):
     """The part of a rule in brackets."""
 
     @property
@@ -41,37 +41,11 @@ class Argument(Protocol):
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool: ...
 
     def why(self, arguments: Mapping[str, Any], cwd: str, answer: bool) -> str:
-        """The sentence for an answer that is not in doubt."""
+        """Return the sentence for an answer that is not in doubt."""
         ...
 
 
-class ToolShape(Struct, frozen=True):
-    """How the argument of a rule about this tool is read, and from which fields."""
-
-    kind: Literal["shell", "powershell", "file", "search", "web", "other"] = "other"
-    fields: tuple[str, ...] = ()
-
-
-_SHELL = ToolShape("shell", ("command",))
-#: Names that tools have which take lines of PowerShell.
-POWERSHELL = frozenset(("PowerShell", "powershell", "pwsh"))
-_FILE = ToolShape("file", ("file_path", "notebook_path", "path"))
-_SEARCH = ToolShape("search", ("path",))
-_OTHER = ToolShape()
 _NO_ARGUMENTS = Doubt("the call has no arguments")
-
-#: The tools whose arguments mean more than text, by canonical names and names that many agents have.
-TOOL_SHAPES: Mapping[str, ToolShape] = MappingProxyType(
-    {
-        **dict.fromkeys(("Bash", "bash", "exec_shell", "shell", "run_shell_command"), _SHELL),
-        **dict.fromkeys(POWERSHELL, ToolShape("powershell", ("command",))),
-        **dict.fromkeys(("Edit", "Write", "Read", "MultiEdit", "NotebookEdit", "NotebookRead"), _FILE),
-        "Delete": ToolShape("file", ("file_path",)),
-        "Move": ToolShape("file", ("source", "destination")),
-        **dict.fromkeys(("Glob", "Grep", "LS"), _SEARCH),
-        "WebFetch": ToolShape("web", ("url",)),
-    }
-)
 
 
 class ToolRule(Struct, frozen=True, eq=False):
@@ -80,7 +54,7 @@ class ToolRule(Struct, frozen=True, eq=False):
     tool: str
     #: One of these is the whole name.
     names: tuple[Glob, ...]
-    argument: Argument | None = None
+    argument: RuleArgument | None = None
     #: The argument as it is read for tools of other kinds, when one is called by the name of the rule.
     other_readings: Callable[[str], "ToolRule"] | None = None
 
@@ -91,7 +65,7 @@ class ToolRule(Struct, frozen=True, eq=False):
         return False
 
     def read_as(self, tool: str) -> "ToolRule":
-        """The rule as it counts for a call that is called by its name and does what the canonical tool does."""
+        """Return the rule as it applies to a call that has its name and does what the canonical tool does."""
         return self if self.other_readings is None else self.other_readings(tool)
 
 
@@ -99,10 +73,8 @@ def looks_like_tool_pattern(text: str) -> bool:
     return _TOOL_PATTERN.fullmatch(text) is not None
 
 
-def parse_tool_rule(
-    text: str, patterns: Patterns, shell: ShellReader, shapes: Mapping[str, ToolShape] = TOOL_SHAPES
-) -> ToolRule:
-    """Raises PatternError with what is wrong."""
+def parse_tool_rule(text: str, patterns: Patterns, shell: ShellReader) -> ToolRule:
+    """Parse a rule. Raises PatternError with the error."""
     whole = text.strip()
     if len(whole) > LONGEST_PATTERN:
         raise PatternError(whole[:40] + "...", f"at most {LONGEST_PATTERN} characters are accepted")
@@ -119,16 +91,15 @@ def parse_tool_rule(
 
     @cache
     def read_as(other: str) -> ToolRule:
-        return ToolRule(whole, tool, names, _argument(pattern, shapes.get(other, _OTHER), patterns, shell))
+        return ToolRule(whole, tool, names, _argument(pattern, other, patterns, shell))
 
-    known = shapes.get(tool)
-    argument = _argument(pattern, known or _OTHER, patterns, shell)
-    plain = known is not None and known.kind != "shell"
-    return ToolRule(whole, tool, names, argument, None if plain else read_as)
+    argument = _argument(pattern, tool, patterns, shell)
+    several = rule_argument(tool) in ("shell", "other")
+    return ToolRule(whole, tool, names, argument, read_as if several else None)
 
 
 def judge(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> Answer:
-    """The wide reading: whether the call is what the rule is about, or may be."""
+    """Read a rule widely: return yes if it matches the call, or doubt if it may."""
     if not rule.names_tool(tool_name):
         return False
     if rule.argument is None:
@@ -139,7 +110,7 @@ def judge(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> Answer:
 
 
 def judge_from(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places: Iterable[str]) -> Answer:
-    """The same for a rule that may have been written from any of these places, wherever the agent is now."""
+    """Judge a rule that may have been written for any of these directories, wherever the agent is now."""
     total = judge(rule, tool_name, tool_input, cwd)
     if total is True or not isinstance(rule.argument, FileArgument) or not isinstance(tool_input, Mapping):
         return total
@@ -154,12 +125,12 @@ def judge_from(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str, places
 
 
 def concerns(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
-    """Whether a guard with this rule counts for the call: surely, or in doubt."""
+    """Return True if a guard with this rule applies to the call: surely, or in doubt."""
     return judge(rule, tool_name, tool_input, cwd) is not False
 
 
 def covers(rule: ToolRule, tool_name: str, tool_input: Any, cwd: str) -> bool:
-    """The strict reading: whether all of the call is what the rule is about, beyond doubt."""
+    """Read a rule strictly: return True if it matches all of the call, beyond doubt."""
     if not rule.names_tool(tool_name):
         return False
     if rule.argument is None:
@@ -178,27 +149,27 @@ class ToolCondition(Struct, frozen=True, eq=False):
     def text(self) -> str:
         return self.rule.text
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> Answer:  # noqa: ARG002 - the protocol
         rule, tool = self._meant(payload)
-        # An agent that has moved into a directory must not get around the guards of what is in it.
-        places = (scene.project_dir or "",)
-        return isinstance(tool, str) and judge_from(rule, tool, arguments_of(payload), scene.cwd, places)
+        # An agent that has moved into a directory must not evade the guards of its contents.
+        places = (info.project_dir or "",)
+        return isinstance(tool, str) and judge_from(rule, tool, arguments_of(payload), info.cwd, places)
 
-    def covers(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def covers(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
         rule, tool = self._meant(payload)
         if not isinstance(tool, str):
             return False
         given = arguments_of(payload)
         if isinstance(rule.argument, FileArgument) and isinstance(given, Mapping):
-            given = rule.argument.spelled_out(cast("Mapping[str, Any]", given), scene.cwd)
-        return any(covers(rule, tool, given, place) for place in {scene.cwd, scene.project_dir or scene.cwd})
+            given = rule.argument.spelled_out(cast("Mapping[str, Any]", given), info.cwd)
+        return any(covers(rule, tool, given, place) for place in {info.cwd, info.project_dir or info.cwd})
 
     def _meant(self, payload: Any) -> tuple[ToolRule, Any]:
-        """The rule as it counts for this call, and the name by which the rule means the tool."""
+        """Return the rule as it applies to this call, and the name by which the rule means the tool."""
         tool: Any = field_of(payload, "tool_name")
         if tool == "Grep" and self.rule.tool == "Read" and _has_path(arguments_of(payload)):
             return self.rule, "Read"  # a search in a file reads it
-        called: Any = field_of(payload, "called_as")
+        called: Any = field_of(payload, "original_call")
         if called is None or not isinstance(called, Mapping) or not isinstance(tool, str):
             return self.rule, tool
         if tool in KIND_OF and self.rule.tool in KIND_OF[tool].also:
@@ -216,10 +187,10 @@ class ToolCondition(Struct, frozen=True, eq=False):
             return None
         return f'if "{self.text}" can never hold: {event.name} is not about a tool'
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        return f'if "{self.text}": {self._reason(event, payload, scene)}'
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
+        return f'if "{self.text}": {self._reason(event, payload, info)}'
 
-    def _reason(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
+    def _reason(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
         rule, tool = self._meant(payload)
         if not isinstance(tool, str):
             return f"{event.name} is not about a tool"
@@ -227,10 +198,19 @@ class ToolCondition(Struct, frozen=True, eq=False):
             return f"the tool is {tool}, not {rule.tool}"
         if rule.argument is None:
             return f"the tool is {tool}"
-        answer = self.holds(event, payload, scene)
+        answer = self.holds(event, payload, info)
         if isinstance(answer, Doubt):
             return f"in doubt: {answer.text}"
-        return rule.argument.why(cast("Mapping[str, Any]", arguments_of(payload)), scene.cwd, answer)
+        return rule.argument.why(cast("Mapping[str, Any]", arguments_of(payload)), info.cwd, answer)
+
+
+def has_argument(condition: Condition) -> bool:
+    """Return True if the condition is about what calls do: it has a rule such as `Bash(git *)`, not `Bash` alone."""
+    if isinstance(condition, ToolCondition):
+        return condition.rule.argument is not None
+    if isinstance(condition, AllOf):
+        return any(map(has_argument, condition.conditions))
+    return isinstance(condition, AnyOf) and all(map(has_argument, condition.conditions))
 
 
 class Widened(AnyOf, frozen=True):
@@ -242,7 +222,7 @@ class Widened(AnyOf, frozen=True):
 
 
 def widened(condition: Condition, read: Callable[[str], Condition | None]) -> Condition:
-    """A condition whose rules also hold as they are read here. `read` may raise PatternError."""
+    """Return a condition whose rules also hold as they are read here. `read` may raise PatternError."""
     if isinstance(condition, AllOf | AnyOf):
         return type(condition)(tuple(widened(each, read) for each in condition.conditions))
     if isinstance(condition, ToolCondition) or not looks_like_tool_pattern(condition.text):
@@ -265,8 +245,8 @@ def tool_condition(text: str, patterns: Patterns, shell: ShellReader) -> ToolCon
 
 
 def called_name(payload: Any) -> str | None:
-    """The name that the tool of a call has in the agent that makes it, where a hook is told another one."""
-    called: Any = field_of(payload, "called_as")
+    """Return the tool's name in the agent that makes the call, where a hook sees another one."""
+    called: Any = field_of(payload, "original_call")
     if called is None or not isinstance(called, Mapping):
         return None
     name = cast("Mapping[str, Any]", called).get("tool_name")
@@ -274,31 +254,32 @@ def called_name(payload: Any) -> str | None:
 
 
 def arguments_of(payload: Any) -> Any:
-    """The arguments of the call; where only the shell line is known, that."""
+    """Return the arguments of the call; where only the shell line is known, that."""
     arguments = field_of(payload, "tool_input")
     command = field_of(payload, "command")
     return {"command": command} if not arguments and isinstance(command, str) else arguments
 
 
 def _names(tool: str) -> tuple[Glob, ...]:
-    """`mcp__server` is every tool of that server."""
+    """Return the name patterns: `mcp__server` is every tool of that server."""
     if tool.startswith("mcp__") and tool.count("__") == 1:
         return glob(tool), glob(tool + "__*")
     return (glob(tool),)
 
 
-def _argument(pattern: str, shape: ToolShape, patterns: Patterns, shell: ShellReader) -> Argument:
-    if shape.kind == "shell":
+def _argument(pattern: str, tool: str, patterns: Patterns, shell: ShellReader) -> RuleArgument:
+    read = rule_argument(tool)
+    if read == "shell":
         return shell_argument(pattern, shell)
-    if shape.kind == "powershell":
-        from hookline.matching.shell.powershell import (  # noqa: PLC0415 few lines are of PowerShell
+    if read == "powershell":
+        from hookline.shell.powershell import (  # noqa: PLC0415 few lines are of PowerShell
             BY_NAME_ONLY,
             PowerShellReader,
         )
 
         return shell_argument(pattern, PowerShellReader(), BY_NAME_ONLY)
-    if shape.kind in {"file", "search"}:
-        return file_argument(pattern, shape.fields, shape.kind == "search", patterns)
-    if shape.kind == "web" and pattern.startswith("domain:"):
+    if read in {"file", "search"}:
+        return file_argument(pattern, rule_fields(tool), read == "search", patterns)
+    if read == "web" and pattern.startswith("domain:"):
         return domain_argument(pattern)
     return value_argument(pattern)

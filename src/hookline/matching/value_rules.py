@@ -1,4 +1,4 @@
-"""The argument of a rule about any other tool: a glob over its values, or the host of a URL."""
+"""Match the argument of a rule about any other tool: a glob over its values, or the host of a URL."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,8 +7,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.matching.patterns import Glob, glob
 from hookline.model.hook import Answer, Doubt
+from hookline.model.patterns import Glob, glob
 
 _MOST_VALUES = 10_000
 _LONGEST_JSON = 1 << 20
@@ -70,14 +70,14 @@ def domain_argument(pattern: str) -> DomainArgument:
 
 
 def host_of(arguments: Mapping[str, Any]) -> str | None:
-    """None where it is missing or where parsers could disagree about it."""
+    """Return the host; None where it is missing or where parsers could disagree about it."""
     url = arguments.get("url")
     found = _PLAIN_URL.fullmatch(url.strip()) if isinstance(url, str) else None
     return found[1].casefold().rstrip(".") if found else None
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every text at any depth, without recursion: the input may be hostile."""
+    """Yield every text at any depth, without recursion: the input may be hostile."""
     waiting: list[Any] = [value]
     while waiting:
         one = waiting.pop()
@@ -95,7 +95,7 @@ def _first(found: Iterator[str]) -> Iterator[str]:
 
 
 def _json(arguments: Mapping[str, Any]) -> str | None:
-    """None when it cannot be written or is too long to search."""
+    """Return the arguments as JSON; None when they cannot be written or are too long to search."""
     try:
         written = msgspec.json.encode(arguments)
     except (TypeError, ValueError, RecursionError, OverflowError, UnicodeError):

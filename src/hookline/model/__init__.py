@@ -1,1 +1,1 @@
-"""The words of Hookline: events, payloads, policies, hooks, outcomes. Pure, and below everything."""
+"""Define Hookline's records: events, payloads, policies, hooks, outcomes. Pure, and below everything else."""

@@ -1,7 +1,7 @@
-"""A place in a configuration file, and what is wrong there."""
+"""Describe a position in a configuration file, and a mistake there."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
@@ -14,7 +14,7 @@ def _nowhere(_path: Path) -> int | None:
 
 
 class Where(Struct, frozen=True):
-    """A place in a file. The line is looked up on demand, in the text that was loaded."""
+    """A position in a file. The line is computed on demand, from the text that was loaded."""
 
     file: str = ""
     path: Path = ()
@@ -35,8 +35,26 @@ class Where(Struct, frozen=True):
 NOWHERE = Where()
 
 
+class Repair(Struct, frozen=True):
+    """A change that certainly mends a finding; `hookline doctor --fix` makes it."""
+
+    how: Literal["rename", "set", "remove", "join", "group", "list", "move", "executable", "line-ends"]
+    #: The value in the file that is changed.
+    path: Path = ()
+    #: The new key of `rename`, the new value of `set`, the new path of `move`.
+    value: Any = None
+    #: Another file than the finding's, as a script.
+    file: str = ""
+
+
 class Diagnostic(Struct, frozen=True):
-    """A problem in a configuration: where it is, what is wrong, how to fix it."""
+    """A finding in a configuration: where it is, what is wrong, how to fix it.
+
+    ::
+
+        for diagnostic in engine.load(cwd).diagnostics:
+            print(diagnostic)
+    """
 
     severity: Severity
     #: A short stable name of the kind of mistake, such as `unknown-event`.
@@ -45,6 +63,7 @@ class Diagnostic(Struct, frozen=True):
     where: Where = NOWHERE
     hook: str | None = None
     fix: str | None = None
+    repair: Repair | None = None
 
     def __str__(self) -> str:
         place = f"{self.where}: " if str(self.where) else ""

@@ -1,4 +1,4 @@
-"""What Hookline raises. Nothing is raised out of a dispatch but cancellation.
+"""Define the exceptions of Hookline. A dispatch raises only cancellation.
 
 ::
 
@@ -27,7 +27,7 @@ class HooklineError(Exception):
 
 
 class ConfigError(HooklineError):
-    """A configuration cannot be used. `diagnostics` says everything that is wrong, each with its place.
+    """A configuration cannot be used. `diagnostics` has every mistake, each with its position.
 
     ::
 
@@ -75,7 +75,15 @@ class UnknownDialectError(HooklineError):
 
 
 class EngineClosedError(HooklineError):
-    """A closed engine was asked for a session, or the engine was closed while a call waited for it."""
+    """A session was opened on a closed engine, or the engine was closed while a call waited for it.
+
+    ::
+
+        try:
+            session = engine.session("conversation 1")
+        except EngineClosedError:
+            raise HTTPException(503, "the server is going down") from None
+    """
 
     def __init__(self, message: str = "the engine is closed") -> None:
         super().__init__(message)

@@ -1,4 +1,5 @@
-"""Messages of a conversation and the tool calls in them: agents fill these records, every format reads them."""
+"""Define the messages of a conversation and their tool calls: agents fill these records, every format reads
+them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
@@ -22,7 +23,7 @@ class User(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="rol
     by: str = ""
     #: The provider may cache everything up to here.
     cache: bool = False
-    #: The id of what a durable hook said: a session that is resumed is not told it again.
+    #: The id of a durable hook's message, so that a resumed session does not get it again.
     late_id: str = ""
 
     @property
@@ -51,7 +52,7 @@ class ToolResult(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
         return "tool"
 
 
-#: What Hookline's own agent makes conversations of.
+#: The messages of Hookline's own agent.
 Message = User | Assistant | ToolResult
 
 
@@ -68,14 +69,14 @@ class HostMessage(dict[str, Any]):
 
     @property
     def text(self) -> str:
-        """The text of it; of several parts, those that are text."""
+        """Its text; of several parts, those that are text."""
         found = next((self[key] for key in _TEXTS if self.get(key) is not None), None)
         return "\n".join(_texts(found))
 
 
 @runtime_checkable
 class AnyMessage(Protocol):
-    """A message that hooks are shown: one of Hookline's own, or one of a host."""
+    """A message as hooks see it: one of Hookline's own, or one of a host."""
 
     @property
     def role(self) -> str: ...
@@ -84,7 +85,7 @@ class AnyMessage(Protocol):
     def text(self) -> str: ...
 
 
-#: Where programs keep the text of a message, the most usual first.
+#: Keys under which programs keep the text of a message, the most usual first.
 _TEXTS = ("content", "text", "parts")
 #: The speaker by what programs without roles call a message.
 _ROLES = {"request": "user", "response": "assistant", "human": "user", "ai": "assistant"}
@@ -108,18 +109,25 @@ def _texts_of_part(part: Any) -> Iterator[str]:
         yield from _texts(part)
 
 
+#: Asked first: whether an object fits the protocol takes ten times as long, and conversations are long.
+_SHOWN = frozenset((User, Assistant, ToolResult, HostMessage))
+
+
 def shown_messages(given: Any) -> tuple[AnyMessage, ...]:
-    """Messages as hooks are shown them, out of records or a host's own objects."""
+    """Return messages as hooks see them, from records or a host's own objects."""
+    records: tuple[Any, ...] = given
+    if type(records) is tuple and _SHOWN.issuperset(map(type, records)):
+        return records
     return tuple(each if isinstance(each, AnyMessage) else _host_message(each) for each in given)
 
 
 def _host_message(given: Any) -> HostMessage:
-    """Anything but an object is kept, so that who uses it can say what is wrong with it."""
+    """Wrap a message of a host. Anything but an object is kept, so that its user can report the error."""
     return HostMessage(cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {"content": given})
 
 
 def with_text(message: AnyMessage, text: str) -> AnyMessage:
-    """The message with another text."""
+    """Return the message with another text."""
     if isinstance(message, User | Assistant | ToolResult):
         return replace(message, text=text)
     fields: dict[str, Any] = message if isinstance(message, HostMessage) else {}
@@ -129,17 +137,20 @@ def with_text(message: AnyMessage, text: str) -> AnyMessage:
 
 
 def new_message(role: str, text: str) -> Message:
-    """A message that a hook adds: an agent has no place for a second system text but the conversation."""
+    """Make a message that a hook adds: an agent can put a second system text only into the conversation."""
     return Assistant(text=text) if role == "assistant" else User(text=text)
 
 
 def tool_uses(given: Any) -> tuple[ToolUse, ...]:
-    """Calls of a model's answer as records, out of records or a host's own objects."""
+    """Return the calls of a model's answer as records, from records or a host's own objects."""
+    records: tuple[Any, ...] = given
+    if type(records) is tuple and {ToolUse}.issuperset(map(type, records)):
+        return records
     return tuple(each if isinstance(each, ToolUse) else _tool_use(each) for each in given)
 
 
 def _tool_use(call: Mapping[str, Any]) -> ToolUse:
-    """A host may nest name and arguments under `function`, the arguments as JSON text."""
+    """Read one call. A host may nest name and arguments under `function`, the arguments as JSON text."""
     inner: Any = call.get("function")
     fields = {**call, **cast("Mapping[str, Any]", inner)} if isinstance(inner, Mapping) else call
     keys = ("input", "arguments", "args")
@@ -154,21 +165,22 @@ def _tool_use(call: Mapping[str, Any]) -> ToolUse:
 
 
 def own_messages(shown: Sequence[Any]) -> tuple[Message, ...]:
-    """Messages for the agent's own conversation, as hooks left them. Raises ValueError that names the bad one."""
+    """Return messages for the agent's own conversation, as hooks left them. Raises ValueError that names the
+    bad one."""
     found: list[Message] = []
-    for place, message in enumerate(shown, 1):
+    for index, message in enumerate(shown, 1):
         if isinstance(message, User | Assistant | ToolResult):
             found.append(message)
             continue
         try:
             found.append(msgspec.convert(_plain(message), Message))
         except msgspec.ValidationError as problem:
-            raise ValueError(f"message {place}: {problem}") from problem
+            raise ValueError(f"message {index}: {problem}") from problem
     return tuple(found)
 
 
 def _plain(document: Any) -> Any:
-    """With the agent's names: others call the text `content`, and know a second system text."""
+    """Use the agent's key names: others call the text `content`, and know a second system text."""
     if not isinstance(document, Mapping):
         return document
     fields = dict(cast("Mapping[str, Any]", document))

@@ -1,7 +1,7 @@
-"""What the hooks of an event said, and what it means.
+"""Define outcomes: what the hooks of an event said, and what follows from it.
 
-An outcome holds *what was said*, as tuples in config order, so merging is concatenation: associative, and nothing is
-lost. What it *means* (blocked, reason, permission, updated input) is derived on demand.
+An outcome holds *what was said*, as tuples in config order, so merging is concatenation: associative, and
+nothing is lost. The *result* (blocked, reason, permission, updated input) is derived on demand.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar, cast
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from hookline.model.events import EventSpec, May, field_of
-from hookline.model.policy import Lives, Placement
+from hookline.model.events import Capability, EventSpec, field_of
+from hookline.model.policy import Lifetime, Placement
 from hookline.model.read_only import as_json
 
 P = TypeVar("P")
@@ -23,18 +23,18 @@ _STRENGTH: Mapping[str, int] = {"block": 4, "defer": 3, "ask": 2, "allow": 1}
 
 
 class Vote(Struct, frozen=True):
-    """One hook's vote on whether the action may go ahead."""
+    """One hook's vote: may the action proceed?"""
 
     kind: VoteKind
     reason: str = ""
     #: Breaks ties between votes of one kind; the higher one gives the reason.
     rank: int = 0
     by: str = ""
-    #: What a block does at this event in the dialect of the hook.
+    #: The effect of a block at this event in the hook's format.
     means: str = ""
 
 
-class Edit(Struct, frozen=True):
+class Rewrite(Struct, frozen=True):
     """A rewrite: a whole value, or (patch) keys to merge into the current value."""
 
     value: Any
@@ -46,11 +46,20 @@ class Edit(Struct, frozen=True):
 
 
 class ContextItem(Struct, frozen=True):
-    """Text for the model, where it goes and how long it stays."""
+    """Text for the model, where it goes and how long it stays.
+
+    ::
+
+        for item in done.context:
+            messages.append({"role": "user", "content": item.text})
+    """
 
     text: str
+    #: `system`, `conversation`, `user`, `tool_result` or `transient`; empty: as its event does it.
     placement: Placement | Literal[""] = ""
-    lives: Lives | Literal[""] = ""
+    #: `session`, `turn` or `call`: the next request only; empty: as its event does it.
+    lifetime: Lifetime | Literal[""] = ""
+    #: The hook that it comes from.
     hook: str = ""
 
 
@@ -90,10 +99,10 @@ class Answer(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True, omit_defaults=True):
-    """What the hooks of one event said. The empty outcome means: go on.
+    """The answers of an event's hooks. The empty outcome lets the action proceed.
 
-    The tuples hold everything that was said, in config order; the properties say what it means. Outcomes add up, so a
-    hook can say two things at once::
+    The tuples hold every answer, in config order; the properties give the result. Outcomes add up, so a hook
+    can say two things at once::
 
         return ask("is it time for a release?") + context("the last one was an hour ago")
     """
@@ -101,16 +110,16 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     #: Each hook's deny, ask or allow.
     votes: tuple[Vote, ...] = ()
     #: Rewrites of what the event is about.
-    edits: tuple[Edit, ...] = ()
-    #: Text for the model, with the place where it goes and how long it stays.
+    edits: tuple[Rewrite, ...] = ()
+    #: Text for the model, with its placement and how long it stays.
     context_items: tuple[ContextItem, ...] = ()
     #: Text for the user.
     messages: tuple[Message, ...] = ()
-    #: Wishes to stop the whole run.
+    #: Requests to stop the whole run.
     halts: tuple[Halt, ...] = ()
     #: Changes of permission rules.
     permission_updates: tuple[PermissionUpdate, ...] = ()
-    #: Files whose changes hooks want to be told about.
+    #: Files that hooks want to watch.
     watch_paths: tuple[str, ...] = ()
     #: First messages in the user's name.
     seeds: tuple[str, ...] = ()
@@ -124,9 +133,9 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     limit_reached: bool = False
 
     def __add__(self, other: "Outcome") -> "Outcome":
-        if other is GO_ON:
+        if other is PASS:
             return self
-        if self is GO_ON:
+        if self is PASS:
             return other
         return Outcome(
             self.votes + other.votes,
@@ -145,7 +154,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def blocked(self) -> bool:
-        """A hook denied the action. An ask that nobody answers, and a stop, must not let it run either."""
+        """True if a hook denied the action. An unanswered ask, and a stop, must not let it run either."""
         for vote in self.votes:  # noqa: SIM110 on the path of every event, and any() costs three times as much
             if vote.kind == "block":
                 return True
@@ -160,7 +169,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def reason(self) -> str | None:
-        """Why it is denied or asked about."""
+        """The reason of the denial or ask."""
         vote = self.deciding_vote
         return vote.reason if vote is not None and vote.kind != "allow" else None
 
@@ -174,12 +183,12 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
     @property
     def stop(self) -> bool:
-        """A hook stops the whole run."""
+        """True if a hook stops the whole run."""
         return bool(self.halts)
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the run is stopped, if a hook said so."""
+        """The reason to stop the run, if a hook gave one."""
         return next((halt.reason for halt in self.halts if halt.reason), None)
 
     @property
@@ -224,14 +233,14 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
         return self.updated("messages")
 
     def updated(self, field: str) -> Any:
-        """The value of a rewritten payload field after the last edit, or None when nothing changed it."""
+        """Return the value of a rewritten payload field after the last edit, or None when nothing changed it."""
         for edit in reversed(self.edits):
             if edit.field == field:
                 return edit.value if isinstance(edit.whole, UnsetType) else edit.whole
         return None
 
     def effective(self, payload: P) -> P:
-        """The payload as it counts after the hooks: with what they rewrote, or the same object if they did not.
+        """Return the payload after the hooks: with their rewrites, or the same object if there are none.
 
         ::
 
@@ -244,8 +253,8 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
                 payload = _replaced(payload, edit.field, value)
         return payload
 
-    def clipped(self, may: May) -> tuple["Outcome", tuple[str, ...]]:
-        """This outcome without what may not be done, and the names of what was dropped."""
+    def clipped(self, may: Capability) -> tuple["Outcome", tuple[str, ...]]:
+        """Return this outcome without disallowed parts, and the names of the dropped parts."""
         allowed = may.value
         dropped: list[str] = []
         changes: dict[str, Any] = {}
@@ -262,31 +271,32 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
 
 
 #: The empty outcome. Compared by identity on the fast path, by value everywhere else.
-GO_ON = Outcome()
+PASS = Outcome()
 
-#: What each part of an outcome needs the event and the policy to allow, and what it is called when dropped.
-#: Bare bits, because the arithmetic of enum.Flag costs a microsecond a time.
+#: The capability that each part of an outcome needs, and its name when dropped. Bare bits, because the
+#: arithmetic of enum.Flag costs a microsecond a time.
 _NEEDS: tuple[tuple[str, int, str], ...] = (
-    ("edits", May.REWRITE.value, "rewrite"),
-    ("context_items", May.CONTEXT.value, "context"),
-    ("halts", May.STOP.value, "stop"),
-    ("permission_updates", May.RULES.value, "permission_updates"),
-    ("watch_paths", May.WATCH.value, "watch_paths"),
-    ("seeds", May.SEED.value, "initial_user_message"),
-    ("env_items", May.ENV.value, "env"),
-    ("answers", May.ANSWER.value, "answer"),
-    ("retry", May.RETRY.value, "retry"),
+    ("edits", Capability.REWRITE.value, "rewrite"),
+    ("context_items", Capability.CONTEXT.value, "context"),
+    ("halts", Capability.STOP.value, "stop"),
+    ("permission_updates", Capability.RULES.value, "permission_updates"),
+    ("watch_paths", Capability.WATCH.value, "watch_paths"),
+    ("seeds", Capability.SEED.value, "initial_user_message"),
+    ("env_items", Capability.ENV.value, "env"),
+    ("answers", Capability.ANSWER.value, "answer"),
+    ("retry", Capability.RETRY.value, "retry"),
 )
 _VOTE_NEEDS: Mapping[str, int] = {
-    "block": May.BLOCK.value,
-    "defer": May.PERMIT.value,
-    "ask": May.PERMIT.value,
-    "allow": May.PERMIT.value,
+    "block": Capability.BLOCK.value,
+    "defer": Capability.PERMIT.value,
+    "ask": Capability.PERMIT.value,
+    "allow": Capability.PERMIT.value,
 }
 
 
 def has_only_votes(outcome: Outcome) -> bool:
-    """Nothing but votes: by far the most common answer of a guard, and the fast path through the engine."""
+    """Return True if there are only votes: the most common answer of a guard, and the fast path through the
+    engine."""
     return not (
         outcome.messages or outcome.edits or outcome.context_items or outcome.halts or outcome.permission_updates
         or outcome.watch_paths or outcome.seeds or outcome.env_items or outcome.answers or outcome.retry
@@ -294,7 +304,7 @@ def has_only_votes(outcome: Outcome) -> bool:
 
 
 def only_vote(outcome: Outcome, allowed: int) -> Vote | None:
-    """The vote of an outcome that is nothing but one vote, if these bits of `May` allow it."""
+    """Return the vote of an outcome that is one vote and nothing else, if these bits of `Capability` allow it."""
     votes = outcome.votes
     if len(votes) != 1 or not has_only_votes(outcome):
         return None
@@ -302,15 +312,15 @@ def only_vote(outcome: Outcome, allowed: int) -> Vote | None:
 
 
 def merged(outcomes: Sequence[Outcome]) -> Outcome:
-    """All of them, in the order given."""
-    total = GO_ON
+    """Merge outcomes in the given order."""
+    total = PASS
     for outcome in outcomes:
         total += outcome
     return total
 
 
-def edited(value: Any, edit: Edit) -> Any:
-    """The value after one edit. A patch over something that has no keys replaces it."""
+def edited(value: Any, edit: Rewrite) -> Any:
+    """Return the value after one edit. A patch over something that has no keys replaces it."""
     laid_over: Any = edit.value
     if edit.patch and not isinstance(value, Mapping | str | list | None):
         value = as_json(value)  # a record of the host has the keys that JSON would give it
@@ -319,8 +329,8 @@ def edited(value: Any, edit: Edit) -> Any:
     return laid_over
 
 
-def patch_problem(edit: Edit, payload: Any, field: str) -> str | None:
-    """What is wrong with `rewrite(key=value)`: the field has no keys, or is itself taken for one of them."""
+def patch_problem(edit: Rewrite, payload: Any, field: str) -> str | None:
+    """Return the error in `rewrite(key=value)`: the field has no keys, or is itself taken for one of them."""
     if not edit.patch:
         return None
     before, call = field_of(payload, field), f"rewrite({next(iter(edit.value), '')}=…)"
@@ -349,7 +359,7 @@ def deny(reason: str) -> Outcome:
 
 
 def ask(reason: str = "") -> Outcome:
-    """Let the user decide; where nobody can be asked this is a denial.
+    """Let the user decide; without a user this is a denial.
 
     ::
 
@@ -359,7 +369,7 @@ def ask(reason: str = "") -> Outcome:
 
 
 def allow(reason: str = "") -> Outcome:
-    """Let the action go ahead without asking the user; never beats another hook's deny or ask.
+    """Let the action proceed without asking the user; never beats another hook's deny or ask.
 
     ::
 
@@ -368,14 +378,17 @@ def allow(reason: str = "") -> Outcome:
     return Outcome(votes=(Vote("allow", reason),))
 
 
-def context(text: str) -> Outcome:
-    """Add text for the model.
+def context(text: str, *, transient: bool = False) -> Outcome:
+    """Add text for the model; with `transient` it is in the next request only, and not in the conversation.
 
     ::
 
-        return context("the tests of this folder take an hour")
+        return context("the tests of this directory take an hour")
+        return context("it is half past nine", transient=True)
     """
-    return Outcome(context_items=(ContextItem(text),))
+    return Outcome(
+        context_items=(ContextItem(text, "transient", "call") if transient else ContextItem(text),)
+    )
 
 
 def halt(reason: str = "") -> Outcome:
@@ -398,17 +411,18 @@ def rewrite(value: Any = None, /, **changes: Any) -> Outcome:
         return rewrite("***")  # a prompt, an answer or a result
     """
     if value is None:
-        return Outcome(edits=(Edit(changes, patch=True),))
+        return Outcome(edits=(Rewrite(changes, patch=True),))
     if changes:
         raise TypeError("rewrite() takes a whole value or keyword arguments, not both")
-    return Outcome(edits=(Edit(value),))
+    return Outcome(edits=(Rewrite(value),))
 
 
 class OutcomeBuilder(Struct, kw_only=True):
-    """An answer while it is being read: the parts of an outcome, field by field, and the names of what is ignored."""
+    """An answer while it is being read: the parts of an outcome, field by field, and the names of ignored
+    parts."""
 
     votes: list[Vote] = []
-    edits: list[Edit] = []
+    edits: list[Rewrite] = []
     context: list[ContextItem] = []
     messages: list[Message] = []
     halts: list[Halt] = []
@@ -437,14 +451,14 @@ class OutcomeBuilder(Struct, kw_only=True):
 
 
 def unsaid(outcome: Outcome, *said: str) -> list[str]:
-    """The names of the parts that an outcome has, without those that were said."""
+    """Return the names of the parts that an outcome has, without those in `said`."""
     parts = [("votes", "decision"), *((name, label) for name, _needed, label in _NEEDS)]
     parts.insert(3, ("messages", "messages"))
     return [label for name, label in parts if label not in said and getattr(outcome, name)]
 
 
 def with_edits(event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
-    """The payload with the event's field as the edits left it; the same object when there are none."""
+    """Return the payload with the event's field as the edits left it; the same object when there are none."""
     field = event.rewrites
     if not field or not outcome.edits:
         return payload

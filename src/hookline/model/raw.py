@@ -1,4 +1,4 @@
-"""What a handler returns: facts, one record per way of ending. No opinion about the answer."""
+"""Define raw results of handlers: facts, one record per way of ending. They do not interpret the answer."""
 
 from typing import Any
 
@@ -8,44 +8,45 @@ from hookline.model.policy import Cause
 
 
 class Exited(Struct, frozen=True):
-    """A process ended by itself."""
+    """A process that exited."""
 
     code: int
     stdout: bytes = b""
     stderr: bytes = b""
     truncated: bool = False
-    #: A process that the hook left behind still held its pipes when it ended.
+    #: A process left behind still held its pipes when the hook ended.
     pipes_held: bool = False
     queue_ms: float = 0.0
-    #: Run by an interpreter that was started ahead. False: it could have been, but none was ready. None: never.
+    #: True if an interpreter started ahead ran it; False if it could have, but none was ready; None if it
+    #: cannot.
     warm: bool | None = None
 
 
 class Replied(Struct, frozen=True):
-    """A server, a model or an MCP tool replied. `status` is the HTTP status, None elsewhere."""
+    """The reply of a server, a model or an MCP tool. `status` is the HTTP status, None elsewhere."""
 
     body: bytes
     status: int | None = None
     truncated: bool = False
-    #: The id that the server gave its decision; empty: none.
+    #: The id that the server gave its decision, or empty.
     decision_id: str = ""
-    #: Seconds for which the server lets the answer be repeated, and whether this is such a repetition.
+    #: Seconds for which the server lets the answer be repeated; `repeated` is True if this is a repetition.
     repeatable: float = 0.0
     repeated: bool = False
 
 
 class Returned(Struct, frozen=True):
-    """A function or a builtin returned a value."""
+    """The value that a function or a builtin returned."""
 
     value: Any = None
 
 
-#: What most functions return: they have nothing to say, so nobody need read it.
+#: The result of most functions: nothing, so no step need read it.
 RETURNED_NOTHING = Returned()
 
 
-class Broke(Struct, frozen=True):
-    """There is no answer. `detail` says what went wrong, worded to follow a colon."""
+class Failed(Struct, frozen=True):
+    """A failure without an answer. `detail` is the error, worded to follow a colon."""
 
     cause: Cause
     detail: str = ""
@@ -56,19 +57,24 @@ class Broke(Struct, frozen=True):
     truncated: bool = False
     queue_ms: float = 0.0
     warm: bool | None = None
-    #: The message of the hook's own agent for this; empty: Hookline's own.
+    #: The hook's agent's message for this failure; empty for Hookline's.
     words: str = ""
-    #: All that is known, for the journal alone: the text of an exception may hold secrets. Empty: `detail`.
+    #: All that is known, only for the journal: the text of an exception may hold secrets. Empty: same as
+    #: `detail`.
     logged: str = ""
+    #: The exception itself, for the program's log and its `on_hook_error`.
+    raised: BaseException | None = None
 
 
-def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Broke:
-    """A failure that keeps what was printed, so that the run can show it."""
+def failure(raw: Exited | Replied | None, cause: Cause, detail: str) -> Failed:
+    """Return a failure that keeps the printed output, so that the run can show it."""
     if raw is None:
-        return Broke(cause, detail)
+        return Failed(cause, detail)
     if isinstance(raw, Replied):
-        return Broke(cause, detail, stdout=raw.body, truncated=raw.truncated)
-    return Broke(cause, detail, raw.stdout, raw.stderr, raw.code, None, raw.truncated, raw.queue_ms, raw.warm)
+        return Failed(cause, detail, stdout=raw.body, truncated=raw.truncated)
+    return Failed(
+        cause, detail, raw.stdout, raw.stderr, raw.code, None, raw.truncated, raw.queue_ms, raw.warm
+    )
 
 
 def first_line(output: bytes) -> str:
@@ -76,10 +82,10 @@ def first_line(output: bytes) -> str:
     return output[:2000].strip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()[:300]
 
 
-class Detached(Struct, frozen=True):
-    """The hook asked to go on in the background; `rest` is an awaitable of its real result."""
+class Background(Struct, frozen=True):
+    """A hook that moved to the background; `rest` is an awaitable of its real result."""
 
     rest: Any
 
 
-RawResult = Exited | Replied | Returned | Broke | Detached
+RawResult = Exited | Replied | Returned | Failed | Background

@@ -1,11 +1,11 @@
-"""Payloads that a hook in this process cannot change, and values as JSON would have them.
+"""Make payloads that a hook in this process cannot change, and values as JSON would have them.
 
-A function hook gets dicts and lists that refuse to be changed, at any depth: what it does to them would otherwise
-reach the host and the hooks after it, and nobody would have been asked. Such a value is still a dict or a list, so
-`json.dumps`, `{**value}` and `isinstance` work; `copy.deepcopy` gives a plain one.
+A function hook gets dicts and lists that refuse changes, at any depth: its changes would otherwise reach the
+host and later hooks without any check. Such a value is still a dict or a list, so `json.dumps`, `{**value}`
+and `isinstance` work; `copy.deepcopy` gives a plain one.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NoReturn, Union, cast, get_args, get_origin
@@ -71,7 +71,7 @@ class RecordDict(ReadOnlyDict):
         self._record = record
 
     def __getattr__(self, name: str) -> Any:
-        # Of what is in both, the record's own may be changed.
+        # The dict's value first: the record's could be changed in place.
         return self[name] if name in self else getattr(self._record, name)
 
 
@@ -80,30 +80,22 @@ _UNCHANGEABLE = _PLAIN | {ReadOnlyDict, ReadOnlyList, RecordDict}
 
 
 def read_only(value: Any, other: Callable[[Any], Any]) -> Any:
-    """The value so that it cannot be changed; `other` makes something of what is not made of dicts and lists."""
+    """Return the value so that it cannot be changed; `other` converts values that are not dicts or lists."""
     kind = type(value)  # pyright: ignore[reportUnknownVariableType] a cast costs a call
     if kind is dict:
         for inner in value.values():
             if type(inner) not in _UNCHANGEABLE:
-                return _read_only_dict(value, other)
+                return ReadOnlyDict({name: read_only(inner, other) for name, inner in value.items()})
         return ReadOnlyDict(value)
     if kind in _UNCHANGEABLE:
         return value
     if kind is list or kind is tuple:
-        items = _all_read_only(value, other)
+        items = [read_only(inner, other) for inner in value]
         return ReadOnlyList(items) if kind is list else tuple(items)
     if isinstance(value, Mapping):
         fields = read_only(dict(cast("Mapping[Any, Any]", value)), other)
         return RecordDict(fields, value) if isinstance(value, HostMessage) else fields
     return other(value)
-
-
-def _read_only_dict(value: dict[Any, Any], other: Callable[[Any], Any]) -> ReadOnlyDict:
-    return ReadOnlyDict({name: read_only(inner, other) for name, inner in value.items()})
-
-
-def _all_read_only(values: Iterable[Any], other: Callable[[Any], Any]) -> list[Any]:
-    return [read_only(inner, other) for inner in values]
 
 
 def _json_read_only(value: Any) -> Any:
@@ -116,7 +108,7 @@ def _itself(value: Any) -> Any:
 
 
 def changeable(value: Any) -> Any:
-    """A copy in plain dicts and lists, at any depth."""
+    """Return a copy in plain dicts and lists, at any depth."""
     if isinstance(value, dict):
         return {name: changeable(inner) for name, inner in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list):
@@ -125,7 +117,7 @@ def changeable(value: Any) -> Any:
 
 
 def as_json(value: Any) -> Any:
-    """The value in dicts, lists and plain values. Raises TypeError or ValueError where it has no such form."""
+    """Return the value in dicts, lists and plain values. Raises TypeError or ValueError where it has no such form."""
     return msgspec.to_builtins(value, enc_hook=plain_value)
 
 
@@ -133,7 +125,7 @@ def as_json(value: Any) -> Any:
 
 
 def read_only_record(payload: Any) -> Any:
-    """A payload of Hookline's whose values cannot be changed, and are as JSON would have them; None for any other."""
+    """Return a payload of Hookline's with read-only values as JSON would have them; None for any other."""
     names = _open_fields(type(payload))  # pyright: ignore[reportUnknownArgumentType] a cast costs a call
     if names is None:
         return None
@@ -147,7 +139,7 @@ def read_only_record(payload: Any) -> Any:
 
 @cache
 def _open_fields(kind: type) -> tuple[str, ...] | None:
-    """The fields of a payload of Hookline's that may hold something that can be changed."""
+    """Return the fields of a payload of Hookline's that may hold something that can be changed."""
     if not issubclass(kind, Payload):
         return None
     return tuple(field.name for field in fields(kind) if not _is_plain(field.type))
@@ -162,7 +154,7 @@ def _is_plain(shape: Any) -> bool:
 
 
 def own_copy(payload: Any) -> Any:
-    """A payload of a host, whose objects stay as they are. Its fields may be set: each hook needs its own."""
+    """Copy a payload of a host; its objects stay the same. Its fields may be set: each hook needs its own copy."""
     if isinstance(payload, Mapping):
         return read_only(payload, _itself)
     from copy import copy  # noqa: PLC0415 only for payloads of hosts

@@ -1,11 +1,13 @@
-"""Text from outside made safe to show: nothing in it can steer a terminal, hide, or reorder what is read."""
+"""Make text from outside safe to show: it cannot control a terminal, hide, or reorder text."""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 #: A run of blanks wider than this pushes what follows out of sight, so it is shown as a mark instead.
 _WIDEST_GAP = 64
 _TAB_COLUMNS = 8
+_LONG = 4096
 #: Marks on one letter, such as accents; more of them cover the lines above and below.
 _MOST_STACKED = 2
 _ELLIPSIS = "…"
@@ -39,7 +41,7 @@ def _pattern(source: str) -> re.Pattern[str]:
 
 
 def printable(text: str) -> str:
-    """The text as it may be shown in a terminal. Plain text comes back as the same object."""
+    """Return the text as it may be shown in a terminal. Plain text comes back as the same object."""
     if text.isascii() and "  " not in text and text.isprintable():
         return text
     if _pattern(_SUSPECT).search(text) is None:
@@ -50,9 +52,9 @@ def printable(text: str) -> str:
 
 
 def spelled_out(text: str) -> str:
-    """The printable text of which nothing was removed: control characters, too, are shown as marks.
+    """Return the printable text with nothing removed: control characters, too, are shown as marks.
 
-    For texts that somebody is to judge. Only line feeds stay; more than two marks on one letter are spelled out.
+    For texts that a user judges. Only line feeds stay; more than two marks on one letter are spelled out.
     """
     if text.isascii() and text.isprintable():
         return printable(text)
@@ -68,7 +70,7 @@ def spelled_out(text: str) -> str:
 
 
 def one_line(text: str, width: int) -> str:
-    """The printable text on one line of at most `width` columns, cut with an ellipsis."""
+    """Return the printable text on one line of at most `width` columns, cut with an ellipsis."""
     flat = " ".join(printable(text).split())
     if flat.isascii():
         return flat if len(flat) <= width else flat[: max(width - 1, 0)] + _ELLIPSIS[:width]
@@ -76,7 +78,7 @@ def one_line(text: str, width: int) -> str:
 
 
 def bare_url(url: str) -> str:
-    """The address as it is written, without what may be secret: user, password, query, fragment."""
+    """Return the address as it is written, without what may be secret: user, password, query, fragment."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         scheme, rest = "", url.lstrip("/")
@@ -91,7 +93,7 @@ def bare_url(url: str) -> str:
 
 
 def head_and_tail(text: str, keep: int) -> str:
-    """The first and the last `keep` characters, with a mark that says how much is missing between them."""
+    """Return the first and the last `keep` characters, with a mark that says how much is missing between them."""
     missing = len(text) - 2 * keep
     if missing <= 0:
         return text
@@ -111,12 +113,12 @@ def _gap(found: re.Match[str]) -> str:
 def _cut_to_columns(text: str, width: int) -> str:
     used = 0
     fits = 0
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         used += _columns(character)
         if used > width:
             return text[:fits] + _ELLIPSIS[:width]
         if used <= width - 1:
-            fits = place + 1
+            fits = index + 1
     return text
 
 
@@ -128,3 +130,12 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def translated(text: str, table: Mapping[int, int | str | None]) -> str:
+    """Return `text.translate(table)`, also for long texts that are not ASCII: those it takes long to translate."""
+    if text.isascii() or len(text) < _LONG:
+        return text.translate(table)
+    for sign, instead in table.items():
+        text = text.replace(chr(sign), chr(instead) if isinstance(instead, int) else instead or "")
+    return text

@@ -1,4 +1,4 @@
-"""Tokens and money: agents fill these records, every format reads them. A count that is not known is None."""
+"""Count tokens and money: agents fill these records, every format reads them. An unknown count is None."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -19,18 +19,17 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost_usd: float | None = None
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            input_tokens=_sum(self.input_tokens, other.input_tokens),
-            output_tokens=_sum(self.output_tokens, other.output_tokens),
-            cache_read_tokens=_sum(self.cache_read_tokens, other.cache_read_tokens),
-            cache_write_tokens=_sum(self.cache_write_tokens, other.cache_write_tokens),
-            reasoning_tokens=_sum(self.reasoning_tokens, other.reasoning_tokens),
-            cost_usd=_cost(self.cost_usd, other.cost_usd),
-        )
+        sums: dict[str, Any] = {}
+        for name in Usage.__struct_fields__:
+            one, more = getattr(self, name), getattr(other, name)
+            sums[name] = more if one is None else one if more is None else one + more
+        return Usage(**sums)
 
     @property
     def total_tokens(self) -> int | None:
-        return _sum(self.input_tokens, self.output_tokens)
+        if self.input_tokens is None:
+            return self.output_tokens
+        return self.input_tokens + (self.output_tokens or 0)
 
     @property
     def cache_miss_tokens(self) -> int | None:
@@ -41,7 +40,7 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Totals(Usage, frozen=True, kw_only=True, omit_defaults=True):
-    """What a session has used so far."""
+    """The usage of a session so far."""
 
     #: Tokens of all requests and answers.
     session_tokens: int | None = None
@@ -50,28 +49,14 @@ class Totals(Usage, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def totals_of(usage: Usage, conversation_tokens: int | None = None) -> Totals:
-    """The totals of a session that has used this."""
-    return Totals(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        cost_usd=usage.cost_usd,
-        session_tokens=usage.total_tokens,
-        conversation_tokens=conversation_tokens,
-    )
+    """Return the totals of a session that has used this."""
+    fields: dict[str, Any] = {}
+    for name in Usage.__struct_fields__:
+        fields[name] = getattr(usage, name)
+    return Totals(**fields, session_tokens=usage.total_tokens, conversation_tokens=conversation_tokens)
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else one + other
-
-
-def _cost(one: float | None, other: float | None) -> float | None:
-    return other if one is None else one if other is None else one + other
-
-
-#: By our field: what providers and frameworks call the count, with a dot where it is nested.
+#: For each of our fields: the names that providers and frameworks use, with a dot where it is nested.
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "input_tokens": (
         "input_tokens", "prompt_tokens", "inputTokens", "promptTokens", "prompt_token_count",
@@ -96,7 +81,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 def usage_of(given: Any) -> Usage | None:
-    """Counts as a host or another agent names them; None if it names none that are known here."""
+    """Read counts as a host or another agent names them; None if it has none that are known here."""
     if not isinstance(given, Mapping):
         return given
     given = cast("Mapping[str, Any]", given)
@@ -109,7 +94,7 @@ def usage_of(given: Any) -> Usage | None:
 
 
 def totals_given(given: Any) -> Totals | None:
-    """As `usage_of`, for a whole session."""
+    """Read the usage of a whole session, like `usage_of`."""
     if not isinstance(given, Mapping):
         return given
     given = cast("Mapping[str, Any]", given)

@@ -1,4 +1,4 @@
-"""Between an event and a handler: how a payload is encoded, and how a raw result is decoded."""
+"""Define the interface between an event and a handler: encoding payloads, decoding raw results."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -8,24 +8,24 @@ from msgspec import Struct
 
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON, Outcome
-from hookline.model.raw import Broke, RawResult
-from hookline.model.scene import Scene
+from hookline.model.outcome import PASS, Outcome
+from hookline.model.raw import Failed, RawResult
+from hookline.model.session_info import SessionInfo
 
 
 class Encoded(Struct, frozen=True):
-    """What external code gets: a document on stdin or as a body, and environment variables."""
+    """The input of external code: a document on stdin or as a body, and environment variables."""
 
     document: bytes = b""
     env: Mapping[str, str] = {}
 
 
 class Decoded(Struct, frozen=True):
-    """What a raw result says. An answer and a failure may come together."""
+    """The decoded raw result. An answer and a failure may come together."""
 
-    outcome: Outcome = GO_ON
-    failure: Broke | None = None
-    #: What the hook said that is ignored at this event, by name.
+    outcome: Outcome = PASS
+    failure: Failed | None = None
+    #: Parts of the answer that are ignored at this event, by name.
     ignored: tuple[str, ...] = ()
 
 
@@ -37,35 +37,35 @@ _NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 _NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
-class Call(Struct, eq=False):
+class HookInvocation(Struct, eq=False):
     """One hook about to run: everything a handler needs."""
 
     hook: Hook
     event: EventSpec[Any]
     payload: Any
-    scene: Scene
+    info: SessionInfo
     timeout: float
-    #: Unlike that of any other call, also in other processes; in a fork of this one it may come again.
+    #: Unlike that of any other call, also in other processes; a fork of this process may repeat it.
     number: int = 0
-    #: When it began, by perf_counter.
+    #: Start time by perf_counter.
     started: float = 0.0
-    #: Texts of the command that name files, and the bytes to use instead of what is on disk.
+    #: Texts of the command that name files, and the bytes to use instead of those on disk.
     files: Mapping[str, bytes] = _NO_FILES
-    #: Only its denials and questions count, and not its words.
+    #: Only its denials and questions are used, and not its words.
     only_tightens: bool = False
-    #: Where the process of a hook runs, if not in the directory that it is told.
+    #: The directory of a hook's process, if not the one in its payload.
     directory: str = ""
-    #: The tool's name as the hook is told it, if that is not the one it was called by.
-    told_as: str = ""
-    #: Why it cannot be said what the tool call does: a guard must not judge it.
+    #: The tool's name in the hook's format, if it differs from the call's.
+    translated_tool: str = ""
+    #: Why the tool call cannot be read: a guard must not judge it.
     doubt: str = ""
-    #: What could not be told, where the hook's condition holds only in doubt.
+    #: Why the match is uncertain, where the hook's condition holds only in doubt.
     match_doubt: str = ""
-    #: A guard that is asked again about the final value.
+    #: A guard that runs again, on the final value.
     recheck: bool = False
-    #: Seconds that its function kept the event loop from everything else, where that is known.
+    #: Seconds that its function blocked the event loop, where known.
     longest_step: float = 0.0
-    #: An answer about one act of a call becomes a denial if what it rewrites cannot be put into the call.
+    #: Turns an answer about one action into a denial if its rewrite cannot be put into the call.
     checked: Callable[[Outcome, Hook, EventSpec[Any]], Outcome] | None = None
     #: Variables for its process, beside those of its entry and its wire.
     env: Mapping[str, str] = _NO_ENV
@@ -74,7 +74,7 @@ class Call(Struct, eq=False):
 
     @property
     def run_id(self) -> str:
-        """Its number as text, by which runs are told apart."""
+        """Its number as text, which identifies the run."""
         return str(self.number)
 
 
@@ -83,7 +83,25 @@ class Parsed(Struct, frozen=True):
 
     event: EventSpec[Any]
     payload: Any
-    scene: Scene
+    info: SessionInfo
+
+
+class EventRequest(Parsed, frozen=True):
+    """One event to fire, with its payload and the session it happens in."""
+
+    #: The agent that calls, by the name of its dialect; None where calls have canonical names.
+    dialect: str | None = None
+    #: That agent's own name of the event; None for the event under any name.
+    event_name: str | None = None
+
+    def concerns(self, hook: Hook) -> bool:
+        """Return False for a hook under another name: several names of a dialect may share an event."""
+        return (
+            self.event_name is None
+            or hook.event is not self.event
+            or hook.dialect != self.dialect
+            or hook.policy.event_name == self.event_name
+        )
 
 
 class HookReply(Struct, frozen=True):
@@ -92,21 +110,21 @@ class HookReply(Struct, frozen=True):
     code: int = 0
     stdout: str = ""
     stderr: str = ""
-    #: What the agent cannot express, by name.
+    #: Parts that the agent cannot express, by name.
     lost: tuple[str, ...] = ()
 
 
 class Wire(Protocol):
-    """How one dialect talks to hooks. Stateless.
+    """A dialect's translation to and from hooks. Stateless.
 
-    A wire may also have `tools`, the table of its agent's tools, and `standard_tools`, whether these have canonical
-    names. Hooks of a wire without them are told tool calls as they are made.
+    A wire may also have `tools`, the table of its agent's tools, and `standard_tools`, True if these have
+    canonical names. Hooks of a wire without them get tool calls as they are made.
     """
 
-    def encode(self, call: Call) -> Encoded: ...
+    def encode(self, call: HookInvocation) -> Encoded: ...
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded: ...
+    def decode(self, call: HookInvocation, raw: RawResult) -> Decoded: ...
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
-        """The payload as the next hook sees it, after the outcome so far."""
+        """Return the payload as the next hook sees it, after the outcome so far."""
         ...

@@ -1,1 +1,1 @@
-"""Whether a tool call may run: rules, modes, grants, and the order in which they are asked."""
+"""Decide if a tool call may run: rules, modes, grants, and their order."""

@@ -1,4 +1,5 @@
-"""The permission modes, as rows: what runs without a question, what is refused, what a question becomes."""
+"""Define the permission modes as rows: the calls that run without a question, those refused, and the answers
+to questions."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -22,7 +23,7 @@ class Mode(Struct, frozen=True):
     refuses: frozenset[Category] = frozenset()
     #: Files outside the directories and protected paths are treated like any other.
     anywhere: bool = False
-    #: What becomes of a question that no hook answered.
+    #: The answer to a question that no hook answered.
     unanswered: Literal["ask", "deny"] = "ask"
 
 
@@ -36,8 +37,8 @@ MODES: Mapping[ModeName, Mode] = MappingProxyType(
         row.name: row
         for row in (
             Mode("plan", "Tools that write are refused.", _READS, refuses=frozenset({"write"})),
-            Mode("dontAsk", "What would be asked is denied.", _READS, unanswered="deny"),
-            Mode("default", "Reading runs; everything else is asked.", _READS),
+            Mode("dontAsk", "Calls that would need approval are denied.", _READS, unanswered="deny"),
+            Mode("default", "Reading runs; everything else needs approval.", _READS),
             Mode("acceptEdits", "Edits inside the directories run as well.", _EDITS),
             Mode("bypass", "Only rules and hooks stop a call.", _ALL, anywhere=True),
         )
@@ -54,12 +55,12 @@ _NAMES: Mapping[str, ModeName] = MappingProxyType(
 
 
 def mode_of(text: str) -> ModeName | None:
-    """The mode by any agent's name for it; None when there is no such mode."""
+    """Return the mode by any agent's name for it, or None."""
     return _NAMES.get(text.strip().replace("-", "").replace("_", "").casefold())
 
 
 def narrowed(mode: Mode, by: Mode) -> Mode:
-    """A mode as strict as both: the effective mode of a sub-agent."""
+    """Return a mode as strict as both: the effective mode of a subagent."""
     if mode.name == by.name:
         return mode
     order = list(MODES)

@@ -1,19 +1,19 @@
-"""Where the files of a call are: inside the directories, or outside them."""
+"""Find where the files of a call are: inside the directories, or outside them."""
 
 import posixpath
 import re
 from collections.abc import Sequence
 
+from hookline.actions.kinds import PATH_ARGUMENTS
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.permissions.facts import CallFacts
-from hookline.tools.kinds import PATH_ARGUMENTS
 from hookline.trust.project import is_inside
 
 _MAGIC = re.compile(r"[*?\[{]")
 
 
 def paths_of(facts: CallFacts) -> tuple[str, ...] | None:
-    """The paths a call names, with the real one where it is known; None when they are not clear."""
+    """Return the paths a call names, with the real one where it is known; None when they are not clear."""
     found: list[str] = []
     for name in PATH_ARGUMENTS:
         value = facts.tool_input.get(name)
@@ -33,7 +33,7 @@ def paths_of(facts: CallFacts) -> tuple[str, ...] | None:
 
 
 def _start_of_pattern(facts: CallFacts) -> str | None:
-    """The directory a file pattern starts from; None when it can lead anywhere."""
+    """Return the directory a file pattern starts from; None when it can lead anywhere."""
     pattern = facts.tool_input.get("pattern", "")
     path = facts.tool_input.get("path") or "."
     if not isinstance(pattern, str) or not isinstance(path, str) or ".." in pattern:
@@ -49,7 +49,7 @@ def all_inside(paths: Sequence[str], cwd: str, directories: Sequence[str]) -> bo
 
 
 def inside(path: str, cwd: str, directories: Sequence[str]) -> bool:
-    """Whether the path is sure to be in one of the directories."""
+    """Return True if the path is certainly in one of the directories."""
     if doubtful(path):
         return False
     whole = from_root(path, cwd)

@@ -1,63 +1,59 @@
-"""Rules that allow, ask and deny, and which of them are about a call."""
+"""Read rules that allow, ask and deny, and find those that match a call."""
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.actions.action import BY_NAMES, Action, PathContext
+from hookline.actions.kinds import FURTHER, PATH_ARGUMENTS, RULE_KINDS, tools_of_rule
 from hookline.matching.file_rules import FileArgument
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
 from hookline.matching.shell_rules import ShellArgument, places_of
 from hookline.matching.tool_rules import ToolRule, covers, judge_from, parse_tool_rule
 from hookline.model.errors import PatternError
 from hookline.model.hook import Answer, Doubt
+from hookline.model.patterns import Patterns
 from hookline.model.safe_text import one_line
 from hookline.permissions.facts import CallFacts
-from hookline.tools.kinds import PATH_ARGUMENTS
+from hookline.shell import ShellReader, base_name
 
 Behavior = Literal["allow", "ask", "deny"]
 BEHAVIORS: tuple[Behavior, ...] = ("allow", "ask", "deny")
 
 _WIDEST_RULE = 120
+_DECLARED = FURTHER | frozenset(RULE_KINDS)
 _TOOL = re.compile(r"\s*([\w*.:/-]+)\s*(?:\(|$)")
+#: A program never sees these: a pattern with them is about the line.
+_OPERATORS = frozenset("<>|&;$`")
 _WITH_ARGUMENT = re.compile(r"\(\s*(?!\*?\s*\))")
 
-#: A rule about one of these is about every tool that does the same to a file.
-FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "Edit": ("Edit", "Write", "MultiEdit", "NotebookEdit"),
-        "Read": ("Read", "NotebookRead", "Grep", "Glob", "LS"),
-    }
-)
 
-
-class Rule(Struct, frozen=True, eq=False):
+class PermissionRule(Struct, frozen=True, eq=False):
     """One rule. `readings` holds it once for each tool of its family."""
 
     text: str
     behavior: Behavior
     source: str
     readings: tuple[ToolRule, ...]
-    #: It could not be read, so it counts for the whole tool.
+    #: It could not be read, so it applies to the whole tool.
     widened: bool = False
 
     @property
     def shown(self) -> str:
-        """The text as it may be printed."""
+        """The text in printable form."""
         return one_line(self.text, _WIDEST_RULE)
 
     @property
     def origin(self) -> str:
-        """Where it came from, as it may be printed."""
+        """Its source in printable form."""
         return one_line(self.source, _WIDEST_RULE)
 
 
 class RuleReader:
-    """What rules are read with. Rule sets that share one read each shell line once."""
+    """A reader of rules. Rule sets that share one read each shell line once."""
 
     def __init__(
         self, patterns: Patterns | None = None, shell: ShellReader | None = None, home: str = ""
@@ -67,8 +63,8 @@ class RuleReader:
         #: The directory for `~` in rules that allow. Without it, such a rule allows nothing.
         self.home = home.rstrip("/")
 
-    def rule(self, behavior: Behavior, text: str, source: str) -> Rule:
-        """Raises PatternError with what is wrong."""
+    def rule(self, behavior: Behavior, text: str, source: str) -> PermissionRule:
+        """Read a rule. Raises PatternError with the error."""
         whole = text.strip()
         if not whole:
             raise PatternError(text, "the rule is empty")
@@ -76,29 +72,58 @@ class RuleReader:
         rest = whole[len(tool) :]
         # In doubt a deny is about more and an allow about less: `Edit` alone allows no other tool.
         related = behavior != "allow" or _WITH_ARGUMENT.search(rest)
-        names = FAMILIES.get(tool, (tool,)) if related else (tool,)
+        names = tools_of_rule(tool) if related else (tool,)
         readings = tuple(self._read(name, rest, behavior) for name in names)
-        return Rule(whole, behavior, source, readings)
+        return PermissionRule(whole, behavior, source, readings)
 
     def _read(self, tool: str, rest: str, behavior: Behavior) -> ToolRule:
         if behavior == "allow" and self.home and rest.startswith("(~/"):
             rest = f"(/{self.home}/{rest[3:]}"
         return parse_tool_rule(tool + rest, self.patterns, self.shell)
 
-    def widened(self, behavior: Behavior, text: str, source: str) -> Rule | None:
-        """The rule without its argument, for a guard that cannot be read; None when it names no tool."""
+    def widened(self, behavior: Behavior, text: str, source: str) -> PermissionRule | None:
+        """Return the rule without its argument, for a guard that cannot be read; None when it names no tool."""
         found = _TOOL.match(text)
         if found is None:
             return None
         return replace(self.rule(behavior, found[1], source), text=text.strip(), widened=True)
 
 
-class RuleSet(Struct, frozen=True, eq=False):
-    """Rules of all three kinds. Adding sets keeps every rule: the strongest one concerned decides."""
+#: They are no programs: a shell does them itself.
+_BUILTINS = frozenset(
+    (
+        ".", ":", "alias", "bg", "bind", "builtin", "cd", "command", "declare", "dirs", "disown", "enable", "eval",
+        "exec", "exit", "export", "fg", "function", "getopts", "hash", "jobs", "let", "local", "mapfile", "popd",
+        "pushd", "read", "readarray", "readonly", "return", "set", "shift", "shopt", "source", "suspend", "trap",
+        "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
+    )
+)  # fmt: skip
 
-    allow: tuple[Rule, ...] = ()
-    ask: tuple[Rule, ...] = ()
-    deny: tuple[Rule, ...] = ()
+
+def is_about_commands(rule: PermissionRule) -> bool:
+    """Return True if a rule is about shell commands: about their programs, or about files that they touch."""
+    return any(isinstance(reading.argument, ShellArgument | FileArgument) for reading in rule.readings)
+
+
+def holds_at_exec(rule: PermissionRule) -> bool:
+    """Return True if a rule is about a program by its name: what it only doubts can be judged when it runs."""
+    found = False
+    for reading in rule.readings:
+        if isinstance(reading.argument, ShellArgument):
+            pattern = reading.argument.pattern
+            first = base_name(pattern.removesuffix(":*").partition(" ")[0])
+            if not first or "*" in first or first in _BUILTINS or not _OPERATORS.isdisjoint(pattern):
+                return False
+            found = True
+    return found
+
+
+class RuleSet(Struct, frozen=True, eq=False):
+    """Rules of all three kinds. Adding sets keeps every rule: the strongest one that matches decides."""
+
+    allow: tuple[PermissionRule, ...] = ()
+    ask: tuple[PermissionRule, ...] = ()
+    deny: tuple[PermissionRule, ...] = ()
     reader: RuleReader | None = None
 
     @classmethod
@@ -111,9 +136,9 @@ class RuleSet(Struct, frozen=True, eq=False):
         source: str = "",
         reader: RuleReader | None = None,
     ) -> tuple["RuleSet", tuple[str, ...]]:
-        """The rules that can be read, and a sentence for each that cannot.
+        """Return the rules that can be read, and a sentence for each that cannot.
 
-        A guard is never lost to a mistake: a deny or ask rule that names a tool then counts for all of it.
+        A guard is never lost to a mistake: a deny or ask rule that names a tool then applies to all of it.
         """
         made = RuleSet(reader=reader if reader is not None else RuleReader())
         problems: list[str] = []
@@ -124,8 +149,8 @@ class RuleSet(Struct, frozen=True, eq=False):
                 made = made.with_rule(rule) if rule is not None else made
         return made, tuple(problems)
 
-    def read(self, behavior: Behavior, text: Any, source: str) -> tuple[Rule | None, str | None]:
-        """One rule as it may be added to this set, and what is wrong with it."""
+    def read(self, behavior: Behavior, text: Any, source: str) -> tuple[PermissionRule | None, str | None]:
+        """Read one rule to add to this set; return it and its error."""
         reader = self.reader if self.reader is not None else RuleReader()
         if not isinstance(text, str):
             return None, f"{behavior} rule: {type(text).__name__} is not the text of a rule"
@@ -138,10 +163,10 @@ class RuleSet(Struct, frozen=True, eq=False):
         widened = reader.widened(behavior, text, source)
         if widened is None:
             return None, f"{problem}; it names no tool, so it has no effect"
-        return widened, f"{problem}; it counts for all of {widened.readings[0].tool}"
+        return widened, f"{problem}; it applies to all of {widened.readings[0].tool}"
 
     def with_rules(self, behavior: Behavior, texts: Iterable[str], source: str) -> "RuleSet":
-        """With these rules as well. Raises PatternError for one that cannot be read and cannot be widened."""
+        """Add these rules. Raises PatternError for one that cannot be read and cannot be widened."""
         made = self if self.reader is not None else replace(self, reader=RuleReader())
         for text in texts:
             rule, problem = made.read(behavior, text, source)
@@ -150,8 +175,8 @@ class RuleSet(Struct, frozen=True, eq=False):
             made = made.with_rule(rule)
         return made
 
-    def with_rule(self, *rules: Rule) -> "RuleSet":
-        """The same rule from the same source is kept once."""
+    def with_rule(self, *rules: PermissionRule) -> "RuleSet":
+        """Add rules; the same rule from the same source is kept once."""
         made = self
         for behavior in BEHAVIORS:
             new = [rule for rule in rules if rule.behavior == behavior]
@@ -165,12 +190,12 @@ class RuleSet(Struct, frozen=True, eq=False):
                 made = replace(made, **{behavior: (*self.of(behavior), *list(there.values())[before:])})
         return made
 
-    def without(self, dropped: Iterable[Rule]) -> "RuleSet":
+    def without(self, dropped: Iterable[PermissionRule]) -> "RuleSet":
         gone = {id(rule) for rule in dropped}
         kept = {name: tuple(r for r in self.of(name) if id(r) not in gone) for name in BEHAVIORS}
         return replace(self, **kept)
 
-    def of(self, behavior: Behavior) -> tuple[Rule, ...]:
+    def of(self, behavior: Behavior) -> tuple[PermissionRule, ...]:
         return self.deny if behavior == "deny" else self.ask if behavior == "ask" else self.allow
 
     def __add__(self, other: "RuleSet") -> "RuleSet":
@@ -185,63 +210,137 @@ class RuleSet(Struct, frozen=True, eq=False):
         return len(self.allow) + len(self.ask) + len(self.deny)
 
 
-class Concerned(Struct, frozen=True):
-    """A rule that is about a call, surely or in doubt."""
+class RuleMatch(Struct, frozen=True):
+    """A rule that matches a call, surely or in doubt."""
 
-    rule: Rule
+    rule: PermissionRule
     doubt: Doubt | None = None
+    #: Why a call of another tool is about it: "`cat a` reads a".
+    because: str = ""
 
 
-def first_concerned(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> Concerned | None:
-    """The wide reading, for rules that deny or ask: the first that is about the call, else the first that may be.
+def first_concerned(
+    rules: Sequence[PermissionRule],
+    facts: CallFacts,
+    bases: Sequence[str] = (),
+    reader: "RuleReader | None" = None,
+) -> RuleMatch | None:
+    """Read rules that deny or ask widely: return the first that matches the call, else the first that may
+    match.
 
-    `places` are the directories that rules may be relative to: changing the directory does not evade them.
+    `bases` are the base directories of rules: changing the directory does not evade them.
     """
     inputs = tuple(_inputs(facts))
-    places = (*places, facts.worktree)
-    in_doubt: Concerned | None = None
+    bases = (*bases, facts.worktree)
+    in_doubt: RuleMatch | None = None
     for rule in rules:
-        answer = _judged(rule, inputs, facts, places)
+        answer = _judged(rule, inputs, facts, bases)
         if answer is True:
-            return Concerned(rule)
+            return RuleMatch(rule)
         if isinstance(answer, Doubt) and in_doubt is None:
-            in_doubt = Concerned(rule, answer)
-    return in_doubt
+            in_doubt = RuleMatch(rule, answer)
+    return (
+        _concerned_by_files(rules, facts, bases, reader)
+        or in_doubt
+        or _concerned_by_names(rules, facts, bases)
+    )
 
 
-def _judged(rule: Rule, inputs: Sequence[Any], facts: CallFacts, places: Sequence[str]) -> Answer:
+def _concerned_by_files(
+    rules: Sequence[PermissionRule], facts: CallFacts, bases: Sequence[str], reader: "RuleReader | None"
+) -> RuleMatch | None:
+    """Return the first rule about files that a shell line or code of the call touches."""
+    about = [
+        (rule, reading)
+        for rule in rules
+        for reading in rule.readings
+        if isinstance(reading.argument, FileArgument)
+    ]
+    if not about or facts.category != "run":
+        return None
+    from hookline.actions.parse_call import read_call  # noqa: PLC0415 few rules are about files
+    from hookline.actions.standard_tools import CANONICAL  # noqa: PLC0415 as above
+    from hookline.guards.file_actions import file_actions  # noqa: PLC0415 as above
+
+    reader = reader if reader is not None else RuleReader()
+    context = PathContext(facts.cwd, facts.worktree or facts.cwd, reader.home or os.path.expanduser("~"))
+    actions = read_call(CANONICAL, facts.tool_name, facts.tool_input, context)
+    for action in file_actions(actions, context, reader.shell):
+        for rule, reading in about:
+            for name in _names_of_rules(action):
+                if judge_from(reading, name, action.arguments, facts.cwd, bases) is True:
+                    return RuleMatch(rule, because=action.because)
+    return None
+
+
+def _names_of_rules(action: Action) -> tuple[str, ...]:
+    """Return the tools whose rules are about an action on a file."""
+    kind = action.kind
+    if kind is None or kind.access != "write":
+        return () if kind is None else (kind.tool,)
+    return tuple(dict.fromkeys((kind.tool, "Write", "Edit")))
+
+
+def _concerned_by_names(
+    rules: Sequence[PermissionRule], facts: CallFacts, bases: Sequence[str]
+) -> RuleMatch | None:
+    """Return the first rule that may match an undeclared tool, by the names of its arguments.
+
+    A rule about a tool as a whole is about that tool alone: who denies `Bash` may want a server's tool
+    instead.
+    """
+    if not rules or facts.category not in ("mcp", "other") or facts.tool_name in _DECLARED:
+        return None
+    from hookline.actions.by_names import may_do  # noqa: PLC0415 most tools are known
+
+    actions = [action for action in may_do(facts.tool_name, facts.tool_input) if not action.guess]
+    for rule in rules:
+        for reading in (each for each in rule.readings if each.argument is not None):
+            if any(
+                judge_from(reading, action.tool_name, action.arguments, facts.cwd, bases)
+                for action in actions
+            ):
+                return RuleMatch(rule, Doubt(BY_NAMES))
+    return None
+
+
+def _judged(rule: PermissionRule, inputs: Sequence[Any], facts: CallFacts, bases: Sequence[str]) -> Answer:
     total: Answer = False
     for reading in rule.readings:
         for one in inputs:
-            answer = judge_from(reading, facts.tool_name, one, facts.cwd, places)
+            answer = judge_from(reading, facts.tool_name, one, facts.cwd, bases)
             if answer is True:
                 return True
             total = total or answer
     return total
 
 
-def covering(rules: Sequence[Rule], facts: CallFacts, places: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """The strict reading, for rules that allow: those that cover all of the call, beyond doubt.
+def covering(
+    rules: Sequence[PermissionRule], facts: CallFacts, bases: Sequence[str] = ()
+) -> tuple[PermissionRule, ...]:
+    """Read rules that allow strictly: return those that cover all of the call, beyond doubt.
 
-    Several rules may cover a shell line together, each a part of its commands. With `places`, rules are relative to
-    those instead of the agent's current directory.
+    Several rules may cover a shell line together, each a part of its commands. With `bases`, rules are
+    relative to those instead of the agent's current directory.
     """
     inputs = tuple(_inputs(facts))
-    places = (*(places or (facts.cwd,)), *((facts.worktree,) if facts.worktree else ()))
+    bases = (*(bases or (facts.cwd,)), *((facts.worktree,) if facts.worktree else ()))
     for rule in rules:
         for reading in rule.readings:
-            if all(_covers(reading, one, facts, places) for one in inputs):
+            if all(_covers(reading, one, facts, bases) for one in inputs):
                 return (rule,)
-    return _together(rules, facts, places)
+    return _together(rules, facts, bases)
 
 
-def _covers(reading: ToolRule, given: Any, facts: CallFacts, places: Sequence[str]) -> bool:
+def _covers(reading: ToolRule, given: Any, facts: CallFacts, bases: Sequence[str]) -> bool:
     if isinstance(reading.argument, FileArgument):
         given = reading.argument.spelled_out(given, facts.cwd)
-    return any(covers(reading, facts.tool_name, given, place) for place in places)
+    return any(covers(reading, facts.tool_name, given, place) for place in bases)
 
 
-def _together(rules: Sequence[Rule], facts: CallFacts, roots: Sequence[str]) -> tuple[Rule, ...]:
+def _together(
+    rules: Sequence[PermissionRule], facts: CallFacts, roots: Sequence[str]
+) -> tuple[PermissionRule, ...]:
     about = [
         (rule, reading.argument)
         for rule in rules
@@ -250,11 +349,11 @@ def _together(rules: Sequence[Rule], facts: CallFacts, roots: Sequence[str]) -> 
     ]
     if len(about) < 2:
         return ()
-    used: dict[int, Rule] = {}
+    used: dict[int, PermissionRule] = {}
     commands = about[0][1].literal_commands(facts.tool_input)
-    places = places_of(commands, roots)
+    bases = places_of(commands, roots)
     for command in commands:
-        rule = next((rule for rule, argument in about if argument.covers_command(command, places)), None)
+        rule = next((rule for rule, argument in about if argument.covers_command(command, bases)), None)
         if rule is None:
             return ()
         used[id(rule)] = rule
@@ -262,7 +361,7 @@ def _together(rules: Sequence[Rule], facts: CallFacts, roots: Sequence[str]) -> 
 
 
 def _inputs(facts: CallFacts) -> Iterator[Any]:
-    """The arguments as given and, where links were followed, with the real path in their place."""
+    """Yield the arguments as given and, where links were followed, with the real path instead."""
     yield facts.tool_input
     if facts.real_path is not None:
         named = next((name for name in PATH_ARGUMENTS if facts.tool_input.get(name)), "path")

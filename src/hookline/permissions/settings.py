@@ -1,4 +1,4 @@
-"""The `permissions` of a settings file: rules, mode and directories, each mistake with its place."""
+"""Read the `permissions` of a settings file: rules, mode and directories, each mistake with its position."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
@@ -9,17 +9,17 @@ from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path
 from hookline.model.safe_text import one_line
 from hookline.permissions.modes import MODES, ModeName, mode_of
-from hookline.permissions.rules import BEHAVIORS, Behavior, Rule, RuleReader, RuleSet
+from hookline.permissions.rules import BEHAVIORS, Behavior, PermissionRule, RuleReader, RuleSet
 
 _KEYS = (*BEHAVIORS, "defaultMode", "additionalDirectories")
-#: What does not count in a file that the user has not trusted.
+#: Keys that are ignored in a file that the user has not trusted.
 LOOSENING = ("allow", "defaultMode", "additionalDirectories")
-#: Keys of other agents that mean nothing here and are no mistake.
+#: Keys of other agents that have no meaning here and are not mistakes.
 _IGNORED = frozenset(("disableBypassPermissionsMode", "disableAutoMode"))
 
 
 class Problem(Struct, frozen=True):
-    """Something wrong, and the path to it in the document."""
+    """A mistake, and the path to it in the document."""
 
     path: Path
     message: str
@@ -35,7 +35,7 @@ class PermissionSettings(NamedTuple):
 def permission_settings(
     document: Any, source: str, *, reader: RuleReader | None = None, trusted: bool = True
 ) -> PermissionSettings:
-    """The permissions in a settings document. Whatever else it contains, right or wrong, has no effect.
+    """Read the permissions in a settings document. Everything else in it, right or wrong, has no effect.
 
     A file that is not trusted can only tighten: its deny and ask rules hold, and nothing else.
     """
@@ -72,7 +72,7 @@ class _Reading:
         return cast("Mapping[str, Any]", section)
 
     def list_of_rules(self, behavior: Behavior, given: Any) -> None:
-        found: list[Rule] = []
+        found: list[PermissionRule] = []
         for place, text in self._items(behavior, given):
             rule, problem = self.rules.read(behavior, text, self._source)
             if problem is not None:
@@ -111,7 +111,7 @@ class _Reading:
                 )
 
     def _items(self, name: str, given: Any) -> Iterator[tuple[Path, Any]]:
-        """Each item with its path. One text where a list belongs is taken as a list of it."""
+        """Yield each item with its path. One text where a list belongs is taken as a list of it."""
         if given is None:
             return
         if isinstance(given, str):

@@ -1,4 +1,4 @@
-"""The permissions of one session: the rules in force, the mode, the directories, and what the user granted."""
+"""Hold the permissions of one session: the active rules, the mode, the directories, and the user's grants."""
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from hookline.config.protection.calls import CallReader
-from hookline.config.protection.places import Protected
+from hookline.config.protection.protected_paths import Protected
 from hookline.matching.file_rules import doubtful, from_root
 from hookline.model.outcome import PermissionUpdate
 from hookline.model.safe_text import one_line
-from hookline.permissions.facts import TOOL_CATEGORIES, CallFacts, Category, category_of
+from hookline.permissions.facts import CallFacts, Category, category_of
 from hookline.permissions.modes import MODES, Mode, ModeName, mode_of, narrowed
-from hookline.permissions.rules import Behavior, Rule, RuleReader, RuleSet
+from hookline.permissions.rules import Behavior, PermissionRule, RuleReader, RuleSet
 from hookline.permissions.suggest import rule_texts
 from hookline.permissions.updates import Applied, apply_update
 
@@ -20,7 +20,7 @@ GRANTED = "granted by the user"
 
 
 class Permissions:
-    """The permissions of one session. A sub-agent's sees its parent's as they are now, and is never wider.
+    """The permissions of one session. A subagent sees its parent's current ones, and is never wider.
 
     `root` is the project's directory; without one, the working directory of each call takes its place.
     """
@@ -33,7 +33,7 @@ class Permissions:
         directories: Sequence[str] = (),
         root: str = "",
         reader: RuleReader | None = None,
-        categories: Mapping[str, Category] = TOOL_CATEGORIES,
+        categories: Mapping[str, Category] | None = None,
         parent: "Permissions | None" = None,
         above: Sequence[str] = (),
         protected: Protected | None = None,
@@ -42,7 +42,8 @@ class Permissions:
         if known is None:
             raise ValueError(f"no permission mode is called {mode!r}; there are: {', '.join(MODES)}")
         self.root = root
-        #: Where rules about files count from: those that allow from the root, those that guard from above it too.
+        #: Base directories of rules about files: those that allow start at the root, those that guard also
+        #: above it.
         self.places = (root,) if root else ()
         self.guard_places = (*self.places, *above)
         self.categories = categories
@@ -64,7 +65,7 @@ class Permissions:
 
     @property
     def rules(self) -> RuleSet:
-        """All rules in force: the parent's first, then each layer's, the session's and those of hooks."""
+        """All active rules: the parent's first, then each layer's, the session's and those of hooks."""
         total = self.parent.rules if self.parent is not None else RuleSet(reader=self.reader)
         for layer in (*self._layers.values(), self._session, self.hook_rules):
             total += layer
@@ -72,11 +73,11 @@ class Permissions:
 
     @property
     def grants(self) -> RuleSet:
-        """What the user chose to allow for the session, as rules."""
+        """The user's grants for the session, as rules."""
         return self._kept(self.parent.grants + self._grants if self.parent is not None else self._grants)
 
     def granted_call(self, facts: CallFacts) -> bool:
-        """Whether the user granted exactly this call."""
+        """Return True if the user granted exactly this call."""
         if self.parent is not None and self.parent.granted_call(facts):
             return True
         key = _call_key(facts.tool_name, facts.tool_input, facts.cwd) if self._granted_calls else None
@@ -98,12 +99,12 @@ class Permissions:
         return tuple(dict.fromkeys((*above, *self._directories)))
 
     def reach(self, cwd: str) -> tuple[str, ...]:
-        """Every directory whose files a call made in `cwd` may work on."""
+        """Return every directory whose files a call made in `cwd` may work on."""
         start = from_root(self.root or cwd, "")
         return (*((start,) if start is not None else ()), *self.directories)
 
     def set_mode(self, mode: str) -> bool:
-        """False when there is no such mode. What holds is never looser than the parent's."""
+        """Set the mode; return False for an unknown one. The effective mode is never looser than the parent's."""
         known = mode_of(mode)
         self._mode = known if known is not None else self._mode
         return known is not None
@@ -113,7 +114,7 @@ class Permissions:
         self._layers[name] = rules
 
     def add_rules(self, behavior: Behavior, texts: Iterable[str], source: str = "session") -> tuple[str, ...]:
-        """Add rules for this session. Returns what is wrong with them."""
+        """Add rules for this session. Return their errors."""
         problems: list[str] = []
         for text in texts:
             rule, problem = self._session.read(behavior, text, source)
@@ -124,21 +125,21 @@ class Permissions:
         return tuple(problems)
 
     def add_directory(self, directory: str) -> bool:
-        """False when it is not clear which directory is meant."""
+        """Add a directory; return False when it is not clear which one is meant."""
         whole = self.whole_directory(directory)
         if whole is not None and whole not in self._directories:
             self._directories.append(whole)
         return whole is not None
 
     def remove_directories(self, directories: Iterable[str]) -> tuple[str, ...]:
-        """Those that were there and are not any more."""
+        """Remove directories; return those that were there."""
         named = {self.whole_directory(directory) for directory in directories}
         gone = tuple(directory for directory in self._directories if directory in named)
         self._directories = [directory for directory in self._directories if directory not in named]
         return gone
 
     def whole_directory(self, directory: str) -> str | None:
-        """The absolute directory; None when it is not clear which one is meant."""
+        """Return the absolute directory; None when it is not clear which one is meant."""
         home = self.reader.home
         if home and (directory == "~" or directory.startswith("~/")):
             directory = home + directory[1:]
@@ -147,7 +148,7 @@ class Permissions:
         return from_root(directory, self.root)
 
     def would_grant(self, tool_name: str, tool_input: Mapping[str, object], cwd: str = "") -> tuple[str, ...]:
-        """What `grant` would allow; empty when it could not be remembered."""
+        """Return what `grant` would allow; empty when it could not be remembered."""
         facts = CallFacts(tool_name, tool_input, category_of(tool_name, self.categories), cwd or self.root)
         texts = rule_texts(facts, self.reader.shell)
         if texts or _call_key(tool_name, tool_input, facts.cwd) is None:
@@ -155,7 +156,7 @@ class Permissions:
         return (_exactly(tool_name),)
 
     def grant(self, tool_name: str, tool_input: Mapping[str, object], cwd: str = "") -> tuple[str, ...]:
-        """Remember that the user allowed this for the session. Returns what is allowed: rules, or exactly this call."""
+        """Remember that the user allowed this for the session. Return the grant: rules, or exactly this call."""
         facts = CallFacts(tool_name, tool_input, category_of(tool_name, self.categories), cwd or self.root)
         texts = rule_texts(facts, self.reader.shell)
         if texts:
@@ -169,23 +170,23 @@ class Permissions:
         return (_exactly(tool_name),)
 
     def apply(self, update: PermissionUpdate, event_name: str, hook: str = "") -> Applied:
-        """Apply what a hook asks for, as far as a hook may. Never raises; the result says what was refused."""
+        """Apply a hook's update, as far as a hook may. Never raises; the result says what was refused."""
         return apply_update(self, update, event_name, hook)
 
-    def take_from_hook(self, rule: Rule) -> None:
+    def take_from_hook(self, rule: PermissionRule) -> None:
         self.hook_rules = self.hook_rules.with_rule(rule)
         self._dropped.discard(rule.text)
 
     def drop(self, allow_texts: Iterable[str]) -> None:
-        """Rules with these texts allow nothing any more in this session, wherever they come from."""
+        """Drop the allow rules with these texts in this session, wherever they come from."""
         self._dropped.update(allow_texts)
 
     def child(
         self, *, mode: str | None = None, ask: Iterable[str] = (), deny: Iterable[str] = (), source: str = ""
     ) -> "Permissions":
-        """The permissions of a sub-agent: all that holds here, now and later, and what narrows it."""
+        """Make the permissions of a subagent: everything that holds here, now and later, and what narrows it."""
         made = Permissions(
-            # The loosest mode narrows nothing: what holds is the parent's.
+            # The loosest mode narrows nothing: the parent's mode applies.
             mode=mode or "bypass",
             root=self.root,
             reader=self.reader,
@@ -205,7 +206,7 @@ class Permissions:
 
 
 def _call_key(tool: str, arguments: Mapping[str, object], cwd: str) -> tuple[str, str, bytes] | None:
-    """A key that identifies a call; None when the call cannot be encoded, and so not be recognised."""
+    """Return a key that identifies a call; None when the call cannot be encoded, and so not be recognised."""
     try:
         return tool, cwd, msgspec.json.encode(arguments, order="deterministic")
     except (TypeError, ValueError, RecursionError, OverflowError, UnicodeError, msgspec.MsgspecError):

@@ -1,16 +1,16 @@
-"""Rules and settings that would avoid asking again: offered to PermissionRequest hooks and to the user."""
+"""Suggest rules and settings that would avoid asking again, to PermissionRequest hooks and to the user."""
 
 import posixpath
 from collections.abc import Sequence
 from typing import Any
 
+from hookline.actions.kinds import rule_argument
 from hookline.matching.file_rules import from_root
-from hookline.matching.shell import ShellCommand, ShellReader
-from hookline.matching.tool_rules import TOOL_SHAPES
 from hookline.matching.value_rules import host_of
 from hookline.model.payloads import JsonObject
 from hookline.permissions.facts import CallFacts
 from hookline.permissions.paths import inside, paths_of
+from hookline.shell import ShellCommand, ShellReader
 
 #: Programs whose next words say what they do: `git commit` is not `git push`.
 _SUBCOMMANDS = frozenset(
@@ -36,7 +36,7 @@ _MAGIC = frozenset("*?[]{}!()\\\n")
 
 
 def rule_texts(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
-    """The narrowest useful rules that allow this call; none when no rule could, or none should."""
+    """Return the narrowest useful rules that allow this call; none when no rule could, or none should."""
     if facts.category == "run":
         return _shell_rules(facts, shell)
     if facts.category == "web":
@@ -52,7 +52,7 @@ def rule_texts(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
 def suggestions(
     facts: CallFacts, directories: Sequence[str] = (), shell: ShellReader | None = None
 ) -> tuple[JsonObject, ...]:
-    """The permission_suggestions of a call's PermissionRequest. A hook may hand any of them back."""
+    """Return the permission_suggestions of a call's PermissionRequest. A hook may hand any of them back."""
     if facts.category in {"read", "write"}:
         return tuple(_file_suggestions(facts, directories or (facts.cwd,)))
     texts = rule_texts(facts, shell if shell is not None else ShellReader())
@@ -69,7 +69,7 @@ def _rule_object(text: str) -> dict[str, Any]:
 
 def _file_suggestions(facts: CallFacts, directories: Sequence[str]) -> list[JsonObject]:
     paths = paths_of(facts) or ()
-    searches = facts.tool_name in TOOL_SHAPES and TOOL_SHAPES[facts.tool_name].kind == "search"
+    searches = rule_argument(facts.tool_name) == "search"
     outside = [path for path in paths if not inside(path, facts.cwd, directories)]
     around = [from_root(path if searches else posixpath.dirname(path) or ".", facts.cwd) for path in outside]
     wanted = [directory for directory in dict.fromkeys(around) if directory and directory != "/"]
@@ -83,8 +83,8 @@ def _file_suggestions(facts: CallFacts, directories: Sequence[str]) -> list[Json
 
 def _shell_rules(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
     command = facts.tool_input.get("command")
-    shape = TOOL_SHAPES.get(facts.tool_name)
-    if shape is None or shape.kind != "shell" or not isinstance(command, str) or not command.strip():
+    is_shell = rule_argument(facts.tool_name) == "shell"
+    if not is_shell or not isinstance(command, str) or not command.strip():
         return ()
     reading = shell.read(command)
     if not reading.literal:
@@ -96,7 +96,7 @@ def _shell_rules(facts: CallFacts, shell: ShellReader) -> tuple[str, ...]:
 
 
 def _shell_rule(tool: str, command: ShellCommand, pin: tuple[str, ...]) -> str:
-    """Empty when the command holds what a rule would read as a wildcard."""
+    """Make a rule; empty when the command holds something that a rule would read as a wildcard."""
     words, program = command.words, command.base_name
     if program in _EXACT or command.escapes:
         kept, ending = words, ""

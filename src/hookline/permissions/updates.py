@@ -1,4 +1,4 @@
-"""Permission updates that hooks return: what a hook may change, and what it may not."""
+"""Apply permission updates that hooks return, as far as a hook may change permissions."""
 
 import posixpath
 import re
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from hookline.matching.patterns import LONGEST_PATTERN
-from hookline.matching.tool_rules import TOOL_SHAPES
+from hookline.actions.kinds import rule_argument
 from hookline.model.outcome import PermissionUpdate
+from hookline.model.patterns import LONGEST_PATTERN
 from hookline.model.safe_text import one_line
-from hookline.permissions.facts import TOOL_CATEGORIES, Category, category_of
+from hookline.permissions.facts import Category, category_of
 from hookline.permissions.modes import mode_of
-from hookline.permissions.rules import BEHAVIORS, Behavior, Rule
+from hookline.permissions.rules import BEHAVIORS, Behavior, PermissionRule
 
 if TYPE_CHECKING:
     from hookline.permissions.state import Permissions
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 
 #: The only event whose hooks may change permissions.
 UPDATING_EVENT = "PermissionRequest"
-#: What one session takes from hooks. More is generated or hostile, and each rule costs every call.
+#: The most rules or directories that one session takes from hooks. More is generated or hostile, and each
+#: rule costs every call.
 MOST_FROM_HOOKS = 500
 
-#: Categories of tools that a hook may allow without an argument. What a tool of no category does is not known.
+#: Categories of tools that a hook may allow without an argument. The effect of a tool without a category is
+#: unknown.
 _HARMLESS_AS_A_WHOLE: frozenset[Category] = frozenset({"read", "mcp", "agent"})
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_CLASS = re.compile(r"\[[^\]]*\]")
+#: An unclosed class matches nothing specific, either.
+_CLASS = re.compile(r"\[[^\]]*+(?:\]|\Z)")
 _LITERAL = re.compile(r"\w")
 _PROGRAM = re.compile(r"[^\s*:]+(?:\s|:\*$|$)")
 
@@ -42,12 +45,12 @@ class Applied(Struct, frozen=True):
     #: For readers of the journal: what was refused, and what else to know.
     why: str = ""
     what: What = "nothing"
-    #: What changed: rules, directories, or the mode that holds now.
+    #: The change: rules, directories, or the current mode.
     taken: tuple[str, ...] = ()
 
 
 def apply_update(permissions: "Permissions", update: PermissionUpdate, event_name: str, hook: str) -> Applied:
-    """Apply what a hook asks for, as far as a hook may. Never raises; the result says what was refused."""
+    """Apply a hook's update, as far as a hook may. Never raises; the result says what was refused."""
     if event_name != UPDATING_EVENT:
         return _refused(f"only hooks of {UPDATING_EVENT} change permissions, not those of {event_name}")
     change = _CHANGES.get(update.type)
@@ -88,7 +91,7 @@ def _add_rules(permissions: "Permissions", update: PermissionUpdate, source: str
 
 
 def _replace_rules(permissions: "Permissions", update: PermissionUpdate, source: str) -> Applied:
-    """Only what hooks added is replaced: the rules of the user stay."""
+    """Replace only rules that hooks added: the rules of the user stay."""
     behavior = _behavior(update)
     if behavior is not None:
         permissions.hook_rules = permissions.hook_rules.without(permissions.hook_rules.of(behavior))
@@ -98,7 +101,7 @@ def _replace_rules(permissions: "Permissions", update: PermissionUpdate, source:
 
 
 def _remove_rules(permissions: "Permissions", update: PermissionUpdate, _source: str) -> Applied:
-    """A rule that allows may always go; one that guards only when a hook added it."""
+    """Remove a rule: one that allows may always go; one that guards only when a hook added it."""
     behavior = _behavior(update)
     if behavior is None:
         return _refused(f"{_shown(update.behavior or '')!r} is not a behaviour of a rule")
@@ -153,7 +156,7 @@ _CHANGES: Mapping[str, Callable[["Permissions", PermissionUpdate, str], Applied]
 
 
 def rule_text(item: Mapping[str, Any]) -> str | None:
-    """The text of one item: a tool and what is in its brackets, or a whole rule; None for anything else."""
+    """Return the text of one item: a tool with its argument in brackets, or a whole rule; None for anything else."""
     tool, content = item.get("toolName"), item.get("ruleContent")
     if not isinstance(tool, str | None) or not isinstance(content, str | None):
         return None
@@ -164,7 +167,7 @@ def rule_text(item: Mapping[str, Any]) -> str | None:
 
 def _wanted_rule(
     permissions: "Permissions", behavior: Behavior, item: Mapping[str, Any], source: str
-) -> tuple[Rule | None, str | None]:
+) -> tuple[PermissionRule | None, str | None]:
     text = rule_text(item)
     if text is None:
         return None, "an item names no tool and no rule"
@@ -175,7 +178,7 @@ def _wanted_rule(
 
 
 def _behavior(update: PermissionUpdate) -> Behavior | None:
-    """Without a behaviour a rule allows; None for an unknown behaviour."""
+    """Return the behaviour: allow if it is missing, None if it is unknown."""
     given = update.behavior or "allow"
     return next((known for known in BEHAVIORS if known == given), None)
 
@@ -212,8 +215,8 @@ def _outcome(what: What, taken: Iterable[str], problems: Iterable[str], notes: I
 # Rules so wide that a hook may not add them: they have to be written into the settings
 
 
-def too_wide(text: str, categories: Mapping[str, Category] = TOOL_CATEGORIES) -> str | None:
-    """Why a hook may not allow this; None when it may."""
+def too_wide(text: str, categories: Mapping[str, Category] | None = None) -> str | None:
+    """Return why a hook may not allow this; None when it may."""
     if len(text) > LONGEST_PATTERN:
         return "it is too long to be a rule"
     tool, _bracket, inside = text.strip().partition("(")
@@ -232,8 +235,7 @@ def too_wide(text: str, categories: Mapping[str, Category] = TOOL_CATEGORIES) ->
 
 
 def _wide_argument(tool: str, argument: str) -> str | None:
-    shape = TOOL_SHAPES.get(tool)
-    kind = shape.kind if shape is not None else "other"
+    kind = rule_argument(tool)
     if kind in {"shell", "powershell"}:
         return None if _PROGRAM.match(argument) else "it does not name the program"
     if kind == "web" and argument.startswith("domain:"):
@@ -245,7 +247,7 @@ def _wide_argument(tool: str, argument: str) -> str | None:
 
 
 def _weakest(pattern: str) -> str:
-    """A pattern with each group of alternatives replaced by the least specific one, and no wildcards."""
+    """Replace each group of alternatives in a pattern by the least specific one, and drop wildcards."""
     before = ""
     while pattern != before:
         before, pattern = pattern, _BRACES.sub(_least_specific, pattern)

@@ -1,1 +1,1 @@
-"""JSON Schemas of Hookline's own format, derived from the tables that its readers use."""
+"""Derive JSON Schemas of Hookline's own format from the tables that its readers use."""

@@ -1,7 +1,7 @@
-"""The JSON Schema of a hook's answer: exactly the fields that are read at an event, and obeyed there.
+"""Build the JSON Schema of a hook's answer: exactly the fields that are read and obeyed at an event.
 
-What the reader takes and the event then drops (a rewrite where nothing can be rewritten) is not in it, and no
-other field is allowed, so that a validator finds the misspelled one.
+Fields that the reader accepts and the event then drops (a rewrite where nothing can be rewritten) are not in
+it, and no other field is allowed, so that a validator finds misspelled ones.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,11 +11,11 @@ import msgspec
 from msgspec import Struct
 
 from hookline.dialects.native.answers import updated_key
-from hookline.model.events import EventSpec, May
+from hookline.model.events import Capability, EventSpec
 from hookline.model.outcome import PermissionUpdate
 from hookline.schemas.payload import DRAFT, Schema, payload_fields, without_null
 
-#: What a field looks like at an event; None: it is not read or not obeyed there.
+#: The schema of a field at an event; None: it is not read or not obeyed there.
 Shape = Callable[[EventSpec[Any]], Schema | None]
 
 _TEXT: Schema = {"type": "string"}
@@ -39,7 +39,7 @@ def answer_schema(event: EventSpec[Any]) -> Schema:
     properties = _properties(TOP_FIELDS, event)
     properties["hookSpecificOutput"] = {
         "type": "object",
-        "description": "What only some events take.",
+        "description": "Fields that only some events accept.",
         "properties": specific,
         "additionalProperties": False,
         **_depending(specific, _SPECIFIC_NEEDS),
@@ -53,8 +53,8 @@ def answer_schema(event: EventSpec[Any]) -> Schema:
         "additionalProperties": False,
         **_depending(properties, _TOP_NEEDS),
     }
-    definitions = dict(payload_fields(event)[1]) if event.may & May.REWRITE else {}
-    if event.may & May.RULES:
+    definitions = dict(payload_fields(event)[1]) if event.may & Capability.REWRITE else {}
+    if event.may & Capability.RULES:
         definitions["PermissionUpdate"] = _permission_update()
     return {**schema, "$defs": definitions} if definitions else schema
 
@@ -70,7 +70,7 @@ def _properties(fields: Mapping[str, AnswerField], event: EventSpec[Any]) -> Sch
 
 
 def _depending(properties: Schema, needs: Mapping[str, tuple[str, ...]]) -> Schema:
-    """A reason with nothing to be the reason of is not read."""
+    """Require that a reason comes with a decision: a reason alone is not read."""
     one: Schema = {}
     several: Schema = {}
     for name, wanted in needs.items():
@@ -86,16 +86,16 @@ def _always(shape: Schema) -> Shape:
     return lambda _event: shape
 
 
-def _if(may: May, shape: Schema) -> Shape:
+def _if(may: Capability, shape: Schema) -> Shape:
     return lambda event: shape if event.may & may else None
 
 
 def _at(shape: Schema, *names: str) -> Shape:
-    return lambda event: shape if event.name in names and event.may & May.ANSWER else None
+    return lambda event: shape if event.name in names and event.may & Capability.ANSWER else None
 
 
-def _choice(choices: Mapping[str, May]) -> Shape:
-    """One of several fixed values, of which the event allows some."""
+def _choice(choices: Mapping[str, Capability]) -> Shape:
+    """Return the shape of a choice of fixed values, of which the event allows some."""
 
     def shape(event: EventSpec[Any]) -> Schema | None:
         allowed = [word for word, may in choices.items() if event.may & may]
@@ -106,16 +106,18 @@ def _choice(choices: Mapping[str, May]) -> Shape:
 
 def _continue(event: EventSpec[Any]) -> Schema:
     return (
-        _FLAG if event.may & May.STOP else {"const": True, "description": "Hooks cannot stop the run here."}
+        _FLAG
+        if event.may & Capability.STOP
+        else {"const": True, "description": "Hooks cannot stop the run here."}
     )
 
 
 def _rewritten(event: EventSpec[Any]) -> Schema | None:
-    if not event.rewrites or not event.may & May.REWRITE:
+    if not event.rewrites or not event.may & Capability.REWRITE:
         return None
     shape = payload_fields(event)[0].get(event.rewrites, {})
     kept = {key: value for key, value in shape.items() if key not in ("default", "description")}
-    return {**kept, "description": f"Takes the place of {event.rewrites}."}
+    return {**kept, "description": f"Replaces {event.rewrites}."}
 
 
 def _permission_update() -> Schema:
@@ -138,7 +140,7 @@ def _decision(event: EventSpec[Any]) -> Schema | None:
 
 
 def _answer(event: EventSpec[Any]) -> Schema | None:
-    if not event.may & May.ANSWER:
+    if not event.may & Capability.ANSWER:
         return None
     return {"description": f"Supplies {event.answer}."} if event.answer else {}
 
@@ -152,18 +154,22 @@ REWRITTEN = "updated..."
 
 TOP_FIELDS: Mapping[str, AnswerField] = {
     "continue": AnswerField("False stops the whole run.", _continue),
-    "stopReason": AnswerField("Why the run is to stop.", _if(May.STOP, _TEXT)),
+    "stopReason": AnswerField("Why the run is to stop.", _if(Capability.STOP, _TEXT)),
     "decision": AnswerField(
-        "A block stops what the event is about; approve lets it go ahead without asking.",
-        _choice({"block": May.BLOCK, "approve": May.PERMIT}),
+        "Block stops the event's action; approve lets it proceed without asking.",
+        _choice({"block": Capability.BLOCK, "approve": Capability.PERMIT}),
     ),
-    "ok": AnswerField("False is a block; the form prompt and agent hooks answer in.", _if(May.BLOCK, _FLAG)),
-    "reason": AnswerField("Why; told to the model when it is a block.", _if(May.BLOCK | May.PERMIT, _TEXT)),
+    "ok": AnswerField(
+        "False is a block; the form prompt and agent hooks answer in.", _if(Capability.BLOCK, _FLAG)
+    ),
+    "reason": AnswerField(
+        "The reason; sent to the model with a block.", _if(Capability.BLOCK | Capability.PERMIT, _TEXT)
+    ),
     "systemMessage": AnswerField("Text for the user.", _always(_TEXT)),
     "suppressOutput": AnswerField("Accepted, and without effect: output is never shown.", _always(_FLAG)),
     "hookline": AnswerField("About the decision of a server; its version must be 1.", _always(_ENVELOPE)),
     "async": AnswerField(
-        "True on the first line of output: go on without waiting for this hook.", _always(_FLAG)
+        "True on the first line of output: continue without waiting for this hook.", _always(_FLAG)
     ),
     "asyncTimeout": AnswerField("Accepted beside async.", _always({"type": "number"})),
 }
@@ -171,20 +177,29 @@ TOP_FIELDS: Mapping[str, AnswerField] = {
 SPECIFIC_FIELDS: Mapping[str, AnswerField] = {
     "hookEventName": AnswerField("The event this is meant for; may be left out.", _event_name),
     "permissionDecision": AnswerField(
-        "Deny stops the call; allow, ask and defer say how it is decided. The strictest word of all hooks holds.",
-        _choice({"allow": May.PERMIT, "deny": May.BLOCK, "ask": May.PERMIT, "defer": May.PERMIT}),
+        "Deny stops the call; allow, ask and defer say how it is decided. The strictest decision of all hooks wins.",
+        _choice(
+            {
+                "allow": Capability.PERMIT,
+                "deny": Capability.BLOCK,
+                "ask": Capability.PERMIT,
+                "defer": Capability.PERMIT,
+            }
+        ),
     ),
-    "permissionDecisionReason": AnswerField("Why.", _if(May.BLOCK | May.PERMIT, _TEXT)),
+    "permissionDecisionReason": AnswerField("Why.", _if(Capability.BLOCK | Capability.PERMIT, _TEXT)),
     "decision": AnswerField("The same as an object.", _decision),
     REWRITTEN: AnswerField("", _rewritten),
-    "additionalContext": AnswerField("Text for the model.", _if(May.CONTEXT, _TEXT)),
-    "updatedPermissions": AnswerField("Changes of permission rules.", _if(May.RULES, _UPDATES)),
-    "watchPaths": AnswerField("Files whose changes fire FileChanged.", _if(May.WATCH, _TEXTS)),
-    "initialUserMessage": AnswerField("The first message of the session, as if typed.", _if(May.SEED, _TEXT)),
-    "retry": AnswerField("True lets the model try again after the denial.", _if(May.RETRY, _FLAG)),
+    "additionalContext": AnswerField("Text for the model.", _if(Capability.CONTEXT, _TEXT)),
+    "updatedPermissions": AnswerField("Changes of permission rules.", _if(Capability.RULES, _UPDATES)),
+    "watchPaths": AnswerField("Files whose changes fire FileChanged.", _if(Capability.WATCH, _TEXTS)),
+    "initialUserMessage": AnswerField(
+        "The first message of the session, as if typed.", _if(Capability.SEED, _TEXT)
+    ),
+    "retry": AnswerField("True lets the model try again after the denial.", _if(Capability.RETRY, _FLAG)),
     "env": AnswerField(
         "Variables to add to the environment of the command.",
-        _if(May.ENV, {"type": "object", "additionalProperties": _TEXT}),
+        _if(Capability.ENV, {"type": "object", "additionalProperties": _TEXT}),
     ),
     "answer": AnswerField("The value this event takes from hooks.", _answer),
     "worktreePath": AnswerField("The same as answer.", _at(_TEXT, "WorktreeCreate")),
@@ -201,12 +216,13 @@ SPECIFIC_FIELDS: Mapping[str, AnswerField] = {
 
 DECISION_FIELDS: Mapping[str, AnswerField] = {
     "behavior": AnswerField(
-        "What to do with the call.", _choice({"allow": May.PERMIT, "deny": May.BLOCK, "ask": May.PERMIT})
+        "The decision on the call.",
+        _choice({"allow": Capability.PERMIT, "deny": Capability.BLOCK, "ask": Capability.PERMIT}),
     ),
     "message": AnswerField("Why, for a deny.", _always(_TEXT)),
-    "updatedInput": AnswerField("Takes the place of tool_input.", _if(May.REWRITE, {"type": "object"})),
-    "updatedPermissions": AnswerField("Changes of permission rules.", _if(May.RULES, _UPDATES)),
-    "interrupt": AnswerField("True stops the run as well.", _if(May.STOP, _FLAG)),
+    "updatedInput": AnswerField("Replaces tool_input.", _if(Capability.REWRITE, {"type": "object"})),
+    "updatedPermissions": AnswerField("Changes of permission rules.", _if(Capability.RULES, _UPDATES)),
+    "interrupt": AnswerField("True stops the run as well.", _if(Capability.STOP, _FLAG)),
 }
 
 _TOP_NEEDS: Mapping[str, tuple[str, ...]] = {"reason": ("decision", "ok"), "stopReason": ("continue",)}

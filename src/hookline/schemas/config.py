@@ -1,7 +1,6 @@
-"""The JSON Schema of the native configuration file, derived from the tables its reader uses.
+"""Build the JSON Schema of the native configuration file from the tables its reader uses.
 
-It is stricter than the reader: what the reader only warns about, such as a field that it does not
-know, does not validate.
+It is stricter than the reader: what the reader only warns about, such as an unknown field, does not validate.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +19,7 @@ _FLAG: Schema = {"type": "boolean"}
 #: A text that must say something.
 _SAID: Schema = {"type": "string", "pattern": r"\S"}
 
-#: What the reader calls the types of values.
+#: The reader's names of value types.
 _SHAPES: Mapping[str, Schema] = {
     "anything": {},
     "true or false": _FLAG,
@@ -46,13 +45,14 @@ _ON_FAILURE: Schema = {
     ]
 }
 
-#: Fields of which more can be said than their shape.
+#: Fields with more detail than their shape.
 _CLOSER: Mapping[str, Schema] = {
     "condition": {"$ref": "#/$defs/condition"},
     "max_steps": {"type": "integer", "minimum": 1, "default": 50},
     "mode": {"enum": list(get_args(Mode)), "default": "enforce"},
     "output": {"enum": list(get_args(Output)), "default": "answer"},
     "in_doubt": {"enum": list(get_args(InDoubt)), "default": "match"},
+    "actions": {"enum": ["all", "named"], "default": "all"},
     "side_effects": {"enum": list(get_args(SideEffects)), "default": "unknown"},
     "durable": {"anyOf": [_FLAG, {"const": "fleet"}], "default": False},
     "order": {"enum": list(get_args(Order)), "default": "none"},
@@ -65,31 +65,33 @@ _CLOSER: Mapping[str, Schema] = {
 
 ENTRY_WORDS: Mapping[str, str] = {
     "type": "How the hook is run.",
-    "name": "What the hook is called in runs, diagnostics and messages.",
+    "name": "The hook's name in runs, findings and messages.",
     "if": "A tool pattern such as `Bash(git *)`, or a list of them; the hook runs only for calls that fit one. "
     "Only where a tool is known.",
     "condition": "A condition tree; the hook runs only when it holds.",
     "timeout": "Seconds the hook may take; fractions are fine.",
-    "statusMessage": "What is shown while the hook runs.",
+    "statusMessage": "Text shown while the hook runs.",
     "once": "At most once per session.",
     "async": "The agent does not wait for it; text it answers with reaches the model later.",
     "asyncRewake": "The agent does not wait for it; if it blocks, the model is woken with its reason.",
-    "on_failure": "What a failure means: open goes on with a warning, closed blocks, ask asks the user; "
-    "or an object with one word per cause. Left out: closed at a guard, open elsewhere.",
+    "on_failure": "The reaction to a failure: open continues with a warning, closed blocks, ask asks the user; "
+    "or an object with one reaction per cause. Default: closed for a guard, open otherwise.",
     "onFailure": "Another spelling of on_failure, with continue for open and block for closed.",
-    "mode": "Enforce applies the answer; shadow runs the hook and records what it said, no more; off does not run it.",
-    "rewrites": "The hook changes what the event is about: it runs before the hooks that judge, "
-    "and each sees what the last one left.",
+    "mode": "Enforce applies the answer; shadow runs the hook and only records its answer; off does not run it.",
+    "rewrites": "The hook rewrites the event's input: it runs before the hooks that judge, "
+    "and each sees the result of the one before.",
     "required": "The hook must run: where it may not, the event is blocked.",
-    "in_doubt": "What counts where it cannot be told whether a call fits the matcher or `if`: match runs the hook, ask "
+    "in_doubt": "The reaction where it is uncertain if a call matches the matcher or `if`: match runs the hook, ask "
     "asks the user instead, pass does not run it.",
+    "actions": "The calls that a hook about files is asked about: all that read, write or delete such a file, also by "
+    "a shell line, or only those of tools that its matcher or `if` names (named).",
     "durable": "With async or asyncRewake: once the event was accepted, the hook is run to its end, by another process "
     'of the user if this one ends; a failure is tried again, three times in all. With "fleet", any machine of the '
-    "fleet that has the same hook runs it; only for hooks of the user, the administrator and of bundles.",
+    "fleet that has the same hook runs it; only for hooks of the user, managed hooks and hooks of bundles.",
     "order": "Session: of the durable hooks of a session that say so, one runs after another.",
     "command": "A line for the shell; with args, the program to start.",
     "args": "Arguments: the program is started without a shell, so nothing in them needs quoting.",
-    "shell": "What the command line is given to.",
+    "shell": "The shell that runs the command line.",
     "env": "Variables added to the environment of the hook. A hook of a project gets no more of the rest than programs "
     "need to run (PATH, HOME, LANG and the like), and its file cannot set those that make programs load code, such as "
     "LD_PRELOAD.",
@@ -98,23 +100,23 @@ ENTRY_WORDS: Mapping[str, str] = {
     "`hookline backtest` runs it on past sessions, once for each different call.",
     "output": "Answer: what it prints is its answer, and at PreToolUse and PermissionRequest anything else than an "
     "answer or nothing is a failure. Ignore: what it prints is not read; only its exit code or status counts.",
-    "warm": "False: a Python script is always run by an interpreter of its own, also where others were started ahead.",
+    "warm": "False: a Python script always starts a new interpreter, even where warm ones are available.",
     "url": "Where the payload is posted to; http only on this machine.",
     "headers": "Headers of the request; `${NAME}` is replaced by a variable that allowedEnvVars lists.",
     "allowedEnvVars": "The only variables that headers may use.",
     "ca": "A file with the authority that must have signed the server's certificate; without one, any of the system's.",
-    "cert": "A file with the certificate that says who asks, for servers that want one (mutual TLS).",
-    "key": "The key of that certificate, if it is in a file of its own.",
+    "cert": "A file with the client certificate, for servers that require one (mutual TLS).",
+    "key": "The key of that certificate, if it is in a separate file.",
     "private": "The server may have an address of a private network, such as 10.0.0.5.",
-    "prompt": "What the model is asked; `$ARGUMENTS` is replaced by the payload, which otherwise follows.",
-    "model": "The model that is asked, where it is not the usual one.",
+    "prompt": "The prompt for the model; `$ARGUMENTS` is replaced by the payload, which otherwise follows.",
+    "model": "The model to use instead of the default.",
     "continueOnBlock": "Accepted in files written for other agents, and ignored.",
     "max_steps": "How many model calls it may take.",
     "server": "The MCP server.",
     "tool": "Its tool.",
     "input": "The arguments of the tool; `${path.to.field}` in a text is taken from the payload.",
     "builtin.command": "The builtin; `name` says it too.",
-    "builtin.args": "What it is given: the text of deny, the options of a guard.",
+    "builtin.args": "Its arguments: the text of deny, the options of a guard.",
 }
 
 KIND_WORDS: Mapping[str, str] = {
@@ -144,7 +146,7 @@ _CONDITIONS: Mapping[str, tuple[str, Schema]] = {
 
 
 def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = ()) -> Schema:
-    """`kinds` are handler kinds a host added; what their entries hold is not checked."""
+    """Build the schema. `kinds` are handler kinds that a host added; their entries are not checked."""
     names = list(events)
     return {
         "$schema": DRAFT,
@@ -157,6 +159,11 @@ def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = (
             "disable": {
                 **_SHAPES["a list of texts"],
                 "description": "Names of hooks to switch off, of any file and format. Only in the user's own file.",
+            },
+            "actions": {
+                "anyOf": [{"const": "all"}, _SHAPES["a list of texts"]],
+                "description": "Hooks of other agents' formats that are asked about all calls that touch a file they "
+                "are about, also by a shell line: all, or a list of names of hooks and of files.",
             },
             "accept": {
                 **_SHAPES["a list of texts"],
@@ -177,7 +184,7 @@ def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = (
 
 
 def entry_schema(kind: str) -> Schema:
-    """One entry of a group, for one kind of handler. `type` may be left out where it is `command`."""
+    """Return the schema of one entry of a group, for one kind of handler. `type` may be left out for `command`."""
     fields = {**COMMON, **KINDS[kind].fields}
     properties = {name: _entry_field(kind, name, shape) for name, shape in fields.items()}
     properties["type"] = {"const": kind, "description": ENTRY_WORDS["type"]}
@@ -227,7 +234,11 @@ def _definitions(kinds: tuple[str, ...]) -> Schema:
                     "regular expression for the whole value. Left out, empty or `*`: all of them.",
                 },
                 "description": {**_TEXT, "description": "For people."},
-                "hooks": {"type": "array", "items": {"oneOf": choices}, "description": "What runs."},
+                "hooks": {
+                    "type": "array",
+                    "items": {"oneOf": choices},
+                    "description": "The command, URL or function that runs.",
+                },
             },
             "required": ["hooks"],
             "additionalProperties": False,

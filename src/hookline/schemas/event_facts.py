@@ -1,5 +1,6 @@
-"""Everything there is to say about an event in the native format, as one record: the listing and the reference
-page both print it."""
+"""Collect all facts about an event in the native format in one record, which the listing and the reference
+page print.
+"""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -10,15 +11,15 @@ from msgspec import Struct
 
 from hookline.dialects.native.answers import updated_key
 from hookline.dialects.native.events import PLAIN_TEXT_IS_CONTEXT
-from hookline.model.events import EventSpec, May
-from hookline.model.policy import Limit, Policy
+from hookline.model.events import Capability, EventSpec
+from hookline.model.policy import BlockLimit, Policy
 from hookline.schemas.examples import ExampleAnswer, example_answers, example_document, may_words
 from hookline.schemas.payload import Schema, always_sent, payload_fields
 
-#: What hooks may do, in the words of `May`.
+#: Descriptions of what hooks may do, by the names of `Capability`.
 MAY_WORDS: Mapping[str, str] = MappingProxyType(
     {
-        "block": "stop what the event is about",
+        "block": "stop the event's action",
         "permit": "decide the permission: allow, ask or defer",
         "rewrite": "replace a field of the payload",
         "context": "add text for the model",
@@ -29,11 +30,11 @@ MAY_WORDS: Mapping[str, str] = MappingProxyType(
         "retry": "let the model try again",
         "env": "add environment variables",
         "answer": "supply a value",
-        "message": "tell the user something",
+        "message": "show a message to the user",
     }
 )
 
-#: What a block does natively, by `Policy.block_means`.
+#: The native effect of a block, by `Policy.block_means`.
 BLOCK_WORDS: Mapping[str, str] = MappingProxyType(
     {
         "deny_call": "the call does not run, and the model gets the reason",
@@ -41,8 +42,8 @@ BLOCK_WORDS: Mapping[str, str] = MappingProxyType(
         "end_turn": "the turn ends",
         "retry_call": "the request is not sent as it is; it is made again with the reason in it",
         "beside_output": "what happened stays, and the model gets the reason with the result",
-        "continue_turn": "it does not end: the agent goes on with the reason",
-        "cancel": "what was about to happen does not happen",
+        "continue_turn": "it does not end: the agent continues with the reason",
+        "cancel": "the action does not happen",
     }
 )
 
@@ -61,7 +62,7 @@ LIVES_WORDS: Mapping[str, str] = MappingProxyType(
 )
 
 
-class Field(Struct, frozen=True):
+class EventField(Struct, frozen=True):
     name: str
     type: str
     #: False: only when it is known and not at its default.
@@ -71,13 +72,13 @@ class Field(Struct, frozen=True):
 
 
 class NativeFacts(Struct, frozen=True):
-    """How the native dialect behaves at the event."""
+    """Native behaviour at the event."""
 
     block_means: str | None
     placement: str | None
-    lives: str | None
+    lifetime: str | None
     on_failure: Literal["open", "closed"]
-    limit: Limit | None
+    limit: BlockLimit | None
     budget: float | None
     plain_text_is_context: bool
 
@@ -95,13 +96,13 @@ class EventFacts(Struct, frozen=True):
     rewritten_by: str | None
     answer: str | None
     native: NativeFacts
-    fields: tuple[Field, ...]
+    fields: tuple[EventField, ...]
     payload: Mapping[str, Any] | None
     answers: tuple[ExampleAnswer, ...]
 
 
 def event_facts(event: EventSpec[Any], policy: Policy) -> EventFacts:
-    rewrites = event.rewrites if event.may & May.REWRITE else None
+    rewrites = event.rewrites if event.may & Capability.REWRITE else None
     return EventFacts(
         event=event.name,
         fires=event.fires,
@@ -113,7 +114,7 @@ def event_facts(event: EventSpec[Any], policy: Policy) -> EventFacts:
         declared_only=event.declared_only,
         rewrites=rewrites,
         rewritten_by=updated_key(rewrites) if rewrites else None,
-        answer=event.answer if event.may & May.ANSWER else None,
+        answer=event.answer if event.may & Capability.ANSWER else None,
         native=_native(event, policy),
         fields=tuple(_fields(event)),
         payload=example_document(event, policy),
@@ -122,11 +123,11 @@ def event_facts(event: EventSpec[Any], policy: Policy) -> EventFacts:
 
 
 def _native(event: EventSpec[Any], policy: Policy) -> NativeFacts:
-    blocks, adds_text = bool(policy.may & May.BLOCK), bool(policy.may & May.CONTEXT)
+    blocks, adds_text = bool(policy.may & Capability.BLOCK), bool(policy.may & Capability.CONTEXT)
     return NativeFacts(
         block_means=policy.block_means if blocks else None,
         placement=policy.placement if adds_text else None,
-        lives=policy.lives if adds_text else None,
+        lifetime=policy.lifetime if adds_text else None,
         on_failure="closed" if policy.failures.get("crashed") == "block" else "open",
         limit=policy.limit,
         budget=policy.budget,
@@ -134,16 +135,16 @@ def _native(event: EventSpec[Any], policy: Policy) -> NativeFacts:
     )
 
 
-def _fields(event: EventSpec[Any]) -> Iterable[Field]:
+def _fields(event: EventSpec[Any]) -> Iterable[EventField]:
     always = always_sent(event)
     for name, schema in payload_fields(event)[0].items():
-        yield Field(
+        yield EventField(
             name, type_words(schema), name in always, schema.get("default"), schema.get("description", "")
         )
 
 
 def type_words(schema: Schema) -> str:
-    """The type of a field for people: `string`, `list of object`, `"manual" | "auto"`."""
+    """Return the type of a field for people: `string`, `list of object`, `"manual" | "auto"`."""
     if "enum" in schema:
         return " | ".join(f'"{word}"' for word in schema["enum"])
     if "const" in schema:
@@ -163,15 +164,15 @@ def _plain_type(schema: Schema) -> str:
     return f"object of {type_words(cast('Schema', values))}" if kind == "object" and values else kind
 
 
-def sent_words(field: Field) -> str:
-    """When a field is in the document."""
+def sent_words(field: EventField) -> str:
+    """Say when a field is in the document."""
     if field.always:
         return "always"
     return f"unless {json_text(field.default)}" if field.default else "when known"
 
 
 def json_text(value: Any) -> str:
-    """On one line."""
+    """Encode a value as JSON on one line."""
     return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
 
 
@@ -182,23 +183,23 @@ def block_words(facts: EventFacts) -> str | None:
 
 def context_words(facts: EventFacts) -> str | None:
     native = facts.native
-    if native.placement is None or native.lives is None:
+    if native.placement is None or native.lifetime is None:
         return None
-    return placement_words(native.placement, native.lives)
+    return placement_words(native.placement, native.lifetime)
 
 
-def placement_words(placement: str, lives: str) -> str:
-    """Where added text goes, and for how long."""
-    return PLACEMENT_WORDS[placement] + ("" if placement == "transient" else f", {LIVES_WORDS[lives]}")
+def placement_words(placement: str, lifetime: str) -> str:
+    """Say where added text goes, and for how long."""
+    return PLACEMENT_WORDS[placement] + ("" if placement == "transient" else f", {LIVES_WORDS[lifetime]}")
 
 
 def failure_words(facts: EventFacts) -> str:
     if facts.native.on_failure == "closed":
         return "closed: a hook that does not answer counts as a block"
-    return "open: a hook that does not answer is reported, and the agent goes on"
+    return "open: a failed hook is reported, and the agent continues"
 
 
-def limit_words(limit: Limit | None) -> str | None:
+def limit_words(limit: BlockLimit | None) -> str | None:
     if limit is None:
         return None
     then = "the turn ends" if limit.then == "end_turn" else "the next one is not obeyed"

@@ -1,4 +1,4 @@
-"""Examples of payloads and answers, made from the rows: the reference shows nothing that was typed by hand."""
+"""Make examples of payloads and answers from the event rows, so that the reference shows nothing typed by hand."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -10,15 +10,15 @@ from msgspec import Struct
 from hookline.dialects.family.wire import PayloadError
 from hookline.dialects.native.answers import updated_key
 from hookline.dialects.native.wire import NativeWire
-from hookline.model.events import EventSpec, May
+from hookline.model.events import Capability, EventSpec
 from hookline.model.hook import Hook
 from hookline.model.payloads import read_value
 from hookline.model.policy import Policy
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import HookInvocation
 from hookline.schemas.payload import Schema, always_sent, payload_fields
 
-SCENE = Scene(
+INFO = SessionInfo(
     session_id="s-1",
     transcript_path="/home/ada/.agent/s-1.jsonl",
     cwd="/home/ada/site",
@@ -92,10 +92,14 @@ _VALUES: Mapping[str, Any] = MappingProxyType(
         "worktree_path": "/home/ada/site-fix-login",
         "ConfigEdit.file_path": "/home/ada/.config/hookline/hooks.toml",
         "DirectoryNote.source": "slash_command",
+        "ExecStarted.argv": ["git", "push"],
+        "ExecStarted.command": "make release",
+        "ExecStarted.path": "/usr/bin/git",
+        "ExecStarted.program": "git",
         "FileEdit.file_path": "/home/ada/site/package.json",
         "IterationLimit.message": "50 model calls in one turn",
         "Notice.notification_type": "idle",
-        "Question.message": "Who should it be assigned to?",
+        "ElicitationRequest.message": "Who should it be assigned to?",
         "RunError.message": "the model did not answer",
         "ShellStart.tool_input": {"command": "npm test"},
         "SubagentBegun.prompt": "Review the change.",
@@ -124,13 +128,13 @@ _BY_TYPE: Mapping[str, Any] = {
 
 
 class ExampleAnswer(Struct, frozen=True):
-    #: What the answer does, in the words of `May`.
+    #: The effect of the answer, by the names of `Capability`.
     does: str
     answer: Mapping[str, Any]
 
 
 def example_payload(event: EventSpec[Any]) -> Any:
-    """A payload of the event; None for a host's payload that only the host can make."""
+    """Return a payload of the event; None for a host's payload that only the host can make."""
     named, always = getattr(event.payload, "__name__", ""), always_sent(event)
     known: Schema = {}
     for name, schema in payload_fields(event)[0].items():
@@ -145,7 +149,7 @@ def example_payload(event: EventSpec[Any]) -> Any:
 
 
 def bare_payload(event: EventSpec[Any]) -> Any:
-    """A payload of the event with the fields it cannot be without; None if only its host can make one."""
+    """Return a payload of the event with its required fields only; None if only its host can make one."""
     whole = example_payload(event)
     if not isinstance(whole, Struct):
         return whole
@@ -161,34 +165,34 @@ def _made(event: EventSpec[Any], known: Schema) -> Any:
 
 
 def example_document(event: EventSpec[Any], policy: Policy) -> dict[str, Any] | None:
-    """What the wire sends to a hook at this event."""
+    """Return the document that the wire sends to a hook at this event."""
     payload = example_payload(event)
     if payload is None:
         return None
     wire = NativeWire()
     hook = Hook(name="example", event=event, policy=policy, wire=wire, kind="command")
     try:
-        encoded = wire.encode(Call(hook=hook, event=event, payload=payload, scene=SCENE, timeout=1.0))
+        encoded = wire.encode(HookInvocation(hook=hook, event=event, payload=payload, info=INFO, timeout=1.0))
     except PayloadError:
         return None
     return msgspec.json.decode(encoded.document)
 
 
 def example_answers(event: EventSpec[Any]) -> tuple[ExampleAnswer, ...]:
-    """One answer for each thing hooks may do at this event; a message for the user is always possible."""
+    """Return one answer for each thing hooks may do at this event; a message for the user is always possible."""
     answers = [
         ExampleAnswer(may_word(may), answer(event)) for may, answer in _ANSWERS.items() if event.may & may
     ]
-    message = ExampleAnswer("message", {"systemMessage": "The guard looked at this."})
+    message = ExampleAnswer("message", {"systemMessage": "The guard checked this."})
     return (*answers, message)
 
 
-def may_word(may: May) -> str:
+def may_word(may: Capability) -> str:
     return (may.name or "").lower()
 
 
 def may_words(event: EventSpec[Any]) -> tuple[str, ...]:
-    return tuple(may_word(each) for each in May if each & event.may)
+    return tuple(may_word(each) for each in Capability if each & event.may)
 
 
 def _specific(event: EventSpec[Any], **fields: Any) -> dict[str, Any]:
@@ -196,13 +200,13 @@ def _specific(event: EventSpec[Any], **fields: Any) -> dict[str, Any]:
 
 
 def block_reason(event: EventSpec[Any]) -> str:
-    """A reason that a hook might give."""
+    """Return a reason that a hook might give."""
     return "force pushes need a review" if event.subject == "tool_name" else "not like this"
 
 
 def _block(event: EventSpec[Any]) -> dict[str, Any]:
     reason = block_reason(event)
-    if event.may & May.PERMIT and event.subject == "tool_name":
+    if event.may & Capability.PERMIT and event.subject == "tool_name":
         return _specific(event, permissionDecision="deny", permissionDecisionReason=reason)
     return {"decision": "block", "reason": reason}
 
@@ -222,7 +226,7 @@ _REWRITES: Mapping[str, Any] = {
 
 
 def rewritten_value(event: EventSpec[Any]) -> Any:
-    """The field that hooks may rewrite, as one might leave it."""
+    """Return a rewritten value of the field that hooks may rewrite."""
     field = event.rewrites or ""
     schema = payload_fields(event)[0].get(field, {})
     return _REWRITES.get(field, _BY_TYPE.get(schema.get("type", ""), "..."))
@@ -243,7 +247,7 @@ _SUPPLIED: Mapping[str, Any] = {
 
 
 def supplied_value(event: EventSpec[Any]) -> Any:
-    """The value that a hook might supply."""
+    """Return a value that a hook might supply."""
     return _SUPPLIED.get(event.name, "...")
 
 
@@ -257,18 +261,22 @@ _RULE = {
     "behavior": "allow",
 }
 
-_ANSWERS: Mapping[May, Callable[[EventSpec[Any]], dict[str, Any]]] = MappingProxyType(
+_ANSWERS: Mapping[Capability, Callable[[EventSpec[Any]], dict[str, Any]]] = MappingProxyType(
     {
-        May.BLOCK: _block,
-        May.PERMIT: _permit,
-        May.REWRITE: _rewrite,
-        May.CONTEXT: lambda event: _specific(event, additionalContext="The build is red since Tuesday."),
-        May.STOP: lambda _event: {"continue": False, "stopReason": "the budget is used up"},
-        May.RULES: lambda event: _specific(event, updatedPermissions=[{**_RULE, "destination": "session"}]),
-        May.WATCH: lambda event: _specific(event, watchPaths=["/home/ada/site/package.json"]),
-        May.SEED: lambda event: _specific(event, initialUserMessage="Read the open issues first."),
-        May.RETRY: lambda event: _specific(event, retry=True),
-        May.ENV: lambda event: _specific(event, env={"CI": "1"}),
-        May.ANSWER: _answer,
+        Capability.BLOCK: _block,
+        Capability.PERMIT: _permit,
+        Capability.REWRITE: _rewrite,
+        Capability.CONTEXT: lambda event: _specific(
+            event, additionalContext="The build is red since Tuesday."
+        ),
+        Capability.STOP: lambda _event: {"continue": False, "stopReason": "the budget is used up"},
+        Capability.RULES: lambda event: _specific(
+            event, updatedPermissions=[{**_RULE, "destination": "session"}]
+        ),
+        Capability.WATCH: lambda event: _specific(event, watchPaths=["/home/ada/site/package.json"]),
+        Capability.SEED: lambda event: _specific(event, initialUserMessage="Read the open issues first."),
+        Capability.RETRY: lambda event: _specific(event, retry=True),
+        Capability.ENV: lambda event: _specific(event, env={"CI": "1"}),
+        Capability.ANSWER: _answer,
     }
 )

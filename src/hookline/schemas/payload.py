@@ -1,4 +1,4 @@
-"""The JSON Schema of a payload, and what each of its fields means in one sentence.
+"""Build the JSON Schema of a payload, and describe each of its fields in one sentence.
 
 A field of a host's own payload describes itself: `Annotated[str, msgspec.Meta(description="...")]`.
 """
@@ -20,7 +20,7 @@ from hookline.model.messages import AnyMessage
 COMMON: Mapping[str, str] = MappingProxyType(
     {
         "session_id": "The session the event belongs to.",
-        "transcript_path": "The file the conversation is kept in; empty when there is none.",
+        "transcript_path": "The file with the conversation; empty when there is none.",
         "cwd": "The working directory of the agent.",
         "hook_event_name": "The event, so that one hook can serve several.",
         "permission_mode": "The permission mode the session is in.",
@@ -30,63 +30,63 @@ COMMON: Mapping[str, str] = MappingProxyType(
 #: Sent besides when known.
 WHEN_KNOWN: Mapping[str, str] = MappingProxyType(
     {
-        "agent_id": "The sub-agent this happens in; absent in the main agent.",
+        "agent_id": "The subagent this happens in; absent in the main agent.",
         "agent_type": "The kind of agent this happens in.",
-        "parent_agent_id": "The agent that started this sub-agent.",
+        "parent_agent_id": "The agent that started this subagent.",
         "prompt_id": "The user prompt that led to this event.",
         "model": "The model in use.",
         "turn": "The number of the user turn, counted from 1.",
     }
 )
 
-#: Fields of payloads. `Payload.field` is said where one name means different things.
+#: Fields of payloads. `Payload.field` is used where one name has different meanings.
 FIELDS: Mapping[str, str] = MappingProxyType(
     {
-        "action": "What the user did with the question: accept, decline or cancel.",
+        "action": "The user's answer to the question: accept, decline or cancel.",
         "agent_id": "The sub-agent.",
         "agent_switch_kind": "How the other agent came to take over.",
-        "agent_transcript_path": "The file the sub-agent's conversation is kept in.",
-        "agent_type": "The kind of sub-agent.",
+        "agent_transcript_path": "The file with the subagent's conversation.",
+        "agent_type": "The kind of subagent.",
         "command": "The shell command that is about to start.",
-        "command_args": "What was typed after the command.",
+        "command_args": "The text typed after the command.",
         "command_name": "The typed command, without its slash.",
         "command_source": "Where the command is defined.",
-        "compact_summary": "The summary that took the place of the conversation.",
-        "content": "What the user filled in.",
+        "compact_summary": "The summary that replaced the conversation.",
+        "content": "The values the user filled in.",
         "context_limit": "The tokens the model can hold.",
-        "cost_usd": "What it cost so far, in US dollars.",
+        "cost_usd": "The cost so far, in US dollars.",
         "custom_instructions": "What the user asked the summary to keep.",
         "delta": "The text that is about to be shown.",
-        "description": "What the sub-agent is for, in a few words.",
+        "description": "The subagent's purpose, in a few words.",
         "directory": "The directory that was added.",
         "duration_ms": "How long it took, in milliseconds.",
         "elicitation_id": "Names the question and its answer.",
-        "error_details": "What the provider said.",
+        "error_details": "The provider's error message.",
         "error_type": "The kind of error.",
-        "event": "What happened to the file: add, change or unlink.",
+        "event": "The change of the file: add, change or unlink.",
         "exit_code": "The exit code the tool reported, if it reported one.",
-        "expansion_type": "What was expanded.",
-        "final": "Whether this is the last part of the message.",
+        "expansion_type": "The kind of text that was expanded.",
+        "final": "True if this is the last part of the message.",
         "from_agent": "The agent that was in charge before.",
         "from_model": "The model before the switch.",
         "globs": "The path patterns that brought the file in.",
         "index": "The number of this part within the message.",
         "input_tokens": "The tokens the conversation takes now.",
-        "is_interrupt": "Whether the user interrupted it.",
+        "is_interrupt": "True if the user interrupted it.",
         "iteration": "The number of the model call within the turn, counted from 1.",
         "last_assistant_message": "The text the model answered with last.",
         "level": "How serious it is.",
         "load_reason": "Why the file was loaded.",
         "max_iterations": "The limit that was reached.",
         "mcp_server": "The MCP server the tool belongs to.",
-        "called_as": "The call as the agent made it, if the hook is told it in other terms.",
+        "original_call": "The call as the agent made it, if it was translated for the hook.",
         "mcp_server_name": "The MCP server that asks.",
         "memory_type": "Whose instructions they are.",
         "message": "The text the user sees.",
         "message_id": "Names the message the text belongs to.",
         "messages": "The messages of the request, oldest first: `role` and `text`, or what its program has for them.",
-        "mode": "How the question is asked.",
-        "model": "The model that is asked.",
+        "mode": "The form of the question.",
+        "model": "The model of the request.",
         "name": "The name the worktree is to have.",
         "new_cwd": "The working directory now.",
         "new_mode": "The permission mode now.",
@@ -97,14 +97,14 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "permission_suggestions": "The rules the user would be offered.",
         "prompt": "The text of the prompt.",
         "queued_message_count": "How many messages of the user wait for the next turn.",
-        "reasoning": "What the model thought before it answered, where that is shown.",
-        "requested_model": "The model as it was asked for, before aliases were resolved.",
+        "reasoning": "The model's thoughts before its answer, if it shows them.",
+        "requested_model": "The requested model, before aliases were resolved.",
         "requested_schema": "The JSON Schema the answer has to fit.",
         "response": "The text the model answered with.",
         "session_ms": "How long the session has lasted so far, in milliseconds.",
         "session_title": "The title of the session.",
-        "stop_hook_active": "Whether a hook has already kept this turn from ending; a hook that blocks again may loop.",
-        "task_description": "What the task is to do.",
+        "stop_hook_active": "True if a hook has already kept this turn from ending; a hook that blocks again may loop.",
+        "task_description": "The description of the task.",
         "task_id": "Names the task.",
         "task_subject": "The task in a few words.",
         "team_name": "The team it belongs to.",
@@ -113,16 +113,16 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "to_agent": "The agent that is in charge now.",
         "to_model": "The model after the switch.",
         "tool_calls": "The tool calls of the message, in its order.",
-        "tool_category": "What kind of tool it is: shell, file_write, safe, web, mcp, agent or other.",
+        "tool_category": "The kind of tool: shell, file_write, safe, web, mcp, agent or other.",
         "tool_count": "How many tools ran in the turn.",
         "tool_input": "The arguments of the call.",
         "tool_name": "The tool.",
-        "tool_response": "What the tool gave back.",
+        "tool_response": "The tool's result.",
         "tool_use_id": "Names the call: the same before and after it.",
         "tools": "The names of the tools the model would be offered.",
         "totals": "Tokens and cost of the whole session so far; a count that is not known is left out.",
         "transient": "Text that hooks before this one added to this request alone; it is not among the messages.",
-        "trigger": "What set it off.",
+        "trigger": "The reason for it.",
         "trigger_file_path": "The file whose use brought it in.",
         "turn": "The number of the user turn, counted from 1.",
         "turn_id": "Names the turn.",
@@ -130,13 +130,18 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "url": "The page the user is asked to open, in mode url.",
         "usage": "Tokens that were used, by kind; a count that is not known is left out.",
         "worktree_path": "The worktree, as an absolute path.",
-        "Compaction.trigger": "Whether the user asked for it or the context was full.",
+        "ExecStarted.argv": "Its arguments; the first is the name it was called by.",
+        "ExecStarted.command": "The line of the call that it belongs to.",
+        "ExecStarted.directory": "The directory of the process that starts it.",
+        "ExecStarted.path": "The file of the program; for a script, its interpreter.",
+        "ExecStarted.program": "The name of the program.",
+        "Compaction.trigger": "`manual` if the user asked for it, `auto` if the context was full.",
         "ConfigEdit.file_path": "The configuration file that changed.",
         "ConfigEdit.source": "Whose configuration changed.",
         "DirectoryNote.source": "How the directory was added.",
         "FileEdit.file_path": "The file, as an absolute path; a matcher tests its base name.",
         "InputAwaited.message": "The question, where there is one.",
-        "InputAwaited.reason": "What the agent waits for.",
+        "InputAwaited.reason": "The reason why the agent waits.",
         "InstructionFile.file_path": "The instruction file.",
         "IterationLimit.message": "The limit that was reached, in words.",
         "ModelResponse.duration_ms": "How long the model took, in milliseconds.",
@@ -146,29 +151,30 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "Prompt.prompt": "The text the user submitted.",
         "Prompt.source": "How the text was entered, where that is known.",
         "PromptExpansion.prompt": "The prompt it expands to.",
-        "Question.message": "What the MCP server asks.",
-        "RunError.message": "What went wrong, in words.",
+        "ElicitationRequest.message": "The MCP server's question.",
+        "Interruption.reason": "Who or what interrupted the turn.",
+        "RunError.message": "The error message.",
         "SessionEnded.reason": "Why the session ended.",
         "SessionEnded.duration_ms": "How long the session was, in milliseconds.",
         "SessionStarted.model": "The model the session starts with.",
         "SessionStarted.agent_type": "The kind of agent the session is for.",
         "SessionStarted.source": "How the session came to start.",
-        "SubagentBegun.prompt": "What the sub-agent was asked to do.",
-        "SubagentEnded.last_assistant_message": "The text the sub-agent answered with.",
-        "SubagentEnded.status": "How the sub-agent ended.",
+        "SubagentBegun.prompt": "The subagent's task.",
+        "SubagentEnded.last_assistant_message": "The subagent's final answer.",
+        "SubagentEnded.status": "How the subagent ended.",
         "TaskNote.status": "The state the task is in.",
         "ToolBatch.tool_calls": "The calls of the message with their results, in its order.",
-        "ToolFailure.error": "What the tool failed with.",
+        "ToolFailure.error": "The tool's error.",
         "TurnFailure.error": "The kind of model error that ended the turn.",
         "TurnSummary.duration_ms": "How long the turn took, in milliseconds.",
-        "TurnSummary.error": "What went wrong, where something did.",
+        "TurnSummary.error": "The error, if there was one.",
         "TurnSummary.status": "How the turn ended.",
     }
 )
 
 
 def described(payload: str, field: str) -> str | None:
-    """The sentence for a field of a payload type, None for one that only its host knows."""
+    """Return the sentence for a field of a payload type, None for one that only its host knows."""
     return FIELDS.get(f"{payload}.{field}") or FIELDS.get(field)
 
 
@@ -181,14 +187,14 @@ _ALWAYS_SENT = ("tool_input", "stop_hook_active")
 
 
 def payload_schema(event: EventSpec[Any]) -> Schema:
-    """Further fields are allowed: a later version may send more."""
+    """Build the schema. Further fields are allowed: a later version may send more."""
     own, definitions = payload_fields(event)
     schema: Schema = {
         "$schema": DRAFT,
         "title": f"{event.name} payload",
         "description": f"Fires {event.fires}",
         "type": "object",
-        "properties": {**_scene_fields(event), **own, SHORTENED: _shortened()},
+        "properties": {**_info_fields(event), **own, SHORTENED: _shortened()},
         "required": [*COMMON, *(name for name in always_sent(event) if name not in COMMON)],
     }
     if definitions:
@@ -197,7 +203,7 @@ def payload_schema(event: EventSpec[Any]) -> Schema:
 
 
 def payload_fields(event: EventSpec[Any]) -> tuple[Schema, Schema]:
-    """The properties of the payload itself, and the definitions they refer to."""
+    """Return the properties of the payload itself, and the definitions they refer to."""
     named, definitions = _of_type(event.payload)
     never_null = _is_struct(event.payload) and event.payload.__struct_config__.omit_defaults
     properties: Schema = {}
@@ -209,7 +215,7 @@ def payload_fields(event: EventSpec[Any]) -> tuple[Schema, Schema]:
 
 
 def always_sent(event: EventSpec[Any]) -> tuple[str, ...]:
-    """The payload fields that are in every document, in the order of the payload."""
+    """Return the payload fields that are in every document, in the order of the payload."""
     payload = event.payload
     if _is_struct(payload):
         sent = {*_ALWAYS_SENT, event.subject, event.rewrites}
@@ -224,11 +230,11 @@ def always_sent(event: EventSpec[Any]) -> tuple[str, ...]:
 
 
 def _can_be_omitted(field: FieldInfo) -> bool:
-    """A default that a factory makes is only recognised when the factory is one of these."""
+    """Return True if a field may be omitted. Of defaults made by a factory, only these are recognised."""
     return not field.required and field.default_factory in (NODEFAULT, dict, list, set)
 
 
-def _scene_fields(event: EventSpec[Any]) -> Schema:
+def _info_fields(event: EventSpec[Any]) -> Schema:
     fields: Schema = {name: {"type": "string", "description": text} for name, text in COMMON.items()}
     fields["hook_event_name"] = {"const": event.name, "description": COMMON["hook_event_name"]}
     for name, text in WHEN_KNOWN.items():
@@ -279,7 +285,7 @@ def _field(event: EventSpec[Any], name: str, schema: Schema) -> Schema:
 
 
 def without_null(schema: Schema) -> Schema:
-    """A field that is None is not sent, so its schema need not allow null."""
+    """Remove null from a field's schema: a field that is None is not sent."""
     if schema.get("default", 0) is not None or "anyOf" not in schema:
         return schema
     others = [each for each in schema["anyOf"] if each != {"type": "null"}]

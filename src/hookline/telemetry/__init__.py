@@ -1,11 +1,11 @@
 """Spans and metrics by OpenTelemetry, in one vocabulary for the hooks of all agents.
 
-`vocabulary` has the names as data, `observer` turns what an engine tells into spans and metrics, `setup` sends them
-where the environment says. For a program that has OpenTelemetry already::
+`vocabulary` has the names as data, `observer` turns an engine's notifications into spans and metrics, `setup`
+sends them where the environment says. For a program that has OpenTelemetry already::
 
-    from hookline.telemetry import Telemetry
+from hookline.telemetry import Telemetry
 
-    engine = Engine(observer=Telemetry())
+engine = Engine(observer=Telemetry())
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ __all__ = ["Telemetry"]
 
 
 def __getattr__(name: str) -> Any:
-    """The packages of OpenTelemetry are loaded with the first use."""
+    """Load the packages of OpenTelemetry on first use."""
     if name == "Telemetry":
         from hookline.telemetry.observer import Telemetry  # noqa: PLC0415 see above
 

@@ -1,4 +1,4 @@
-"""Requests to a collector, and what is wrong with one in words that say which address, who named it, and what to do."""
+"""Send requests to a collector, and explain failures: which address, which variable named it, and what to do."""
 
 import errno
 import ssl
@@ -16,9 +16,9 @@ _DEEPEST = 20
 
 
 class CollectorSession(requests.Session):
-    """What the exporter of one signal sends with. Each answer, or that there is none, is noted in plain words.
+    """HTTP session of one signal's exporter, which records each failure in plain words.
 
-    `variable` is the one that names the address. Neither proxies nor passwords of the environment are used.
+    `variable` is the one that names the address. Proxies and passwords of the environment are not used.
     """
 
     def __init__(self, variable: str, note: Callable[[str | None], None]) -> None:
@@ -38,7 +38,7 @@ class CollectorSession(requests.Session):
 
 
 def no_answer(url: str, variable: str, problem: Exception) -> str:
-    """Why a request had no answer."""
+    """Explain why a request had no answer."""
     shown = f"{address(url)} ({variable})"
     causes = list(_causes(problem))
     names = {type(each).__name__ for each in causes}
@@ -56,14 +56,14 @@ def no_answer(url: str, variable: str, problem: Exception) -> str:
     if isinstance(problem, requests.Timeout):
         return f"{shown} does not answer in time: look whether the collector runs, or unset {variable}"
     if codes & {errno.EHOSTUNREACH, errno.ENETUNREACH}:
-        return f"{shown} cannot be reached from here: look at the network, or unset {variable}"
+        return f"{shown} cannot be reached from here: check the network, or unset {variable}"
     return (
         f"{shown} ended the connection without an answer: look whether this is a collector for OTLP over http"
     )
 
 
 def bad_answer(url: str, variable: str, status: int) -> str | None:
-    """What is wrong with an answer; None if nothing is. Its text is not shown: a stranger may have written it."""
+    """Explain an error status, or return None. The answer's text is not shown: a stranger may have written it."""
     if status < HTTPStatus.BAD_REQUEST:
         return None
     try:
@@ -72,19 +72,19 @@ def bad_answer(url: str, variable: str, status: int) -> str | None:
         said = str(status)
     shown = f"{address(url)} ({variable})"
     if status in _UNAUTHORIZED:
-        return f"{shown} refuses it ({said}): put what it asks for into OTEL_EXPORTER_OTLP_HEADERS"
+        return f"{shown} refuses it ({said}): set the credentials in OTEL_EXPORTER_OTLP_HEADERS"
     if status in _NOT_OTLP:
         path = urlsplit(url).path
         return (
-            f"{shown} takes no OTLP at {path[:100]} ({said}): name the address of a collector in {variable}"
+            f"{shown} accepts no OTLP at {path[:100]} ({said}): set {variable} to the address of a collector"
         )
     if status in _BUSY:
-        return f"{shown} takes nothing now ({said}): look at the collector's own log"
-    return f"{shown} answers {said}: look at the collector's own log"
+        return f"{shown} accepts nothing now ({said}): check the collector's log"
+    return f"{shown} answers {said}: check the collector's log"
 
 
 def address(url: str) -> str:
-    """Where it goes, without what may be a password."""
+    """Return the address without user name and password."""
     try:
         found = urlsplit(url)
         host, port = found.hostname or "", found.port
@@ -97,7 +97,7 @@ def address(url: str) -> str:
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
-    """The problem and all that it was raised for: each library puts its own around it."""
+    """Yield the problem and all its causes: each library wraps the one below."""
     seen: list[BaseException] = []
     waiting: list[object] = [problem]
     while waiting and len(seen) < _DEEPEST:

@@ -1,7 +1,7 @@
-"""What an engine tells its observer, as spans and metrics of OpenTelemetry.
+"""Turn an engine's notifications into spans and metrics of OpenTelemetry.
 
-The span of a dispatch is under the span that is current where the host dispatches, and is itself current while hooks
-run: spans that a hook in this process makes are under it. Spans of hooks are made from the records of their runs.
+The span of a dispatch is a child of the host's current span, and is itself current while hooks run: spans
+that a hook in this process makes are its children. Spans of hooks are made from the records of their runs.
 """
 
 import os
@@ -18,7 +18,7 @@ from opentelemetry.trace import Span, SpanContext, Status, StatusCode, TracerPro
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from hookline import __version__
-from hookline.engine.told_calls import call_of
+from hookline.engine.translate_calls import call_of
 from hookline.handlers.http.handler import TRACE_PARENT
 from hookline.journal.observer import Ended
 from hookline.journal.redaction import Redactor
@@ -30,7 +30,7 @@ from hookline.telemetry import vocabulary as words
 _SCOPE = "hookline"
 _MOST_TEXT = 4096
 #: Records that are no run of a hook: one that was not selected, and the start of one that ends later.
-_NO_RUN = frozenset({"skipped", "detached"})
+_NO_RUN = frozenset({"skipped", "background"})
 
 
 class Telemetry:
@@ -58,14 +58,14 @@ class Telemetry:
         self._content = content
         self._send_rest = send_rest
         self._close_seconds = close_seconds
-        #: The span that goes on here where nothing else is known, as W3C `traceparent`.
+        #: The default parent span, as W3C `traceparent`.
         self._parent = parent
         self._redactor = Redactor(dict(os.environ)) if content else None
         self._propagator = TraceContextTextMapPropagator()
         meter = self._meter
         self._runs = meter.create_counter(words.RUNS.name, words.RUNS.unit, words.RUNS.meaning)
-        self._verdicts = meter.create_counter(
-            words.VERDICTS.name, words.VERDICTS.unit, words.VERDICTS.meaning
+        self._decisions = meter.create_counter(
+            words.DECISIONS.name, words.DECISIONS.unit, words.DECISIONS.meaning
         )
         self._open = meter.create_counter(words.OPEN.name, words.OPEN.unit, words.OPEN.meaning)
         self._durations = self._histogram(words.DURATION)
@@ -97,11 +97,11 @@ class Telemetry:
         )
 
     def began(self, session: Any, event: EventSpec[Any], payload: Any) -> Ended:
-        """A span that is current until what is returned is called."""
+        """Start a span that is current until the returned function is called."""
         begun = words.Begun(
             event.name,
             payload,
-            session.scene,
+            session.info,
             session.engine.journal.caller,
             _kinds(session, payload),
             self._text(getattr(payload, "tool_input", None)) if self._content else "",
@@ -122,7 +122,7 @@ class Telemetry:
         return ended
 
     def _around(self) -> Context:
-        """The context to go on in: the host's, or that of the process or caller that this one works for."""
+        """Return the parent context: the host's, or that of the process or caller that this one works for."""
         current = contexts.get_current()
         if trace.get_current_span(current).get_span_context().is_valid:
             return current
@@ -141,7 +141,7 @@ class Telemetry:
         self._dispatches.record(seconds, words.narrowed({words.EVENT: event, **said}, words.DISPATCHES))
 
     def ran(self, run: Run) -> None:
-        """A span that has ended already, and its share of the metrics."""
+        """Record a hook's run as a finished span, and in the metrics."""
         if run.status in _NO_RUN:
             return
         found = self._cleaned(words.attributes(words.OF_HOOK, run, content=self._content))
@@ -160,22 +160,22 @@ class Telemetry:
         if run.queue_ms:
             self._queues.record(run.queue_ms / 1e3, words.narrowed(found, words.QUEUE))
         if run.decision is not None:
-            self._verdicts.add(1, words.narrowed(found, words.VERDICTS))
-        if run.passed_without_answer:
+            self._decisions.add(1, words.narrowed(found, words.DECISIONS))
+        if run.failed_open:
             self._open.add(1, words.narrowed(found, words.OPEN))
 
     def closed(self) -> None:
-        """A process that ends with its engine sends what is left."""
+        """Send pending data when the engine closes, if this process ends with it."""
         if self._close_seconds is not None:
             self.flush(self._close_seconds)
 
     def flush(self, seconds: float) -> None:
-        """Send what is left, if that takes no longer than this. The providers of a host are its own."""
+        """Send pending data within this time. Providers of a host are not flushed."""
         if self._send_rest is not None:
             self._send_rest(seconds)
 
     def watch_server(self, status: Callable[[], tuple[int, int, Mapping[str, int]]]) -> None:
-        """From now on also how many decisions wait, how many are being made, and what was refused, by why."""
+        """Add metrics of a server: decisions that wait, decisions being made, and refusals by reason."""
 
         def gauge(place: int) -> Callable[[CallbackOptions], list[Observation]]:
             return lambda _options: [Observation(status()[place])]  # pyright: ignore[reportArgumentType] the first two
@@ -183,13 +183,13 @@ class Telemetry:
         def refused(_options: CallbackOptions) -> list[Observation]:
             return [Observation(count, {"hookline.refused": why}) for why, count in status()[2].items()]
 
-        for place, metric in enumerate((words.SERVE_WAITING, words.SERVE_UNDER_WAY)):
-            self._meter.create_observable_gauge(metric.name, [gauge(place)], metric.unit, metric.meaning)
+        for index, metric in enumerate((words.SERVE_WAITING, words.SERVE_UNDER_WAY)):
+            self._meter.create_observable_gauge(metric.name, [gauge(index)], metric.unit, metric.meaning)
         metric = words.SERVE_REFUSED
         self._meter.create_observable_counter(metric.name, [refused], metric.unit, metric.meaning)
 
     def _text(self, value: Any) -> str:
-        """Redacted before it is cut off: half a secret would not be found."""
+        """Redact a text, then cut it: half a secret would not be found."""
         if value is None or self._redactor is None:
             return ""
         try:
@@ -207,10 +207,10 @@ class Telemetry:
 
 
 def _kinds(session: Any, payload: Any) -> list[str]:
-    """What a call does, whatever its agent calls it."""
+    """Return the kinds of action of a call, whatever its agent calls the tool."""
     if not isinstance(getattr(payload, "tool_name", None), str):
         return []
-    kinds = (act.kind for act in call_of(payload, session).acts)
+    kinds = (action.kind for action in call_of(payload, session).actions)
     return list(dict.fromkeys(kind.name for kind in kinds if kind is not None))
 
 

@@ -1,7 +1,8 @@
-"""Telemetry as the environment says: the standard variables of OpenTelemetry, sent by OTLP over http.
+"""Set up telemetry as the environment says: OpenTelemetry's standard variables, sent by OTLP over HTTP.
 
-Only for Hookline's own processes; a program that has Hookline in it sets OpenTelemetry up itself. Nothing here is read
-from files, least of all from those of a project: who can write there must not learn what happens elsewhere.
+Only for Hookline's own processes; a program that embeds Hookline sets up OpenTelemetry itself. Nothing here
+is read from files, least of all a project's: someone who can write there must not learn what happens
+elsewhere.
 """
 
 import logging
@@ -11,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hookline.extras import how_to_add
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -28,14 +30,14 @@ Say = Callable[[str], None]
 
 
 def wanted_signals(env: Mapping[str, str]) -> list[str]:
-    """What is to be sent: TRACES, METRICS or both, where an endpoint or `otlp` is named for it."""
+    """Return the signals to send: TRACES, METRICS or both, where an endpoint or `otlp` is set for them."""
     if _is_disabled(env):
         return []
     return [signal for signal in _SIGNALS if _is_asked_for(env, signal)]
 
 
 def unknown_exporters(env: Mapping[str, str]) -> list[str]:
-    """What the environment asks for and is not there, a sentence each."""
+    """Return one sentence for each exporter that the environment asks for and Hookline lacks."""
     if _is_disabled(env):
         return []
     return [
@@ -62,7 +64,7 @@ def _is_asked_for(env: Mapping[str, str], signal: str) -> bool:
 
 
 def _endpoint(env: Mapping[str, str], signal: str) -> tuple[str, str]:
-    """The variable that says where a signal goes, and what it says."""
+    """Return the variable that says where a signal goes, and its value."""
     names = (f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT", _ENDPOINT)
     return next(
         ((name, env[name]) for name in names if env.get(name)), (_default(signal), "http://localhost:4318")
@@ -70,17 +72,19 @@ def _endpoint(env: Mapping[str, str], signal: str) -> tuple[str, str]:
 
 
 def _default(signal: str) -> str:
-    """The variable that asks for the usual address, where none is named."""
+    """Return the variable that asks for the default address, where none is named."""
     return f"OTEL_{signal}_EXPORTER"
 
 
 def refusal(env: Mapping[str, str], signals: list[str], *, only_here: bool) -> str | None:
-    """Why nothing is sent, although it is asked for."""
+    """Return why nothing is sent although it is asked for, or None."""
     for signal in signals:
         names = (f"OTEL_EXPORTER_OTLP_{signal}_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
         protocol = next((env[name] for name in names if env.get(name)), "http/protobuf")
         if protocol.strip() != "http/protobuf":
-            return f"it is sent by http/protobuf, and {protocol[:40]} is asked for: set OTEL_EXPORTER_OTLP_PROTOCOL"
+            return (
+                f"Hookline sends http/protobuf only, not {protocol[:40]}: change OTEL_EXPORTER_OTLP_PROTOCOL"
+            )
         variable, endpoint = _endpoint(env, signal)
         if not _is_address(endpoint):
             return f"{variable} is not an address of a collector: write it as http://127.0.0.1:4318"
@@ -95,29 +99,30 @@ def refusal(env: Mapping[str, str], signals: list[str], *, only_here: bool) -> s
 def observer_from(
     env: Mapping[str, str], say: Say, *, only_here: bool, seconds: float | None
 ) -> "Telemetry | None":
-    """An observer, if the environment asks for one and the packages are there; what is wrong is said, once.
+    """Return an observer if the environment asks for one and the packages are installed; report the first
+    error.
 
-    `only_here`: nothing is sent to other machines. `seconds`: when the engine is closed, what was not sent yet is
-    waited for as long as this; None: the process goes on.
+    `only_here`: send nothing to other machines. `seconds`: how long to wait for unsent data when the engine
+    closes; None: the process lives on.
     """
-    told = SaidOnce(say, _header_texts(env))
+    warnings = SaidOnce(say, _header_texts(env))
     try:
         for text in unknown_exporters(env):
-            told.wrong_setting(text)
+            warnings.wrong_setting(text)
         signals = wanted_signals(env)
         why = refusal(env, signals, only_here=only_here)
         if why is None:
-            return _observer(env, signals, told, seconds) if signals else None
-        told.say(why)
+            return _observer(env, signals, warnings, seconds) if signals else None
+        warnings.say(why)
     except ModuleNotFoundError as missing:
-        told.say(f"{missing.name} is missing: pip install 'hookline[otel]'")
+        warnings.say(f"{missing.name} is missing: {how_to_add('otel')}")
     except Exception as problem:  # noqa: BLE001 whatever is wrong with the settings, hooks run
-        told.say(f"{type(problem).__name__}: {problem}")
+        warnings.say(f"{type(problem).__name__}: {problem}")
     return None
 
 
 def _observer(
-    env: Mapping[str, str], signals: list[str], told: "SaidOnce", seconds: float | None
+    env: Mapping[str, str], signals: list[str], warnings: "SaidOnce", seconds: float | None
 ) -> "Telemetry":
     from opentelemetry.metrics import NoOpMeterProvider
     from opentelemetry.sdk.metrics import MeterProvider
@@ -131,10 +136,10 @@ def _observer(
     from hookline.telemetry.collector import CollectorSession
     from hookline.telemetry.observer import Telemetry
 
-    _listen(told)
+    _listen(warnings)
 
     def session(signal: str) -> CollectorSession:
-        return CollectorSession(_endpoint(env, signal)[0], told.note)
+        return CollectorSession(_endpoint(env, signal)[0], warnings.note)
 
     own = {} if env.get("OTEL_SERVICE_NAME") else {"service.name": "hookline"}
     resource = Resource.create({**own, "service.version": __version__})
@@ -150,19 +155,19 @@ def _observer(
         reader = PeriodicExportingMetricReader(OTLPMetricExporter(session=session("METRICS")))
         meters = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
     providers = [each for each in (tracers, meters) if each is not None]
-    told.sending = True
+    warnings.sending = True
     return Telemetry(
         tracers or NoOpTracerProvider(),
         meters or NoOpMeterProvider(),
         content=env.get(_CONTENT, "").strip().lower() in _TRUE,
-        send_rest=lambda limit: flush(providers, limit, told),
+        send_rest=lambda limit: flush(providers, limit, warnings),
         close_seconds=seconds,
         parent=env.get("TRACEPARENT", ""),
     )
 
 
-def flush(providers: list[Any], seconds: float, told: "SaidOnce") -> None:
-    """Send what is left, in the time that there is: an exporter tries again and again for longer than anybody waits."""
+def flush(providers: list[Any], seconds: float, warnings: "SaidOnce") -> None:
+    """Send pending data within this time: an exporter retries for longer than users wait."""
 
     def send() -> None:
         for provider in providers:
@@ -172,13 +177,13 @@ def flush(providers: list[Any], seconds: float, told: "SaidOnce") -> None:
     sending.start()
     sending.join(seconds)
     if sending.is_alive():
-        told.say(f"the collector took more than {seconds:g} s", of_sending=True)
+        warnings.say(f"the collector took more than {seconds:g} s", of_sending=True)
 
 
 class SaidOnce(logging.Handler):
-    """Says the first thing that goes wrong. OpenTelemetry itself would log every attempt.
+    """Reporter of the first failure only; OpenTelemetry would log every attempt.
 
-    `hidden`: texts that may be passwords, and that OpenTelemetry shows when it cannot read them.
+    `hidden`: texts that may be passwords, which OpenTelemetry shows when it cannot read them.
     """
 
     def __init__(self, say: Say, hidden: Sequence[str] = ()) -> None:
@@ -187,13 +192,13 @@ class SaidOnce(logging.Handler):
         self._said = False
         self._hidden = hidden
         self._settings: set[str] = set()
-        #: What the last request came to; None: it was taken.
+        #: The error of the last request; None: it was accepted.
         self._last: str | None = None
-        #: Until then OpenTelemetry speaks of settings that it goes on without.
+        #: Until then OpenTelemetry reports settings that it ignores.
         self.sending = False
 
     def say(self, why: str, *, of_sending: bool = False) -> None:
-        """`of_sending`: the last request, if it failed, says it better."""
+        """Report a failure once. `of_sending`: prefer the last request's error, which is more precise."""
         if not self._said:
             self._said = True
             self._say(f"telemetry is not sent: {(self._last if of_sending else None) or why}; {_UNAFFECTED}")
@@ -219,17 +224,17 @@ class SaidOnce(logging.Handler):
 
 
 def _header_texts(env: Mapping[str, str]) -> list[str]:
-    """What the variables with headers say, whole and in parts, the longest first."""
+    """Return the values of variables with headers, whole and in parts, longest first."""
     values = [value for name, value in env.items() if name.startswith("OTEL_") and name.endswith("_HEADERS")]
     parts = [part.strip() for value in values for part in (value, *value.split(","))]
     return sorted({part for part in parts if part}, key=len, reverse=True)
 
 
-def _listen(told: SaidOnce) -> None:
+def _listen(warnings: SaidOnce) -> None:
     for name in ("opentelemetry", "urllib3"):
         logger = logging.getLogger(name)
         logger.propagate = False
-        logger.addHandler(told)
+        logger.addHandler(warnings)
 
 
 def _is_address(endpoint: str) -> bool:
@@ -250,7 +255,7 @@ def _on_this_machine(endpoint: str) -> bool:
 
 
 def _shown(endpoint: str) -> str:
-    """Without what may be a password."""
+    """Return the host of an endpoint, without user name and password."""
     try:
         return (urlsplit(endpoint).hostname or "the endpoint")[:100]
     except ValueError:

@@ -1,7 +1,8 @@
-"""The names of spans, attributes and metrics, and what they mean. The reference page is made from these tables.
+"""Name spans, attributes and metrics, and say what they mean. The reference page is made from these tables.
 
-Names that OpenTelemetry's conventions have already are theirs (`gen_ai.*`, `code.*`, `error.type`); the others begin
-with `hookline.`. Events, decisions and kinds of tools have Hookline's own names, whichever agent calls.
+Names that OpenTelemetry's conventions have already are theirs (`gen_ai.*`, `code.*`, `error.type`); the
+others begin with `hookline.`. Events, decisions and kinds of tools have Hookline's own names, whichever agent
+calls.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ class Attribute(Struct, frozen=True):
     name: str
     meaning: str
     value: Callable[[Any], Value]
-    #: It may hold what the user, the model or a hook said: only sent when that is asked for, with secrets taken out.
+    #: It may hold text of the user, the model or a hook: only sent if requested, with secrets redacted.
     content: bool = False
 
 
@@ -29,7 +30,7 @@ class Metric(Struct, frozen=True):
     kind: Literal["counter", "histogram", "gauge"]
     unit: str
     meaning: str
-    #: The attributes that it is told apart by.
+    #: The attributes that distinguish its series.
     by: tuple[str, ...] = ()
 
 
@@ -43,41 +44,41 @@ ERROR = "error.type"
 
 
 class Begun(Struct, frozen=True):
-    """What is known when a dispatch begins."""
+    """Facts known when a dispatch begins."""
 
     event: str
     payload: Any
-    scene: Any
+    info: Any
     caller: str
     kinds: list[str]
-    #: The arguments of the tool as JSON, with secrets taken out; empty unless they are asked for.
+    #: The tool's arguments as JSON, with secrets redacted; empty unless requested.
     arguments: str = ""
 
 
 AT_BEGINNING: tuple[Attribute, ...] = (
     Attribute(EVENT, "The event, by Hookline's name for it: `PreToolUse`.", lambda d: d.event),
     Attribute(
-        "gen_ai.conversation.id", "The session of the agent.", lambda d: d.scene.session_id
+        "gen_ai.conversation.id", "The session of the agent.", lambda d: d.info.session_id
     ),
     Attribute("gen_ai.agent.name", "The agent that called: its dialect, `hookline agent`, or what a host calls itself.",
               lambda d: d.caller),
-    Attribute("gen_ai.agent.id", "The sub-agent.", lambda d: d.scene.agent_id),
-    Attribute("gen_ai.request.model", "The model of the session, if the agent says it.", lambda d: d.scene.model),
+    Attribute("gen_ai.agent.id", "The sub-agent.", lambda d: d.info.agent_id),
+    Attribute("gen_ai.request.model", "The model of the session, if the agent says it.", lambda d: d.info.model),
     Attribute(TOOL, "The tool, by its agent's name for it.", lambda d: getattr(d.payload, "tool_name", None)),
     Attribute("gen_ai.tool.call.id", "The agent's id of the call.", lambda d: getattr(d.payload, "tool_use_id", None)),
-    Attribute(KINDS, "What the call does, in words that are the same for all agents: `shell`, `write` and others.",
+    Attribute(KINDS, "The kinds of action of the call, the same for all agents: `shell`, `write` and others.",
               lambda d: d.kinds),
-    Attribute("hookline.permission_mode", "How much the agent may do unasked.", lambda d: d.scene.permission_mode),
-    Attribute("hookline.decision_id", "Of a decision that `hookline serve` makes: the id that its caller is given.",
-              lambda d: d.scene.decision_id),
+    Attribute("hookline.permission_mode", "How much the agent may do unasked.", lambda d: d.info.permission_mode),
+    Attribute("hookline.decision_id", "Of a decision by `hookline serve`: the id that its caller receives.",
+              lambda d: d.info.decision_id),
     Attribute("gen_ai.tool.call.arguments", "The arguments of the call as JSON.", lambda d: d.arguments, content=True),
 )  # fmt: skip
 
 AT_END: tuple[Attribute, ...] = (
-    Attribute(DECISION, "What the hooks together said: `deny`, `defer`, `ask` or `allow`; left out if none decided.",
+    Attribute(DECISION, "The merged decision: `deny`, `defer`, `ask` or `allow`; left out if no hook decided.",
               lambda outcome: outcome.permission),
     Attribute("hookline.stop", "True if a hook stopped the whole run.", lambda outcome: outcome.stop or None),
-    Attribute("hookline.rewritten", "True if a hook rewrote what the event is about.",
+    Attribute("hookline.rewritten", "True if a hook rewrote the event's subject, such as a tool's input.",
               lambda outcome: bool(outcome.edits) or None),
     Attribute("hookline.reason", "Why it was denied or asked about.", lambda outcome: outcome.reason, content=True),
 )  # fmt: skip
@@ -90,19 +91,19 @@ OF_HOOK: tuple[Attribute, ...] = (
     Attribute("code.line.number", "Its line there.", lambda run: _place(run)[1]),
     Attribute(EVENT, "The event.", lambda run: run.event),
     Attribute("hookline.event.spelled", "The event, by the name that the hook is configured under, if that is another.",
-              lambda run: run.spelled if run.spelled != run.event else None),
+              lambda run: run.dialect_event if run.dialect_event != run.event else None),
     Attribute(STATUS, "How it ended: `ok`, `blocked`, `failed`, `timed_out` and others.", lambda run: run.status),
-    Attribute(ERROR, "Why there is no answer: `timed_out`, `crashed`, `transport` and others.", lambda run: run.cause),
-    Attribute(DECISION, "What it said.", lambda run: run.decision),
+    Attribute(ERROR, "Why the hook failed: `timed_out`, `crashed`, `transport` and others.", lambda run: run.cause),
+    Attribute(DECISION, "Its decision.", lambda run: run.decision),
     Attribute("hookline.passed_without_answer", "True if it gave no answer and things went ahead: an open pass.",
-              lambda run: run.passed_without_answer or None),
-    Attribute("hookline.hook.mode", "`shadow` if what it says does not count.",
+              lambda run: run.failed_open or None),
+    Attribute("hookline.hook.mode", "`shadow` if its decision is recorded and not applied.",
               lambda run: run.mode if run.mode != "enforce" else None),
-    Attribute("hookline.recheck", "True if it was asked again, about what another hook rewrote.",
+    Attribute("hookline.recheck", "True if it ran again, on what another hook rewrote.",
               lambda run: run.recheck or None),
     Attribute("gen_ai.tool.name", "The tool, by its agent's name for it.", lambda run: run.call.tool),
-    Attribute("hookline.tool.told_as", "The tool as the hook was told it, if that is another name.",
-              lambda run: run.told_as),
+    Attribute("hookline.tool.told_as", "The tool's name in the hook's format, if it differs.",
+              lambda run: run.translated_tool),
     Attribute("gen_ai.tool.call.id", "The agent's id of the call.", lambda run: run.call.id),
     Attribute("gen_ai.conversation.id", "The session of the agent.", lambda run: run.session),
     Attribute("hookline.run_id", "The id of the run, by which `hookline log --id` finds it.", lambda run: run.run_id),
@@ -111,11 +112,11 @@ OF_HOOK: tuple[Attribute, ...] = (
     Attribute("hookline.queue_time", "Seconds that it waited for a slot, before its time began.",
               lambda run: run.queue_ms / 1e3 or None),
     Attribute("process.exit.code", "The exit code of its process.", lambda run: run.exit_code),
-    Attribute("hookline.reason", "What it gave as its reason.", lambda run: run.reason, content=True),
-    Attribute("hookline.detail", "What went wrong.", lambda run: run.detail, content=True),
+    Attribute("hookline.reason", "The reason it gave.", lambda run: run.reason, content=True),
+    Attribute("hookline.detail", "The failure.", lambda run: run.detail, content=True),
 )  # fmt: skip
 
-#: The attributes that metrics of hooks are told apart by: few enough values for a metric.
+#: The attributes that distinguish metrics of hooks: few enough values for a metric.
 _BY_HOOK = (HOOK, "hookline.hook.type", "hookline.hook.dialect", EVENT)
 
 RUNS = Metric(
@@ -125,8 +126,8 @@ DURATION = Metric(
     "hookline.hook.duration", "histogram", "s", "How long they took, without waiting.", _BY_HOOK
 )
 QUEUE = Metric("hookline.hook.queue_time", "histogram", "s", "How long they waited for a slot.", _BY_HOOK)
-VERDICTS = Metric(
-    "hookline.hook.decisions", "counter", "{decision}", "What they said.", (*_BY_HOOK, DECISION)
+DECISIONS = Metric(
+    "hookline.hook.decisions", "counter", "{decision}", "Their decision.", (*_BY_HOOK, DECISION)
 )
 OPEN = Metric(
     "hookline.hook.open_passes", "counter", "{pass}",
@@ -142,12 +143,12 @@ SERVE_REFUSED = Metric(
     "hookline.serve.refused", "counter", "{request}", "Requests that no hook was asked about.", ("hookline.refused",)
 )  # fmt: skip
 METRICS = (
-    RUNS, DURATION, QUEUE, VERDICTS, OPEN, DISPATCHES, SERVE_WAITING, SERVE_UNDER_WAY, SERVE_REFUSED,
+    RUNS, DURATION, QUEUE, DECISIONS, OPEN, DISPATCHES, SERVE_WAITING, SERVE_UNDER_WAY, SERVE_REFUSED,
 )  # fmt: skip
 
 
 def attributes(table: tuple[Attribute, ...], thing: Any, *, content: bool) -> dict[str, Any]:
-    """Those that are there, by name."""
+    """Return the attributes that have a value, by name."""
     found: dict[str, Any] = {}
     for each in table:
         if not each.content or content:
@@ -158,7 +159,7 @@ def attributes(table: tuple[Attribute, ...], thing: Any, *, content: bool) -> di
 
 
 def narrowed(found: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
-    """The attributes that a metric is told apart by."""
+    """Return the attributes by which a metric distinguishes its series."""
     return {name: found[name] for name in metric.by if name in found}
 
 

@@ -1,4 +1,4 @@
-"""What people test their hooks and their agents with. The pytest fixture `hooks` needs no agent:
+"""Test hooks and agents. The pytest fixture `hooks` needs no agent:
 
 ::
 
@@ -8,7 +8,7 @@
         assert said.denied
         assert said.ran == ["no force push"]
 
-Nothing of the user is read: only what the test names counts, and all of that is trusted.
+No file of the user is read: only what the test names is loaded, and all of that is trusted.
 """
 
 from typing import TYPE_CHECKING, Any

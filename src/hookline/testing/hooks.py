@@ -1,4 +1,4 @@
-"""The fixtures `hooks` and `async_hooks`: load hooks, fire events at them, see what became of each."""
+"""Provide the fixtures `hooks` and `async_hooks`: load hooks, fire events at them, see the result of each."""
 
 import asyncio
 import os
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, get_args
 from msgspec import Struct
 
 from hookline.config.engine import Engine
-from hookline.engine import engine as core
 from hookline.engine.background import LateMessage
 from hookline.engine.bridge import Blocking
-from hookline.engine.explain import Verdict, accounts_of
+from hookline.engine.explain import MatchResult, accounts_of
 from hookline.engine.run_hook import admit_all
 from hookline.engine.session import Session
 from hookline.handlers.registry import Handler, Handlers
@@ -22,18 +21,14 @@ from hookline.jobs.runner import JobRunner
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.matching.nearest import nearest
-from hookline.model.events import POST_TOOL_USE, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec
+from hookline.model.events import EVENTS, POST_TOOL_USE, PRE_TOOL_USE, USER_PROMPT_SUBMIT, EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome
 from hookline.model.policy import Cause
 from hookline.model.raw import RawResult
 from hookline.model.run import Run
-from hookline.testing.http import AnsweringPoster, HttpResponses
-from hookline.testing.project import FoundProject, find_project, loader_for, refuse_diagnostics
-from hookline.testing.recordings import Recorded, recorded
-from hookline.testing.request import Request, Requests
-from hookline.testing.result import Result, has_run, name_of, result_of
-from hookline.testing.stand_ins import (
+from hookline.model.wire import EventRequest
+from hookline.testing.fakes import (
     ASKING,
     failure,
     handlers_for_tests,
@@ -41,6 +36,11 @@ from hookline.testing.stand_ins import (
     put_switches,
     reply,
 )
+from hookline.testing.http import AnsweringPoster, HttpResponses
+from hookline.testing.project import FoundProject, find_project, loader_for, refuse_diagnostics
+from hookline.testing.recordings import Recorded, recorded
+from hookline.testing.request import Requests
+from hookline.testing.result import Result, has_run, name_of, result_of
 
 if TYPE_CHECKING:
     from hookline.engine.make_hook import Action, HookDecorator, HookOptions
@@ -56,24 +56,25 @@ _RUNS: ContextVar[list[Run] | None] = ContextVar("hookline_test_runs", default=N
 class Firing(Struct, frozen=True, eq=False):
     """One event that was fired, for the explanation of a failure."""
 
-    request: Request
-    verdicts: Sequence[Verdict]
-    #: Grows while hooks of the event go on in the background.
+    request: EventRequest
+    decisions: Sequence[MatchResult]
+    #: Grows while hooks of the event run in the background.
     runs: Sequence[Run]
     outcome: Outcome
     result: Result
 
 
 class Kit:
-    """What `Hooks` and `AsyncHooks` have in common."""
+    """Shared part of `Hooks` and `AsyncHooks`."""
 
     def __init__(self, *, approve: bool | None = None, caller: str | None = None, root: Path = "") -> None:
-        """`approve` is the user's answer when a hook asks, None if nobody is there; `caller` the agent that calls.
+        """Set up the engine. `approve` is the user's answer when a hook asks, None without a user; `caller`
+        the calling agent.
 
-        Relative paths that lead nowhere from the working directory are looked for in `root`.
+        Relative paths that do not exist in the working directory are searched in `root`.
         """
         self._poster = AnsweringPoster()
-        #: What http hooks are answered.
+        #: The answers to HTTP hooks.
         self.http: HttpResponses = self._poster
         self._approve = approve
         self._root = os.fspath(root)
@@ -85,17 +86,18 @@ class Kit:
         )
         self._requests.caller = caller
 
-    def _install(self, engine: core.Engine, *, answered: bool) -> None:
-        #: The engine that runs the hooks; it is the test's own.
+    def _install(self, engine: Engine, *, answered: bool) -> None:
+        #: The engine that runs the hooks; it is the test's own. A pause of the user's guards is not one of the tests.
         self.engine = engine
-        #: The conversation of the test: `hooks.session.update(permission_mode="plan")` changes what hooks are told.
+        engine.obeys_pauses = False
+        #: The conversation of the test: `hooks.session.update(permission_mode="plan")` changes what hooks see.
         here = os.getcwd()
         self.session: Session = engine.session(
             "test", cwd=here, project_dir=here, attended=self._approve is not None
         )
         self._answered = answered
         self._loader = loader_for(engine)
-        self._requests = Requests(self._loader, engine.events)
+        self._requests = Requests(self._loader, engine.events, self.session)
         engine.journal.subscribe(_collect)
 
     def __repr__(self) -> str:
@@ -104,7 +106,7 @@ class Kit:
     # --- which hooks ---------------------------------------------------------------------------------------------
 
     def load(self, *paths: Path, dialect: str | None = None, ignore: Sequence[str] = ()) -> None:
-        """Put the hooks of a project in force, or of files; what is wrong with them fails the test.
+        """Load the hooks of a project, or of files; errors in them fail the test.
 
         ::
 
@@ -113,7 +115,7 @@ class Kit:
             hooks.load(".claude/settings.json")                # a file, recognised by its name or its shape
 
         Neither the user's own files nor those of the machine are read, nor files that are local to a checkout; name
-        these. Files that are named together are layers. `ignore` lists codes of diagnostics that are to pass.
+        these. Files that are named together add up. `ignore` lists codes of findings that are allowed.
         """
         __tracebackhide__ = True
         found = find_project(self._loader, paths or (".",), dialect, self._root)
@@ -130,7 +132,7 @@ class Kit:
         self._requests.dialects = tuple(dict.fromkeys(dialects))
 
     def _configured(self) -> list[Hook]:
-        """The hooks of files, without those made in Python."""
+        """Return the hooks of files, without those made in Python."""
         return [hook for hook in self.engine.hooks if hook.where.file]
 
     def add(
@@ -161,25 +163,24 @@ class Kit:
         """
         return self.engine.on(event, matcher, **options)
 
-    def use(self, engine: core.Engine) -> None:
-        """Test the hooks of an engine, as it is now, with its tools and handlers. The engine itself stays as it is.
+    def use(self, engine: Engine) -> None:
+        """Test the current hooks of an engine, with its tools and handlers. The engine itself does not change.
 
         ::
 
             hooks.use(my_agent.engine)
         """
         if self.engine.hooks or self._fired:
-            raise RuntimeError("call hooks.use(engine) first: there are hooks already")
-        trusted = isinstance(engine, Engine) and engine.trust is not None
-        own = core.Engine(
+            raise RuntimeError("call hooks.use(engine) first: hooks are loaded already")
+        own = Engine(
             handlers=_with_http(engine.handlers, self._poster),
-            home=engine.home,
+            events=[row for name, row in engine.events.items() if name not in EVENTS],
             journal=Journal(Redactor(os.environ)),
-            jobs=JobRunner,
-            events=engine.events,
-            admit=admit_all if trusted else engine.admit,
+            admit=admit_all if engine.trust is not None else engine.admit,
             tools=engine.tools,
+            loader=loader_for(engine),
         )
+        own.jobs = JobRunner(own)  # without a queue: nothing of a test outlives it
         caller = self._requests.caller
         self._install(own, answered=True)
         self._requests.caller = caller
@@ -190,12 +191,12 @@ class Kit:
 
     @property
     def names(self) -> list[str]:
-        """The names of all hooks that are in force."""
+        """The names of all active hooks."""
         return list(dict.fromkeys(hook.name for hook in self.engine.hooks))
 
     @staticmethod
     def recorded(dialect: str, event: str | None = None) -> list[Recorded]:
-        """What the agent of a dialect gave its hooks, to be fired with `event`.
+        """Return recorded payloads of a dialect's agent, to be fired with `event`.
 
         ::
 
@@ -204,10 +205,10 @@ class Kit:
         """
         return recorded(dialect, event)
 
-    # --- what stands in for their code ---------------------------------------------------------------------------
+    # --- stand-ins for their code ---------------------------------------------------------------------------------
 
     def fails(self, name: str, cause: Cause = "crashed") -> "StandsIn":
-        """From now on this hook gives no answer: does its guard close? As a context manager: until the block ends.
+        """Make this hook fail from now on, to see if its guard fails closed; in a `with` block until it ends.
 
         ::
 
@@ -222,7 +223,7 @@ class Kit:
         return StandsIn(self._stand_ins, name, failure(cause))
 
     def answers(self, name: str, answer: Any) -> "StandsIn":
-        """From now on the model or the MCP server of this hook answers so: text as it is, anything else as JSON.
+        """Let the model or the MCP server of this hook answer this from now on: text as it is, anything else as JSON.
 
         ::
 
@@ -245,49 +246,48 @@ class Kit:
 
     # --- events --------------------------------------------------------------------------------------------------
 
-    def _tool(self, tool: str, arguments: Mapping[str, Any] | None, more: Mapping[str, Any]) -> Request:
+    def _tool(self, tool: str, arguments: Mapping[str, Any] | None, more: Mapping[str, Any]) -> EventRequest:
         return self._requests.call(PRE_TOOL_USE, tool, tool_input={**(arguments or {}), **more})
 
     def _result(
         self, tool: str, response: Any, arguments: Mapping[str, Any] | None, more: Mapping[str, Any]
-    ) -> Request:
+    ) -> EventRequest:
         given = {**(arguments or {}), **more}
         return self._requests.call(POST_TOOL_USE, tool, tool_input=given, tool_response=response)
 
-    def _prompt(self, text: str) -> Request:
+    def _prompt(self, text: str) -> EventRequest:
         return self._requests.named(USER_PROMPT_SUBMIT, None, {"prompt": text})
 
     def _event(
         self, event: EventSpec[Any] | str | Recorded, payload: Any, fields: Mapping[str, Any]
-    ) -> Request:
+    ) -> EventRequest:
         if isinstance(event, Recorded):
-            return self._requests.recorded(event, self.session.scene.cwd)
+            return self._requests.recorded(event, self.session.info.cwd)
         return self._requests.named(event, payload, fields)
 
-    async def _fire(self, request: Request) -> Result:
+    async def _fire(self, request: EventRequest) -> Result:
         event, payload, session = request.event, request.payload, self.session
         runs: list[Run] = []
         token = _RUNS.set(runs)
         try:
             with self._as_called(request):
                 put_switches(session.lanes(event.name), self._stand_ins, answered=self._answered)
-                verdicts = session.explain(event, payload)
+                decisions = session.explain(event, payload)
                 outcome = await session.dispatch(event, payload)
         finally:
             _RUNS.reset(token)
-        accounts, again = accounts_of(verdicts, runs, self.engine.journal.cleaned)
+        accounts, again = accounts_of(decisions, runs, self.engine.journal.cleaned)
         result = result_of(event, payload, outcome, accounts, again, self._approve)
-        self._fired.append(Firing(request, verdicts, runs, outcome, result))
+        self._fired.append(Firing(request, decisions, runs, outcome, result))
         return result
 
     @contextmanager
-    def _as_called(self, request: Request) -> Generator[None]:
-        """The scene, the tools and the hooks of this event alone."""
-        session, scene, tools = self.session, self.session.scene, self.session.tools
+    def _as_called(self, request: EventRequest) -> Generator[None]:
+        """Apply the session info, the tools and the hooks of this event alone."""
+        session, info, tools = self.session, self.session.info, self.session.tools
         configured = self._configured()
-        concerned = [hook for hook in configured if _is_concerned(hook, request)]
-        if request.scene:
-            session.update(**request.scene)
+        concerned = [hook for hook in configured if request.concerns(hook)]
+        session.info = request.info
         if request.dialect is not None:
             session.tools = self._loader.dialect(request.dialect).own_tools
         if len(concerned) < len(configured):
@@ -295,8 +295,8 @@ class Kit:
         try:
             yield
         finally:
-            if request.scene:
-                session.scene = scene
+            if request.info is not info:
+                session.info = info
             if request.dialect is not None:
                 session.tools = tools
             if len(concerned) < len(configured):
@@ -305,7 +305,7 @@ class Kit:
     # --- afterwards ----------------------------------------------------------------------------------------------
 
     def assert_all_hooks_ran(self) -> None:
-        """Fails if a hook did not run at any event of this test, and says why it did not.
+        """Fail if a hook did not run at any event of this test, and say why.
 
         ::
 
@@ -317,15 +317,15 @@ class Kit:
             for hook in self.engine.hooks
         }
         for firing in self._fired:
-            accounts, _again = accounts_of(firing.verdicts, firing.runs, self.engine.journal.cleaned)
+            accounts, _again = accounts_of(firing.decisions, firing.runs, self.engine.journal.cleaned)
             for account in accounts:
-                hook = account.verdict.prepared.hook
+                hook = account.decision.prepared.hook
                 key = (name_of(account), str(hook.where), hook.event.name)
                 if has_run(account):
                     missing[key] = ""
                 elif missing.get(key):
                     missing[key] = account.runs[0].detail or account.runs[0].why
-        project = f"{self.session.scene.cwd.rstrip('/')}/"
+        project = f"{self.session.info.cwd.rstrip('/')}/"
         lines = [
             f"  {name}{f' ({source.removeprefix(project)})' if source else ''}: {why}"
             for (name, source, _event), why in missing.items()
@@ -336,14 +336,14 @@ class Kit:
             raise AssertionError("\n".join([count, *lines]))
 
     def verify(self) -> None:
-        """Fails if http responses were not used, or requests not expected. The fixture calls it after the test."""
+        """Fail if HTTP responses were not used, or requests not expected. The fixture calls it after the test."""
         __tracebackhide__ = True
         problems = self._poster.problems()
         if problems:
             raise AssertionError("\n".join(problems))
 
     def explain(self) -> str:
-        """What became of every hook at every event so far; it is shown when a test fails.
+        """Describe every hook at every event so far; shown when a test fails.
 
         ::
 
@@ -351,7 +351,7 @@ class Kit:
         """
         from hookline.testing.report import explained  # noqa: PLC0415 most tests pass
 
-        return explained(self._fired, self.engine.journal, self.session.scene.cwd)
+        return explained(self._fired, self.engine.journal, self.session.info.cwd)
 
     async def _drain(self, timeout: float) -> list[LateMessage]:
         __tracebackhide__ = True
@@ -374,7 +374,7 @@ class Hooks(Kit):
     _bridge: Blocking | None = None
 
     def tool(self, tool: str, arguments: Mapping[str, Any] | None = None, /, **more: Any) -> Result:
-        """A tool is about to run: PreToolUse.
+        """Fire PreToolUse: a tool is about to run.
 
         ::
 
@@ -385,7 +385,7 @@ class Hooks(Kit):
     def result(
         self, tool: str, response: Any, arguments: Mapping[str, Any] | None = None, /, **more: Any
     ) -> Result:
-        """A tool has run: PostToolUse.
+        """Fire PostToolUse: a tool has run.
 
         ::
 
@@ -394,7 +394,7 @@ class Hooks(Kit):
         return self._wait(self._fire(self._result(tool, response, arguments, more)))
 
     def prompt(self, text: str) -> Result:
-        """The user has submitted a prompt: UserPromptSubmit.
+        """Fire UserPromptSubmit: the user has submitted a prompt.
 
         ::
 
@@ -403,7 +403,7 @@ class Hooks(Kit):
         return self._wait(self._fire(self._prompt(text)))
 
     def event(self, event: EventSpec[Any] | str | Recorded, payload: Any = None, /, **fields: Any) -> Result:
-        """Any event: by its canonical name, an agent's own name, or its row in `hookline.events`; or a recorded one.
+        """Fire any event: by its canonical name, an agent's name, or its row in `hookline.events`; or a recorded one.
 
         ::
 
@@ -415,7 +415,7 @@ class Hooks(Kit):
         return self._wait(self._fire(self._event(event, payload, fields)))
 
     def drain(self, timeout: float = 10.0) -> list[LateMessage]:
-        """Wait for hooks in the background; what they said late. Fails if they take longer.
+        """Wait for background hooks, and return their late messages. Fails if they take longer.
 
         ::
 
@@ -446,7 +446,7 @@ class Hooks(Kit):
 
 
 class AsyncHooks(Kit):
-    """The same for async tests: hooks run on the loop of the test.
+    """Hooks of one async test, which run on the loop of the test.
 
     ::
 
@@ -458,27 +458,27 @@ class AsyncHooks(Kit):
     _loop: asyncio.AbstractEventLoop | None = None
 
     async def tool(self, tool: str, arguments: Mapping[str, Any] | None = None, /, **more: Any) -> Result:
-        """As `Hooks.tool`."""
+        """Fire PreToolUse, as `Hooks.tool`."""
         return await self._here(self._tool(tool, arguments, more))
 
     async def result(
         self, tool: str, response: Any, arguments: Mapping[str, Any] | None = None, /, **more: Any
     ) -> Result:
-        """As `Hooks.result`."""
+        """Fire PostToolUse, as `Hooks.result`."""
         return await self._here(self._result(tool, response, arguments, more))
 
     async def prompt(self, text: str) -> Result:
-        """As `Hooks.prompt`."""
+        """Fire UserPromptSubmit, as `Hooks.prompt`."""
         return await self._here(self._prompt(text))
 
     async def event(
         self, event: EventSpec[Any] | str | Recorded, payload: Any = None, /, **fields: Any
     ) -> Result:
-        """As `Hooks.event`."""
+        """Fire any event, as `Hooks.event`."""
         return await self._here(self._event(event, payload, fields))
 
     async def drain(self, timeout: float = 10.0) -> list[LateMessage]:
-        """As `Hooks.drain`."""
+        """Wait for background hooks, as `Hooks.drain`."""
         __tracebackhide__ = True
         return await self._drain(timeout)
 
@@ -487,7 +487,7 @@ class AsyncHooks(Kit):
         await self.engine.close(0)
 
     def close(self) -> None:
-        """For the fixture: on the loop of the test if that is still open; a closed one has ended its processes."""
+        """Close on the loop of the test if it is still open; a closed one has ended its processes."""
         loop = self._loop
         if loop is not None and not self.engine.closed:
             if loop.is_closed() or loop.is_running():
@@ -495,13 +495,13 @@ class AsyncHooks(Kit):
             else:
                 loop.run_until_complete(self.aclose())
 
-    async def _here(self, request: Request) -> Result:
+    async def _here(self, request: EventRequest) -> Result:
         self._loop = asyncio.get_running_loop()
         return await self._fire(request)
 
 
 class StandsIn:
-    """Something stands in for a hook's code; as a context manager until its block ends."""
+    """A stand-in for a hook's code; as a context manager until its block ends."""
 
     def __init__(self, stand_ins: dict[str, RawResult], name: str, stand_in: RawResult) -> None:
         self._stand_ins = stand_ins
@@ -520,16 +520,6 @@ def _collect(run: Run) -> None:
     runs = _RUNS.get()
     if runs is not None:
         runs.append(run)
-
-
-def _is_concerned(hook: Hook, request: Request) -> bool:
-    """Several names of an agent may share an event: a request for one of them is for its hooks only."""
-    return (
-        request.event_name is None
-        or hook.event is not request.event
-        or hook.dialect != request.dialect
-        or hook.policy.event_name == request.event_name
-    )
 
 
 def _with_http(handlers: Mapping[str, Handler], http: AnsweringPoster) -> Mapping[str, Handler]:

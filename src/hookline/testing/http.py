@@ -1,4 +1,4 @@
-"""What answers http hooks in a test: the responses that the test added. Nothing is sent anywhere."""
+"""Answer HTTP hooks in a test with the responses that the test added. Nothing is sent anywhere."""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from hookline.handlers.http.urls import Target, parse_url
-from hookline.model.raw import Broke, RawResult, Replied
+from hookline.handlers.http.urls import UrlParts, parse_url
+from hookline.model.raw import Failed, RawResult, Replied
 
 
 class HttpRequest(Struct, frozen=True):
@@ -27,7 +27,7 @@ class HttpRequest(Struct, frozen=True):
 
     @property
     def json(self) -> Any:
-        """The payload that was posted."""
+        """The posted payload."""
         return msgspec.json.decode(self.body)
 
 
@@ -55,7 +55,7 @@ class _Response(Struct, eq=False):
 
 
 class HttpResponses:
-    """Answers the http hooks of a test, in the order in which responses were added.
+    """Answers to the HTTP hooks of a test, in the order in which responses were added.
 
     ::
 
@@ -82,7 +82,7 @@ class HttpResponses:
         is_reusable: bool = False,
         is_optional: bool = False,
     ) -> None:
-        """Answer the next request: one to this URL, or to one that the pattern is found in, if there is a `url`.
+        """Answer the next request, or with `url` the next one to this URL or to one that matches the pattern.
 
         `match_json` is the payload that must have been posted, all of it. A reusable response answers any number of
         requests, an optional one need not be used.
@@ -93,7 +93,7 @@ class HttpResponses:
         """
         if not 200 <= status_code < 300 and status_code < 400:
             raise ValueError(
-                f"status {status_code} is no answer of a hook; to see it fail: hooks.fails(name, 'transport')"
+                f"status {status_code} is not an answer of a hook; to see it fail: hooks.fails(name, 'transport')"
             )
         body = text.encode() if isinstance(json, UnsetType) else msgspec.json.encode(json)
         reply = Replied(body, status_code)
@@ -101,10 +101,10 @@ class HttpResponses:
 
 
 class AnsweringPoster(HttpResponses):
-    """The responses, as the handler of http hooks sees them: they take the place of the network."""
+    """Responses, as the handler of HTTP hooks sees them: they replace the network."""
 
     async def post(
-        self, target: Target, headers: Sequence[tuple[bytes, bytes]], document: bytes, seconds: float
+        self, target: UrlParts, headers: Sequence[tuple[bytes, bytes]], document: bytes, seconds: float
     ) -> RawResult:
         del seconds
         names = {name.decode().lower(): value.decode("latin-1") for name, value in headers}
@@ -113,17 +113,17 @@ class AnsweringPoster(HttpResponses):
         found = next((each for each in self._responses if each.fits(request)), None)
         if found is None:
             self._unexpected.append(target.shown)
-            return Broke(
+            return Failed(
                 "transport", f"{target.shown}: no response was added for it: hooks.http.add_response()"
             )
         found.used += 1
         return found.reply
 
     async def close(self) -> None:
-        """Nothing is held."""
+        pass
 
     def problems(self) -> list[str]:
-        """What was expected and did not happen, and what happened and was not expected."""
+        """Return expected requests that did not happen, and unexpected ones."""
         unused = [
             f"no http hook was answered with the response for {each}"
             for each in self._responses
@@ -135,5 +135,5 @@ class AnsweringPoster(HttpResponses):
         return [*unused, *asked]
 
 
-def _written(target: Target) -> str:
+def _written(target: UrlParts) -> str:
     return f"{target.scheme}://{target.authority}{target.resource}"

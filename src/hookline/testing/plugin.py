@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixtures, the marker, and the explanation of a failure.
+"""Plug into pytest: the fixtures, the marker, and the explanation of a failure.
 
 Every run of pytest imports this module, so it imports nothing else: the engine comes with the first test that uses a
 fixture.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _KIT: "pytest.StashKey[Kit]" = pytest.StashKey()
 _MARKER = (
     "hookline(approve=None, caller=None, all_hooks_ran=False): approve is the user's answer if a hook asks "
-    "(None: nobody is there), caller the agent whose tools are called, and with all_hooks_ran the test fails if a hook "
+    "(None: no user), caller the agent whose tools are called, and with all_hooks_ran the test fails if a hook "
     "did not run."
 )
 
@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def hooks(request: pytest.FixtureRequest) -> "Iterator[Hooks]":
-    """Hooks under test: load them, fire events at them, see what became of each."""
+    """Provide hooks under test: load them, fire events at them, see the result of each."""
     from hookline.testing.hooks import Hooks  # noqa: PLC0415 see the module
 
     with Hooks(**_options(request), root=request.config.rootpath) as kit:
@@ -36,7 +36,7 @@ def hooks(request: pytest.FixtureRequest) -> "Iterator[Hooks]":
 
 @pytest.fixture
 def async_hooks(request: pytest.FixtureRequest) -> "Iterator[AsyncHooks]":
-    """The same for async tests, on the loop of the test."""
+    """Provide hooks under test for async tests, on the loop of the test."""
     from hookline.testing.hooks import AsyncHooks  # noqa: PLC0415 see the module
 
     kit = AsyncHooks(**_options(request), root=request.config.rootpath)
@@ -46,7 +46,7 @@ def async_hooks(request: pytest.FixtureRequest) -> "Iterator[AsyncHooks]":
 
 
 def _options(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Of the nearest marker."""
+    """Return the options of the nearest marker."""
     marker = request.node.get_closest_marker("hookline")
     if marker is None:
         return {}
@@ -58,7 +58,7 @@ def _options(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """What was expected and did not happen fails the test itself, not its teardown."""
+    """Fail the test itself, not its teardown, if something expected did not happen."""
     done = yield
     kit = item.stash.get(_KIT, None)
     if kit is not None:

@@ -1,4 +1,4 @@
-"""Which files a test means, and their hooks: a directory or files by name, and nothing of the user."""
+"""Find the files that a test names, and their hooks: a directory or files by name, and nothing of the user."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hookline.config.load import Loaded, Loader
-from hookline.dialects.dialect import HomeDialect, Place
+from hookline.dialects.dialect import ConfigPath
 from hookline.dialects.files import OWNERSHIP
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.model.hook import Scope
 
 if TYPE_CHECKING:
+    from hookline.config.engine import Engine
     from hookline.dialects.dialect import Dialect
-    from hookline.engine.engine import Engine
     from hookline.model.diagnostics import Diagnostic
 
-#: What belongs to the project everywhere. Files that are local to a machine must be named.
+#: Scopes that belong to the project everywhere. Files that are local to a machine must be named.
 _SCOPE = "project"
 
 
@@ -30,19 +30,16 @@ class FoundProject(Struct, frozen=True):
 
 
 def loader_for(engine: "Engine") -> Loader:
-    """Reads files for this engine. It knows no home, so that no file of the user has a place."""
-    home = engine.home
-    if not isinstance(home, HomeDialect):
-        raise TypeError("this engine reads no files: its hooks are made in Python")
-    return Loader(home, engine.handlers, {}, engine.events)
+    """Return a loader for this engine. It has no home directory, so that it finds no file of the user."""
+    return Loader(engine.home, engine.handlers, {}, engine.events)
 
 
 def find_project(
     loader: Loader, paths: Sequence[str | os.PathLike[str]], dialect: str | None, root: str
 ) -> FoundProject:
-    """The hooks of these files and directories. Raises AssertionError where there are none."""
+    """Return the hooks of these files and directories. Raises AssertionError where there are none."""
     __tracebackhide__ = True
-    wanted: dict[str, list[Place]] = {}
+    wanted: dict[str, list[ConfigPath]] = {}
     directory = ""
     for path in paths:
         where = _resolved(os.fspath(path), root)
@@ -60,7 +57,7 @@ def find_project(
 
 
 def refuse_diagnostics(diagnostics: "Sequence[Diagnostic]", ignore: Sequence[str]) -> None:
-    """Raises AssertionError with what is wrong in the files, each with its line."""
+    """Raise AssertionError with the mistakes in the files, each with its line."""
     __tracebackhide__ = True
     wrong = [
         one
@@ -74,7 +71,7 @@ def refuse_diagnostics(diagnostics: "Sequence[Diagnostic]", ignore: Sequence[str
 
 
 def _resolved(path: str, root: str) -> str:
-    """As Python finds it; if nothing is there, from pytest's root, so that tests can be run from anywhere."""
+    """Resolve a path as Python does; if nothing is there, from pytest's root, so that tests can run from anywhere."""
     __tracebackhide__ = True
     places = dict.fromkeys((os.path.abspath(path), os.path.join(root, path) if root else ""))
     found = next((place for place in places if place and os.path.exists(place)), None)
@@ -83,10 +80,10 @@ def _resolved(path: str, root: str) -> str:
     return os.path.normpath(found)
 
 
-def _places(loader: Loader, dialect: "Dialect", where: str) -> list[Place]:
+def _places(loader: Loader, dialect: "Dialect", where: str) -> list[ConfigPath]:
     __tracebackhide__ = True
     if not os.path.isdir(where):
-        return [Place(where, _scope(dialect, where))]
+        return [ConfigPath(where, _scope(dialect, where))]
     found = list(_of_project(dialect, where))
     if not found:
         others = [name for name in loader.names if any(_of_project(loader.dialect(name), where))]
@@ -99,22 +96,22 @@ def _places(loader: Loader, dialect: "Dialect", where: str) -> list[Place]:
     return found
 
 
-def _of_project(dialect: "Dialect", directory: str) -> Iterator[Place]:
-    for place in dialect.find(directory, {}):
-        if place.scope == _SCOPE and os.path.lexists(place.file):
-            yield place
+def _of_project(dialect: "Dialect", directory: str) -> Iterator[ConfigPath]:
+    for config_path in dialect.find(directory, {}):
+        if config_path.scope == _SCOPE and os.path.lexists(config_path.file):
+            yield config_path
 
 
 def _scope(dialect: "Dialect", file: str) -> Scope:
-    """As the agent counts it: hooks of a project may get less of the environment than others."""
-    for place in dialect.places(_project(dialect, file), {}):
-        if place.file == file:
-            return place.scope
+    """Return the scope that the agent gives a file: hooks of a project may get less of the environment than others."""
+    for config_path in dialect.config_paths(_project(dialect, file), {}):
+        if config_path.file == file:
+            return config_path.scope
     return "flag"
 
 
 def _project(dialect: "Dialect", file: str) -> str:
-    """The directory that a file is for."""
+    """Return the directory that a file is for."""
     for name in dialect.project_files:
         if file.endswith(f"/{name}"):
             return file.removesuffix(f"/{name}") or "/"

@@ -1,4 +1,4 @@
-"""Payloads that real agents gave their hooks, to be fired at hooks of any dialect."""
+"""Provide payloads that real agents gave their hooks, to be fired at hooks of any dialect."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,9 +12,9 @@ from hookline.dialects.registry import standard_dialects
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownDialectError, UnknownEventError
 
-#: In the folder of a dialect: what its agent gave its hooks. `python -m tools.generate` writes it.
+#: In the directory of a dialect: recorded payloads of its agent. `python -m tools.generate` writes it.
 FILE = "recorded.json"
-#: The project in which they were recorded; its place is taken by that of the test.
+#: The project in which they were recorded; the test's directory replaces it.
 PROJECT = "/home/user/project"
 
 
@@ -33,7 +33,7 @@ class Recorded(Struct, frozen=True):
     name: str
     #: The event, by the agent's own name.
     event: str
-    #: What the agent wrote to the hook, as JSON.
+    #: The agent's input to the hook, as JSON.
     payload: Mapping[str, Any]
     dialect: str = ""
 
@@ -42,14 +42,14 @@ class Recorded(Struct, frozen=True):
         return self.name
 
     def placed(self, project: str) -> dict[str, Any]:
-        """The payload as if it was recorded in another directory."""
+        """Return the payload as if it was recorded in another directory."""
         text = msgspec.json.encode(self.payload).decode()
         inside = msgspec.json.encode(project).decode()[1:-1]
         return msgspec.json.decode(text.replace(PROJECT, inside))
 
 
 def recorded(dialect: str, event: str | None = None) -> list[Recorded]:
-    """What the agent of a dialect gave its hooks: at one event, by the agent's own name for it, or at all.
+    """Return recorded payloads of a dialect's agent: of one event, by the agent's own name for it, or all.
 
     ::
 

@@ -1,4 +1,4 @@
-"""Why each hook did or did not run, as text: pytest shows it with a test that failed."""
+"""Explain why each hook did or did not run: pytest shows the text with a failed test."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from hookline.model.safe_text import one_line, printable
 from hookline.testing.result import Result, was_skipped
 
 if TYPE_CHECKING:
+    from hookline.model.wire import EventRequest
     from hookline.testing.hooks import Firing
-    from hookline.testing.request import Request
 
-#: Events that are told in full, the newest; of the others one line.
+#: The newest events are described in full, the others in one line.
 _MOST_EVENTS = 8
 _LONGEST_CALL = 200
 _LONGEST_TEXT = 500
@@ -23,7 +23,7 @@ _MOST_LINES = 8
 
 
 def explained(fired: "Sequence[Firing]", journal: Journal, project: str) -> str:
-    """The events in their order. Secrets are redacted: the text may end up in a log that others read."""
+    """Describe the events in order. Secrets are redacted: the text may end up in a log that others read."""
     if not fired:
         return "no event was fired"
     older, newest = fired[:-_MOST_EVENTS], fired[-_MOST_EVENTS:]
@@ -34,7 +34,7 @@ def explained(fired: "Sequence[Firing]", journal: Journal, project: str) -> str:
 
 
 def _event(firing: "Firing", journal: Journal, project: str) -> Iterator[str]:
-    accounts, again = accounts_of(firing.verdicts, firing.runs, journal.cleaned)
+    accounts, again = accounts_of(firing.decisions, firing.runs, journal.cleaned)
     yield journal.without_secrets(_title(firing.request))
     if not accounts:
         yield f"  no hook is loaded for {firing.request.event.name}"
@@ -46,7 +46,7 @@ def _event(firing: "Firing", journal: Journal, project: str) -> Iterator[str]:
     yield f"  => {journal.without_secrets(_said(firing.result))}"
 
 
-def _title(request: "Request") -> str:
+def _title(request: "EventRequest") -> str:
     event, payload = request.event, request.payload
     name = request.event_name or event.name
     shown = f"{name} ({request.dialect})" if request.dialect else name
@@ -58,8 +58,10 @@ def _title(request: "Request") -> str:
 def _hook(account: HookAccount, project: str) -> Iterator[str]:
     yield _name(account.runs[0], project)
     for run in account.runs:
-        told = f" (told as {run.told_as})" if run.told_as and len(account.runs) > 1 else ""
-        yield f"  {'did not run' if was_skipped(account) else _ended(run)}{told}"
+        shown = (
+            f" (translated to {run.translated_tool})" if run.translated_tool and len(account.runs) > 1 else ""
+        )
+        yield f"  {'did not run' if was_skipped(account) else _ended(run)}{shown}"
         yield f"    {run.why}"
         yield from (f"    {line}" for line in _details(run))
 
@@ -70,16 +72,16 @@ def _name(run: Run, project: str) -> str:
 
 
 def _ended(run: Run) -> str:
-    """In a line: what it decided, why there is no answer, and how its process ended."""
+    """Describe in a line what it decided, why it failed, and how its process ended."""
     words = ["ran" if run.cause != "not_started" else "could not be started"]
-    if run.status == "detached":
+    if run.status == "background":
         words.append("in the background")
     if run.cause is not None and run.cause != "not_started":
         words.append(run.cause.replace("_", " "))
     if run.decision is not None:
         words.append(f"{run.decision} {one_line(run.reason or '', _LONGEST_TEXT)!r}")
-    elif run.passed_without_answer:
-        words.append("which let it pass without an answer")
+    elif run.failed_open:
+        words.append("so it failed open")
     if run.exit_code is not None:
         words.append(f"exit code {run.exit_code}")
     if run.signal is not None:

@@ -1,54 +1,45 @@
-"""Which event a test means, and its payload."""
+"""Build the event that a test means, with its payload."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.config.load import Loader
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.family.wire import payload_of
 from hookline.dialects.registry import OWN_FORMAT
+from hookline.engine.session import Session
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec
-from hookline.model.scene import SCENE_TEXTS, Scene
+from hookline.model.session_info import INFO_TEXTS, SessionInfo, info_fields
+from hookline.model.wire import EventRequest
 from hookline.testing.recordings import Recorded
 
-#: What an event may say of the scene, besides the fields of its payload.
-_SCENE = frozenset((*SCENE_TEXTS, "turn"))
-
-
-class Request(Struct, frozen=True):
-    """One event with its payload. With `event_name`, an agent's own name for it, only hooks under that name run."""
-
-    event: EventSpec[Any]
-    payload: Any
-    #: What differs from the scene of the test.
-    scene: Mapping[str, Any] = {}
-    #: The agent that calls, by the name of its dialect; None where calls have canonical names.
-    dialect: str | None = None
-    event_name: str | None = None
+#: Session fields that an event may set, besides the fields of its payload.
+_INFO = frozenset((*INFO_TEXTS, "turn"))
 
 
 class Requests:
-    """Makes requests for the events of one engine and the dialects that are loaded."""
+    """Maker of requests for the events of one engine and the loaded dialects."""
 
-    def __init__(self, loader: Loader, events: Mapping[str, EventSpec[Any]]) -> None:
+    def __init__(self, loader: Loader, events: Mapping[str, EventSpec[Any]], session: Session) -> None:
         self._loader = loader
         self._events = events
+        self._session = session
         #: Of the hooks that were loaded.
         self.dialects: tuple[str, ...] = ()
         #: The agent that calls, if the test says so.
         self.caller: str | None = None
 
-    def call(self, event: EventSpec[Any], tool: str, **fields: Any) -> Request:
-        """A tool call, of the agent that has such a tool."""
-        return Request(event, event.payload(tool_name=tool, **fields), dialect=self._caller(tool))
+    def call(self, event: EventSpec[Any], tool: str, **fields: Any) -> EventRequest:
+        """Return a tool call, of the agent that has such a tool."""
+        payload = event.payload(tool_name=tool, **fields)
+        return EventRequest(event, payload, self._session.info, self._caller(tool))
 
-    def named(self, event: EventSpec[Any] | str, payload: Any, fields: Mapping[str, Any]) -> Request:
+    def named(self, event: EventSpec[Any] | str, payload: Any, fields: Mapping[str, Any]) -> EventRequest:
         if isinstance(event, EventSpec):
             return self._of_table(event, payload, fields)
         dialect = next(
@@ -64,25 +55,24 @@ class Requests:
         request = self._of_table(own.event, payload, fields)
         return replace(request, dialect=dialect.name, event_name=own.name)
 
-    def recorded(self, recorded: Recorded, project: str) -> Request:
+    def recorded(self, recorded: Recorded, project: str) -> EventRequest:
         return self._parsed(self._loader.dialect(recorded.dialect), recorded.placed(project))
 
-    def _parsed(self, dialect: Dialect, document: Mapping[str, Any]) -> Request:
-        """What an agent wrote. Where it happened is a matter of the test."""
+    def _parsed(self, dialect: Dialect, document: Mapping[str, Any]) -> EventRequest:
+        """Parse an agent's document. Its directory is the test's."""
         parsed = dialect.wire.parse(document)
-        scene = {
+        info = {
             name: value
-            for name in Scene.__struct_fields__
-            if (value := getattr(parsed.scene, name)) != getattr(_NO_SCENE, name)
+            for name in SessionInfo.__struct_fields__
+            if (value := getattr(parsed.info, name)) != getattr(_NO_SCENE, name)
             and name not in ("cwd", "project_dir", "attended")
         }
         name = document.get(dialect.event_key)
-        return Request(
-            parsed.event, parsed.payload, scene, dialect.name, name if isinstance(name, str) else None
-        )
+        own_name = name if isinstance(name, str) else None
+        return EventRequest(parsed.event, parsed.payload, self._info(info), dialect.name, own_name)
 
     def _candidates(self, name: str) -> "Iterable[Dialect | None]":
-        """Where a name is looked up: the one agent that is loaded, canonical names (None), other agents."""
+        """Yield where a name is looked up: the one agent that is loaded, canonical names (None), other agents."""
         loaded = [each for each in self.dialects if each != OWN_FORMAT]
         if len(self.dialects) == 1 and loaded:
             yield self._loader.dialect(loaded[0])
@@ -101,7 +91,7 @@ class Requests:
                 return name
         return None
 
-    def _of_table(self, event: EventSpec[Any], payload: Any, fields: Mapping[str, Any]) -> Request:
+    def _of_table(self, event: EventSpec[Any], payload: Any, fields: Mapping[str, Any]) -> EventRequest:
         if self._events.get(event.name) is not event:
             raise UnknownEventError(event.name)
         if payload is None or isinstance(payload, Mapping):
@@ -109,25 +99,33 @@ class Requests:
             known = _field_names(event)
             if known is not None:
                 _refuse_unknown(event, given, known)
-            scene = {key: given[key] for key in given if key in _SCENE and key not in (known or ())}
-            payload = payload_of(event, {key: value for key, value in given.items() if key not in scene})
-            return Request(event, payload, scene, self._caller(getattr(payload, "tool_name", "")))
+            info = {key: given[key] for key in given if key in _INFO and key not in (known or ())}
+            payload = payload_of(event, {key: value for key, value in given.items() if key not in info})
+            return self._of_payload(event, payload, self._info(info))
         if fields:
             raise TypeError(f"{event.name}: give a payload or its fields, not both")
         if not isinstance(payload, event.payload):
             raise TypeError(f"{event.name} takes {event.payload.__name__}, not {type(payload).__name__}")
-        return Request(event, payload, dialect=self._caller(getattr(payload, "tool_name", "")))
+        return self._of_payload(event, payload, self._session.info)
+
+    def _of_payload(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> EventRequest:
+        return EventRequest(event, payload, info, self._caller(getattr(payload, "tool_name", "")))
+
+    def _info(self, fields: Mapping[str, Any]) -> SessionInfo:
+        """Return the session info of the test with these differences."""
+        here = self._session.info
+        return replace(here, **info_fields("fire", fields)) if fields else here
 
     def _unknown(self, name: str) -> UnknownEventError:
         own = (each for dialect in self.dialects for each in self._loader.dialect(dialect).events)
         return UnknownEventError(name, nearest(name, (*own, *self._events)))
 
 
-_NO_SCENE = Scene()
+_NO_SCENE = SessionInfo()
 
 
 def _field_names(event: EventSpec[Any]) -> tuple[str, ...] | None:
-    """None if the payload takes any key."""
+    """Return the field names; None if the payload takes any key."""
     if not issubclass(event.payload, msgspec.Struct):
         return None
     return tuple(field.encode_name for field in msgspec.structs.fields(event.payload))
@@ -135,7 +133,7 @@ def _field_names(event: EventSpec[Any]) -> tuple[str, ...] | None:
 
 def _refuse_unknown(event: EventSpec[Any], given: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for name in given:
-        if name not in known and name not in _SCENE:
-            close = nearest(name, (*known, *_SCENE))
+        if name not in known and name not in _INFO:
+            close = nearest(name, (*known, *_INFO))
             hint = f"did you mean {close!r}?" if close else f"it has {', '.join(known)}"
             raise TypeError(f"{event.name} has no field {name!r}; {hint}")

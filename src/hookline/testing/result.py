@@ -1,4 +1,4 @@
-"""What the hooks said to one event, and what became of each of them: one record."""
+"""Record the result of one event: the decision, and each hook's part in it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,13 +11,13 @@ from hookline.model.outcome import Outcome, with_edits
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
-#: Stands for a reason that a hook did not give, so that `assert said.denied` holds for every denial.
+#: Replaces a missing reason, so that `assert said.denied` holds for every denial.
 NO_REASON = "(no reason given)"
 _LONGEST_REASON = 100
 
 
 class Result(Struct, frozen=True, eq=False, kw_only=True):
-    """What the hooks said to one event.
+    """Result of one event.
 
     ::
 
@@ -29,11 +29,11 @@ class Result(Struct, frozen=True, eq=False, kw_only=True):
 
     #: The canonical name of the event.
     event: str
-    #: The reason why hooks block this, or None. At Stop and the like it is what the agent goes on with.
+    #: The reason why hooks block this, or None. At Stop and the like the agent continues with it.
     denied: str | None
     #: The question to the user, or None: a hook asks, and none denies.
     asked: str | None
-    #: Whether it goes ahead: nothing denies or stops it, and if the user is asked, the test approves.
+    #: True if it proceeds: nothing denies or stops it, and if the user is asked, the test approves.
     allowed: bool
     #: The reason why the whole run stops, or None.
     stopped: str | None
@@ -41,7 +41,7 @@ class Result(Struct, frozen=True, eq=False, kw_only=True):
     input: Any
     prompt: Any
     output: Any
-    #: What the hooks rewrote: the fields of the payload, each with its new value.
+    #: Rewritten fields of the payload, each with its new value.
     rewritten: Mapping[str, Any]
     #: Text for the model.
     context: list[str]
@@ -55,7 +55,7 @@ class Result(Struct, frozen=True, eq=False, kw_only=True):
     failed: dict[str, str]
     #: The record of every hook of the event, run or not: exit code, output, reason, duration.
     runs: tuple[Run, ...]
-    #: All that the hooks said, as a program that embeds Hookline gets it.
+    #: The outcome, as a program that embeds Hookline gets it.
     outcome: Outcome
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ def result_of(
     again: Sequence[Run],
     approve: bool | None,
 ) -> Result:
-    """`again` are the runs of guards that were asked once more; `approve` is what the user would answer."""
+    """Build the result. `again` are the runs of guards that ran once more; `approve` is the user's answer."""
     final = with_edits(event, payload, outcome)
     asked = outcome.permission == "ask"
     return Result(
@@ -107,12 +107,12 @@ def result_of(
 
 
 def name_of(account: HookAccount) -> str:
-    return account.verdict.prepared.hook.name
+    return account.decision.prepared.hook.name
 
 
 def was_skipped(account: HookAccount) -> bool:
-    """Whether it was not to run; one that should have and could not has failed."""
-    return not account.ran or account.verdict.why.startswith(ASKED_INSTEAD)
+    """Return True if it was not to run; a hook that should have run and could not has failed."""
+    return not account.ran or account.decision.why.startswith(ASKED_INSTEAD)
 
 
 def has_run(account: HookAccount) -> bool:

@@ -1,1 +1,1 @@
-"""Trust in what a project brings: what an item is, where the user's answers are stored, and what may run."""
+"""Manage trust in what a project brings: its items, the stored answers of the user, and what may run."""

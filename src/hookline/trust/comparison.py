@@ -1,8 +1,9 @@
-"""What changed since the user trusted something: its entry, and the files that it names."""
+"""Show what changed since the user trusted something: its entry, and the files that it names."""
 
 import difflib
 from collections.abc import Iterator
 
+from hookline.disk import DISK
 from hookline.trust.digest import sha256
 from hookline.trust.files import read_file_bytes
 from hookline.trust.items import readable
@@ -15,7 +16,8 @@ _MOST_LINES, _MOST_SHOWN = 20_000, 2_000
 
 
 def difference(entry: ReviewItem, trust: Trust) -> Iterator[str]:
-    """The lines of a unified diff; none for what was never trusted. They are as in the files, not safe to print."""
+    """Yield the lines of a unified diff; none for an item that was never trusted. They are as in the files,
+    not safe to print."""
     before = trust.before(entry.item, entry.root)
     if before is None:
         return
@@ -30,7 +32,7 @@ def difference(entry: ReviewItem, trust: Trust) -> Iterator[str]:
 def _of_file(path: str, before: StoredItem, entry: ReviewItem, trust: Trust) -> Iterator[str]:
     was, now = before.files.get(path, ""), entry.item.files.get(path, "")
     old = trust.store.kept(was) if was else b""
-    new = read_file_bytes(trust.project.path_of(path)) if now else b""
+    new = read_file_bytes(trust.project.path_of(path), DISK) if now else b""
     if new is not None and now and sha256(new).hexdigest() != now:
         yield f"{path} changes while it is being compared"
         return

@@ -1,8 +1,8 @@
-"""Compute the digests that trust and sessions are kept by.
+"""Compute the digests that identify trusted items and sessions.
 
-`hookline hook` starts for each tool call, and loading OpenSSL, as `hashlib` does, takes longer than small digests.
-Python's own modules are taken in the same way by `random` of the standard library. Where OpenSSL is loaded already, and
-for long contents, it is used: it is ten times as fast.
+`hookline hook` starts for each tool call, and loading OpenSSL, as `hashlib` does, takes longer than small
+digests. Python's own modules are taken in the same way by `random` of the standard library. Where OpenSSL is
+loaded already, and for long contents, it is used: it is ten times as fast.
 """
 
 import sys

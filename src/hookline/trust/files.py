@@ -1,7 +1,8 @@
-"""The files that a command names, and their digests.
+"""Find the files that a command names, and their digests.
 
-Every text of a command that names a file in some way counts: covering a file too many costs a question, one too few
-lets it be exchanged unseen. What a script imports, and programs found through PATH outside the project, is not covered.
+Every text of a command that names a file in some way is covered, except data that a known program only reads: a
+file too many costs a question, one too few could be exchanged unseen. A script's imports, and programs found
+through PATH outside the project, are not covered.
 """
 
 import errno
@@ -13,15 +14,16 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from hookline.disk import DISK, Disk
 from hookline.handlers.specs import NAME_BEGINS, NAME_ENDS, CommandSpec
+from hookline.trust.command_paths import CommandPaths, is_plain, names_in, paths_of, words_of
 from hookline.trust.digest import sha256
 from hookline.trust.items import FileSnapshot, NamedFile, Signature, signature
-from hookline.trust.names import CommandPaths, is_plain, names_in, paths_of, words_of
 from hookline.trust.project import is_inside
 
 #: Larger files are named, but not covered.
 MOST_BYTES = 5 << 20
-#: Directories whose files belong to the system: who can change them needs no hook to run something.
+#: Directories whose files belong to the system: a user who can change them needs no hook to run code.
 _SYSTEM = tuple(
     f"/{name}/"
     for name in (
@@ -43,20 +45,20 @@ _SYSTEM = tuple(
         "Network",
     )
 )
-#: In a directory of the system, but every user can write there.
+#: In a system directory, but every user can write there.
 _SHARED = "/dev/shm/"  # noqa: S108 it is not written to
 #: A time of change this recent, in nanoseconds, can hide another change: clocks of file systems are coarse.
 _COARSE = 50_000_000
 
-#: Files that hooks write. What is called so and may be executed is a program all the same.
+#: Files that hooks write. An executable file with such a name is a program all the same.
 _RECORDS = (".log", ".jsonl", ".out", ".err")
-#: What runs without being executable, if somebody hands it to an interpreter.
+#: Scripts that run without being executable, if a command passes them to an interpreter.
 _SCRIPTS = (".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1")
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _MISSING = frozenset((errno.ENOENT, errno.ENOTDIR))
-#: How many directories that a line names are looked into, how many paths are looked at for one command, and how many
-#: entries of directories for one pattern. A hostile file must not keep anybody waiting.
+#: Limits per command: directories to search, paths to check, and directory entries per pattern. A hostile
+#: file must not make users wait.
 _MOST_FOLDERS = 16
 _MOST_PATHS = 2000
 _MOST_ENTRIES = 2000
@@ -66,7 +68,7 @@ _ANY_QUOTES = r"[\"'\\]*"
 
 
 def read_all(descriptor: int, size: int) -> bytes:
-    """The content of a file of about that size, up to one byte more than is covered."""
+    """Return the content of a file of about that size, up to one byte more than is covered."""
     content = os.read(descriptor, size + 1)
     if len(content) == size:
         return content
@@ -78,10 +80,10 @@ def read_all(descriptor: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def read_file_bytes(path: str) -> bytes | None:
-    """The content of a regular file that is small enough to be covered."""
+def read_file_bytes(path: str, disk: Disk = DISK) -> bytes | None:
+    """Return the content of a regular file that is small enough to be covered."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = disk.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return None
     try:
@@ -96,27 +98,28 @@ def read_file_bytes(path: str) -> bytes | None:
 
 
 def is_settled(found: os.stat_result) -> bool:
-    """Whether a later change is sure to show in the times of the file."""
+    """Return True if a later change will certainly show in the times of the file."""
     return time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _COARSE
 
 
 class FileFinder:
     """Finds the files that command lines name, and reads them."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, disk: Disk = DISK) -> None:
+        self.disk = disk
         self._root = root
         self._below = root.rstrip(os.sep) + os.sep
-        #: By signature, as far as a later change is sure to change that.
+        #: By signature, if a later change certainly changes the signature.
         self._digests: dict[Signature, str] = {}
 
-    def look(self, lines: Sequence[str], places: CommandPaths) -> FileSnapshot:
-        plain = self._plain_look(lines[0], places.folder) if len(lines) == 1 else None
-        return plain if plain is not None else _Looking(self, places).at(lines)
+    def look(self, lines: Sequence[str], paths: CommandPaths) -> FileSnapshot:
+        """Read everything that lines may name."""
+        return _Looking(self, paths).at(lines)
 
-    def _plain_look(self, line: str, folder: str) -> FileSnapshot | None:
-        """A look at a line of plain words, as most are; None where more has to be thought of.
+    def look_at_words(self, line: str, directory: str) -> FileSnapshot | None:
+        """Read a line of plain words, as most are; return None where the full search is needed.
 
-        It finds what the full look finds, in half the time.
+        It finds what the full search finds, in half the time.
         """
         if not is_plain(line):
             return None
@@ -124,10 +127,10 @@ class FileFinder:
         files: list[NamedFile] = []
         settled = True
         for text in line.split():
-            path = text if text[0] == "/" else f"{folder}/{text[2:] if text[:2] == './' else text}"
+            path = text if text[0] == "/" else f"{directory}/{text[2:] if text[:2] == './' else text}"
             if path in seen:
                 continue
-            if "/" not in text and not os.access(path, os.F_OK):
+            if "/" not in text and not self.disk.exists(path):
                 seen[path] = None
                 continue
             if not path.startswith(self._below):
@@ -137,18 +140,19 @@ class FileFinder:
                 return None
             seen[path] = opened.signature
             settled = settled and opened.settled
-            if opened.executable or not path.endswith(_RECORDS):
+            if opened.executable or not (path.endswith(_RECORDS) or _is_read_only(line, text, path)):
                 files.append(NamedFile(text, path, opened.digest))
         if len(files) > 1:
             files.sort(key=lambda each: each.path)
         return FileSnapshot(tuple(files), tuple(seen.items()), (), settled)
 
     def is_covered(self, path: str) -> bool:
-        """Not what belongs to the system, unless the project is there."""
+        """Return True unless the path belongs to the system; the project may be there, too."""
         return path.startswith((self._below, _SHARED)) or not path.startswith(_SYSTEM)
 
     def counts(self, opened: "_Opened", home: str) -> bool:
-        """Whether a file is part of what is trusted, and not what a hook writes: that changes with every run."""
+        """Return True if trust covers a file; files that a hook writes are not covered: they change with
+        every run."""
         path = opened.real
         if opened.executable:
             return self.is_covered(path)
@@ -157,27 +161,27 @@ class FileFinder:
         return path.endswith(_SCRIPTS) and self.is_covered(path)
 
     def is_left_out(self, path: str) -> bool:
-        """Whether a path is not even opened: opening a device may do something."""
+        """Return True if a path must not even be opened: opening a device may have effects."""
         if self.is_covered(path):
             return False
         in_system = f"{self._root}/".startswith(_SYSTEM)
-        return not (in_system and is_inside(os.path.realpath(path), self._root))
+        return not (in_system and is_inside(self.disk.realpath(path), self._root))
 
     def open(self, path: str, *, bare: bool) -> "_Opened | tuple[int, int] | None":
-        """A file, read; device and number of a directory; None if there is nothing."""
-        if bare and not os.access(path, os.F_OK):  # most words without a slash name no file
+        """Return a file, read; device and number of a directory; None if there is nothing."""
+        if bare and not self.disk.exists(path):  # most words without a slash name no file
             return None
         linked = False
         try:
-            descriptor = os.open(path, _READ | os.O_NOFOLLOW)
+            descriptor = self.disk.open(path, _READ | os.O_NOFOLLOW)
         except OSError as problem:
             linked = problem.errno == errno.ELOOP
             if not linked:
-                return None if problem.errno in _MISSING else _unread(path)
+                return None if problem.errno in _MISSING else _unread(path, self.disk)
             try:
-                descriptor = os.open(path, _READ)
+                descriptor = self.disk.open(path, _READ)
             except OSError:
-                return _unread(path)
+                return _unread(path, self.disk)
         try:
             status = os.fstat(descriptor)
             if stat.S_ISDIR(status.st_mode):
@@ -188,39 +192,41 @@ class FileFinder:
                 digest = _digest(descriptor, status)
                 if settled:
                     self._digests[mark] = digest
-            real = os.path.realpath(path) if linked else path
+            real = self.disk.realpath(path) if linked else path
             return _Opened(real, digest, mark, settled, bool(status.st_mode & 0o111))
         finally:
             os.close(descriptor)
 
 
 class _Looking:
-    """One look for the files of one command."""
+    """One search for the files of one command."""
 
-    __slots__ = ("_finder", "_folders", "_found", "_inside", "_places", "_seen", "_settled")
+    __slots__ = ("_finder", "_folders", "_found", "_inside", "_lines", "_places", "_seen", "_settled")
 
-    def __init__(self, finder: FileFinder, places: CommandPaths) -> None:
+    def __init__(self, finder: FileFinder, paths: CommandPaths) -> None:
         self._finder = finder
-        self._places = places
+        self._places = paths
         self._found: dict[str, NamedFile] = {}
         self._seen: dict[str, Signature | None] = {}
         self._inside: dict[str, tuple[int, int]] = {}
-        self._folders = [places.folder]
+        self._folders = [paths.directory]
         self._settled = True
+        self._lines: Sequence[str] = ()
 
     def at(self, lines: Sequence[str]) -> FileSnapshot:
+        self._lines = lines
         names, left = names_in(lines), _MOST_PATHS
         assigned = names.assigned
-        for folder in self._folders:
+        for directory in self._folders:
             for text in names.texts:
                 if left <= 0:
                     break
-                for path in paths_of(text, folder, self._places, assigned):
+                for path in paths_of(text, directory, self._places, assigned):
                     left -= 1
                     if path not in self._seen and path not in self._inside:
                         self._add(text, path)
             for pattern in names.patterns[:_MOST_PATTERNS]:
-                for path in paths_of(pattern, folder, self._places, assigned):
+                for path in paths_of(pattern, directory, self._places, assigned):
                     self._add_fitting(pattern, path)
         if left <= 0 or len(names.patterns) > _MOST_PATTERNS:
             self._found[_MANY] = NamedFile("", _MANY, "(not covered: the command has too many words)")
@@ -243,49 +249,70 @@ class _Looking:
         else:
             self._seen[path] = opened.signature
             self._settled = self._settled and opened.settled
-            if self._finder.counts(opened, self._places.home):
+            if self._finder.counts(opened, self._places.home) and not self._is_data(text, opened):
                 self._found.setdefault(opened.real, NamedFile(text, opened.real, opened.digest))
 
+    def _is_data(self, text: str, opened: "_Opened") -> bool:
+        """Return True if each line that has the text only reads the file."""
+        lines = [line for line in self._lines if text in line]
+        return (
+            bool(lines)
+            and not opened.executable
+            and all(_is_read_only(line, text, opened.real) for line in lines)
+        )
+
     def _add_fitting(self, pattern: str, path: str) -> None:
-        """The files that a pattern stands for. Another one may fit at any time."""
+        """Add the files that a pattern matches. Another one may match at any time."""
         self._settled = False
-        fitting = _fitting(path) if not self._finder.is_left_out(path) else []
+        fitting = fitting_paths(path, disk=self._finder.disk) if not self._finder.is_left_out(path) else []
         if fitting is None:
             self._found[path] = NamedFile(pattern, path, "(not covered: too many files may fit)")
         for each in fitting or ():
             self._add(pattern, each)
 
 
-#: Stands for names that were not looked for.
+def _is_read_only(line: str, text: str, path: str) -> bool:
+    """Return True if a line only reads a file, which is no script: then its content is data."""
+    if path.endswith(_SCRIPTS):
+        return False
+    from hookline.trust.data_files import is_data  # noqa: PLC0415 few commands name a file that is no script
+
+    return is_data(line, text)
+
+
+#: Represents names that were not searched for.
 _MANY = "(further names)"
 
 
-def _fitting(pattern: str) -> list[str] | None:
-    """The paths that fit a pattern of the shell; None if too much would have to be looked at."""
-    from fnmatch import fnmatchcase  # noqa: PLC0415 few commands have patterns
+def fitting_paths(pattern: str, most: int = _MOST_ENTRIES, disk: Disk = DISK) -> list[str] | None:
+    """Return the paths that match a shell pattern; None if that would take too many reads."""
+    from hookline.model.name_patterns import name_fits  # noqa: PLC0415 few commands have patterns
+    from hookline.model.patterns import LONGEST_PATH  # noqa: PLC0415 as above
 
-    paths, left = ["/"], _MOST_ENTRIES
+    paths, left = ["/"], most
     for part in pattern.strip("/").split("/"):
+        if not paths or len(paths[0]) > LONGEST_PATH:
+            return []
         if not any(letter in part for letter in "*?["):
             paths = [os.path.join(path, part) for path in paths]
             continue
         below: list[str] = []
         for path in paths:
             try:
-                names = os.listdir(path)
+                names = disk.listdir(path)
             except OSError:
                 continue
             left -= len(names)
             if left < 0:
                 return None
             shown = [name for name in names if name[0] != "." or part[0] == "."]
-            below += [os.path.join(path, name) for name in sorted(shown) if fnmatchcase(name, part)]
+            below += [os.path.join(path, name) for name in sorted(shown) if name_fits(name, part)]
         paths = below
     return paths
 
 
 class _Opened(Struct, frozen=True, gc=False):
-    #: Where it is; if its name is a link, where that leads.
+    #: Its real path, links followed.
     real: str
     digest: str
     signature: Signature
@@ -301,35 +328,36 @@ def _digest(descriptor: int, status: os.stat_result) -> str:
     return sha256(read_all(descriptor, status.st_size)).hexdigest()
 
 
-def _unread(path: str) -> _Opened | None:
-    """A file that is there and cannot be opened."""
+def _unread(path: str, disk: Disk) -> _Opened | None:
+    """Return a file that exists and cannot be opened."""
     try:
-        return _Opened(os.path.realpath(path), "(cannot be read)", signature(os.stat(path)), False)
+        return _Opened(disk.realpath(path), "(cannot be read)", signature(disk.stat(path)), False)
     except (OSError, ValueError):
         return None
 
 
-# Sealed copies: a script runs from the very bytes that were checked, not from what is on disk by then
+# Sealed copies: a script runs from the very bytes that were checked, not from those on disk by then
 
 
 def sealed_files(
-    spec: CommandSpec, files: Sequence[NamedFile], trusted: Mapping[str, str] | None
+    spec: CommandSpec, files: Sequence[NamedFile], trusted: Mapping[str, str] | None, disk: Disk = DISK
 ) -> dict[str, bytes] | str:
-    """The bytes of every file that a command names, by the text that names it; or why that cannot be had.
+    """Return the bytes of every file that a command names, by the text that names it; or why that is not
+    possible.
 
-    `trusted` holds the digests that count, by the same texts; None: those of now.
+    `trusted` holds the required digests, by the same texts; None takes the current ones.
     """
     contents: dict[str, bytes] = {}
     words = words_of((spec.command, *(spec.args or ())))
     for file in files:
-        content = read_file_bytes(file.path)
+        content = read_file_bytes(file.path, disk)
         if content is None:
             return f"{file.path} cannot be read as a whole, so it cannot be sealed"
         if sha256(content).hexdigest() != (file.digest if trusted is None else trusted.get(file.text)):
             return f"{file.path} is not the file that was trusted"
         fragments = _fragments(spec, file.text)
         if not fragments and trusted is None and file.text not in words:
-            continue  # a part of a word, such as `FILE:PLACE`: the user's own commands may have such
+            continue  # a part of a word, such as `FILE:PATH`: the user's own commands may have such
         if not fragments or any(fragment in contents for fragment in fragments):
             return f"{file.path} cannot be sealed: write its path as one word of the command"
         contents |= dict.fromkeys(fragments, content)
@@ -338,7 +366,7 @@ def sealed_files(
 
 
 def _fragments(spec: CommandSpec, text: str) -> set[str]:
-    """The parts of the command that name a file, as they are written there, quotes included."""
+    """Return the parts of the command that name a file, as they are written there, quotes included."""
     if spec.args is not None:
         words = (spec.command, *spec.args)
         return {text} if any(word == text or word.endswith(f"={text}") for word in words) else set()

@@ -1,7 +1,7 @@
-"""What can be trusted: one item for each hook, MCP server, and file with settings that loosen.
+"""Define what can be trusted: one item for each hook, MCP server, and file with settings that loosen.
 
-Two items are the same if they do the same: neither a line, nor the order of entries, nor the project's own path is part
-of an item, so that formatting does not matter and a clone elsewhere has the same items.
+Two items are the same if they do the same: neither a line, nor the order of entries, nor the project's own
+path is part of an item, so formatting does not matter and a clone elsewhere has the same items.
 """
 
 import os
@@ -31,7 +31,7 @@ class NamedFile(Struct, frozen=True, gc=False):
     text: str
     #: Its real path.
     path: str
-    #: The sha256 of its content; else why that is not covered, in brackets.
+    #: The sha256 of its content; else the reason why it is not covered, in brackets.
     digest: str
 
 
@@ -40,12 +40,12 @@ def signature(found: os.stat_result) -> Signature:
 
 
 class FileSnapshot(Struct, frozen=True, gc=False):
-    """The files that command lines name, and how everything was that they may name."""
+    """The files that command lines name, and the state of every path that they may name."""
 
     files: tuple[NamedFile, ...] = ()
     #: Signatures by path; None where there is nothing.
     seen: tuple[tuple[str, Signature | None], ...] = ()
-    #: Directories that were looked into: device and number by path.
+    #: Directories that were searched: device and number by path.
     folders: tuple[tuple[str, int, int], ...] = ()
     #: False: something changed just now, so that a further change may not show.
     settled: bool = True
@@ -75,9 +75,9 @@ class TrustItem(Struct, frozen=True, gc=False):
     kind: ItemKind
     #: The file it is configured in, from the root of the project.
     file: str
-    #: What people call it.
+    #: Its name for users.
     label: str
-    #: Everything about it that has a meaning, as canonical JSON.
+    #: All its meaningful facts, as canonical JSON.
     facts: str
     #: Files that it runs, by path from the root, with their digests.
     files: Mapping[str, str] = {}
@@ -93,7 +93,7 @@ class TrustItem(Struct, frozen=True, gc=False):
 
 
 def canonical(value: Any) -> bytes:
-    """Equal values have equal texts, whatever the order of their keys."""
+    """Encode a value: equal values have equal texts, whatever the order of their keys."""
     try:
         return msgspec.json.encode(value, order="deterministic", enc_hook=str)
     except UnicodeEncodeError:
@@ -105,26 +105,26 @@ def canonical(value: Any) -> bytes:
 
 
 def readable(facts: str) -> str:
-    """The facts of an item for people: a line for each, in a fixed order."""
+    """Format the facts of an item for people: a line for each, in a fixed order."""
     import json  # noqa: PLC0415 only where somebody looks
 
     return json.dumps(decoded(facts), indent=2, ensure_ascii=False)
 
 
 def decoded(facts: str) -> Any:
-    """The facts of an item. They may hold half a character, which msgspec refuses."""
+    """Decode the facts of an item. They may hold half a character, which msgspec refuses."""
     import json  # noqa: PLC0415 only where somebody looks
 
     return json.loads(facts)
 
 
 def as_utf8(text: str) -> str:
-    """The text, with escapes for what UTF-8 does not have."""
+    """Return the text, with escapes for what UTF-8 does not have."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def shown_path(path: str, root: str, home: str) -> str:
-    """From the root of the project, from the home directory, or whole."""
+    """Return a path from the root of the project, from the home directory, or whole."""
     if path.startswith(f"{root.rstrip(os.sep)}/"):
         path = path[len(root.rstrip(os.sep)) + 1 :]
     elif home and path.startswith(f"{home.rstrip(os.sep)}/"):
@@ -133,7 +133,8 @@ def shown_path(path: str, root: str, home: str) -> str:
 
 
 def shown_files(files: Sequence[NamedFile], root: str, home: str) -> dict[str, str]:
-    """Digests by the paths that are shown. Different files may be shown alike, as `~/x` in the root and in the home."""
+    """Return digests by the paths that are shown. Different files may be shown alike, as `~/x` in the root
+    and in the home."""
     found: dict[str, str] = {}
     for each in files:
         path = shown_path(each.path, root, home)
@@ -144,7 +145,7 @@ def shown_files(files: Sequence[NamedFile], root: str, home: str) -> dict[str, s
 
 
 def hook_facts(hook: Hook, document: Any) -> str:
-    """Everything about a hook that has a meaning: its entry as it was written, and what was read from it.
+    """Return all meaningful facts of a hook: its entry as it was written, and the values read from it.
 
     Take it from the hook as it was loaded: options such as `--strict` change it afterwards.
     """
@@ -168,7 +169,7 @@ def hook_facts(hook: Hook, document: Any) -> str:
 
 
 def _as_read(hook: Hook) -> Mapping[str, Any]:
-    """What the entry of a hook must have said, where it is not known as it was written."""
+    """Reconstruct the entry of a hook whose written form is not known."""
     return {
         "spec": hook.spec,
         "once": hook.once,
@@ -182,7 +183,7 @@ def _as_read(hook: Hook) -> Mapping[str, Any]:
 
 
 def _written(document: Any, path: Path) -> tuple[Any, dict[str, Any]]:
-    """The entry at a path of a document, and what the groups around it say besides."""
+    """Return the entry at a path of a document, and the other keys of the groups around it."""
     around: dict[str, Any] = {}
     value: Any = document
     for at, key in enumerate(path):
@@ -206,7 +207,7 @@ def item_of(
     home: str,
     files: Sequence[NamedFile] = (),
 ) -> TrustItem:
-    """An item that is not a hook."""
+    """Make an item that is not a hook."""
     return TrustItem(
         kind=kind,
         file=shown_path(os.path.abspath(where.file), root, home),
@@ -218,7 +219,7 @@ def item_of(
 
 
 def group_hashes(items: Sequence[TrustItem]) -> tuple[str, ...]:
-    """One hash for each group: what `HOOKLINE_TRUST` and `hookline trust --yes` name."""
+    """Return one hash for each group, as `HOOKLINE_TRUST` and `hookline trust --yes` take them."""
     groups = hashed_together(items)
     return tuple(
         sha256(canonical(sorted(each.identity for each in group))).hexdigest()[:32] for group in groups
@@ -226,7 +227,8 @@ def group_hashes(items: Sequence[TrustItem]) -> tuple[str, ...]:
 
 
 def hashed_together(items: Sequence[TrustItem]) -> list[list[TrustItem]]:
-    """The items by file and kind. Settings of one file are read by several readers, so each has a hash of its own."""
+    """Group the items by file and kind. Several readers read the settings of one file, so each has a separate
+    hash."""
     groups: dict[tuple[str, str, str], list[TrustItem]] = {}
     for item in items:
         label = item.label if item.kind == "settings" else ""

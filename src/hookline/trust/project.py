@@ -1,4 +1,4 @@
-"""Find the project a directory belongs to, whether the user trusts all of it, and where trust in it is kept."""
+"""Find the project of a directory, if the user trusts all of it, and where trust in it is stored."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from hookline.dialects.dialect import upward
 from hookline.dialects.files import read_file, settings_files
+from hookline.disk import DISK, Disk
 from hookline.model.hook import Scope
 from hookline.trust.items import shown_path
 
@@ -18,14 +19,15 @@ _MOST = 4096
 _TRUSTED_SCOPES: frozenset[Scope] = frozenset(("managed", "flag"))
 
 
-class Project:
-    """The project of a directory: which files come with it, and how items name them."""
+class ProjectFiles:
+    """The project of a directory: the files that belong to it, and how items name them."""
 
-    def __init__(self, cwd: str, home: str) -> None:
-        self.root = project_root(cwd)
-        #: The home directory, as the environment names it, and where that is.
+    def __init__(self, cwd: str, home: str, disk: Disk = DISK) -> None:
+        self._disk = disk
+        self.root = project_root(cwd, disk)
+        #: The home directory as the environment names it; `real_home` is its real path.
         self.home = home
-        self.real_home = os.path.realpath(home or os.sep)
+        self.real_home = disk.realpath(home or os.sep)
         #: The directories of plugins, by the files they bring.
         self._plugins: dict[str, str] = {}
         #: Files that the user named one by one.
@@ -33,12 +35,12 @@ class Project:
 
     @cached_property
     def key(self) -> str:
-        """The root that trust in the project is kept under."""
-        return trust_root(self.root)
+        """The root under which trust in the project is stored."""
+        return trust_root(self.root, self._disk)
 
     def add_plugin(self, file: str, directory: str) -> None:
         """Note that a plugin in this directory brings a file."""
-        self._plugins[file] = os.path.realpath(directory)
+        self._plugins[file] = self._disk.realpath(directory)
 
     def name_files(self, files: Iterable[str]) -> None:
         """Note that the user named these files."""
@@ -54,22 +56,23 @@ class Project:
             # Then the user's own files are below the root, too.
             return scope in ("local", "session")
         path = os.path.abspath(file)
-        return is_inside(path, self.root) or is_inside(os.path.realpath(path), self.root)
+        return is_inside(path, self.root) or is_inside(self._disk.realpath(path), self.root)
 
     @cached_property
     def _holds_home(self) -> bool:
         """True if the root is the home directory, or above it and not a repository, as / is."""
         if self.root == self.real_home:
             return True
-        return is_inside(self.real_home, self.root) and not os.path.lexists(os.path.join(self.root, ".git"))
+        git = os.path.join(self.root, ".git")
+        return is_inside(self.real_home, self.root) and not self._disk.lexists(git)
 
     def owner(self, file: str, scope: Scope) -> str:
-        """Return the root that trust in a file is kept under: the plugin's, or the project's."""
+        """Return the root under which trust in a file is stored: the plugin's, or the project's."""
         if scope != "plugin":
             return self.key
         if file in self._plugins:
             return self._plugins[file]
-        directory = os.path.dirname(os.path.realpath(file))
+        directory = os.path.dirname(self._disk.realpath(file))
         return os.path.dirname(directory) if os.path.basename(directory) == "hooks" else directory
 
     def shown(self, path: str) -> str:
@@ -80,7 +83,7 @@ class Project:
         """Return the file that an item means by a path."""
         directory, name = (self.real_home, shown[2:]) if shown.startswith("~/") else (self.root, shown)
         path = os.path.join(directory, name)
-        if "\\udc" in name and not os.path.lexists(path):
+        if "\\udc" in name and not self._disk.lexists(path):
             # Bytes that are not UTF-8 are spelled out in an item.
             return os.path.join(
                 directory, re.sub(r"\\u(dc[89a-f][0-9a-f])", lambda found: chr(int(found[1], 16)), name)
@@ -88,28 +91,29 @@ class Project:
         return path
 
 
-def project_root(cwd: str) -> str:
-    """The root of the repository, as a real path; outside of one the directory itself."""
-    return os.path.realpath(upward(os.path.abspath(cwd))[-1])
+def project_root(cwd: str, disk: Disk = DISK) -> str:
+    """Return the root of the repository, as a real path; outside of one the directory itself."""
+    return disk.realpath(upward(os.path.abspath(cwd), disk)[-1])
 
 
-def lookup_directory(cwd: str, markers: Sequence[str], home: str) -> str | None:
-    """The directory whose hooks count for `cwd`; None where it is in no project. Real paths.
+def lookup_directory(cwd: str, markers: Sequence[str], home: str, disk: Disk = DISK) -> str | None:
+    """Return the directory whose hooks apply to `cwd`, as a real path; None outside of any project.
 
-    In a repository that is the directory itself, because loading looks upward from there. Elsewhere it is the nearest
-    directory above with one of the markers: the files and folders of agents. From inside the home directory nothing
-    at or above it counts, because the markers there are the user's own folders. Above the directory itself, markers
-    count only if they belong to its owner, to this user or to root: every user can write to /tmp.
+    In a repository that is the directory itself, because loading searches upward from there. Elsewhere it is
+    the nearest directory above with one of the markers: the files and directories of agents. Inside the home
+    directory, nothing at or above it is used, because the markers there are the user's own directories. Above
+    the directory itself, markers are used only if they belong to its owner, to this user or to root: every
+    user can write to /tmp.
     """
-    start = os.path.realpath(cwd)
-    if os.path.lexists(os.path.join(upward(start)[-1], ".git")):
+    start = disk.realpath(cwd)
+    if disk.lexists(os.path.join(upward(start, disk)[-1], ".git")):
         return start
-    home = os.path.realpath(home) if os.path.isabs(home) else ""
-    owners = {0, os.geteuid(), *_owners(start)}
+    home = disk.realpath(home) if os.path.isabs(home) else ""
+    owners = {0, os.geteuid(), *_owners(disk, start)}
     directory = start
     while True:
-        found = [path for name in markers if os.path.lexists(path := os.path.join(directory, name))]
-        if found and (directory == start or owners.issuperset(_owners(directory, *found))):
+        found = [path for name in markers if disk.lexists(path := os.path.join(directory, name))]
+        if found and (directory == start or owners.issuperset(_owners(disk, directory, *found))):
             return directory
         parent = os.path.dirname(directory)
         if directory == home or parent in (directory, home):
@@ -117,39 +121,39 @@ def lookup_directory(cwd: str, markers: Sequence[str], home: str) -> str | None:
         directory = parent
 
 
-def trust_root(root: str) -> str:
-    """The directory that trust is kept under: worktrees share that of their repository.
+def trust_root(root: str, disk: Disk = DISK) -> str:
+    """Return the directory under which trust is stored: worktrees share that of their repository.
 
     Any directory can claim to be a worktree of a trusted repository, so the repository has to name it, too.
     """
-    named = _line(os.path.join(root, ".git")).removeprefix("gitdir:").strip()
+    named = _line(os.path.join(root, ".git"), disk).removeprefix("gitdir:").strip()
     if not named:
         return root
-    own = os.path.realpath(os.path.join(root, named))
-    back = _line(os.path.join(own, "gitdir"))
-    common = os.path.realpath(os.path.join(own, _line(os.path.join(own, "commondir")) or "."))
+    own = disk.realpath(os.path.join(root, named))
+    back = _line(os.path.join(own, "gitdir"), disk)
+    common = disk.realpath(os.path.join(own, _line(os.path.join(own, "commondir"), disk) or "."))
     listed = os.path.dirname(own) == os.path.join(common, "worktrees")
-    known = back and os.path.realpath(os.path.join(own, back)) == os.path.join(root, ".git")
+    known = back and disk.realpath(os.path.join(own, back)) == os.path.join(root, ".git")
     if not (listed and known and os.path.basename(common) == ".git"):
         return root
     return os.path.dirname(common)
 
 
 def is_inside(file: str, directory: str) -> bool:
-    """Whether a path is the directory or below it. Both are absolute, and links are not followed."""
+    """Return True if a path is the directory or below it. Both are absolute, and links are not followed."""
     return file == directory or file.startswith(directory.rstrip(os.sep) + os.sep)
 
 
-def _owners(*paths: str) -> Iterator[int]:
+def _owners(disk: Disk, *paths: str) -> Iterator[int]:
     for path in paths:
         with suppress(OSError):
-            yield os.lstat(path).st_uid
+            yield disk.lstat(path).st_uid
 
 
-def _line(file: str) -> str:
-    """The first line of a small regular file; nothing for anything else."""
+def _line(file: str, disk: Disk) -> str:
+    """Return the first line of a small regular file; nothing for anything else."""
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = disk.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return ""
     try:
@@ -161,15 +165,15 @@ def _line(file: str) -> str:
     return text.partition("\n")[0].strip()
 
 
-def is_trusted_directory(root: str, env: Mapping[str, str]) -> bool:
+def is_trusted_directory(root: str, env: Mapping[str, str], disk: Disk = DISK) -> bool:
     """Return True if `trusted = [...]` of the user's settings names the project or a directory above it."""
-    home = os.path.realpath(env.get("HOME", "") or os.sep)
+    home = disk.realpath(env.get("HOME", "") or os.sep)
     return any(
-        is_inside(root, os.path.realpath(os.path.join(home, os.path.expanduser(directory))))
-        for file in settings_files(env)
+        is_inside(root, disk.realpath(os.path.join(home, os.path.expanduser(directory))))
+        for file in settings_files(env, disk)
         # Settings inside the project are the project's own, also where a link leads to them.
-        if home == root or not is_inside(os.path.realpath(file), root)
-        for directory in _trusted_directories(read_file(file).value)
+        if home == root or not is_inside(disk.realpath(file), root)
+        for directory in _trusted_directories(read_file(file, disk=disk).value)
         if directory.strip()
     )
 

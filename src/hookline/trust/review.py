@@ -1,4 +1,4 @@
-"""Everything a project brings that needs trust, with what the user needs to know to decide about it."""
+"""List everything a project brings that needs trust, with the facts the user needs to decide."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,32 +6,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from hookline.model.hook import Hook
+from hookline.trust.describe import ItemText, hook_texts, item_texts, what_hook_does, what_item_does
 from hookline.trust.digest import sha256
 from hookline.trust.items import TrustItem, canonical, group_hashes, hashed_together
-from hookline.trust.sessions import Guard, Sessions, guards_of
+from hookline.trust.sessions import KnownGuard, SessionStore, guards_of
 from hookline.trust.trust import Trust, TrustStatus
-from hookline.trust.words import Text, hook_texts, item_texts, what_hook_does, what_item_does
 
-#: What trust in an entry says nothing about.
+#: Things that trust in an entry does not cover.
 NOT_COVERED = (
     "what a script imports, reads or downloads",
     "interpreters and other programs that are found by PATH",
-    "files that a program finds by itself (make, npm run, python -m), directories, and files larger than 5 MB",
+    "files that the command does not name (make, npm run, python -m), directories, and files larger than 5 MB",
     "instructions that the agent itself reads, such as AGENTS.md",
 )
 
 
 class ReviewItem(Struct, frozen=True, eq=False):
-    """One item, and what is known about it."""
+    """One item, and its facts."""
 
     item: TrustItem
-    #: What the trust in it is kept under: the project, or a plugin.
+    #: The root of the trust in it: the project, or a plugin.
     root: str
     status: TrustStatus
-    #: What it may do, in plain words.
+    #: Its possible effects, in plain words.
     does: tuple[str, ...] = ()
-    #: All that decides what it does, as it is written: commands, addresses, prompts, settings.
-    texts: tuple[Text, ...] = ()
+    #: All texts that decide its effect, as they are written: commands, addresses, prompts, settings.
+    texts: tuple[ItemText, ...] = ()
 
     @property
     def is_pending(self) -> bool:
@@ -39,14 +39,14 @@ class ReviewItem(Struct, frozen=True, eq=False):
 
 
 class Review(Struct, frozen=True, eq=False):
-    """A project as the user is asked about it."""
+    """A project as the user reviews it."""
 
     trust: Trust
     entries: tuple[ReviewItem, ...]
     #: By identity: guards that running sessions of other agents began with, and that are gone or changed.
-    missed: Mapping[str, Guard] = {}
-    #: By identity: guards that are there.
-    guards: Mapping[str, Guard] = {}
+    missed: Mapping[str, KnownGuard] = {}
+    #: By identity: guards that are present.
+    guards: Mapping[str, KnownGuard] = {}
 
     @property
     def pending(self) -> tuple[ReviewItem, ...]:
@@ -58,7 +58,7 @@ class Review(Struct, frozen=True, eq=False):
 
     @property
     def hashes(self) -> tuple[str, ...]:
-        """What `hookline trust --yes` and HOOKLINE_TRUST take: it names exactly what is here now."""
+        """The hashes for `hookline trust --yes` and HOOKLINE_TRUST: they name exactly the current items."""
         return (*self._groups(), *([self.missed_hash] if self.missed else ()))
 
     @property
@@ -66,7 +66,7 @@ class Review(Struct, frozen=True, eq=False):
         return sha256(canonical(["gone", *sorted(self.missed)])).hexdigest()[:32]
 
     def named(self, hashes: Iterable[str]) -> tuple[tuple[ReviewItem, ...], frozenset[str]]:
-        """The pending entries that hashes name, and the hashes that name nothing here."""
+        """Return the pending entries that hashes name, and the hashes that name nothing here."""
         groups = self._groups()
         wanted = frozenset(hashes)
         meant = {identity for each in wanted for identity in groups.get(each, ())}
@@ -74,11 +74,11 @@ class Review(Struct, frozen=True, eq=False):
         return tuple(entry for entry in self.pending if entry.item.identity in meant), unknown
 
     def accept(self, entries: Sequence[ReviewItem], *, guards: bool = True) -> None:
-        """The user says yes to these entries, and to the guards that are gone. Raises StoreError."""
+        """Record the user's yes to these entries, and to the guards that are gone. Raises StoreError."""
         for root in dict.fromkeys(entry.root for entry in entries):
             self.trust.accept([entry.item for entry in entries if entry.root == root], root)
         if guards:
-            Sessions(self.trust.project.home).confirm(self.trust.root, self.guards)
+            SessionStore(self.trust.project.home).confirm(self.trust.root, self.guards)
 
     def _groups(self) -> dict[str, tuple[str, ...]]:
         return {
@@ -107,12 +107,12 @@ def review(
         for item in others
     ]
     guards = guards_of(hooks, trust)
-    missed = Sessions(trust.project.home).missed(trust.root, guards)
+    missed = SessionStore(trust.project.home).missed(trust.root, guards)
     return Review(trust, tuple(entries), missed, guards)
 
 
 def _hook_entries(trust: Trust, hooks: Sequence[Hook]) -> Iterator[ReviewItem]:
-    # All of them first: what is there decides what an entry seems to be a change of.
+    # All of them first: the present items decide which stored item an entry seems to be a change of.
     items = [trust.item(hook) for hook in hooks]
     for hook, item in zip(hooks, items, strict=True):
         root = trust.project.owner(hook.where.file, hook.scope)

@@ -1,7 +1,7 @@
-"""What single calls of `hookline hook` remember of a session: where it began, its guards, what the user was told.
+"""Remember a session between calls of `hookline hook`: where it began, its guards, and notices already shown.
 
-One small file per session below the user's home directory. Nothing of it is needed for a call: a file that is damaged,
-or that someone else could have written, is not used, and the call counts as the first of its session.
+One small file per session below the user's home directory. A call works without it: a file that is damaged,
+or that another user could have written, is not used, and the call is treated as the first of its session.
 """
 
 import os
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from hookline.model.events import May
+from hookline.disk import DISK, Disk
+from hookline.model.events import Capability
 from hookline.model.hook import Hook
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.trust.digest import sha256
 from hookline.trust.store import check_owner, replace_file
 
@@ -31,25 +32,25 @@ _MOST_BYTES = 4 << 20
 _DAY = 86_400
 #: A session that was silent for so long has ended.
 _KEPT_SECONDS = 30 * _DAY
-#: The file whose time says when old files were last looked for.
+#: The file whose time says when old files were last searched for.
 _SWEPT = "swept"
-#: What follows a redirection, or `tee`.
+#: The target of a redirection, or of `tee`.
 _WRITTEN = r"""(?:>|\btee\b(?:\s+-\S+)*)\s*["']?([^\s"';&|<>()]+)"""
-#: How names of files end that programs write as they run.
+#: Endings of the names of files that programs write as they run.
 _RECORDS = (".log", ".jsonl", ".out", ".err", ".pid", ".tmp", ".cache", ".db", ".sqlite", ".sqlite3")
 _SHARED = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 
 
-class Guard(Struct, frozen=True):
+class KnownGuard(Struct, frozen=True):
     """A hook that could stop an action when it was last seen."""
 
     event: str
-    #: Its name and its place, for people.
+    #: Its name and position, for people.
     label: str
 
 
-class SessionRecord(Struct, frozen=True, kw_only=True):
+class SeenSession(Struct, frozen=True, kw_only=True):
     """One session of one agent, by the ids its payloads have."""
 
     version: int = _VERSION
@@ -57,30 +58,33 @@ class SessionRecord(Struct, frozen=True, kw_only=True):
     session: str
     #: The files that its hooks come from, if the agent's entry names them.
     files: tuple[str, ...] = ()
-    #: Where hooks are looked up; empty if the session began outside of any project.
+    #: The directory whose hooks apply; empty if the session began outside of any project.
     directory: str = ""
     #: The project it began in, or the directory where there is none.
     root: str = ""
-    #: By identity: the guards in force when it began, and those added since.
-    guards: dict[str, Guard] = {}
-    #: What was said once and need not be said again.
+    #: By identity: the active guards when it began, and those added since.
+    guards: dict[str, KnownGuard] = {}
+    #: Notices that were shown once and are not repeated.
     told: tuple[str, ...] = ()
+    #: The ids of calls that were denied.
+    denied: tuple[str, ...] = ()
 
 
-class Sessions:
-    """The sessions of one user. `problems` says what could not be read or written, and why."""
+class SessionStore:
+    """The sessions of one user. `problems` has the errors of reading and writing."""
 
     def __init__(self, home: str) -> None:
-        self.folder = os.path.join(home, *FOLDER) if os.path.isabs(home) else ""
+        self.home = home
+        self.directory = os.path.join(home, *FOLDER) if os.path.isabs(home) else ""
         self.problems: list[str] = []
 
-    def recall(self, new: SessionRecord) -> SessionRecord | None:
-        """What is known of the session with the ids of a new record; None if that is not known with certainty."""
-        if not self.folder:
+    def recall(self, new: SeenSession, disk: Disk = DISK) -> SeenSession | None:
+        """Return the stored record of a session; None if it is not known with certainty."""
+        if not self.directory:
             return None
         file = self._file(new)
         try:
-            found = self._read(file)
+            found = self._read(file, disk)
         except FileNotFoundError:
             return None
         except _UnusableError as problem:
@@ -89,14 +93,14 @@ class Sessions:
             return self._unused(file, "it was written for something else")
         return found
 
-    def keep(self, record: SessionRecord) -> bool:
+    def keep(self, record: SeenSession) -> bool:
         """Remember a session. If that fails, the next call does not know what this one knew."""
-        if not self.folder:
+        if not self.directory:
             return False
         file = self._file(record)
         try:
-            os.makedirs(self.folder, 0o700, exist_ok=True)
-            check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            os.makedirs(self.directory, 0o700, exist_ok=True)
+            check_owner(os.lstat(self.directory), stat.S_ISDIR)
             replace_file(file, msgspec.json.encode(record))
         except (OSError, ValueError, _UnusableError) as problem:
             self.problems.append(
@@ -105,14 +109,14 @@ class Sessions:
             return False
         return True
 
-    def open_calls(self, record: SessionRecord) -> int | None:
-        """The file by which processes that are asked about the same call of a session meet; None if there is none."""
-        if not self.folder:
+    def open_calls(self, record: SeenSession) -> int | None:
+        """Open the file by which processes called for the same call of a session meet; None if there is none."""
+        if not self.directory:
             return None
         file = f"{self._file(record).removesuffix('.json')}.calls"
         try:
-            os.makedirs(self.folder, 0o700, exist_ok=True)
-            check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            os.makedirs(self.directory, 0o700, exist_ok=True)
+            check_owner(os.lstat(self.directory), stat.S_ISDIR)
             descriptor = os.open(file, _SHARED, 0o600)
         except (OSError, ValueError):
             return None
@@ -124,9 +128,10 @@ class Sessions:
         return descriptor
 
     def confirm(self, root: str, present: Iterable[str]) -> int:
-        """The user accepts the guards as they are: sessions of this project forget all others.
+        """Accept the present guards for the user: sessions of this project forget all others.
 
-        `present` has the identities of the guards that are there now. Returns how many sessions had missed one.
+        `present` has the identities of the guards that are there now. Returns the number of sessions that had
+        missed one.
         """
         there, changed = frozenset(present), 0
         for record in self._all():
@@ -135,8 +140,8 @@ class Sessions:
                 changed += self.keep(msgspec.structs.replace(record, guards=left))
         return changed
 
-    def missed(self, root: str, present: Iterable[str]) -> dict[str, Guard]:
-        """By identity: the guards that sessions of this project had, and that are not there any more."""
+    def missed(self, root: str, present: Iterable[str]) -> dict[str, KnownGuard]:
+        """Return the guards, by identity, that sessions of this project had and that are gone."""
         there = frozenset(present)
         return {
             identity: guard
@@ -147,23 +152,23 @@ class Sessions:
         }
 
     def sweep(self, now: float | None = None) -> None:
-        """Remove the files of sessions that ended long ago; looks at most once a day."""
-        if not self.folder:
+        """Remove the files of sessions that ended long ago; searches at most once a day."""
+        if not self.directory:
             return
         now = time.time() if now is None else now
-        swept = os.path.join(self.folder, _SWEPT)
+        swept = os.path.join(self.directory, _SWEPT)
         with suppress(OSError, _UnusableError):
             if now - _changed(swept) < _DAY:
                 return
             replace_file(swept, b"")
-            with os.scandir(self.folder) as entries:
+            with os.scandir(self.directory) as entries:
                 old = [each.path for each in entries if now - _changed(each.path) > _KEPT_SECONDS]
             for file in old:
                 with suppress(OSError):
                     os.unlink(file)
 
     def last_calls(self) -> dict[str, tuple[float, str]]:
-        """When each agent last asked Hookline in a session that is remembered, by dialect, and in which project."""
+        """Return, by dialect, when each agent last called Hookline in a remembered session, and in which project."""
         found: dict[str, tuple[float, str]] = {}
         for record in self._all():
             file = self._file(record)
@@ -173,57 +178,59 @@ class Sessions:
                     found[record.dialect] = max(call, found.get(record.dialect, call))
         return found
 
-    def _all(self) -> Iterator[SessionRecord]:
+    def _all(self) -> Iterator[SeenSession]:
         try:
-            names = sorted(os.listdir(self.folder)) if self.folder else []
+            names = sorted(os.listdir(self.directory)) if self.directory else []
         except OSError:
             names = []
         for name in names:
             if name.endswith(".json"):
                 with suppress(OSError, _UnusableError):
-                    yield self._read(os.path.join(self.folder, name))
+                    yield self._read(os.path.join(self.directory, name), DISK)
 
-    def _file(self, record: SessionRecord) -> str:
+    def _file(self, record: SeenSession) -> str:
         digest = sha256("\0".join(_ids(record)).encode("utf-8", "surrogatepass")).hexdigest()
-        return os.path.join(self.folder, f"{digest}.json")
+        return os.path.join(self.directory, f"{digest}.json")
 
-    def _read(self, file: str) -> SessionRecord:
+    def _read(self, file: str, disk: Disk) -> SeenSession:
         try:
-            check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            check_owner(disk.lstat(self.directory), stat.S_ISDIR)
         except FileNotFoundError:
             raise
         except OSError as problem:
-            raise _UnusableError(f"its folder cannot be used: {problem.strerror}") from None
+            raise _UnusableError(
+                f"cannot use {self.directory}: {problem.strerror}; check its owner and mode"
+            ) from None
         try:
-            return msgspec.json.decode(_content(file), type=SessionRecord)
+            return msgspec.json.decode(_content(file, disk), type=SeenSession)
         except FileNotFoundError:
             raise
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise _UnusableError(_reason(problem)) from None
 
     def _unused(self, file: str, why: str) -> None:
-        self.problems.append(f"{file} is not used: {why}; the session counts as new")
+        self.problems.append(f"{file} is not used: {why}; the session is treated as new")
 
 
-def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, Guard]:
-    """The guards among the hooks, by identity; not those that may not run, which stop nothing."""
+def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, KnownGuard]:
+    """Return the guards among the hooks, by identity; not those that may not run, which stop nothing."""
     return {
-        guard_identity(hook, trust.item(hook).files): Guard(
+        guard_identity(hook, trust.item(hook).files): KnownGuard(
             hook.event.name, _label(hook, trusted=trust.status(hook).runs)
         )
         for hook in hooks
-        # A signed bundle may take the place of another.
+        # A signed bundle may replace another.
         if is_guard(hook)
         and hook.bundle is None
-        and (trust.status(hook).runs or trust.admit(hook, Scene()).admitted)
+        and (trust.status(hook).runs or trust.admit(hook, SessionInfo()).admitted)
     }
 
 
 def is_guard(hook: Hook) -> bool:
-    """Whether a hook can stop an action. Not one that is broken: it is not meant to stay so."""
+    """Return True if a hook can stop an action. Not one that is broken: it is not meant to stay so."""
     return (
         hook.event.guard
-        and bool(hook.policy.may & May.BLOCK)
+        and bool(hook.policy.may & Capability.BLOCK)
         and hook.mode == "enforce"
         and hook.waiting == "wait"
         and hook.broken is None
@@ -231,7 +238,8 @@ def is_guard(hook: Hook) -> bool:
 
 
 def guard_identity(hook: Hook, files: Mapping[str, str]) -> str:
-    """Two guards are the same if they stop the same, in the same way; where they are configured does not matter.
+    """Return the identity of a guard: two are the same if they stop the same, in the same way, wherever they
+    are configured.
 
     `files` are those that its command names, with their digests.
     """
@@ -255,7 +263,7 @@ def guard_identity(hook: Hook, files: Mapping[str, str]) -> str:
 
 
 def _read_only(hook: Hook, files: Mapping[str, str]) -> dict[str, str]:
-    """The files without those that the command itself writes: they change with every run."""
+    """Return the files without those that the command itself writes: they change with every run."""
     if not files:
         return {}
     # Compiled here: few calls come this far, and importing has to stay cheap.
@@ -269,34 +277,34 @@ def _read_only(hook: Hook, files: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def missing_guards(record: SessionRecord, present: Mapping[str, Guard]) -> tuple[Guard, ...]:
-    """Guards that the session had, and that are gone or changed."""
+def missing_guards(record: SeenSession, present: Mapping[str, KnownGuard]) -> tuple[KnownGuard, ...]:
+    """Return guards that the session had, and that are gone or changed."""
     return tuple(guard for identity, guard in record.guards.items() if identity not in present)
 
 
 class _UnusableError(Exception):
-    """A file that is there and does not count; the text says why."""
+    """A file that exists and is not used; the text says why."""
 
 
 def _kind(value: object) -> str:
-    """What stands for a value that JSON does not have: the same in every process, as an address is not."""
+    """Represent a value that JSON does not have, the same in every process, as an address is not."""
     return type(value).__qualname__
 
 
-def _ids(record: SessionRecord) -> tuple[str, ...]:
+def _ids(record: SeenSession) -> tuple[str, ...]:
     return (record.dialect, record.session, *record.files)
 
 
 def _label(hook: Hook, *, trusted: bool) -> str:
-    """Name and place. A name in a file that is not trusted may be meant for the model, which is told the label."""
+    """Return name and position. An untrusted file may choose a name for the model, which sees the label."""
     place = str(hook.where)
     if not trusted:
         return f"a rule of this project ({place})"
     return f"{hook.name} ({place})" if place else hook.name
 
 
-def _content(file: str) -> bytes:
-    descriptor = os.open(file, _READ)
+def _content(file: str, disk: Disk) -> bytes:
+    descriptor = disk.open(file, _READ)
     with os.fdopen(descriptor, "rb") as stream:
         found = os.fstat(descriptor)
         check_owner(found, stat.S_ISREG)

@@ -1,7 +1,7 @@
-"""Keep the files that hooks name, as long as they are as they were: the one cache of trust.
+"""Cache the files that hooks name, as long as they do not change: the one cache of trust.
 
-Trust looks at a hook when it is loaded, listed, and each time before it runs. Its `HookRecord` has all that is known of
-it, and the digests of its files count as long as a stat of each says that nothing changed.
+Trust checks a hook when it is loaded, listed, and each time before it runs. Its `HookSnapshot` has all facts
+about it; the digests of its files are valid as long as a stat of each shows no change.
 """
 
 import os
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from hookline.disk import DISK, Disk
 from hookline.documents.document import Document
 from hookline.handlers.specs import CommandSpec
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Hook, Scope
 from hookline.trust.items import FileSnapshot, TrustItem, as_utf8, canonical, hook_facts, item_of, shown_files
-from hookline.trust.project import Project
+from hookline.trust.project import ProjectFiles
 from hookline.trust.store import StoredItem
 
 if TYPE_CHECKING:
@@ -28,30 +29,30 @@ _Key = tuple[str, tuple[str | int, ...], str, str, int]
 _Likeness = tuple[str, str, str, str]
 
 
-class Seen(Struct, frozen=True):
-    """A hook at one place: the files it names there, and the item that it is with them."""
+class LocatedHook(Struct, frozen=True):
+    """A hook in one directory: the files it names there, and the resulting item."""
 
     files: FileSnapshot
     item: TrustItem
 
 
-class HookRecord(Struct, eq=False):
-    """All that is known of one reading of one hook."""
+class HookSnapshot(Struct, eq=False):
+    """All facts about one reading of one hook."""
 
-    #: As it was read or asked about. It keeps the spec alive, whose id is part of the key.
+    #: The hook as it was read. It keeps the spec alive, whose id is part of the key.
     hook: Hook
-    #: Everything about it that has a meaning, from its file as it was read; empty if nobody registered it.
+    #: All its meaningful facts, from its file as it was read; empty if it was not registered.
     facts: str = ""
     #: It is in its file, as that was read last.
     registered: bool = False
     #: Its item is one of those that the project has now.
     present: bool = False
-    #: It was trusted when its status was last asked for.
+    #: It was trusted when its status was last requested.
     was_trusted: bool = False
     #: The hook that may start in the project's root, with the files it had then.
     admitted: tuple[Hook, FileSnapshot] | None = None
     #: By the directory and the project that it runs in; empty ones mean the project's root.
-    seen: dict[tuple[str, str], Seen] = {}
+    seen: dict[tuple[str, str], LocatedHook] = {}
 
     def is_admitted(self, hook: Hook) -> bool:
         """Return True if exactly this hook was admitted, and no file has changed since."""
@@ -61,21 +62,22 @@ class HookRecord(Struct, eq=False):
 class HookSnapshots:
     """The hooks and other items of one project, as they were last seen."""
 
-    def __init__(self, project: Project, env: Mapping[str, str]) -> None:
+    def __init__(self, project: ProjectFiles, env: Mapping[str, str], disk: Disk = DISK) -> None:
         self._project = project
+        self._disk = disk
         self._env = env
-        self._records: dict[_Key, HookRecord] = {}
+        self._records: dict[_Key, HookSnapshot] = {}
         #: Items that are not hooks, by file, kind and label.
         self._others: dict[tuple[str, str, str], TrustItem] = {}
-        #: By file and scope: what trust in it is kept under; None if it needs none.
+        #: By file and scope: the root of the trust in it; None if it needs none.
         self._owners: dict[tuple[str, Scope], str | None] = {}
         #: By dialect: the variables of its commands that hold the project's directory.
         self._variables: dict[str, Sequence[str]] = {}
-        #: What was trusted and is no longer there, by what another version of it has in common with it.
+        #: Trusted items that are gone, by what another version may have in common with them.
         self._gone: tuple[Mapping[str, StoredItem], Mapping[_Likeness, StoredItem]] | None = None
 
     def owner(self, file: str, scope: Scope) -> str | None:
-        """Return the root that trust in a file is kept under; None for a file that needs no trust."""
+        """Return the root under which trust in a file is stored; None for a file that needs no trust."""
         at = (file, scope)
         if at not in self._owners:
             foreign = self._project.is_foreign(file, scope)
@@ -83,7 +85,7 @@ class HookSnapshots:
         return self._owners[at]
 
     def forget_owners(self) -> None:
-        """Find out again whose files are: the user named some, or a plugin brings them."""
+        """Find the owners of files again: the user named some, or a plugin brings them."""
         self._owners.clear()
 
     def forget_admitted(self) -> None:
@@ -103,24 +105,20 @@ class HookSnapshots:
             record.facts = hook_facts(hook, document.value)
             self._variables[hook.dialect] = variables
 
-    def known(self, hook: Hook) -> HookRecord | None:
-        """Return the record of a hook that was looked at before."""
-        return self._records.get(_key(hook))
-
-    def record(self, hook: Hook) -> HookRecord:
+    def record(self, hook: Hook) -> HookSnapshot:
         """Return the record of a hook, made if there is none."""
         key = _key(hook)
         record = self._records.get(key)
         if record is None:
-            record = self._records[key] = HookRecord(hook)
+            record = self._records[key] = HookSnapshot(hook)
         return record
 
-    def see(self, hook: Hook, cwd: str = "", project: str = "") -> Seen:
-        """Look at a hook and its files as they are now: in the project's root, or in these directories."""
+    def see(self, hook: Hook, cwd: str = "", project: str = "") -> LocatedHook:
+        """Check a hook and its current files: in the project's root, or in these directories."""
         record = self.record(hook)
         facts = record.facts or hook_facts(hook, None)
         before = record.seen.get((cwd, project))
-        # Copies of a hook that nobody registered may differ.
+        # Copies of an unregistered hook may differ.
         if before is not None and before.item.facts == facts and before.files.holds():
             seen = before
         else:
@@ -131,7 +129,7 @@ class HookSnapshots:
             self._gone = None
         return seen
 
-    def _look(self, hook: Hook, facts: str, cwd: str, project: str) -> Seen:
+    def _look(self, hook: Hook, facts: str, cwd: str, project: str) -> LocatedHook:
         files = self.files_of(hook, cwd, project)
         item = TrustItem(
             kind="hook",
@@ -141,18 +139,21 @@ class HookSnapshots:
             files=shown_files(files.files, self._project.root, self._project.real_home),
             where=hook.where,
         )
-        return Seen(files, item)
+        return LocatedHook(files, item)
 
     def files_of(self, hook: Hook, cwd: str, project: str) -> FileSnapshot:
-        """Look at the files of a hook, whatever is known of them."""
+        """Read the files of a hook, whatever is known of them."""
         spec = hook.spec
         if not isinstance(spec, CommandSpec):
             return FileSnapshot()
-        from hookline.trust.names import CommandPaths, as_line  # noqa: PLC0415 only commands name files
+        from hookline.trust.command_paths import CommandPaths, as_line  # noqa: PLC0415 only commands name files
 
-        own = _own_variables(spec)
+        own, directory = _own_variables(spec), cwd or self._project.root
+        starts_in = os.path.join(directory, os.path.expanduser(spec.cwd)) if spec.cwd else directory
         line = spec.command if spec.args is None else as_line((spec.command, *spec.args))
-        directory = cwd or self._project.root
+        plain = None if own else self._finder.look_at_words(line, starts_in)
+        if plain is not None:
+            return plain
         home = self._project.real_home
         variables = {
             "HOME": home,
@@ -160,9 +161,7 @@ class HookSnapshots:
             **dict.fromkeys(self._variables.get(hook.dialect, ()), project or directory),
             **own,
         }
-        if spec.cwd:
-            directory = os.path.join(directory, os.path.expanduser(spec.cwd))
-        return self._finder.look((line, *own.values()), CommandPaths(directory, home, variables, self._env))
+        return self._finder.look((line, *own.values()), CommandPaths(starts_in, home, variables, self._env))
 
     # -- items that are not hooks
 
@@ -176,7 +175,7 @@ class HookSnapshots:
         self, where: Where, label: str, facts: Any, words: Sequence[str], directory: str
     ) -> TrustItem:
         """Make the item of an MCP server, which starts in a directory. Its words may name files."""
-        from hookline.trust.names import CommandPaths  # noqa: PLC0415 few ask about servers
+        from hookline.trust.command_paths import CommandPaths  # noqa: PLC0415 few ask about servers
 
         home = self._project.real_home
         paths = CommandPaths(directory, home, {"HOME": home, "PWD": directory}, self._env)
@@ -188,10 +187,10 @@ class HookSnapshots:
         self._gone = None
         return item
 
-    # -- what is no longer there
+    # -- items that are gone
 
     def replaced_by(self, item: TrustItem, stored: Mapping[str, StoredItem]) -> StoredItem | None:
-        """Return the stored item that this one seems to be a change of: alike, and no longer there."""
+        """Return the stored item that this one seems to be a change of: alike, and gone."""
         if self._gone is None or self._gone[0] is not stored:
             for record in [record for record in self._records.values() if record.registered]:
                 self.see(record.hook)
@@ -208,11 +207,12 @@ class HookSnapshots:
     def _finder(self) -> "FileFinder":
         from hookline.trust.files import FileFinder  # noqa: PLC0415 only commands name files
 
-        return FileFinder(self._project.root)
+        return FileFinder(self._project.root, self._disk)
 
 
 def _key(hook: Hook) -> _Key:
-    """Name the position of a hook and its reading: an earlier one may be active while the user looks at a change.
+    """Name the position of a hook and its reading: an earlier one may be active while the user reviews a
+    change.
 
     One entry may be a hook at several events. Options that change a hook leave its spec as it is.
     """

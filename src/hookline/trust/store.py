@@ -1,7 +1,7 @@
-"""The trust store: one file for each project, below the user's home directory.
+"""Store trust: one file for each project, below the user's home directory.
 
-Nothing in a project or in the environment chooses where it is, apart from HOME itself. A store that is damaged, or that
-someone else could have written, trusts nothing.
+Nothing in a project or in the environment chooses where it is, apart from HOME itself. A store that is
+damaged, or that another user could have written, trusts nothing.
 """
 
 import os
@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from hookline.disk import DISK, Disk
 from hookline.model.errors import HooklineError
 from hookline.trust.digest import sha256
 from hookline.trust.items import TrustItem, as_utf8
@@ -33,7 +34,7 @@ class StoreError(HooklineError):
 
 
 class _FolderError(OSError):
-    """The folder does not count, so nothing in it does."""
+    """The directory is not used, so nothing in it is."""
 
 
 class StoredItem(Struct, frozen=True, kw_only=True):
@@ -55,23 +56,24 @@ class StoredProject(Struct, frozen=True, kw_only=True):
 
 
 class TrustStore:
-    """The store of one user. `problems` says why something in it does not count."""
+    """The store of one user. `problems` says why something in it is not used."""
 
-    def __init__(self, home: str) -> None:
-        self._home = os.path.realpath(home) if os.path.isabs(home) else ""
-        self.folder = os.path.join(self._home, *FOLDER)
+    def __init__(self, home: str, disk: Disk = DISK) -> None:
+        self._disk = disk
+        self._home = disk.realpath(home) if os.path.isabs(home) else ""
+        self.directory = os.path.join(self._home, *FOLDER)
         self.problems: list[str] = []
 
     def refusal(self, root: str) -> str | None:
-        """Why this store has no say over a project."""
+        """Return why this store does not apply to a project, or None."""
         if not self._home:
             return "HOME is not an absolute path, so there is no trust store: nothing of a project is trusted"
-        if self._home != root and is_inside(os.path.realpath(self.folder), root):
-            return f"the trust store {self.folder} is inside the project {root}: nothing of it is trusted"
+        if self._home != root and is_inside(self._disk.realpath(self.directory), root):
+            return f"the trust store {self.directory} is inside the project {root}: nothing of it is trusted"
         return None
 
     def read(self, root: str) -> StoredProject:
-        """What is trusted in a project; nothing if that cannot be read with certainty."""
+        """Return the trusted items of a project; none if they cannot be read with certainty."""
         nothing = StoredProject(root=root)
         refused = self.refusal(root)
         if refused is not None:
@@ -92,7 +94,8 @@ class TrustStore:
         why = problem.strerror or str(problem) if isinstance(problem, OSError) else "it is damaged"
         if isinstance(problem, _FolderError):
             self._problem(
-                f"{self.folder} is not used: {why}; nothing in it is trusted; it must be yours alone", None
+                f"{self.directory} is not used: {why}; nothing in it is trusted; make sure that only you can write it",
+                None,
             )
             return
         fix = "remove it and run `hookline trust` again"
@@ -113,7 +116,7 @@ class TrustStore:
             self._replace(self._prepared(), os.path.basename(self._file(root)), content)
 
     def revoke(self, root: str) -> bool:
-        """Forget a project. False if it was not known. Raises StoreError."""
+        """Forget a project; return False if it was not known. Raises StoreError."""
         with self._locked(root):
             try:
                 os.unlink(self._file(root))
@@ -124,17 +127,17 @@ class TrustStore:
         return True
 
     def projects(self) -> Iterator[StoredProject]:
-        """Every project that something is trusted in, by its root."""
+        """Yield every project with trusted items, by its root."""
         refused = None if self._home else self.refusal(os.sep)
         if refused is not None:
             return self._problem(refused, None)
         try:
-            names = sorted(name for name in os.listdir(self.folder) if name.endswith(".json"))
+            names = sorted(name for name in self._disk.listdir(self.directory) if name.endswith(".json"))
         except OSError:
             names = []
         found: list[StoredProject] = []
         for name in names:
-            file = os.path.join(self.folder, name)
+            file = os.path.join(self.directory, name)
             try:
                 project = msgspec.json.decode(self._bytes(file), type=StoredProject)
             except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
@@ -146,13 +149,13 @@ class TrustStore:
     # -- old versions of files, to show what changed
 
     def keep(self, digest: str, content: bytes) -> None:
-        """Keep the content of a trusted file. What cannot be kept is missing in a later comparison only."""
+        """Keep the content of a trusted file. If it cannot be kept, it is only missing in a later comparison."""
         with suppress(OSError, StoreError):
             self._replace(os.path.join(self._prepared(), "files"), digest, content)
 
     def kept(self, digest: str) -> bytes | None:
         try:
-            content = self._bytes(os.path.join(self.folder, "files", digest))
+            content = self._bytes(os.path.join(self.directory, "files", digest))
         except OSError:
             return None
         return content if sha256(content).hexdigest() == digest else None
@@ -160,19 +163,19 @@ class TrustStore:
     # -- files
 
     def _file(self, root: str) -> str:
-        return os.path.join(self.folder, f"{sha256(os.fsencode(root)).hexdigest()[:40]}.json")
+        return os.path.join(self.directory, f"{sha256(os.fsencode(root)).hexdigest()[:40]}.json")
 
     def _bytes(self, file: str) -> bytes:
-        """Raises OSError, also for a file that another user could have written."""
-        folder = os.path.dirname(file)
+        """Read a file. Raises OSError, also for a file that another user could have written."""
+        directory = os.path.dirname(file)
         try:
-            check_owner(os.lstat(folder), stat.S_ISDIR)
+            check_owner(self._disk.lstat(directory), stat.S_ISDIR)
         except FileNotFoundError:
             raise
         except OSError as problem:
-            raise _FolderError(0, problem.strerror, folder) from None
-        check_owner(os.lstat(file), stat.S_ISREG)
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+            raise _FolderError(0, problem.strerror, directory) from None
+        check_owner(self._disk.lstat(file), stat.S_ISREG)
+        descriptor = self._disk.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as stream:
             check_owner(os.fstat(descriptor), stat.S_ISREG)
             content = stream.read(_MOST_BYTES + 1)
@@ -180,26 +183,26 @@ class TrustStore:
             raise OSError(0, "it is too large")
         return content
 
-    def _replace(self, folder: str, name: str, content: bytes) -> None:
-        file = os.path.join(folder, name)
+    def _replace(self, directory: str, name: str, content: bytes) -> None:
+        file = os.path.join(directory, name)
         try:
-            os.makedirs(folder, 0o700, exist_ok=True)
+            os.makedirs(directory, 0o700, exist_ok=True)
             replace_file(file, content, durable=True)
         except OSError as problem:
             raise StoreError(f"{file} cannot be written: {problem.strerror or problem}") from None
 
     def _prepared(self) -> str:
-        """The folder, made if needed. Raises StoreError if it is not this user's alone."""
+        """Return the directory, made if needed. Raises StoreError if other users can use it."""
         if not self._home:
-            raise StoreError("HOME is not an absolute path, so trust cannot be stored")
+            raise StoreError("trust cannot be stored: HOME is not an absolute path; set HOME")
         try:
-            os.makedirs(self.folder, 0o700, exist_ok=True)
-            check_owner(os.lstat(self.folder), stat.S_ISDIR)
+            os.makedirs(self.directory, 0o700, exist_ok=True)
+            check_owner(os.lstat(self.directory), stat.S_ISDIR)
         except OSError as problem:
             raise StoreError(
-                f"trust cannot be stored in {self.folder}: {problem.strerror or problem}"
+                f"trust cannot be stored in {self.directory}: {problem.strerror or problem}"
             ) from None
-        return self.folder
+        return self.directory
 
     @contextmanager
     def _locked(self, root: str) -> Generator[None]:
@@ -241,7 +244,7 @@ class AcceptedItems:
         return identity in self._session or identity in self.stored(root)
 
     def stored(self, root: str) -> Mapping[str, StoredItem]:
-        """Return what the store has of a project, by identity: the same mapping until it is read again."""
+        """Return the stored items of a project, by identity: the same mapping until it is read again."""
         if root not in self._stored:
             self._stored[root] = {item.identity: item for item in self.store.read(root).items}
         return self._stored[root]
@@ -251,7 +254,7 @@ class AcceptedItems:
         self._stored.pop(root, None)
 
     def add(self, root: str, items: Sequence[TrustItem], gone: Sequence[str]) -> None:
-        """Store items of a project, in place of those that are gone. Raises StoreError."""
+        """Store items of a project and remove those that are gone. Raises StoreError."""
         self.store.add(root, items, gone)
         self.reload(root)
 
@@ -260,7 +263,8 @@ class AcceptedItems:
 
 
 def replace_file(file: str, content: bytes, *, durable: bool = False) -> None:
-    """Write a file that only this user can read, as a whole or not at all. `durable`: it survives a power failure."""
+    """Write a file that only this user can read, as a whole or not at all. `durable`: it survives a power
+    failure."""
     draft = f"{file}.{os.getpid()}.{time.time_ns()}.new"
     try:
         descriptor = os.open(draft, _NEW, 0o600)
@@ -277,7 +281,7 @@ def replace_file(file: str, content: bytes, *, durable: bool = False) -> None:
 
 
 def check_owner(found: os.stat_result, is_kind: Callable[[int], bool]) -> None:
-    """Raises OSError if it is not of that kind, or another user owns it or can write it."""
+    """Raise OSError if it is not of that kind, or another user owns it or can write it."""
     if stat.S_ISLNK(found.st_mode):
         raise OSError(0, "it is a symbolic link")
     if not is_kind(found.st_mode):

@@ -1,6 +1,7 @@
-"""Decide whether something of a project may run: when it is loaded, and again just before it runs.
+"""Decide if something of a project may run: when it is loaded, and again just before it runs.
 
-Untrusted may tighten, never run and never loosen. What belongs to the user or to the system needs no trust.
+An untrusted hook may tighten, never run and never loosen. The user's and the system's own hooks need no
+trust.
 """
 
 import os
@@ -10,16 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
+from hookline.disk import DISK, Disk
 from hookline.documents.document import Document
 from hookline.engine.run_hook import ADMITTED, Admission
 from hookline.handlers.specs import GUARDS, BuiltinSpec, CommandSpec
 from hookline.model.diagnostics import Where
+from hookline.model.events import Capability
 from hookline.model.hook import BUNDLE_VARIABLE, Hook, HookBundle, Scope
-from hookline.model.outcome import GO_ON, Message, Outcome, Vote
-from hookline.model.scene import Scene
+from hookline.model.outcome import PASS, Message, Outcome, Vote
+from hookline.model.session_info import SessionInfo
 from hookline.trust.items import TrustItem, group_hashes, hashed_together
-from hookline.trust.project import Project, is_inside, is_trusted_directory
-from hookline.trust.snapshots import HookSnapshots, Seen
+from hookline.trust.project import ProjectFiles, is_inside, is_trusted_directory
+from hookline.trust.snapshots import HookSnapshots
 from hookline.trust.store import AcceptedItems, StoredItem, TrustStore
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
 State = Literal["managed", "trusted", "modified", "untrusted", "disabled"]
 
-#: Where hooks of an untrusted project may tighten, and the builtins that do nothing else.
+#: Events where hooks of an untrusted project may tighten, and the builtins that do nothing else.
 _GUARDED = frozenset({"PreToolUse", "PermissionRequest", "UserPromptSubmit"})
 _TIGHTENING = frozenset({"deny", "ask", *GUARDS})
 #: The variable with which a build trusts what it has checked.
@@ -48,34 +51,37 @@ class TrustStatus(Struct, frozen=True):
 _TRUSTED_DIRECTORY = TrustStatus("trusted", "you trust this directory")
 
 
-class Options(Struct, frozen=True, kw_only=True):
-    """What decides about trust in a project besides the store."""
+class TrustOptions(Struct, frozen=True, kw_only=True):
+    """Options that decide about trust in a project besides the store."""
 
     #: `--trust`, or the host: everything counts as trusted.
     trusts_all: bool = False
-    #: HOOKLINE_TRUST counts. Inside another agent it does not: a project's settings can set it there.
+    #: HOOKLINE_TRUST is used. Inside another agent it is not: a project's settings can set it there.
     environment: bool = True
     #: Run sealed copies of all scripts.
     strict: bool = False
-    #: A guard that may not run asks the user instead, because nothing else would show that it is there.
+    #: A guard that may not run asks the user instead, because nothing else would show that it exists.
     asks: bool = False
 
 
 class Trust:
     """The decisions about what may run in one project."""
 
-    def __init__(self, cwd: str, env: Mapping[str, str], options: "Options | None" = None) -> None:
-        self.options = options or Options()
-        self.project = Project(cwd, env.get("HOME", ""))
+    def __init__(
+        self, cwd: str, env: Mapping[str, str], options: "TrustOptions | None" = None, disk: Disk = DISK
+    ) -> None:
+        self.options = options or TrustOptions()
+        self._disk = disk
+        self.project = ProjectFiles(cwd, env.get("HOME", ""), disk)
         self.root = self.project.root
         self._env = env
-        self._accepted = AcceptedItems(TrustStore(env.get("HOME", "")))
-        self._hooks = HookSnapshots(self.project, env)
+        self._accepted = AcceptedItems(TrustStore(env.get("HOME", ""), disk))
+        self._hooks = HookSnapshots(self.project, env, disk)
 
     @cached_property
     def trusts_all(self) -> bool:
         """True if the user trusts the whole project: with an option, or in the settings."""
-        return self.options.trusts_all or is_trusted_directory(self.root, self._env)
+        return self.options.trusts_all or is_trusted_directory(self.root, self._env, self._disk)
 
     @property
     def store(self) -> TrustStore:
@@ -83,7 +89,7 @@ class Trust:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Say why trust that was given does not count."""
+        """The reasons why given trust is not used."""
         return tuple(self.store.problems)
 
     # -- files and items
@@ -100,7 +106,7 @@ class Trust:
     def register(
         self, document: Document, hooks: Iterable[Hook], variables: Sequence[str] = (), plugin: str = ""
     ) -> None:
-        """Remember what hooks are, as they were just read. `variables` of their commands hold the project.
+        """Remember hooks as they were just read. `variables` of their commands hold the project.
 
         `plugin` is the directory of the plugin that brings them.
         """
@@ -131,7 +137,7 @@ class Trust:
         return self.trusts_all or self._accepted.has(item, root or self.project.key)
 
     def status(self, hook: Hook) -> TrustStatus:
-        """Say what counts of a hook, and why."""
+        """Return what a hook may do, and why."""
         if hook.mode == "off":
             return TrustStatus("disabled", "it is switched off")
         if hook.scope == "managed":
@@ -147,11 +153,11 @@ class Trust:
         return status
 
     def holds_back(self, hook: Hook) -> bool:
-        """Return True if a hook does not run for want of trust. One that only tightens counts anyway."""
+        """Return True if a hook does not run for want of trust. One that only tightens is used anyway."""
         return self.status(hook).state in ("untrusted", "modified") and not only_tightens(hook)
 
     def item_status(self, item: TrustItem, root: str | None = None) -> TrustStatus:
-        """Say what counts of something that is not the user's own, whose trust is kept under this root."""
+        """Return what an item that is not the user's own may do; its trust is stored under this root."""
         root = root or self.project.key
         if self.trusts_all:
             return _TRUSTED_DIRECTORY
@@ -167,41 +173,38 @@ class Trust:
         return TrustStatus("modified", f"{what} changed since you trusted it")
 
     def before(self, item: TrustItem, root: str | None = None) -> StoredItem | None:
-        """Return the trusted item that this one seems to be a change of: alike, and no longer there."""
+        """Return the trusted item that this one seems to be a change of: alike, and gone."""
         stored = self._accepted.stored(root or self.project.key)
         return self._hooks.replaced_by(item, stored) if stored else None
 
     # -- just before a hook runs
 
-    def admit(self, hook: Hook, scene: Scene) -> Admission:
-        """Decide whether a hook may start now, and with which bytes."""
-        at_root = self._is_root(scene)
-        record = self._hooks.known(hook) if at_root else None
-        if record is not None and record.is_admitted(hook):
+    def admit(self, hook: Hook, info: SessionInfo) -> Admission:
+        """Decide if a hook may start now, and with which bytes."""
+        at_root, record = self._is_root(info), self._hooks.record(hook)
+        if at_root and record.is_admitted(hook):
             return ADMITTED
         root = self._hooks.owner(hook.where.file, hook.scope)
         if root is None or self.trusts_all:
-            return self._sealed(hook, scene, None)
+            return self._sealed(hook, info, None)
         seen = self._hooks.see(hook)
-        admission = self._admit(hook, scene, root, seen)
-        if admission is ADMITTED and at_root:
-            self._hooks.record(hook).admitted = (hook, seen.files)
-        return admission
-
-    def _admit(self, hook: Hook, scene: Scene, root: str, seen: Seen) -> Admission:
         if not self._accepted.has(seen.item, root) and not self._accepted_by_now(hook, seen.item, root):
             return self._refused(hook)
-        other = self._other_file(hook, scene, seen.files.files)
+        other = None if at_root else self._other_file(hook, info, seen.files.files)
         if other is not None:
             return _not_admitted(hook, f"{other} is not the file that was trusted", asks=True)
-        return self._sealed(hook, scene, {each.text: each.digest for each in seen.files.files})
+        admission = self._sealed(hook, info, seen.files.files)
+        if admission is ADMITTED and at_root:
+            record.admitted = (hook, seen.files)
+        return admission
 
-    def _is_root(self, scene: Scene) -> bool:
-        """Return True if names and variables of a command mean there what they mean in the root."""
-        return scene.cwd in ("", self.root) and (scene.project_dir or "") in ("", self.root)
+    def _is_root(self, info: SessionInfo) -> bool:
+        """Return True if names and variables of a command have the same values there as in the root."""
+        return info.cwd in ("", self.root) and (info.project_dir or "") in ("", self.root)
 
     def _accepted_by_now(self, hook: Hook, item: TrustItem, root: str) -> bool:
-        """Look again: the user may have answered to a change of an active hook with `hookline trust` meanwhile."""
+        """Read the store again: the user may have accepted a change of an active hook with `hookline trust`
+        meanwhile."""
         if not self._hooks.record(hook).was_trusted:
             return False
         self._accepted.reload(root)
@@ -210,36 +213,37 @@ class Trust:
     def _refused(self, hook: Hook) -> Admission:
         if only_tightens(hook):
             return Admission(only_tightens=True)
-        # A guard that the session began with does not vanish without a word.
+        # A guard that the session began with does not vanish silently.
         asks = self.options.asks or self._hooks.record(hook).was_trusted
         return _not_admitted(hook, self.status(hook).why, asks=asks)
 
-    def _other_file(self, hook: Hook, scene: Scene, files: "Sequence[NamedFile]") -> str | None:
+    def _other_file(self, hook: Hook, info: SessionInfo, files: "Sequence[NamedFile]") -> str | None:
         """Find a file that a name means in the directories of the event, and that was not trusted by this name."""
-        if hook.kind != "command" or self._is_root(scene):
+        if hook.kind != "command":
             return None
         # One text may name several files, as a pattern does.
         trusted = {(each.text, each.digest) for each in files}
-        here = self._hooks.see(hook, scene.cwd, scene.project_dir or "").files.files
+        here = self._hooks.see(hook, info.cwd, info.project_dir or "").files.files
         strange = (each.path for each in here if (each.text, each.digest) not in trusted)
         return next(map(self.project.shown, strange), None)
 
-    def _sealed(self, hook: Hook, scene: Scene, trusted: Mapping[str, str] | None) -> Admission:
+    def _sealed(self, hook: Hook, info: SessionInfo, seen: "Sequence[NamedFile] | None") -> Admission:
         """Admit a hook, with the bytes of its files if they must be the trusted ones until it ends.
 
-        `trusted` has their digests, by the texts that name them; None: any will do.
+        They must be as they were `seen`; None accepts any.
         """
         wanted = self.options.strict or hook.required or hook.scope == "managed"
         if not wanted or not isinstance(hook.spec, CommandSpec):
             return ADMITTED
         from hookline.trust.files import sealed_files  # noqa: PLC0415 only for commands
 
-        files = self._hooks.files_of(hook, scene.cwd, scene.project_dir or "").files
+        files = self._hooks.files_of(hook, info.cwd, info.project_dir or "").files
+        trusted = None if seen is None else {each.text: each.digest for each in seen}
         if hook.bundle is not None:
             trusted = {each.text: _signed_digest(hook.bundle, each) for each in files}
-        sealed = sealed_files(hook.spec, files, trusted)
+        sealed = sealed_files(hook.spec, files, trusted, self._disk)
         if isinstance(sealed, str) and hook.bundle is not None:
-            why = f"the bundle {hook.bundle.label} is not as it was signed: {sealed}"
+            why = f"the bundle {hook.bundle.label} differs from what was signed: {sealed}"
             return Admission(admitted=False, reason=f"{why}; run `hookline fleet pull` to get it again")
         return _not_admitted(hook, sealed, asks=True) if isinstance(sealed, str) else Admission(files=sealed)
 
@@ -257,7 +261,7 @@ class Trust:
         gone = [before.identity for item in items if (before := self.before(item, key)) is not None]
         for item in items:
             for path, digest in item.files.items():
-                content = read_file_bytes(self.project.path_of(path))
+                content = read_file_bytes(self.project.path_of(path), self._disk)
                 if content is not None:
                     self.store.keep(digest, content)
         self._accepted.add(key, items, gone)
@@ -280,28 +284,35 @@ def _why_managed(bundle: HookBundle | None) -> str:
     if bundle is None:
         return "the administrator of this machine configured it"
     if not bundle.label:
-        return "it stands for a bundle that does not count"
-    return f"it is of the signed bundle {bundle.label}"
+        return "it replaces a bundle that is not valid"
+    return f"it is part of the signed bundle {bundle.label}"
 
 
 def _signed_digest(bundle: HookBundle, file: "NamedFile") -> str:
-    """Return what a file of a bundle must have, whatever is on disk by now; of any other file, what it has."""
-    if is_inside(file.path, bundle.folder):
-        return bundle.files.get(os.path.relpath(file.path, bundle.folder), "")
-    # A link in place of a file of the bundle leads elsewhere.
-    named = BUNDLE_VARIABLE in file.text or bundle.folder in file.text
+    """Return the digest a bundle's file must have, whatever is on disk by now; for any other file, the one it has."""
+    if is_inside(file.path, bundle.directory):
+        return bundle.files.get(os.path.relpath(file.path, bundle.directory), "")
+    # A link instead of a file of the bundle leads elsewhere.
+    named = BUNDLE_VARIABLE in file.text or bundle.directory in file.text
     return "" if named else file.digest
 
 
 def _not_admitted(hook: Hook, why: str, *, asks: bool) -> Admission:
-    """Refuse a hook. A guard may ask the user instead, because nothing else would show that it is there."""
-    instead = GO_ON
-    if asks and hook.event.guard and hook.mode == "enforce":
+    """Refuse a hook. Each time one is skipped that could have stopped something, the user sees a line about it; a guard
+    may ask the user instead, because nothing else would show that it exists."""
+    instead = PASS
+    if (
+        hook.mode == "enforce"
+        and hook.waiting == "wait"
+        and hook.event.may & hook.policy.may & Capability.BLOCK
+    ):
+        kind = "guard" if hook.event.guard else "hook"
         text = (
-            f"A guard of this project at {hook.where} is not trusted, so it did not run ({why}). "
+            f"A {kind} of this project at {hook.where} is not trusted, so it did not run ({why}). "
             "Run `hookline trust`."
         )
-        instead = Outcome(votes=(Vote("ask", text),), messages=(Message(text),))
+        votes = (Vote("ask", text),) if asks and hook.event.guard else ()
+        instead = Outcome(votes=votes, messages=(Message(text),))
     reason = f"{why}; run `hookline trust` to see it and decide"
     return Admission(admitted=False, reason=reason, instead=instead)
 

@@ -17,6 +17,7 @@ from claude_agent_sdk import (
     ClaudeSDKClient,
     ResultMessage,
     SdkMcpTool,
+    StreamEvent,
     SystemMessage,
     create_sdk_mcp_server,
     query,
@@ -26,21 +27,24 @@ from msgspec import to_builtins
 from hookline import Engine
 from hookline.adapters.claude_agent_sdk import with_hooks
 from hookline.testing.conformance import (
-    Conversation,
-    Limit,
-    Response,
+    CaseTool,
+    ConversationPlan,
+    KnownLimit,
+    ModelScript,
     Said,
-    Script,
-    Seen,
-    Tool,
+    ScriptedResponse,
+    ShownOutput,
     each_prompt,
 )
 
 _TYPES = "claude_agent_sdk/types.py"
-_NO_MODEL_EVENTS = Limit(
+_NO_MODEL_EVENTS = KnownLimit(
     "none", "the client has no event for requests to the model and its answers", f"{_TYPES}:286"
 )
-_LATE_CHECK = Limit(
+_NO_FAILURE_EVENTS = KnownLimit(
+    "none", "the client has no event for a turn that fails or is stopped", f"{_TYPES}:286"
+)
+_LATE_CHECK = KnownLimit(
     "part",
     "a server checks the arguments of its tools, when the client has asked hooks",
     "claude_agent_sdk/__init__.py:632",
@@ -57,9 +61,9 @@ _STARTS: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakK
 class ModelServer:
     """Anthropic's Messages protocol, with the answers of scripts."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: ConversationPlan) -> None:
         helper = conversation.helper
-        self._scripts = (conversation.script, helper.script if helper is not None else Script(()))
+        self._scripts = (conversation.script, helper.script if helper is not None else ModelScript(()))
         self._helper = helper.name if helper is not None else ""
         self._tools = (
             {t.name: t for t in conversation.tools},
@@ -78,7 +82,14 @@ class ModelServer:
                     self._send("application/json", b'{"input_tokens": 1}')
                     return
                 request = json.loads(body)
-                message = server.answer(request)
+                try:
+                    message = server.answer(request)
+                except ConnectionError as error:
+                    problem = {"type": "invalid_request_error", "message": str(error)}
+                    self._send(
+                        "application/json", json.dumps({"type": "error", "error": problem}).encode(), 400
+                    )
+                    return
                 if request.get("stream"):
                     self._send("text/event-stream", b"".join(streamed(message)))
                 else:
@@ -87,8 +98,8 @@ class ModelServer:
             def log_message(self, format: str, *args: Any) -> None:
                 del format, args
 
-            def _send(self, kind: str, body: bytes) -> None:
-                self.send_response(200)
+            def _send(self, kind: str, body: bytes, status: int = 200) -> None:
+                self.send_response(status)
                 self.send_header("content-type", kind)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
@@ -107,14 +118,14 @@ class ModelServer:
         self._server.server_close()
 
     def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        if not request.get("tools"):  # a request of the client for itself: a title, a summary
-            return message_of(Response("ok"), request, "")
+        if not request.get("tools"):  # a request of the client alone: a title, a summary
+            return message_of(ScriptedResponse("ok"), request, "")
         self._caller = int(_HELPER in json.dumps(request.get("system", "")))
         said = [each for message in request["messages"] for each in said_in(message)]
         answer = self._scripts[self._caller].answer(said, [tool["name"] for tool in request["tools"]])
         return message_of(answer, request, self._helper)
 
-    def as_sdk(self, tool: Tool) -> SdkMcpTool[Any]:
+    def as_sdk(self, tool: CaseTool) -> SdkMcpTool[Any]:
         async def handler(given: dict[str, Any]) -> dict[str, Any]:
             value = await self._tools[self._caller][tool.name].call(given)
             dump = getattr(value, "model_dump", None)
@@ -135,7 +146,7 @@ def said_in(message: Mapping[str, Any]) -> Iterator[Said]:
             yield Said(message["role"], block["text"])
 
 
-def message_of(answer: Response, request: Mapping[str, Any], helper: str) -> Mapping[str, Any]:
+def message_of(answer: ScriptedResponse, request: Mapping[str, Any], helper: str) -> Mapping[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}] if answer.text else []
     for call in answer.calls:
         name, given = call.name, dict(call.input)
@@ -177,7 +188,7 @@ def streamed(message: Mapping[str, Any]) -> Iterator[bytes]:
         yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
 
 
-def client_options(conversation: Conversation, server: ModelServer, home: str) -> ClaudeAgentOptions:
+def client_options(conversation: ConversationPlan, server: ModelServer, home: str) -> ClaudeAgentOptions:
     helper = conversation.helper
     names = [tool.name for tool in conversation.tools]
     agents = {
@@ -202,23 +213,37 @@ def client_options(conversation: Conversation, server: ModelServer, home: str) -
 
 class ClaudeAgentSdkHarness:
     name = "claude-agent-sdk"
-    cannot: Mapping[str, Limit] = {
+    cannot: Mapping[str, KnownLimit] = {
         "transient": _NO_MODEL_EVENTS,
         "request": _NO_MODEL_EVENTS,
         "answer": _NO_MODEL_EVENTS,
         "mutation: messages": _NO_MODEL_EVENTS,
         "sync: request": _NO_MODEL_EVENTS,
         "stream: request": _NO_MODEL_EVENTS,
-        "prompt: rewritten": Limit("none", "the client takes no other prompt from a hook", f"{_TYPES}:548"),
+        "stream: judged": _NO_MODEL_EVENTS,
+        "context: request": _NO_MODEL_EVENTS,
+        "closed: in between": _NO_MODEL_EVENTS,
+        "failure: model": _NO_FAILURE_EVENTS,
+        "end: settled": _NO_FAILURE_EVENTS,
+        "end: settled when blocked": _NO_FAILURE_EVENTS,
+        "sub-agent: failed": KnownLimit(
+            "part", "the client does not say that a subagent failed", f"{_TYPES}:286"
+        ),
+        "prompt: first message": KnownLimit(
+            "part", "the client adds text of hooks after the prompt", f"{_TYPES}:548"
+        ),
+        "prompt: rewritten": KnownLimit(
+            "none", "the client takes no other prompt from a hook", f"{_TYPES}:548"
+        ),
         "rewrite: missing key": _LATE_CHECK,
         "rewrite: wrong type": _LATE_CHECK,
         "invalid: arguments": _LATE_CHECK,
-        "stop: after": Limit(
+        "stop: after": KnownLimit(
             "part", "the client does not say why a turn ended after a call", f"{_TYPES}:1708"
         ),
     }
 
-    async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
         with ModelServer(conversation) as server, _home() as home:
             options = client_options(conversation, server, os.path.realpath(home))
             if conversation.entry == "stream":
@@ -234,7 +259,11 @@ class ClaudeAgentSdkHarness:
 
                 async def say(prompt: str) -> str:
                     await client.query(prompt)
-                    return shown([message async for message in client.receive_response()])
+                    messages: list[Any] = []
+                    async for message in client.receive_response():
+                        conversation.show(_piece(message))
+                        messages.append(message)
+                    return shown(messages)
 
                 return await each_prompt(conversation, say)
             finally:
@@ -247,7 +276,7 @@ def _home() -> tempfile.TemporaryDirectory[str]:
 
 
 def by_query(options: ClaudeAgentOptions) -> Callable[[str], str]:
-    """For a program without a loop: `query` in one of its own, for each prompt."""
+    """Play for a program without a loop: a new `query` for each prompt."""
 
     def say(prompt: str) -> str:
         async def play() -> list[Any]:
@@ -258,6 +287,14 @@ def by_query(options: ClaudeAgentOptions) -> Callable[[str], str]:
         return shown(messages)
 
     return say
+
+
+def _piece(message: Any) -> str:
+    """The text of an event of a stream."""
+    if not isinstance(message, StreamEvent):
+        return ""
+    delta: dict[str, Any] = message.event.get("delta", {})
+    return delta.get("text", "")
 
 
 def shown(messages: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""The Claude Agent SDK under the conformance suite, with the real client; and what is its own."""
+"""Test the Claude Agent SDK with the conformance suite and the real client; and its special cases."""
 
 import asyncio
 import os
@@ -49,7 +49,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
 
 
 def said(options: ClaudeAgentOptions, event: str, **given: Any) -> Any:
-    """What the client is answered at an event."""
+    """Return the answer that the client gets at an event."""
     document: Any = {
         "hook_event_name": event,
         "session_id": "s",
@@ -88,18 +88,18 @@ def test_only_the_warning_about_its_own_callback_is_kept_back() -> None:
     async def may(*_given: Any) -> Any:
         return PermissionResultAllow()
 
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as received:
         warnings.simplefilter("always")
         for options in (
             ClaudeAgentOptions(allowed_tools=["Read", "Bash(ls *)", "Glob(*)"]),
             ClaudeAgentOptions(permission_mode="bypassPermissions", allowed_tools=["Read"]),
         ):
             asyncio.run(_connected(with_hooks(Engine(), options)))
-        assert not told
+        assert not received
         asyncio.run(
             _connected(with_hooks(Engine(), ClaudeAgentOptions(allowed_tools=["Edit"], can_use_tool=may)))
         )
-    assert [warning.category for warning in told] == [CanUseToolShadowedWarning]
+    assert [warning.category for warning in received] == [CanUseToolShadowedWarning]
 
 
 def test_a_closed_engine_is_told_and_blocks() -> None:
@@ -128,13 +128,13 @@ def test_a_session_starts_with_its_first_prompt() -> None:
 
 
 def test_sub_agents_have_sessions_of_their_own_below_that_of_the_conversation() -> None:
-    told: list[Any] = []
+    received: list[Any] = []
 
     async def play() -> None:
         async with Engine() as engine:
 
-            async def note(_payload: Any, scene: Any) -> None:
-                told.append((scene.session_id, scene.agent_id, scene.depth))
+            async def note(_payload: Any, info: Any) -> None:
+                received.append((info.session_id, info.agent_id, info.depth))
 
             engine.add(PRE_TOOL_USE, note)
             options = with_hooks(engine, session_id="mine")
@@ -143,4 +143,4 @@ def test_sub_agents_have_sessions_of_their_own_below_that_of_the_conversation() 
             await said(options, "PreToolUse", agent_id="a1", agent_type="helper", **call)
 
     asyncio.run(play())
-    assert told == [("mine", None, 0), ("mine", "a1", 1)]
+    assert received == [("mine", None, 0), ("mine", "a1", 1)]

@@ -16,7 +16,15 @@ from pydantic import BaseModel
 
 from hookline import Engine
 from hookline.adapters.google_adk import HooklinePlugin
-from hookline.testing.conformance import Conversation, Limit, Said, Script, Seen, Tool, each_prompt
+from hookline.testing.conformance import (
+    CaseTool,
+    ConversationPlan,
+    KnownLimit,
+    ModelScript,
+    Said,
+    ShownOutput,
+    each_prompt,
+)
 
 _APP = "conformance"
 
@@ -27,7 +35,7 @@ class ScriptedModel(BaseLlm):
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
-        script: Script = self.script
+        script: ModelScript = self.script
         said = [each for content in llm_request.contents for each in said_in(content)]
         config: Any = llm_request.config
         answer = script.answer(said, config.tools or ())
@@ -52,7 +60,7 @@ def said_in(content: types.Content) -> list[Said]:
     return said
 
 
-def as_adk(tool: Tool) -> FunctionTool:
+def as_adk(tool: CaseTool) -> FunctionTool:
     return FunctionTool(tool.function)
 
 
@@ -62,9 +70,9 @@ class Task(BaseModel):
 
 class GoogleAdkHarness:
     name = "google-adk"
-    cannot: Mapping[str, Limit] = {}
+    cannot: Mapping[str, KnownLimit] = {}
 
-    async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
         plugins: list[Any] = [] if engine is None else [HooklinePlugin(engine, cwd=conversation.cwd)]
         tools: list[Any] = [as_adk(tool) for tool in conversation.tools]
         if (helper := conversation.helper) is not None:
@@ -92,7 +100,13 @@ class GoogleAdkHarness:
             }
 
         async def answered(prompt: str) -> str:
-            return shown([event async for event in runner.run_async(**asked(prompt))])
+            events: list[Any] = []
+            async for event in runner.run_async(**asked(prompt)):
+                streamed = any(each.partial and each.content for each in events)
+                if event.partial or not streamed:
+                    conversation.show(shown([event]))
+                events.append(event)
+            return shown(events)
 
         try:
             if conversation.entry == "sync":

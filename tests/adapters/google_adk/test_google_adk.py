@@ -1,4 +1,4 @@
-"""Google's ADK under the conformance suite, and what is its own: confirmations, workflows, streams, errors."""
+"""Test Google's ADK with the conformance suite, and its special cases: confirmations, workflows, streams, errors."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from google.adk.agents import LlmAgent, SequentialAgent  # pyright: ignore[reportDeprecated]
 from google.adk.agents.run_config import RunConfig, StreamingMode  # pyright: ignore[reportPrivateImportUsage]
+from google.adk.apps import App, ResumabilityConfig
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import FunctionTool
 from google.genai import types
 
-from hookline import Engine, deny, rewrite
+from hookline import Engine, deny, halt, rewrite
 from hookline.adapters.google_adk import HooklinePlugin
-from hookline.events import POST_MODEL_CALL, STOP, STOP_FAILURE
-from hookline.testing.conformance import Case, Response, Script, run_case
+from hookline.events import POST_MODEL_CALL, PRE_TOOL_USE, STOP, STOP_FAILURE
+from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
 from tests.adapters.every_adapter import ACT, check_example, conformance, watched
 from tests.adapters.google_adk.harness import GoogleAdkHarness, ScriptedModel
 
@@ -31,9 +32,9 @@ def test_the_example_runs() -> None:
     check_example("google_adk")
 
 
-def made(*responses: Response, name: str = "main", tools: Any = ()) -> LlmAgent:
+def made(*responses: ScriptedResponse, name: str = "main", tools: Any = ()) -> LlmAgent:
     return LlmAgent(
-        name=name, model=ScriptedModel(model="scripted", script=Script(responses)), tools=list(tools)
+        name=name, model=ScriptedModel(model="scripted", script=ModelScript(responses)), tools=list(tools)
     )
 
 
@@ -45,7 +46,7 @@ async def played(engine: Engine, agent: Any, **options: Any) -> list[Any]:
         return [event async for event in run]
 
 
-def act() -> str:
+def action() -> str:
     """Act."""
     return "acted"
 
@@ -54,7 +55,7 @@ def test_a_call_that_waits_for_a_confirmation_has_no_result_yet() -> None:
     async def play() -> list[str]:
         async with Engine() as engine:
             fired = watched(engine)
-            await played(engine, made(ACT, tools=[FunctionTool(act, require_confirmation=True)]))
+            await played(engine, made(ACT, tools=[FunctionTool(action, require_confirmation=True)]))
             return fired
 
     fired = asyncio.run(play())
@@ -65,7 +66,10 @@ def test_a_workflow_is_one_turn_and_its_steps_do_not_end_it() -> None:
     async def play() -> list[str]:
         async with Engine() as engine:
             fired = watched(engine)
-            steps: list[Any] = [made(Response("one"), name="first"), made(Response("two"), name="second")]
+            steps: list[Any] = [
+                made(ScriptedResponse("one"), name="first"),
+                made(ScriptedResponse("two"), name="second"),
+            ]
             both = SequentialAgent(name="both", sub_agents=steps)  # pyright: ignore[reportDeprecated]
             await played(engine, both)
             return fired
@@ -76,10 +80,10 @@ def test_a_workflow_is_one_turn_and_its_steps_do_not_end_it() -> None:
 
 
 def test_the_model_reads_a_stop_hook_as_the_user() -> None:
-    async def play() -> tuple[list[Any], Script]:
+    async def play() -> tuple[list[Any], ModelScript]:
         async with Engine() as engine:
             engine.add(STOP, lambda end: None if end.stop_hook_active else deny("run the tests"))
-            agent = made(Response("done"), Response("really"))
+            agent = made(ScriptedResponse("done"), ScriptedResponse("really"))
             events = await played(engine, agent)
             model: Any = agent.model
             return events, model.script
@@ -97,7 +101,7 @@ def test_nothing_of_an_answer_that_a_hook_rewrites_is_streamed() -> None:
         async with Engine() as engine:
             engine.add(POST_MODEL_CALL, lambda _answer: rewrite("the key is ***"))
             config = RunConfig(streaming_mode=StreamingMode.SSE)
-            events = await played(engine, made(Response("the key is 123")), run_config=config)
+            events = await played(engine, made(ScriptedResponse("the key is 123")), run_config=config)
             return [part.text for event in events if event.content for part in event.content.parts]
 
     assert asyncio.run(play()) == ["the key is ***"]
@@ -116,7 +120,7 @@ def test_a_model_that_fails_is_told() -> None:
     async def play() -> None:
         async with Engine() as engine:
             engine.add(STOP_FAILURE, lambda failure: errors.append((failure.error, failure.error_details)))
-            agent = LlmAgent(name="main", model=Failing(model="scripted", script=Script(())))
+            agent = LlmAgent(name="main", model=Failing(model="scripted", script=ModelScript(())))
             with pytest.raises(ConnectionError):
                 await played(engine, agent)
 
@@ -124,17 +128,89 @@ def test_a_model_that_fails_is_told() -> None:
     assert errors == [("server", "ConnectionError: no route")]
 
 
+def test_a_halt_of_one_user_does_not_end_the_run_of_another_with_the_same_session_id() -> None:
+    ran: list[str] = []
+
+    async def play() -> tuple[set[str], dict[str, Any]]:
+        seen: set[str] = set()
+        both = asyncio.Barrier(2)
+
+        async def judge(_call: Any, info: Any) -> Any:
+            seen.add(info.session_id)
+            await both.wait()
+            return halt("out of budget") if "/ann/" in info.session_id else None
+
+        def act() -> str:
+            ran.append("act")
+            return "acted"
+
+        async with Engine() as engine:
+            engine.add(PRE_TOOL_USE, judge)
+            plugin = HooklinePlugin(engine)
+
+            async def ask(user: str) -> None:
+                act_now = ScriptedResponse(calls=(ScriptedCall("act", {}, "c1"),))
+                model = ScriptedModel(
+                    model="scripted", script=ModelScript([act_now, ScriptedResponse("done")])
+                )
+                agent = LlmAgent(name="main", model=model, tools=[FunctionTool(act)])
+                runner = InMemoryRunner(agent, app_name="app", plugins=[plugin])
+                await runner.session_service.create_session(app_name="app", user_id=user, session_id="same")
+                message = types.Content(role="user", parts=[types.Part(text="go")])
+                async for _event in runner.run_async(user_id=user, session_id="same", new_message=message):
+                    pass
+
+            await asyncio.gather(ask("ann"), ask("ben"))
+            return seen, dict(vars(plugin)["_runs"])
+
+    seen, left = asyncio.run(play())
+    assert seen == {"app/ann/same", "app/ben/same"}
+    assert ran == ["act"]
+    assert left == {}
+
+
+def test_a_resumed_invocation_has_its_session() -> None:
+    """ADK resumes an invocation without a message: no user message callback comes before its first step."""
+    fired: list[str] = []
+
+    async def play() -> None:
+        async with Engine() as engine:
+            noted = watched(engine)
+            plugin = HooklinePlugin(engine)
+            app = App(
+                name="app",
+                root_agent=made(ScriptedResponse("done"), ScriptedResponse("again")),
+                plugins=[plugin],
+                resumability_config=ResumabilityConfig(is_resumable=True),
+            )
+            runner = InMemoryRunner(app=app)
+            session = await runner.session_service.create_session(app_name="app", user_id="u")
+            given: dict[str, Any] = {"user_id": "u", "session_id": session.id}
+            message = types.Content(role="user", parts=[types.Part(text="go")])
+            events = [event async for event in runner.run_async(**given, new_message=message)]
+            noted.clear()
+            resumed = runner.run_async(**given, invocation_id=events[0].invocation_id)
+            async for _event in resumed:
+                pass
+            fired.extend(noted)
+            assert vars(plugin)["_runs"] == {}
+
+    asyncio.run(play())
+    assert "PreModelCall" in fired
+    assert "Error" not in fired
+
+
 def test_you_choose_the_session_of_an_invocation() -> None:
     async def play() -> list[str]:
         ids: list[str] = []
         async with Engine() as engine:
 
-            async def note(_payload: Any, scene: Any) -> None:
-                ids.append(scene.session_id)
+            async def note(_payload: Any, info: Any) -> None:
+                ids.append(info.session_id)
 
             engine.add(STOP, note)
             plugin = HooklinePlugin(engine, session_id=lambda invocation: invocation.user_id)
-            async with InMemoryRunner(made(Response("done")), plugins=[plugin]) as runner:
+            async with InMemoryRunner(made(ScriptedResponse("done")), plugins=[plugin]) as runner:
                 session = await runner.session_service.create_session(app_name=runner.app_name, user_id="ann")
                 message = types.Content(role="user", parts=[types.Part(text="go")])
                 async for _event in runner.run_async(

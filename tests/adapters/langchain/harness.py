@@ -13,7 +13,15 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from hookline import Engine
 from hookline.adapters.langchain import HooklineMiddleware
-from hookline.testing.conformance import Conversation, Limit, Said, Script, Seen, Tool, each_prompt
+from hookline.testing.conformance import (
+    CaseTool,
+    ConversationPlan,
+    KnownLimit,
+    ModelScript,
+    Said,
+    ShownOutput,
+    each_prompt,
+)
 
 ROLES: Any = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 
@@ -52,9 +60,9 @@ class ScriptedModel(BaseChatModel):
 
 class LangChainHarness:
     name = "langchain"
-    cannot: Mapping[str, Limit] = MappingProxyType({})
+    cannot: Mapping[str, KnownLimit] = MappingProxyType({})
 
-    async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
         middleware = [] if engine is None else [HooklineMiddleware(engine, cwd=conversation.cwd)]
         tools = [_tool(each) for each in conversation.tools]
         helper = conversation.helper
@@ -79,7 +87,11 @@ class LangChainHarness:
             if conversation.entry == "async":
                 return (await agent.ainvoke(_said(prompt), config))["messages"][-1].text
             modes = ["messages", "values"]
-            steps = [step async for step in agent.astream(_said(prompt), config, stream_mode=modes)]
+            steps: list[Any] = []
+            async for step in agent.astream(_said(prompt), config, stream_mode=modes):
+                steps.append(step)
+                if step[0] == "messages" and isinstance(step[1][0], AIMessage):
+                    conversation.show(step[1][0].text)
             return steps[-1][1]["messages"][-1].text
 
         def say_sync(prompt: str) -> str:
@@ -96,13 +108,13 @@ def _said(prompt: str) -> Any:
     return {"messages": [{"role": "user", "content": prompt}]}
 
 
-def _agent(name: str, script: Script, tools: list[Any], middleware: list[Any], saver: Any = None) -> Any:
+def _agent(name: str, script: ModelScript, tools: list[Any], middleware: list[Any], saver: Any = None) -> Any:
     return cast("Any", create_agent)(
         ScriptedModel(script=script), tools, middleware=middleware, name=name, checkpointer=saver
     )
 
 
-def _tool(tool: Tool) -> StructuredTool:
+def _tool(tool: CaseTool) -> StructuredTool:
     return StructuredTool.from_function(
         tool.blocking, tool.function, name=tool.name, description=tool.description
     )

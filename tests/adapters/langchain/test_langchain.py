@@ -1,4 +1,4 @@
-"""LangChain under the conformance suite, and what is its own: interrupts, commands, threads, both kinds of entry."""
+"""Test LangChain with the conformance suite, and its special cases: interrupts, commands, threads, both entries."""
 
 import asyncio
 from typing import Annotated, Any, cast
@@ -10,12 +10,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command, interrupt
 
-from hookline import Blocking, Engine, Outcome, context, deny, rewrite
+from hookline import Blocking, Engine, Outcome, ask, context, deny, rewrite
 from hookline.adapters.langchain import ENDED, HooklineMiddleware
 from hookline.events import POST_TOOL_USE, POST_TOOL_USE_FAILURE, PRE_TOOL_USE, STOP, USER_PROMPT_SUBMIT
-from hookline.testing.conformance import Case, Response, Script, ToolUse, run_case
+from hookline.host import LATER
+from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
 from tests.adapters.every_adapter import ACT, check_example, conformance, of_calls, watched
 from tests.adapters.langchain.harness import LangChainHarness, ScriptedModel
+from tests.every import every
 
 CONFIG: Any = {"configurable": {"thread_id": "t1"}}
 
@@ -29,8 +31,8 @@ def test_the_example_runs() -> None:
     check_example("langchain")
 
 
-def made(hooks: Any, *responses: Response, tools: Any = (), **options: Any) -> Any:
-    script = Script(responses)
+def made(hooks: Any, *responses: ScriptedResponse, tools: Any = (), **options: Any) -> Any:
+    script = ModelScript(responses)
     agent = cast("Any", create_agent)(
         ScriptedModel(script=script), list(tools), middleware=[hooks], **options
     )
@@ -44,7 +46,7 @@ def said(text: str) -> Any:
 
 def test_an_interrupt_in_a_tool_pauses_the_graph_and_is_no_failure() -> None:
     @tool
-    def act() -> str:
+    def action() -> str:
         """Act."""
         return f"the user said {interrupt('really?')}"
 
@@ -52,7 +54,11 @@ def test_an_interrupt_in_a_tool_pauses_the_graph_and_is_no_failure() -> None:
         async with Engine() as engine:
             fired = watched(engine)
             agent = made(
-                HooklineMiddleware(engine), ACT, Response("done"), tools=[act], checkpointer=InMemorySaver()
+                HooklineMiddleware(engine),
+                ACT,
+                ScriptedResponse("done"),
+                tools=[action],
+                checkpointer=InMemorySaver(),
             )
             paused = await agent.ainvoke(said("go"), CONFIG)
             done = await agent.ainvoke(Command(resume="yes"), CONFIG)
@@ -66,7 +72,7 @@ def test_an_interrupt_in_a_tool_pauses_the_graph_and_is_no_failure() -> None:
 
 def test_hooks_rewrite_the_message_inside_a_command() -> None:
     @tool
-    def act(tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+    def action(tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
         """Act."""
         return Command(
             update={"messages": [ToolMessage("SECRET", tool_call_id=tool_call_id), HumanMessage("more")]}
@@ -75,7 +81,7 @@ def test_hooks_rewrite_the_message_inside_a_command() -> None:
     async def play() -> list[str]:
         async with Engine() as engine:
             engine.add(POST_TOOL_USE, lambda result: rewrite(result.tool_response.replace("SECRET", "***")))
-            agent = made(HooklineMiddleware(engine), ACT, Response("done"), tools=[act])
+            agent = made(HooklineMiddleware(engine), ACT, ScriptedResponse("done"), tools=[action])
             return [m.text for m in (await agent.ainvoke(said("go")))["messages"]]
 
     assert asyncio.run(play()) == ["go", "", "***", "more", "done"]
@@ -84,10 +90,10 @@ def test_hooks_rewrite_the_message_inside_a_command() -> None:
 def test_an_error_that_the_tool_turned_into_text_is_a_failure() -> None:
     from langchain_core.tools import StructuredTool, ToolException
 
-    def act() -> str:
+    def action() -> str:
         raise ToolException("no such file")
 
-    failing = StructuredTool.from_function(act, description="Act.", handle_tool_error=True)
+    failing = StructuredTool.from_function(action, description="Act.", handle_tool_error=True)
     errors: list[str] = []
 
     async def play() -> Any:
@@ -99,7 +105,7 @@ def test_an_error_that_the_tool_turned_into_text_is_a_failure() -> None:
 
             engine.add(POST_TOOL_USE_FAILURE, note)
             fired = watched(engine)
-            agent = made(HooklineMiddleware(engine), ACT, Response("done"), tools=[failing])
+            agent = made(HooklineMiddleware(engine), ACT, ScriptedResponse("done"), tools=[failing])
             return (await agent.ainvoke(said("go")))["messages"][2], fired
 
     message, fired = asyncio.run(play())
@@ -109,10 +115,10 @@ def test_an_error_that_the_tool_turned_into_text_is_a_failure() -> None:
 
 
 def test_a_blocked_prompt_is_gone_from_the_thread_and_its_reason_is_not_sent_to_the_model() -> None:
-    async def play() -> tuple[Any, Script]:
+    async def play() -> tuple[Any, ModelScript]:
         async with Engine() as engine:
             engine.add(USER_PROMPT_SUBMIT, lambda p: deny("no secrets") if "secret" in p.prompt else None)
-            agent = made(HooklineMiddleware(engine), Response("hi"), checkpointer=InMemorySaver())
+            agent = made(HooklineMiddleware(engine), ScriptedResponse("hi"), checkpointer=InMemorySaver())
             await agent.ainvoke(said("a secret"), CONFIG)
             return await agent.ainvoke(said("hello"), CONFIG), agent.script
 
@@ -123,31 +129,31 @@ def test_a_blocked_prompt_is_gone_from_the_thread_and_its_reason_is_not_sent_to_
 
 
 def test_sub_agents_of_synchronous_agents_have_their_parent() -> None:
-    told: list[Any] = []
+    received: list[Any] = []
     with Blocking(Engine()) as hooks:
 
-        async def note(_payload: Any, scene: Any) -> None:
-            told.append((scene.session_id, scene.agent_type))
+        async def note(_payload: Any, info: Any) -> None:
+            received.append((info.session_id, info.agent_type))
 
         hooks.engine.add(PRE_TOOL_USE, note)
         middleware = HooklineMiddleware(hooks)
 
         @tool
-        def act() -> str:
+        def action() -> str:
             """Act."""
             return "acted"
 
-        helper = made(middleware, ACT, Response("helped"), tools=[act], name="helper")
+        helper = made(middleware, ACT, ScriptedResponse("helped"), tools=[action], name="helper")
 
         @tool
         def delegate(task: str) -> str:
             """Delegate."""
             return helper.invoke(said(task))["messages"][-1].text
 
-        call = Response(calls=(ToolUse("delegate", {"task": "x"}, "c2"),))
-        agent = made(middleware, call, Response("done"), tools=[delegate])
+        call = ScriptedResponse(calls=(ScriptedCall("delegate", {"task": "x"}, "c2"),))
+        agent = made(middleware, call, ScriptedResponse("done"), tools=[delegate])
         assert agent.invoke(said("go"), CONFIG)["messages"][-1].text == "done"
-    assert told == [("t1", None), ("t1", "helper")]
+    assert received == [("t1", None), ("t1", "helper")]
 
 
 def test_an_agent_that_is_a_node_of_a_graph_belongs_to_the_thread() -> None:
@@ -155,12 +161,12 @@ def test_an_agent_that_is_a_node_of_a_graph_belongs_to_the_thread() -> None:
         ids: list[str] = []
         async with Engine() as engine:
 
-            async def note(_payload: Any, scene: Any) -> None:
-                ids.append(scene.session_id)
+            async def note(_payload: Any, info: Any) -> None:
+                ids.append(info.session_id)
 
             engine.add(STOP, note)
-            first = made(HooklineMiddleware(engine), Response("one"), name="first")
-            second = made(HooklineMiddleware(engine), Response("two"), name="second")
+            first = made(HooklineMiddleware(engine), ScriptedResponse("one"), name="first")
+            second = made(HooklineMiddleware(engine), ScriptedResponse("two"), name="second")
             graph: Any = StateGraph(MessagesState)
             graph.add_node("first", first)
             graph.add_node("second", second)
@@ -177,16 +183,73 @@ def test_you_choose_the_session_of_a_run() -> None:
         ids: list[str] = []
         async with Engine() as engine:
 
-            async def note(_payload: Any, scene: Any) -> None:
-                ids.append(scene.session_id)
+            async def note(_payload: Any, info: Any) -> None:
+                ids.append(info.session_id)
 
             engine.add(STOP, note)
 
             def user(config: Any) -> str:
                 return config["configurable"]["user"]
 
-            agent = made(HooklineMiddleware(engine, session_id=user), Response("one"))
+            agent = made(HooklineMiddleware(engine, session_id=user), ScriptedResponse("one"))
             await agent.ainvoke(said("go"), {"configurable": {"user": "ann"}})
         return ids
 
     assert asyncio.run(play()) == ["ann"]
+
+
+def _asks_later() -> Engine:
+    engine = Engine(approve=lambda _question: LATER)
+    engine.add(PRE_TOOL_USE, lambda _call: ask("it pays"), quick=True)
+    return engine
+
+
+@every(
+    ["answer", "paid", "read"],
+    [
+        (True, [9], "paid 9"),
+        (False, [], "not approved: it pays"),
+        ({"allow": True, "arguments": {"amount": 5}}, [5], "paid 5"),
+        ({"allow": False, "message": "ask me tomorrow"}, [], "ask me tomorrow"),
+    ],
+)
+@every("entry", ["async", "sync"])
+def test_an_approval_that_comes_later_interrupts_the_graph(
+    entry: str, answer: Any, paid: list[int], read: str
+) -> None:
+    ran: list[int] = []
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        ran.append(amount)
+        return f"paid {amount}"
+
+    engine = _asks_later()
+    use = ScriptedResponse(calls=(ScriptedCall("pay", {"amount": 9}, "c1"),))
+    hooks = HooklineMiddleware(engine)
+    agent = made(hooks, use, ScriptedResponse("done"), tools=[pay], checkpointer=InMemorySaver())
+
+    async def play() -> tuple[Any, Any]:
+        async with engine:
+            paused = await agent.ainvoke(said("go"), CONFIG)
+            return paused, await agent.ainvoke(Command(resume=answer), CONFIG)
+
+    if entry == "async":
+        paused, result = asyncio.run(play())
+    else:
+        with Blocking(engine) as bridge:
+            agent = made(
+                HooklineMiddleware(bridge),
+                use,
+                ScriptedResponse("done"),
+                tools=[pay],
+                checkpointer=InMemorySaver(),
+            )
+            paused, result = agent.invoke(said("go"), CONFIG), agent.invoke(Command(resume=answer), CONFIG)
+    assert paused["__interrupt__"][0].value == {
+        "id": "c1", "tool": "pay", "input": {"amount": 9}, "reason": "it pays",
+    }  # fmt: skip
+    assert ran == paid
+    assert result["messages"][-2].text == read
+    assert result["messages"][-1].text == "done"

@@ -1,5 +1,6 @@
 """Plays conversations of the conformance suite with the OpenAI Agents SDK."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from types import MappingProxyType
@@ -29,15 +30,23 @@ from openai.types.responses import (
 
 from hookline import Engine
 from hookline.adapters.openai_agents import HooklineRunner
-from hookline.testing.conformance import Conversation, Limit, Response, Said, Script, Seen, each_prompt
-from hookline.testing.conformance import Tool as SuiteTool
+from hookline.testing.conformance import CaseTool as SuiteTool
+from hookline.testing.conformance import (
+    ConversationPlan,
+    KnownLimit,
+    ModelScript,
+    Said,
+    ScriptedResponse,
+    ShownOutput,
+    each_prompt,
+)
 
 
 class ScriptedModel(Model):
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: ModelScript) -> None:
         self._script = script
 
-    def _answer(self, given: Any, tools: Any) -> Response:
+    def _answer(self, given: Any, tools: Any) -> ScriptedResponse:
         said = [_said(each) for each in ItemHelpers.input_to_new_input_list(given)]
         return self._script.answer(said, [(tool.name, tool.params_json_schema) for tool in tools])
 
@@ -87,9 +96,9 @@ class ScriptedModel(Model):
 
 class OpenAIAgentsHarness:
     name = "openai-agents"
-    cannot: Mapping[str, Limit] = MappingProxyType({})
+    cannot: Mapping[str, KnownLimit] = MappingProxyType({})
 
-    async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
         runner: Any = Runner
         config = RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model")
         tools: list[Any] = [_tool(each) for each in conversation.tools]
@@ -112,8 +121,10 @@ class OpenAIAgentsHarness:
             items: Any = [*history, {"role": "user", "content": prompt}]
             if conversation.entry == "stream":
                 result = runner.run_streamed(agent, items, run_config=config)
-                async for _event in result.stream_events():
-                    pass
+                async for event in result.stream_events():
+                    data: Any = getattr(event, "data", None)
+                    if isinstance(data, ResponseTextDeltaEvent):
+                        conversation.show(data.delta)
             else:
                 result = await runner.run(agent, items, run_config=config)
             history[:] = result.to_input_list()
@@ -121,7 +132,10 @@ class OpenAIAgentsHarness:
 
         def say_sync(prompt: str) -> str:
             items: Any = [*history, {"role": "user", "content": prompt}]
-            result = runner.run_sync(agent, items, run_config=config)
+            try:
+                result = runner.run_sync(agent, items, run_config=config)
+            finally:  # its thread ends some time, and would leave the loop open
+                asyncio.get_event_loop().close()
             history[:] = result.to_input_list()
             return str(result.final_output)
 
@@ -132,7 +146,7 @@ class OpenAIAgentsHarness:
                 await runner.close(conversation.id)
 
 
-def _agent(name: str, script: Script, tools: list[Any]) -> Agent[Any]:
+def _agent(name: str, script: ModelScript, tools: list[Any]) -> Agent[Any]:
     return Agent(name=name, model=ScriptedModel(script), tools=tools)
 
 
@@ -142,7 +156,7 @@ def _tool(tool: SuiteTool) -> Any:
     )
 
 
-def _output(response: Response) -> list[Any]:
+def _output(response: ScriptedResponse) -> list[Any]:
     text = ResponseOutputText(text=response.text, type="output_text", annotations=[])
     message = ResponseOutputMessage(
         id="m", role="assistant", type="message", status="completed", content=[text]

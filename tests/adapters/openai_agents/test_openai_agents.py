@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK under the conformance suite, and what is its own: handoffs, memories, typed outputs."""
+"""Test the OpenAI Agents SDK with the conformance suite, and its special cases: handoffs, memories, typed outputs."""
 
 import asyncio
 import sys
@@ -23,7 +23,7 @@ from hookline.events import (
     USER_PROMPT_SUBMIT,
     EventSpec,
 )
-from hookline.testing.conformance import Case, Response, Script, ToolUse, run_case
+from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
 from tests.adapters.every_adapter import ACT, check_example, conformance
 from tests.adapters.openai_agents.harness import OpenAIAgentsHarness, ScriptedModel
 
@@ -40,12 +40,12 @@ def test_the_example_runs() -> None:
 
 
 @function_tool
-def act() -> str:
+def action() -> str:
     """Act."""
     return "acted"
 
 
-def agent(script: Script, **options: Any) -> Agent[Any]:
+def agent(script: ModelScript, **options: Any) -> Agent[Any]:
     given: dict[str, Any] = {"name": "main", "model": ScriptedModel(script)} | options
     return Agent(**given)
 
@@ -56,7 +56,7 @@ class City(BaseModel):
 
 @pytest.mark.parametrize("event", [USER_PROMPT_SUBMIT, PRE_MODEL_CALL])
 def test_a_run_whose_output_is_no_text_raises_when_hooks_end_it(event: EventSpec[Any]) -> None:
-    script = Script([])
+    script = ModelScript([])
 
     async def play() -> None:
         async with Engine() as engine:
@@ -70,30 +70,32 @@ def test_a_run_whose_output_is_no_text_raises_when_hooks_end_it(event: EventSpec
 
 @pytest.mark.parametrize("by", ["agent", "handoff"])
 def test_an_agent_that_is_handed_over_to_is_under_the_same_hooks(by: str) -> None:
-    first = Script([Response(calls=(ToolUse("transfer_to_second", {}, "h1"),))])
-    second = Script([ACT, Response("done")])
+    first = ModelScript([ScriptedResponse(calls=(ScriptedCall("transfer_to_second", {}, "h1"),))])
+    second = ModelScript([ACT, ScriptedResponse("done")])
 
     async def play() -> list[Any]:
-        told: list[Any] = []
+        received: list[Any] = []
         async with Engine() as engine:
 
-            async def guard(_payload: Any, scene: Any) -> Outcome:
-                told.append(scene.session_id)
+            async def guard(_payload: Any, info: Any) -> Outcome:
+                received.append(info.session_id)
                 return deny("not today")
 
             engine.add(PRE_TOOL_USE, guard)
-            below = agent(second, name="second", tools=[act])
+            below = agent(second, name="second", tools=[action])
             main = agent(first, handoffs=[below if by == "agent" else handoff(below)])
             runner = HooklineRunner(engine, session_id=lambda _options: "c1")
             result = await runner.run(main, "go", run_config=QUIET)
-            return [*told, result.final_output, second.requests[1].result("c1")]
+            return [*received, result.final_output, second.requests[1].result("c1")]
 
     assert asyncio.run(play()) == ["c1", "done", "not today"]
 
 
 def test_agents_that_hand_over_to_each_other() -> None:
-    first = Script([Response(calls=(ToolUse("transfer_to_second", {}, "h1"),)), Response("back")])
-    second = Script([Response(calls=(ToolUse("transfer_to_main", {}, "h2"),))])
+    first = ModelScript(
+        [ScriptedResponse(calls=(ScriptedCall("transfer_to_second", {}, "h1"),)), ScriptedResponse("back")]
+    )
+    second = ModelScript([ScriptedResponse(calls=(ScriptedCall("transfer_to_main", {}, "h2"),))])
 
     async def play() -> Any:
         async with Engine() as engine:
@@ -107,14 +109,14 @@ def test_agents_that_hand_over_to_each_other() -> None:
 
 
 def test_a_session_of_the_sdk_is_the_conversation_and_keeps_no_blocked_prompt() -> None:
-    script = Script([Response("hi"), Response("better")])
+    script = ModelScript([ScriptedResponse("hi"), ScriptedResponse("better")])
 
     async def play() -> tuple[list[str], Any]:
         ids: list[str] = []
         async with Engine() as engine:
 
-            async def again(payload: Any, scene: Any) -> Outcome | None:
-                ids.append(scene.session_id)
+            async def again(payload: Any, info: Any) -> Outcome | None:
+                ids.append(info.session_id)
                 return None if payload.stop_hook_active else deny("say it better")
 
             engine.add(STOP, again)
@@ -134,9 +136,9 @@ def test_a_session_of_the_sdk_is_the_conversation_and_keeps_no_blocked_prompt() 
 def test_an_agent_as_a_tool_that_would_run_without_hooks_is_refused() -> None:
     async def play() -> None:
         async with Engine() as engine:
-            tool = agent(Script([]), name="helper").as_tool("help", "Help.")
+            tool = agent(ModelScript([]), name="helper").as_tool("help", "Help.")
             with pytest.raises(UserError, match=r"runner\.run"):
-                await HooklineRunner(engine).run(agent(Script([]), tools=[tool]), "go", run_config=QUIET)
+                await HooklineRunner(engine).run(agent(ModelScript([]), tools=[tool]), "go", run_config=QUIET)
 
     asyncio.run(play())
 
@@ -145,7 +147,7 @@ def test_models_by_name_are_under_hooks() -> None:
     class Models(ModelProvider):
         def get_model(self, model_name: str | None) -> ScriptedModel:
             assert model_name == "some-model"
-            return ScriptedModel(Script([Response("SECRET")]))
+            return ScriptedModel(ModelScript([ScriptedResponse("SECRET")]))
 
     async def play() -> Any:
         async with Engine() as engine:
@@ -163,7 +165,7 @@ def test_a_rewritten_answer_is_not_streamed_as_it_was() -> None:
             if hooked:
                 engine.add(POST_MODEL_CALL, lambda _payload: rewrite("***"))
             stream = HooklineRunner(engine).run_streamed(
-                agent(Script([Response("SECRET")])), "go", run_config=QUIET
+                agent(ModelScript([ScriptedResponse("SECRET")])), "go", run_config=QUIET
             )
             events = [event async for event in stream.stream_events() if event.type == "raw_response_event"]
             return [
@@ -178,12 +180,12 @@ def test_a_rewritten_answer_is_not_streamed_as_it_was() -> None:
 def test_hooks_are_told_what_a_tool_raised_and_the_model_what_the_tool_says_about_it() -> None:
     errors: list[str] = []
 
-    @function_tool(failure_error_function=lambda _context, error: f"sorry: {error}", name_override="act")
+    @function_tool(failure_error_function=lambda _context, error: f"sorry: {error}", name_override="action")
     def fails() -> str:
         """Act."""
         raise OSError("no such file")
 
-    script = Script([ACT, Response("done")])
+    script = ModelScript([ACT, ScriptedResponse("done")])
 
     async def play() -> None:
         async with Engine() as engine:
@@ -191,7 +193,7 @@ def test_hooks_are_told_what_a_tool_raised_and_the_model_what_the_tool_says_abou
             await HooklineRunner(engine).run(agent(script, tools=[fails]), "go", run_config=QUIET)
 
     asyncio.run(play())
-    assert errors == ["act failed: OSError: no such file"]
+    assert errors == ["action failed: OSError: no such file"]
     assert script.requests[1].result("c1") == "sorry: no such file"
 
 
@@ -207,7 +209,7 @@ def test_the_failure_of_a_model_is_told_by_its_kind() -> None:
             engine.add(STOP_FAILURE, lambda failure: kinds.append(failure.error))
             with pytest.raises(ConnectionError):
                 await HooklineRunner(engine).run(
-                    agent(Script([]), model=Broken(Script([]))), "go", run_config=QUIET
+                    agent(ModelScript([]), model=Broken(ModelScript([]))), "go", run_config=QUIET
                 )
 
     asyncio.run(play())
@@ -226,16 +228,18 @@ def find() -> Odd:
 
 
 def test_a_result_without_a_json_form_is_its_text_for_hooks_as_for_the_model() -> None:
-    script = Script([Response(calls=(ToolUse("find", {}, "c1"),)), Response("done")])
-    told: list[Any] = []
+    script = ModelScript(
+        [ScriptedResponse(calls=(ScriptedCall("find", {}, "c1"),)), ScriptedResponse("done")]
+    )
+    received: list[Any] = []
 
     async def play() -> None:
         async with Engine() as engine:
-            engine.add(POST_TOOL_USE, lambda result: told.append(result.tool_response))
+            engine.add(POST_TOOL_USE, lambda result: received.append(result.tool_response))
             await HooklineRunner(engine).run(agent(script, tools=[find]), "go", run_config=QUIET)
 
     asyncio.run(play())
-    assert told == ["something odd"]
+    assert received == ["something odd"]
     assert script.requests[1].result("c1") == "something odd"
 
 
@@ -260,8 +264,8 @@ server.run("stdio")
 
 def test_tools_of_an_mcp_server_are_under_hooks(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(_SERVER, encoding="utf-8")
-    calls = (ToolUse("deploy", {"place": "prod"}, "c1"), ToolUse("look", {"place": "there"}, "c2"))
-    script = Script([Response(calls=calls), Response("done")])
+    calls = (ScriptedCall("deploy", {"place": "prod"}, "c1"), ScriptedCall("look", {"place": "there"}, "c2"))
+    script = ModelScript([ScriptedResponse(calls=calls), ScriptedResponse("done")])
 
     async def play() -> Any:
         async with Engine() as engine:

@@ -10,8 +10,11 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
     SystemPromptPart,
     TextPart,
+    TextPartDelta,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
@@ -21,15 +24,23 @@ from pydantic_ai.run import AgentRunResultEvent
 
 from hookline import Engine
 from hookline.adapters.pydantic_ai import HooklineCapability
-from hookline.testing.conformance import Conversation, Limit, Response, Said, Script, Seen, each_prompt
-from hookline.testing.conformance import Tool as SuiteTool
+from hookline.testing.conformance import CaseTool as SuiteTool
+from hookline.testing.conformance import (
+    ConversationPlan,
+    KnownLimit,
+    ModelScript,
+    Said,
+    ScriptedResponse,
+    ShownOutput,
+    each_prompt,
+)
 
 
 class PydanticAIHarness:
     name = "pydantic-ai"
-    cannot: Mapping[str, Limit] = MappingProxyType({})
+    cannot: Mapping[str, KnownLimit] = MappingProxyType({})
 
-    async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
         capabilities = [] if engine is None else [HooklineCapability(engine, cwd=conversation.cwd)]
         agent = _agent("main", conversation.script, conversation.tools, capabilities)
         helper = conversation.helper
@@ -49,6 +60,7 @@ class PydanticAIHarness:
                     prompt, message_history=history, conversation_id=conversation.id
                 ) as events:
                     async for event in events:
+                        conversation.show(_piece(event))
                         if isinstance(event, AgentRunResultEvent):
                             result = event.result
                 assert result is not None
@@ -74,9 +86,9 @@ class PydanticAIHarness:
 
 
 def _agent(
-    name: str, script: Script, tools: Sequence[SuiteTool], capabilities: list[Any]
+    name: str, script: ModelScript, tools: Sequence[SuiteTool], capabilities: list[Any]
 ) -> Agent[None, str]:
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> Response:
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ScriptedResponse:
         said = [each for message in messages for each in _said(message)]
         return script.answer(said, [(tool.name, tool.parameters_json_schema) for tool in info.function_tools])
 
@@ -89,9 +101,9 @@ def _agent(
         response = answer(messages, info)
         for piece in response.pieces:
             yield piece
-        for place, call in enumerate(response.calls):
+        for index, call in enumerate(response.calls):
             made = ToolCallPart(call.name, dict(call.input), call.id)
-            yield {place: DeltaToolCall(call.name, made.args_as_json_str(), tool_call_id=call.id)}
+            yield {index: DeltaToolCall(call.name, made.args_as_json_str(), tool_call_id=call.id)}
 
     return Agent(
         FunctionModel(whole, stream_function=streamed),
@@ -100,6 +112,15 @@ def _agent(
         capabilities=capabilities,
         retries=3,
     )
+
+
+def _piece(event: Any) -> str:
+    """The text of an event that a user would be shown."""
+    if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+        return event.part.content
+    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+        return event.delta.content_delta
+    return ""
 
 
 def _said(message: ModelMessage) -> list[Said]:

@@ -1,4 +1,4 @@
-"""Pydantic AI under the conformance suite, and what is its own: outputs, deferred tools, histories, `run_stream`."""
+"""Test Pydantic AI with the conformance suite, and its special cases: outputs, deferred tools, `run_stream`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -6,8 +6,18 @@ from functools import partial
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
-from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, ModelRetry, RunContext, ToolReturn
+from pydantic import BaseModel, ValidationInfo, field_validator
+from pydantic_ai import (
+    Agent,
+    ApprovalRequired,
+    DeferredToolRequests,
+    DeferredToolResults,
+    ModelRetry,
+    RunContext,
+    ToolApproved,
+    ToolDenied,
+    ToolReturn,
+)
 from pydantic_ai.messages import (
     ImageUrl,
     ModelMessage,
@@ -19,9 +29,10 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from hookline import Engine, Outcome, context, deny, halt, rewrite
+from hookline import Engine, Outcome, ask, context, deny, halt, rewrite
 from hookline.adapters.pydantic_ai import HooklineCapability, RunStoppedError
 from hookline.events import (
+    POST_MODEL_CALL,
     POST_TOOL_USE,
     POST_TOOL_USE_FAILURE,
     PRE_MODEL_CALL,
@@ -31,9 +42,11 @@ from hookline.events import (
     USER_PROMPT_SUBMIT,
     EventSpec,
 )
+from hookline.host import LATER
 from hookline.testing.conformance import Case, run_case
 from tests.adapters.every_adapter import check_example, conformance
 from tests.adapters.pydantic_ai.harness import PydanticAIHarness
+from tests.every import every
 
 Hook = tuple[EventSpec[Any], Outcome | Callable[[Any], Any]]
 
@@ -79,7 +92,7 @@ def _note(seen: list[str], name: str, _payload: Any) -> None:
 
 
 def play(*hooks: Hook, run: Callable[[HooklineCapability], Any], fired: list[str] | None = None) -> Any:
-    """What `run` gives, under these hooks; `fired` are the names of the events."""
+    """Return the result of `run` with these hooks; `fired` are the names of the events."""
 
     seen = fired if fired is not None else []
 
@@ -87,7 +100,7 @@ def play(*hooks: Hook, run: Callable[[HooklineCapability], Any], fired: list[str
         async with Engine() as engine:
             for event, said in hooks:
                 engine.add(event, said if callable(said) else lambda _payload, said=said: said)
-            for event in engine.events.values():
+            for event in (each for each in engine.events.values() if not each.needs_matcher):
                 engine.add(event, partial(_note, seen, event.name))
             return await run(HooklineCapability(engine))
 
@@ -248,8 +261,8 @@ def test_you_choose_the_session_of_a_run() -> None:
         ids: list[str] = []
         async with Engine() as engine:
 
-            async def note(_payload: Any, scene: Any) -> None:
-                ids.append(scene.session_id)
+            async def note(_payload: Any, info: Any) -> None:
+                ids.append(info.session_id)
 
             engine.add(STOP, note)
 
@@ -263,3 +276,97 @@ def test_you_choose_the_session_of_a_run() -> None:
         return ids
 
     assert asyncio.run(run()) == ["ann", "bob"]
+
+
+@every(
+    ["approval", "paid", "read"],
+    [
+        (True, [9], "paid 9"),
+        (ToolApproved(override_args={"amount": 5}), [5], "paid 5"),
+        (ToolDenied("ask me tomorrow"), [], "ask me tomorrow"),
+    ],
+)
+def test_an_approval_that_comes_later_is_a_deferred_request(
+    approval: Any, paid: list[int], read: str
+) -> None:
+    ran: list[int] = []
+
+    def pay(amount: int) -> str:
+        ran.append(amount)
+        return f"paid {amount}"
+
+    async def play() -> tuple[Any, Any]:
+        async with Engine(approve=lambda _question: LATER) as engine:
+            engine.add(PRE_TOOL_USE, lambda _call: ask("it pays"), quick=True)
+            model = Model(ToolCallPart("pay", {"amount": 9}, "c1"), "done")
+            agent = Agent(
+                model.made(),
+                tools=[pay],
+                capabilities=[HooklineCapability(engine)],
+                output_type=[str, DeferredToolRequests],
+            )
+            paused = await agent.run("go")
+            results = DeferredToolResults(approvals={"c1": approval})
+            return paused, await agent.run(
+                message_history=paused.all_messages(), deferred_tool_results=results
+            )
+
+    paused, result = asyncio.run(play())
+    assert isinstance(paused.output, DeferredToolRequests)
+    assert paused.output.metadata == {"c1": {"reason": "it pays", "tool_input": {"amount": 9}}}
+    assert (ran, result.output) == (paid, "done")
+    assert read in str(result.all_messages())
+
+
+@every("way", ["run_stream", "iter"])
+def test_nothing_of_an_answer_that_a_hook_rewrites_is_streamed(way: str) -> None:
+    async def streamed(_messages: list[ModelMessage], _info: AgentInfo) -> AsyncIterator[str]:
+        for piece in ("the key", " is 123"):
+            yield piece
+
+    async def play() -> list[str]:
+        async with Engine() as engine:
+            engine.add(POST_MODEL_CALL, lambda _answer: rewrite("the key is ***"), quick=True, rewrites=True)
+            agent = Agent(FunctionModel(stream_function=streamed), capabilities=[HooklineCapability(engine)])
+            if way == "run_stream":
+                async with agent.run_stream("go") as result:
+                    return [text async for text in result.stream_text(delta=True)]
+            shown: list[str] = []
+            async with agent.iter("go") as run:
+                async for node in run:
+                    if Agent.is_model_request_node(node):
+                        async with node.stream(run.ctx) as stream:
+                            shown += [text async for text in stream.stream_text(delta=True)]
+            return shown
+
+    assert "".join(asyncio.run(play())) == "the key is ***"
+
+
+def test_the_validation_context_reaches_validators_of_rewritten_arguments() -> None:
+    seen: list[Any] = []
+
+    class Place(BaseModel):
+        name: str
+
+        @field_validator("name")
+        @classmethod
+        def note(cls, value: str, info: ValidationInfo) -> str:
+            seen.append((value, info.context))
+            return value
+
+    def look(place: Place) -> str:
+        return f"saw {place.name}"
+
+    async def play() -> str:
+        async with Engine() as engine:
+            engine.add(PRE_TOOL_USE, lambda _call: rewrite({"name": "moon"}), quick=True, rewrites=True)
+            agent = Agent(
+                Model(ToolCallPart("look", {"name": "sun"}, "c1"), "done").made(),
+                tools=[look],
+                capabilities=[HooklineCapability(engine)],
+                validation_context={"tenant": "acme"},
+            )
+            return str((await agent.run("go")).all_messages())
+
+    assert "saw moon" in asyncio.run(play())
+    assert {context["tenant"] for _value, context in seen} == {"acme"}

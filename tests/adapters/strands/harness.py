@@ -11,11 +11,19 @@ from strands.tools.decorator import DecoratedFunctionTool
 
 from hookline import Engine
 from hookline.adapters.strands import HooklinePlugin
-from hookline.testing.conformance import Conversation, Limit, Said, Script, Seen, Tool, each_prompt
+from hookline.testing.conformance import (
+    CaseTool,
+    ConversationPlan,
+    KnownLimit,
+    ModelScript,
+    Said,
+    ShownOutput,
+    each_prompt,
+)
 
 
 class ScriptedModel(Model):
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: ModelScript) -> None:
         self.script = script
 
     def update_config(self, **_config: Any) -> None: ...
@@ -59,15 +67,15 @@ def said_in(message: Mapping[str, Any]) -> list[Said]:
     return said
 
 
-def as_strands(tool: Tool) -> DecoratedFunctionTool[Any, Any]:
+def as_strands(tool: CaseTool) -> DecoratedFunctionTool[Any, Any]:
     return strands_tool(name=tool.name, description=tool.description)(tool.function)
 
 
 class StrandsHarness:
     name = "strands"
-    cannot: Mapping[str, Limit] = {}
+    cannot: Mapping[str, KnownLimit] = {}
 
-    async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
         plugins: list[Any] = (
             [] if engine is None else [HooklinePlugin(engine, conversation.id, cwd=conversation.cwd)]
         )
@@ -83,6 +91,7 @@ class StrandsHarness:
         async def streamed(prompt: str) -> str:
             pieces, result = list[str](), None
             async for event in agent.stream_async(prompt):
+                conversation.show(event.get("data", ""))
                 pieces = [] if "start" in event else [*pieces, event["data"]] if "data" in event else pieces
                 result = event.get("result", result)
             return "".join(pieces) or str(result).rstrip("\n")

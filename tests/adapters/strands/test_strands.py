@@ -1,4 +1,4 @@
-"""Strands under the conformance suite, and what is its own: interrupts, structured output, agents as tools, streams."""
+"""Test Strands with the conformance suite, and its special cases: interrupts, structured output, streams."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,7 +12,7 @@ from strands.types.exceptions import ModelThrottledException
 from hookline import Engine, halt, rewrite
 from hookline.adapters.strands import HooklinePlugin
 from hookline.events import POST_MODEL_CALL, PRE_TOOL_USE, STOP_FAILURE
-from hookline.testing.conformance import Case, Response, Script, ToolUse, run_case
+from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
 from tests.adapters.every_adapter import ACT, check_example, conformance, of_calls, watched
 from tests.adapters.strands.harness import ScriptedModel, StrandsHarness
 
@@ -26,19 +26,19 @@ def test_the_example_runs() -> None:
     check_example("strands")
 
 
-def made(engine: Engine, *responses: Response, **options: Any) -> Any:
-    model = ScriptedModel(Script(responses))
+def made(engine: Engine, *responses: ScriptedResponse, **options: Any) -> Any:
+    model = ScriptedModel(ModelScript(responses))
     return Agent(model, plugins=[HooklinePlugin(engine)], callback_handler=None, **options)
 
 
 @tool
-def act() -> str:
+def action() -> str:
     """Act."""
     return "acted"
 
 
 def test_an_interrupt_in_a_tool_pauses_the_run_and_is_no_failure() -> None:
-    @tool(context=True, name="act")
+    @tool(context=True, name="action")
     def asks(tool_context: ToolContext) -> str:
         """Act."""
         return f"the user said {tool_context.interrupt('sure', reason='really?')}"
@@ -46,7 +46,7 @@ def test_an_interrupt_in_a_tool_pauses_the_run_and_is_no_failure() -> None:
     async def play() -> tuple[Any, Any, list[str]]:
         async with Engine() as engine:
             fired = watched(engine)
-            agent = made(engine, ACT, Response("done"), tools=[asks])
+            agent = made(engine, ACT, ScriptedResponse("done"), tools=[asks])
             paused = await agent.invoke_async("go")
             answer = {"interruptResponse": {"interruptId": paused.interrupts[0].id, "response": "yes"}}
             return paused, await agent.invoke_async([answer]), fired
@@ -65,7 +65,7 @@ def test_the_tool_of_structured_output_is_no_call_for_hooks() -> None:
     async def play() -> tuple[Any, list[str]]:
         async with Engine() as engine:
             fired = watched(engine)
-            agent = made(engine, Response(calls=(ToolUse("City", {"name": "Ulm"}, "c1"),)))
+            agent = made(engine, ScriptedResponse(calls=(ScriptedCall("City", {"name": "Ulm"}, "c1"),)))
             return await agent.invoke_async("where?", structured_output_model=City), fired
 
     result, fired = asyncio.run(play())
@@ -75,30 +75,30 @@ def test_the_tool_of_structured_output_is_no_call_for_hooks() -> None:
 
 
 def test_an_agent_that_is_a_tool_is_a_sub_agent() -> None:
-    told: list[Any] = []
+    received: list[Any] = []
 
     async def play() -> None:
         async with Engine() as engine:
 
-            async def note(_payload: Any, scene: Any) -> None:
-                told.append((scene.session_id, scene.agent_type))
+            async def note(_payload: Any, info: Any) -> None:
+                received.append((info.session_id, info.agent_type))
 
             engine.add(PRE_TOOL_USE, note)
-            helper = made(engine, ACT, Response("helped"), tools=[act], name="helper")
-            call = Response(calls=(ToolUse("helper", {"input": "help"}, "c1"),))
-            agent = made(engine, call, Response("done"), tools=[helper.as_tool()])
+            helper = made(engine, ACT, ScriptedResponse("helped"), tools=[action], name="helper")
+            call = ScriptedResponse(calls=(ScriptedCall("helper", {"input": "help"}, "c1"),))
+            agent = made(engine, call, ScriptedResponse("done"), tools=[helper.as_tool()])
             await agent.invoke_async("go")
-            assert {each for each, _ in told} == {agent.session_id}
+            assert {each for each, _ in received} == {agent.session_id}
 
     asyncio.run(play())
-    assert [who for _, who in told] == [None, "helper"]
+    assert [who for _, who in received] == [None, "helper"]
 
 
 def test_nothing_of_an_answer_that_a_hook_rewrites_is_streamed() -> None:
     async def play() -> list[str]:
         async with Engine() as engine:
             engine.add(POST_MODEL_CALL, lambda _answer: rewrite("the key is ***"))
-            agent = made(engine, Response("the key is 123"))
+            agent = made(engine, ScriptedResponse("the key is 123"))
             return [event["data"] async for event in agent.stream_async("go") if "data" in event]
 
     assert asyncio.run(play()) == ["the key is ***"]
@@ -109,7 +109,7 @@ def test_an_answer_that_ends_the_run_makes_no_calls() -> None:
         async with Engine() as engine:
             fired = watched(engine)
             engine.add(POST_MODEL_CALL, lambda _answer: halt("enough"))
-            return str(await made(engine, ACT, tools=[act]).invoke_async("go")).strip(), fired
+            return str(await made(engine, ACT, tools=[action]).invoke_async("go")).strip(), fired
 
     answer, fired = asyncio.run(play())
     assert answer == "enough"
@@ -128,7 +128,7 @@ def test_a_model_that_fails_is_told_with_its_kind() -> None:
         async with Engine() as engine:
             engine.add(STOP_FAILURE, lambda failure: kinds.append(failure.error))
             agent = Agent(
-                Throttled(Script(())),
+                Throttled(ModelScript(())),
                 plugins=[HooklinePlugin(engine)],
                 callback_handler=None,
                 retry_strategy=None,
@@ -145,14 +145,14 @@ def test_you_choose_the_session_of_an_invocation() -> None:
         ids: list[str] = []
         async with Engine() as engine:
 
-            async def note(_payload: Any, scene: Any) -> None:
-                ids.append(scene.session_id)
+            async def note(_payload: Any, info: Any) -> None:
+                ids.append(info.session_id)
 
             engine.add(PRE_TOOL_USE, note)
             plugin = HooklinePlugin(engine, session_id=lambda _agent, state: state["user"])
             agent = Agent(
-                ScriptedModel(Script((ACT, Response("done")))),
-                tools=[act],
+                ScriptedModel(ModelScript((ACT, ScriptedResponse("done")))),
+                tools=[action],
                 plugins=[plugin],
                 callback_handler=None,
             )

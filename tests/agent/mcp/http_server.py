@@ -11,7 +11,7 @@ from tests.agent.mcp.server import answer
 
 
 class Heard:
-    """What was asked of it."""
+    """The requests it received."""
 
     def __init__(self) -> None:
         self.methods: list[str] = []
@@ -32,8 +32,8 @@ def serving() -> Generator[tuple[str, Heard]]:
                 self._reply(202, b"")
                 return
             result = answer(message)
-            told = {"error": {"code": -32601, "message": "no"}} if result is None else {"result": result}
-            self._reply(200, json.dumps({"jsonrpc": "2.0", "id": message["id"], **told}).encode())
+            received = {"error": {"code": -32601, "message": "no"}} if result is None else {"result": result}
+            self._reply(200, json.dumps({"jsonrpc": "2.0", "id": message["id"], **received}).encode())
 
         def do_GET(self) -> None:
             self._reply(405, b"")

@@ -1,4 +1,4 @@
-"""Sessions with the small server of this folder."""
+"""Open sessions with the small server of this directory."""
 
 import json
 import sys
@@ -16,22 +16,22 @@ def entry(*words: str, **more: Any) -> Mapping[str, Any]:
     return {"command": sys.executable, "args": [SERVER, *words], **more}
 
 
-def configure(place: Path, **servers: Mapping[str, Any]) -> None:
-    project = place / "home" / "project"
+def configure(directory: Path, **servers: Mapping[str, Any]) -> None:
+    project = directory / "home" / "project"
     project.mkdir(parents=True, exist_ok=True)
     (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
 
 
-def session_with(place: Path, *script: Mapping[str, Any], **more: Any) -> ScriptedSession:
+def session_with(directory: Path, *script: Mapping[str, Any], **more: Any) -> ScriptedSession:
     """A session whose calls of servers need no permission, and that waits for servers as long as it takes."""
     more.setdefault("allow", ("mcp__*",))
-    made = ScriptedSession(place, script, **more)
+    made = ScriptedSession(directory, script, **more)
     made.servers.first_wait = 60
     return made
 
 
 def alive(pid: int) -> bool:
-    """Zombies are not: whoever adopted them has not looked yet."""
+    """Return True for a live process; a zombie is not alive."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

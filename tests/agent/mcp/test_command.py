@@ -10,19 +10,19 @@ from typing import Any
 
 from tests.agent.mcp.server_sessions import alive, configure, entry
 from tests.cli.run_cli import clean_env, command_line
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 from tests.waiting import wait_until
 
 
-def _command(place: Path, script: Sequence[Mapping[str, Any]], *words: str) -> list[str]:
-    file = place / "script.json"
+def _command(directory: Path, script: Sequence[Mapping[str, Any]], *words: str) -> list[str]:
+    file = directory / "script.json"
     file.write_text(json.dumps(script))
-    vouch_for(place / "home", place / "home" / "project")
+    trust_all_of(directory / "home", directory / "home" / "project")
     return command_line(["agent", "--model", f"scripted:{file}", "--allow", "mcp__*", *words])
 
 
-def _run(place: Path, command: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
-    home = place / "home"
+def _run(directory: Path, command: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+    home = directory / "home"
     return subprocess.run(
         command, cwd=home / "project", env=clean_env(home), input=stdin, capture_output=True, text=True,
         timeout=60, check=False,

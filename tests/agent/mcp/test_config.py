@@ -1,4 +1,4 @@
-"""Where servers are configured, and every mistake in an entry with its line."""
+"""Test where servers are configured, and every mistake in an entry with its line."""
 
 import json
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from hookline.permissions.rules import RuleReader
 
 
 class Files:
-    def __init__(self, place: Path) -> None:
-        self.home = place / "home"
+    def __init__(self, directory: Path) -> None:
+        self.home = directory / "home"
         self.project = self.home / "work" / "project"
         self.project.mkdir(parents=True)
         (self.project / ".git").mkdir()

@@ -1,4 +1,4 @@
-"""Servers ask: hooks answer, people answer, nobody answers."""
+"""Test questions of servers: hooks answer, people answer, no one answers."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ ANN = {"action": "accept", "content": {"username": "ann"}}
 
 
 class Person:
-    """Answers as told, and keeps what was asked."""
+    """Gives the scripted answer, and keeps the question."""
 
     def __init__(self, answer: ServerAnswer, wait: asyncio.Event | None = None) -> None:
         self._answer = answer
@@ -43,9 +43,9 @@ def _order(scripted: ScriptedSession) -> list[str]:
     return [name for name in scripted.fired if name in AMONG]
 
 
-def _asking(place: Path, **more: Any) -> ScriptedSession:
-    configure(place, hk=entry(timeout=more.pop("timeout", 60_000)))
-    return session_with(place, calls(call("mcp__hk__ask", text="x")), says("done"), **more)
+def _asking(directory: Path, **more: Any) -> ScriptedSession:
+    configure(directory, hk=entry(timeout=more.pop("timeout", 60_000)))
+    return session_with(directory, calls(call("mcp__hk__ask", text="x")), says("done"), **more)
 
 
 def test_with_nobody_there_the_question_is_dismissed_and_the_events_are_those_of_claude_code(tmp_path: Path):
@@ -62,9 +62,9 @@ def test_with_nobody_there_the_question_is_dismissed_and_the_events_are_those_of
             assert asked.payload.requested_schema["properties"] == {
                 "username": {"type": "string", "title": "Username"}
             }
-            (told,) = scripted.events("Notification")
-            assert told.payload.notification_type == "elicitation_response"
-            assert told.payload.message == 'Elicitation response for server "hk": cancel'
+            (received,) = scripted.events("Notification")
+            assert received.payload.notification_type == "elicitation_response"
+            assert received.payload.message == 'Elicitation response for server "hk": cancel'
 
     asyncio.run(main())
 
@@ -156,9 +156,9 @@ def test_an_interrupted_call_takes_its_question_back(tmp_path: Path):
             playing = asyncio.ensure_future(scripted.agent.run())
             await until(lambda: bool(person.asked))
             scripted.agent.interrupt()
-            told = await playing
-            assert told is not None
-            assert told.status == "interrupted"
+            received = await playing
+            assert received is not None
+            assert received.status == "interrupted"
             await until(lambda: not scripted.servers.connections[0].asking)
 
     asyncio.run(main())

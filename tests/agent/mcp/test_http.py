@@ -34,9 +34,9 @@ def test_a_server_that_goes_away_fails_its_calls_with_words(tmp_path: Path):
             await scripted.__aenter__()
             await scripted.play("one")
         try:
-            told = await scripted.play("two")
-            assert told is not None
-            assert told.status == "completed"
+            received = await scripted.play("two")
+            assert received is not None
+            assert received.status == "completed"
             (failed,) = scripted.events("PostToolUseFailure")
             assert "the MCP server far" in failed.payload.error
         finally:

@@ -1,4 +1,4 @@
-"""Questions of servers on a terminal: what is typed becomes what was asked for."""
+"""Test questions of servers on a terminal: typed text becomes the requested value."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ import pytest
 
 from hookline.agent.mcp.elicitation import ServerAnswer, ServerQuestion
 from hookline.agent.mcp.form import FormAnswers
-from hookline.cli.commands.agent.conversation import LineAsker, LineInput
+from hookline.cli.commands.agent.line_conversation import LineAsker, LineInput
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

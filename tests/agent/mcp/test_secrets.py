@@ -37,7 +37,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 @pytest.fixture
 def refusing() -> Iterator[int]:
-    """A server that answers 401 to everything, on a port of its own."""
+    """A server that answers 401 to everything, on a free port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -92,12 +92,12 @@ def test_a_server_that_fails_is_told_of_without_its_secrets(
     ran = here.call("agent", "--model", f"scripted:{script}", "--trust", "--print", "--json", "go")
     document = json.loads(ran.stdout)
     texts = [notice["text"] for notice in document["notices"]]
-    told = {name: next(each for each in texts if f"the MCP server {name} " in each) for name in servers}
-    assert f"(http://127.0.0.1:{refusing}/${{ALPHA}}/mcp) cannot be reached" in told["refused"]
-    assert "(http://127.0.0.1:9/${ALPHA}/mcp)" in told["far"]
-    assert "(no-such-${FOXTROT} ${FOXTROT}) cannot be started" in told["missing"]
+    received = {name: next(each for each in texts if f"the MCP server {name} " in each) for name in servers}
+    assert f"(http://127.0.0.1:{refusing}/${{ALPHA}}/mcp) cannot be reached" in received["refused"]
+    assert "(http://127.0.0.1:9/${ALPHA}/mcp)" in received["far"]
+    assert "(no-such-${FOXTROT} ${FOXTROT}) cannot be started" in received["missing"]
     for name in ("dies", "chatty"):
-        assert "its last output: cannot use ${FOXTROT}, ${GOLF} and [redacted];" in told[name]
+        assert "its last output: cannot use ${FOXTROT}, ${GOLF} and [redacted];" in received[name]
     written = [file for file in here.place.home.rglob("*") if file.is_file() and file.name != ".mcp.json"]
     assert any("journal" in str(file) for file in written)
     for text in (ran.stdout, ran.stderr, *(file.read_text(errors="replace") for file in written)):

@@ -118,9 +118,9 @@ def test_servers_that_cannot_be_used_are_named_and_the_session_goes_on(tmp_path:
     async def main() -> None:
         script = (calls(call("mcp__dies__echo", text="x")), says("done"))
         async with session_with(tmp_path, *script) as scripted:
-            told = await scripted.play("go")
-            assert told is not None
-            assert told.status == "completed"
+            received = await scripted.play("go")
+            assert received is not None
+            assert received.status == "completed"
             assert "There is no tool 'mcp__dies__echo'" in scripted.results()[0]
             said = {
                 name: _about(name, scripted.seen.texts("warning"))
@@ -162,9 +162,9 @@ def test_a_server_that_dies_fails_its_calls_at_once_and_says_its_last_words(tmp_
     async def main() -> None:
         script = (calls(call("mcp__hk__die")), calls(call("mcp__hk__echo", text="x")), says("done"))
         async with session_with(tmp_path, *script) as scripted:
-            told = await scripted.play("go")
-            assert told is not None
-            assert told.status == "completed"
+            received = await scripted.play("go")
+            assert received is not None
+            assert received.status == "completed"
             errors = [fired.payload.error for fired in scripted.events("PostToolUseFailure")]
             assert len(errors) == 2
             for error in errors:
@@ -183,7 +183,7 @@ def test_a_call_without_an_answer_fails_when_its_time_is_over_and_the_server_sta
         async with session_with(tmp_path, *script) as scripted:
             await scripted.play("go")
             slow, quick = scripted.results()
-            assert slow.startswith("sleep of the MCP server hk gave no answer within 1 s")
+            assert slow.startswith("sleep of the MCP server hk did not answer within 1 s")
             assert quick == "echo x"
 
     asyncio.run(main())
@@ -245,9 +245,9 @@ def test_an_interrupted_turn_leaves_the_server_for_the_next(tmp_path: Path):
             await until(lambda: bool(scripted.events("PreToolUse")))
             await asyncio.sleep(0.1)
             scripted.agent.interrupt()
-            told = await playing
-            assert told is not None
-            assert told.status == "interrupted"
+            received = await playing
+            assert received is not None
+            assert received.status == "interrupted"
             await scripted.play("again")
             assert scripted.results()[-1] == "echo x"
 

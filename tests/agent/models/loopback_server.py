@@ -37,7 +37,7 @@ class Loopback:
         self._replies = list(replies)
         self._open: dict[asyncio.StreamWriter, asyncio.Task[Any] | None] = {}
         self.asked: list[Asked] = []
-        #: Set when a client hung up while a reply was under way.
+        #: Set when a client hung up during a reply.
         self.hung_up = asyncio.Event()
 
     @property

@@ -42,13 +42,13 @@ def chat(
         chunks.append(chat_chunk({"reasoning": reasoning}))
     chunks += [chat_chunk({"content": text}) for text in texts]
     halves: list[list[bytes]] = [[], []]
-    for place, (one, name, arguments) in enumerate(calls):
+    for index, (one, name, arguments) in enumerate(calls):
         middle = len(arguments) // 2
-        head = {"index": place, "id": one, "type": "function", "function": {"name": name, "arguments": ""}}
+        head = {"index": index, "id": one, "type": "function", "function": {"name": name, "arguments": ""}}
         chunks.append(chat_chunk({"tool_calls": [head]}))
         for half, part in enumerate((arguments[:middle], arguments[middle:])):
             halves[half].append(
-                chat_chunk({"tool_calls": [{"index": place, "function": {"arguments": part}}]})
+                chat_chunk({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
             )
     chunks += [*halves[0], *halves[1]]
     chunks.append(chat_chunk({}, finish or ("tool_calls" if calls else "stop")))
@@ -158,7 +158,7 @@ def responses(*texts: str, calls: Calls = (), status: str = "completed", ends: b
         }  # fmt: skip
         events.append({"type": f"response.{status}", "response": {**whole, "status": status, "usage": usage}})
     numbered: list[dict[str, Any]] = [
-        {**event, "sequence_number": place} for place, event in enumerate(events)
+        {**event, "sequence_number": index} for index, event in enumerate(events)
     ]
     return Reply(chunks=[sse(event, event["type"]) for event in numbered])
 

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from hookline.agent.models.choose import provider_model
-from hookline.agent.models.port import ModelError, ModelPort, Piece, Request, Response, TextPiece, ToolOffer
+from hookline.agent.models.port import (
+    CompletionRequest,
+    CompletionResponse,
+    ModelError,
+    ModelPort,
+    Piece,
+    TextPiece,
+    ToolOffer,
+)
 from hookline.model.messages import Message, User
 from tests.agent.models.loopback_server import Asked, Loopback, Reply
 
@@ -32,16 +40,16 @@ def request_to(
     messages: Sequence[Message] = (User(text="hello"),),
     tools: Sequence[ToolOffer] = (BASH,),
     system: str = "Be kind.",
-) -> Request:
-    return Request(model=name, system=system, messages=tuple(messages), tools=tuple(tools))
+) -> CompletionRequest:
+    return CompletionRequest(model=name, system=system, messages=tuple(messages), tools=tuple(tools))
 
 
-async def pieces_of(port: ModelPort, request: Request) -> list[Piece]:
+async def pieces_of(port: ModelPort, request: CompletionRequest) -> list[Piece]:
     return [piece async for piece in port.stream(request)]
 
 
 def ask(name: str, reply: Reply, **request: Any) -> tuple[list[Piece], Asked]:
-    """What the port gives for the reply, and what the server was asked: exactly once."""
+    """Return what the port makes of the reply, and the one request that the server got."""
 
     async def main() -> tuple[list[Piece], Asked]:
         async with Loopback(reply) as server:
@@ -56,10 +64,10 @@ def ask(name: str, reply: Reply, **request: Any) -> tuple[list[Piece], Asked]:
     return asyncio.run(main())
 
 
-def answer(name: str, reply: Reply, **request: Any) -> Response:
+def answer(name: str, reply: Reply, **request: Any) -> CompletionResponse:
     pieces, _ = ask(name, reply, **request)
     last = pieces[-1]
-    assert isinstance(last, Response)
+    assert isinstance(last, CompletionResponse)
     assert last.text == "".join(piece.text for piece in pieces[:-1] if isinstance(piece, TextPiece))
     return last
 
@@ -70,7 +78,7 @@ def refused(name: str, reply: Reply, **request: Any) -> ModelError:
 
 
 def each_refused(name: str, replies: Sequence[Reply], **request: Any) -> list[ModelError]:
-    """The errors the replies become. For each the server is asked once: nothing is retried behind the agent's back."""
+    """Return the errors of the replies. The server gets one request each: nothing is retried silently."""
 
     async def main() -> list[ModelError]:
         problems: list[ModelError] = []

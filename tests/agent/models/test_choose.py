@@ -1,5 +1,7 @@
 """Names of models, and the sentences that say what to set."""
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline import ConfigError
+from hookline.agent.models import choose
 from hookline.agent.models.choose import (
     PROVIDERS,
     ModelSetupError,
@@ -16,6 +19,10 @@ from hookline.agent.models.choose import (
     target_of,
 )
 from hookline.agent.models.scripted import ScriptedModel
+from hookline.guards import RECOMMENDED
+from hookline.guards.runner import GuardRunner
+from hookline.model.payloads import ToolCall
+from hookline.model.session_info import SessionInfo
 
 
 def test_no_model_at_all_says_everything_that_can_be_set() -> None:
@@ -149,11 +156,11 @@ def test_a_scripted_run_loads_nothing_of_a_provider(tmp_path: Path) -> None:
 import asyncio, pkgutil, sys
 import hookline.agent
 from hookline.model.messages import User
-from hookline.agent.models.port import Request
+from hookline.agent.models.port import CompletionRequest
 from hookline.agent.models import choose, hook_models
 async def main():
     port = choose.provider_model("scripted:" + sys.argv[1], env={})
-    request = Request(model="", system="", messages=(User(text="hi"),))
+    request = CompletionRequest(model="", system="", messages=(User(text="hi"),))
     print((await hook_models.whole_answer(port, request)).text)
     choose.check_model("openai:x", env={"OPENAI_API_KEY": "k"})
 asyncio.run(main())
@@ -175,12 +182,28 @@ for ask in (choose.provider_model, choose.check_model)[: int(sys.argv[2])]:
         print(problem)
 """
     for lines, package in ((2, "pydantic_ai"), (1, "anthropic")):
-        told = run_python(code, package, str(lines)).strip().split("\n")
-        assert len(told) == lines
-        assert all("pip install 'hookline[agent]'" in line for line in told)
+        received = run_python(code, package, str(lines)).strip().split("\n")
+        assert len(received) == lines
+        assert all("[agent]" in line for line in received)
 
 
 def test_checking_asks_for_the_same_as_choosing() -> None:
     with pytest.raises(ModelSetupError, match="OPENAI_API_KEY"):
         check_model("openai:x", env={})
     check_model("scripted:whatever", env={})
+
+
+def test_the_demo_names_a_guard_that_stops_what_it_does() -> None:
+    script = json.loads((Path(choose.__file__).parent / "demo.json").read_text())
+    lines = [
+        call["input"]["command"]
+        for each in script
+        for call in each.get("tool_calls", ())
+        if call["name"] == "Bash"
+    ]
+    named = re.findall(r"hookline guard add ([a-z-]+)", script[-1]["text"])
+    runner, info = GuardRunner(), SessionInfo(cwd="/home/ada/project", project_dir="/home/ada/project")
+    call = ToolCall(tool_name="Bash", tool_input={"command": lines[-1]})
+    assert runner.decision(named[0], (), call, info) is not None
+    assert named[1:] == ["recommended"]
+    assert any(runner.decision(name, options, call, info) for name, options in RECOMMENDED.items())

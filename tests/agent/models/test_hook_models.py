@@ -12,9 +12,9 @@ import pytest
 
 from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter, whole_answer
 from hookline.agent.models.hook_tools import read_only_tools
-from hookline.agent.models.port import ModelError, Piece, Request
+from hookline.agent.models.port import CompletionRequest, ModelError, Piece
 from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
-from hookline.extending import Broke, RawResult, Replied
+from hookline.extending import Failed, RawResult, Replied
 from hookline.handlers.agent import AgentHandler, AgentSpec, ToolOutput
 from hookline.handlers.prompt import PromptHandler, PromptSpec
 from hookline.model.messages import User
@@ -22,7 +22,7 @@ from tests.agent.models import provider_answers
 from tests.agent.models.loopback_server import Loopback, Reply, error
 from tests.agent.models.provider_ports import CHAT, port_to
 from tests.handlers.calls import call_with, finished
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 from tests.warm_process import run_warm
 
 
@@ -48,7 +48,7 @@ def test_a_prompt_hook_is_answered_by_the_agents_model() -> None:
 def test_a_model_that_fails_is_a_hook_without_an_answer() -> None:
     handler = PromptHandler(ModelCompleter(scripted(Scripted(error="rate_limit", message="slow down")), "m"))
     broke = run_hook(handler, PromptSpec("Fine?"))
-    assert isinstance(broke, Broke)
+    assert isinstance(broke, Failed)
     assert broke.cause == "transport"
     assert "slow down" in broke.logged
 
@@ -119,7 +119,7 @@ def test_an_agent_hook_speaks_with_a_real_provider() -> None:
 
 def test_a_port_that_ends_without_an_answer_is_an_error() -> None:
     class Silent:
-        async def stream(self, request: Request) -> AsyncIterator[Piece]:
+        async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
             nothing: tuple[Piece, ...] = ()
             for piece in nothing:
                 yield piece
@@ -127,27 +127,27 @@ def test_a_port_that_ends_without_an_answer_is_an_error() -> None:
         async def close(self) -> None: ...
 
     with pytest.raises(ModelError, match="without an answer"):
-        asyncio.run(whole_answer(Silent(), Request(model="", system="", messages=())))
+        asyncio.run(whole_answer(Silent(), CompletionRequest(model="", system="", messages=())))
 
 
 PROMPT = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "prompt"\nprompt = "Is it done? $ARGUMENTS"\n'
 AGENT = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "agent"\nprompt = "Look whether it is done."\n'
 
 
-def fire(folder: Path, config: str, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":
-    (folder / ".hookline").mkdir(exist_ok=True)
-    (folder / ".hookline" / "hooks.toml").write_text(config)
-    vouch_for(folder, folder)
-    own = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_STATE_HOME": str(folder), **env}
-    ran = run_warm(["fire", "Stop", *words], cwd=folder, env=own)
+def fire(directory: Path, config: str, *words: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    (directory / ".hookline").mkdir(exist_ok=True)
+    (directory / ".hookline" / "hooks.toml").write_text(config)
+    trust_all_of(directory, directory)
+    own = {"PATH": os.environ["PATH"], "HOME": str(directory), "XDG_STATE_HOME": str(directory), **env}
+    ran = run_warm(["fire", "Stop", *words], cwd=directory, env=own)
     return subprocess.CompletedProcess(words, ran.status, ran.stdout.decode(), ran.stderr.decode())
 
 
-def fire_at(folder: Path, config: str, *replies: Reply) -> tuple[dict[str, Any], Loopback]:
+def fire_at(directory: Path, config: str, *replies: Reply) -> tuple[dict[str, Any], Loopback]:
     async def main() -> tuple[dict[str, Any], Loopback]:
         async with Loopback(*replies) as server:
             done = await asyncio.to_thread(
-                fire, folder, config, "--model", "toy-1", "--json",
+                fire, directory, config, "--model", "toy-1", "--json",
                 OPENAI_BASE_URL=f"{server.url}/v1",
             )  # fmt: skip
             assert done.stdout, done.stderr

@@ -9,7 +9,7 @@ import pytest
 from pydantic_ai import exceptions as x
 
 from hookline.agent.models.choose import provider_model, target_of
-from hookline.agent.models.port import ModelError, Response
+from hookline.agent.models.port import CompletionResponse, ModelError
 from hookline.agent.models.provider import TooLongError, connect, model_error
 from tests.agent.models import provider_answers
 from tests.agent.models.loopback_server import Loopback, Reply, error
@@ -301,4 +301,6 @@ def test_a_stream_without_end_is_cut(packed: bool) -> None:
 
 def test_a_model_that_its_maker_calls_deprecated_still_answers() -> None:
     # The library warns, and warnings are errors here.
-    assert isinstance(answer("anthropic:claude-sonnet-4-5", provider_answers.anthropic("hi")), Response)
+    assert isinstance(
+        answer("anthropic:claude-sonnet-4-5", provider_answers.anthropic("hi")), CompletionResponse
+    )

@@ -1,4 +1,4 @@
-"""What reaches the server: every message, in an order and a form its API takes."""
+"""Test what reaches the server: every message, in an order and a form its API takes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast

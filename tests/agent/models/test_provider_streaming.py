@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from hookline.agent.models.choose import provider_model
-from hookline.agent.models.port import ModelError, Piece, Response, TextPiece
+from hookline.agent.models.port import CompletionResponse, ModelError, Piece, TextPiece
 from hookline.model.messages import ToolUse
 from tests.agent.models import provider_answers
 from tests.agent.models.loopback_server import Loopback, Reply
@@ -40,7 +40,7 @@ TWO_CALLS = [("c1", "Bash", '{"command": "ls"}'), ("c2", "Bash", '{"command": "p
 def test_text_comes_in_the_pieces_it_was_sent_in_and_then_whole(name: str) -> None:
     pieces, _ = ask(name, SPEAKERS[name]("Hel", "lo ", "wörld"))
     assert pieces[:-1] == [TextPiece("Hel"), TextPiece("lo "), TextPiece("wörld")]
-    assert isinstance(pieces[-1], Response)
+    assert isinstance(pieces[-1], CompletionResponse)
     assert pieces[-1].text == "Hello wörld"
     assert pieces[-1].tool_calls == ()
 
@@ -192,7 +192,7 @@ def test_a_request_for_another_provider_goes_there_with_its_own_key() -> None:
             port = provider_model("toy", base_url=first.url, env={"OPENAI_API_KEY": "for-openai", **env})
             (*_, response) = await pieces_of(port, request_to("anthropic:claude-sonnet-4-5"))
             await port.close()
-            assert isinstance(response, Response)
+            assert isinstance(response, CompletionResponse)
             assert response.text == "yes"
             assert "for-anthropic" in str(second.asked[0].headers)
             assert "for-openai" not in str(second.asked[0].headers)
@@ -230,7 +230,7 @@ def test_many_answers_at_once_do_not_mix() -> None:
             port = port_to(CHAT, server)
             answers = await asyncio.gather(*(pieces_of(port, request_to(CHAT)) for _ in range(8)))
             await port.close()
-        texts = [pieces[-1].text for pieces in answers if isinstance(pieces[-1], Response)]
+        texts = [pieces[-1].text for pieces in answers if isinstance(pieces[-1], CompletionResponse)]
         assert sorted(texts) == [f"{n}-{n}" for n in range(8)]
 
     asyncio.run(main())

@@ -11,9 +11,9 @@ from hookline.agent.prompts.local_commands import LOCAL_COMMANDS, LocalCommand, 
 from tests.agent.hook_entries import command, on
 from tests.agent.scripted_session import ScriptedSession, says
 from tests.agent.terminal import Terminal
+from tests.agent.tui.real_terminal import RealTerminal
 from tests.cli.run_cli import clean_env, run_cli
-from tests.tui.real_terminal import RealTerminal
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 #: The hook of the RFC's manual smoke test: it prepends to every message.
 _PREPENDS = """\
@@ -30,10 +30,10 @@ HOOKS = pytest.mark.parametrize("hooks", [_PREPENDS, _BLOCKS], ids=["prepends", 
 _WORDS = ("agent", "--model", "scripted:script.json", "--dialect", "codewhale", "--config", "config.toml")
 
 
-def _project(place: Path, hooks: str) -> Path:
-    project = place / "home" / "project"
+def _project(directory: Path, hooks: str) -> Path:
+    project = directory / "home" / "project"
     project.mkdir(parents=True)
-    vouch_for(project.parent, project)
+    trust_all_of(project.parent, project)
     (project / "config.toml").write_text(hooks)
     (project / "script.json").write_text(json.dumps([says("an answer")]))
     return project

@@ -1,4 +1,4 @@
-"""@file in a prompt: what is read, what is left alone, and what is told."""
+"""Test @file in a prompt: what is read, what is skipped, and what is reported."""
 
 import asyncio
 import os
@@ -256,9 +256,9 @@ def test_deny_rules_about_reading_hold_for_mentions_too(here: Path) -> None:
 
 
 def test_a_command_may_mention_files_and_take_their_names_as_arguments(here: Path) -> None:
-    folder = here / ".claude" / "commands"
-    folder.mkdir(parents=True)
-    (folder / "explain.md").write_text("Explain @$1 please")
+    directory = here / ".claude" / "commands"
+    directory.mkdir(parents=True)
+    (directory / "explain.md").write_text("Explain @$1 please")
     ready = prepared("/explain src/a.py#L1", here)
     assert ready.text == "Explain @src/a.py#L1 please\n\nFile src/a.py (lines 1-1):\n```\none\n```"
 

@@ -1,4 +1,4 @@
-"""What a prompt becomes: local commands, commands and skills people wrote, routes, and plain text."""
+"""Test how a prompt is prepared: local commands, commands and skills people wrote, routes, and plain text."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ import pytest
 from hookline.agent.prompts.history import InputHistory
 from hookline.agent.prompts.local_commands import LOCAL_COMMANDS
 from hookline.agent.prompts.prepare import ProjectPrompts, help_text, prepare
-from hookline.agent.prompts.prompt import LONGEST_ROUTED, PreparedPrompt, PromptContext, Route, Router
+from hookline.agent.prompts.prompt import LONGEST_ROUTED, PreparedPrompt, PromptContext, PromptRoute, Router
 
 
 class Project:
@@ -111,9 +111,9 @@ def test_the_project_wins_over_the_user_and_the_nearest_folder_over_the_root(pro
     assert project.prepare("/who").command_source == "userSettings"
     project.write("~/.config/hookline/commands/who.md", "the user")
     assert project.prepare("/who").text == "the user"
-    for folder in (".gen", ".claude", ".hookline"):
-        project.write(f"{folder}/commands/who.md", folder)
-        assert project.prepare("/who").text == folder
+    for directory in (".gen", ".claude", ".hookline"):
+        project.write(f"{directory}/commands/who.md", directory)
+        assert project.prepare("/who").text == directory
     project.write("sub/.gen/commands/who.md", "below")
     assert project.prepare("/who", below="sub").text == "below"
 
@@ -135,9 +135,9 @@ def test_a_skill_wraps_the_prompt_and_says_where_its_files_are(project: Project)
         "# PDF\nUse fill.py, see @missing.txt.\n",
     )
     prepared = project.prepare("/pdf the form")
-    folder = project.cwd / ".claude/skills/pdf"
+    directory = project.cwd / ".claude/skills/pdf"
     assert prepared.text == (
-        f"Follow the skill 'pdf'. Files it names are in {folder}.\n\n"
+        f"Follow the skill 'pdf'. Files it names are in {directory}.\n\n"
         "# PDF\nUse fill.py, see @missing.txt.\n\nARGUMENTS: the form"
     )
     assert (prepared.command, prepared.command_kind) == ("pdf", "skill")
@@ -208,13 +208,13 @@ def test_an_empty_list_of_tools_allows_none_and_no_list_restricts_nothing(
 
 
 def test_a_command_file_that_is_no_text_is_refused_at_once(project: Project) -> None:
-    folder = project.cwd / ".claude/commands"
-    folder.mkdir(parents=True)
-    os.mkfifo(folder / "pipe.md")
-    (folder / "zero.md").symlink_to("/dev/zero")
-    (folder / "big.md").write_text("x" * 300_000)
-    (folder / "bytes.md").write_bytes(b"\xff\xfe")
-    (folder / "gone.md").symlink_to("nowhere")
+    directory = project.cwd / ".claude/commands"
+    directory.mkdir(parents=True)
+    os.mkfifo(directory / "pipe.md")
+    (directory / "zero.md").symlink_to("/dev/zero")
+    (directory / "big.md").write_text("x" * 300_000)
+    (directory / "bytes.md").write_bytes(b"\xff\xfe")
+    (directory / "gone.md").symlink_to("nowhere")
     for name, says in (
         ("pipe", "is a device or a pipe"),
         ("zero", "is a device or a pipe"),
@@ -227,7 +227,11 @@ def test_a_command_file_that_is_no_text_is_refused_at_once(project: Project) -> 
 
 def test_the_first_route_that_fits_the_final_text_names_the_model(project: Project) -> None:
     router = Router(
-        [Route(r"(?i)\brefactor\b", "strong"), Route("^quick", "fast"), Route("refactor", "never")]
+        [
+            PromptRoute(r"(?i)\brefactor\b", "strong"),
+            PromptRoute("^quick", "fast"),
+            PromptRoute("refactor", "never"),
+        ]
     )
     assert router.problems == ()
     assert project.prepare("please Refactor it", router=router).model == "strong"
@@ -237,7 +241,7 @@ def test_the_first_route_that_fits_the_final_text_names_the_model(project: Proje
 
 
 def test_a_commands_own_model_wins_over_routes_which_see_what_was_typed(project: Project) -> None:
-    router = Router([Route("go", "routed")])
+    router = Router([PromptRoute("go", "routed")])
     project.write(".claude/commands/own.md", "---\nmodel: own\n---\nx")
     project.write(".claude/commands/none.md", "---\nmodel: inherit\n---\nplain text")
     assert project.prepare("/own go", router=router).model == "own"
@@ -245,7 +249,14 @@ def test_a_commands_own_model_wins_over_routes_which_see_what_was_typed(project:
 
 
 def test_a_route_that_cannot_be_read_is_told_and_the_others_hold(project: Project) -> None:
-    router = Router([Route("(?=x)", "a\x1b[31m"), Route("[", "b"), Route("x" * 5000, "c"), Route("x", "d")])
+    router = Router(
+        [
+            PromptRoute("(?=x)", "a\x1b[31m"),
+            PromptRoute("[", "b"),
+            PromptRoute("x" * 5000, "c"),
+            PromptRoute("x", "d"),
+        ]
+    )
     assert len(router.problems) == 3
     assert "lookahead is not supported" in router.problems[0]
     assert "\x1b" not in "".join(router.problems)
@@ -253,14 +264,20 @@ def test_a_route_that_cannot_be_read_is_told_and_the_others_hold(project: Projec
 
 
 def test_a_long_prompt_is_routed_by_what_stands_in_its_beginning() -> None:
-    router = Router([Route("needle", "found")])
+    router = Router([PromptRoute("needle", "found")])
     assert router.model_for("x" * 5000 + "needle") == "found"
     assert router.model_for("x" * 5000) is None
     assert router.model_for("x" * LONGEST_ROUTED + "needle") is None
 
 
 def test_hostile_patterns_on_a_long_prompt_come_to_an_end() -> None:
-    router = Router([Route(r"(x+x+)+y", "a"), Route(r"(a|b)*a(a|b){12}c", "b"), Route(r"[\w\s]{200}z", "c")])
+    router = Router(
+        [
+            PromptRoute(r"(x+x+)+y", "a"),
+            PromptRoute(r"(a|b)*a(a|b){12}c", "b"),
+            PromptRoute(r"[\w\s]{200}z", "c"),
+        ]
+    )
     began = time.perf_counter()
     assert router.model_for("ab x" * 100_000) is None
     assert time.perf_counter() - began < 10

@@ -45,9 +45,9 @@ def test_seed000_a_retry_sends_the_final_text_again_and_no_hook_changes_it_twice
 
     async def main() -> None:
         async with ScriptedSession(tmp_path, script, hooks=on("UserPromptSubmit", _PREPENDS)) as scripted:
-            told = await scripted.play("hello", "/retry")
-            assert told is not None
-            assert told.text == "hello"
+            received = await scripted.play("hello", "/retry")
+            assert received is not None
+            assert received.text == "hello"
             assert [getattr(each, "text", "") for each in scripted.requests[1].messages][
                 -1
             ] == "[hooked] hello"
@@ -69,9 +69,9 @@ def test_seed000_a_blocked_message_leaves_no_history_no_request_and_nothing_load
 ) -> None:
     async def main() -> None:
         async with ScriptedSession(tmp_path, [], hooks=on("UserPromptSubmit", hook)) as scripted:
-            told = await scripted.play("hello")
-            assert told is not None
-            assert (told.status, told.why, told.turn) == ("blocked", "not today", None)
+            received = await scripted.play("hello")
+            assert received is not None
+            assert (received.status, received.why, received.turn) == ("blocked", "not today", None)
             assert scripted.seen.texts("blocked") == ["not today"]
             assert scripted.requests == []
             assert scripted.agent.conversation.messages == []
@@ -143,9 +143,9 @@ def test_seed000_a_message_that_is_queued_while_a_turn_runs_passes_the_hook_once
         probe = Probe(does=type_ahead)
         scripted = ScriptedSession(tmp_path, script, hooks=on("UserPromptSubmit", _PREPENDS), tools=[probe])
         async with scripted:
-            told = await scripted.play("first")
-            assert told is not None
-            assert told.text == "second done"
+            received = await scripted.play("first")
+            assert received is not None
+            assert received.text == "second done"
             assert [len(fired.runs) for fired in scripted.events("UserPromptSubmit")] == [1, 1]
             assert scripted.events("TurnSettled")[0].payload.queued_message_count == 1
             sent = [getattr(each, "text", "") for each in scripted.requests[-1].messages]

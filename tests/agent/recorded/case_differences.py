@@ -1,10 +1,10 @@
-"""Where the agent and the recorded client disagree about a case: what ran, what the model saw, how it ended."""
+"""Find where the agent and the recorded client disagree about a case: what ran, what the model saw, how it ended."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hookline.agent.models.port import Request
+from hookline.agent.models.port import CompletionRequest
 from hookline.model.messages import Assistant
 from hookline.model.messages import ToolResult as ResultMessage
 from tests.agent.recorded.case_runs import Acted
@@ -41,17 +41,17 @@ def _agrees(what: str, wanted: Any, got: Any, acted: Acted) -> bool:
 # -- what the agent made of a case, by the names that `expect_agent` has --------------------------------------
 
 
-def _inside(acted: Acted) -> list[Request]:
+def _inside(acted: Acted) -> list[CompletionRequest]:
     return [request for request in acted.requests if request.agent_type is not None]
 
 
-def _seen(requests: Sequence[Request]) -> list[str]:
+def _seen(requests: Sequence[CompletionRequest]) -> list[str]:
     """The words of hooks that reached the model."""
     return sorted({mark for text in _texts(requests) for mark in _MARK.findall(text)})
 
 
-def _texts(requests: Iterable[Request]) -> Iterator[str]:
-    """All that the model was told but its own words."""
+def _texts(requests: Iterable[CompletionRequest]) -> Iterator[str]:
+    """Return everything the model read but its own words."""
     for request in requests:
         yield request.system
         yield from (message.text for message in request.messages if not isinstance(message, Assistant))
@@ -63,7 +63,7 @@ def _call_refused(acted: Acted) -> bool:
 
 
 def _stopped(acted: Acted) -> bool:
-    return acted.told[-1].status == "blocked" or any(fired.outcome.stop for fired in acted.fired)
+    return acted.received[-1].status == "blocked" or any(fired.outcome.stop for fired in acted.fired)
 
 
 def _ran_at(acted: Acted) -> list[str]:
@@ -81,9 +81,9 @@ _SHOWN: Mapping[str, Callable[[Acted], Any]] = {
     "seen_by_subagents": lambda acted: _seen(_inside(acted)),
     "call_refused": _call_refused,
     "stopped": _stopped,
-    "why_has": lambda acted: acted.told[-1].why,
-    "result": lambda acted: acted.told[-1].text,
-    "turns": lambda acted: len([told for told in acted.told if told.turn is not None]),
+    "why_has": lambda acted: acted.received[-1].why,
+    "result": lambda acted: acted.received[-1].text,
+    "turns": lambda acted: len([received for received in acted.received if received.turn is not None]),
     "models": lambda acted: [request.model for request in acted.main_requests],
     "hooks_ran_at": _ran_at,
     "runs": lambda acted: len(_ran_at(acted)),

@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from hookline import Engine
 from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
-from hookline.agent.hooks import EventLog, Fired
-from hookline.agent.models.port import Piece, Request, Response
+from hookline.agent.hooks import EventLog, FiredEvent
+from hookline.agent.models.port import CompletionRequest, CompletionResponse, Piece
 from hookline.agent.ports import Shown, UserPort
-from hookline.agent.session.session import PromptResult
+from hookline.agent.session.session import PromptTurn
 from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
 from hookline.model.messages import ToolUse
@@ -26,7 +26,7 @@ from tests.recorded import Case
 from tests.waiting import until
 
 _PROMPT = "MAIN-TASK go"
-#: The recorded client was told to change its model by whoever ran it; here it is a command.
+#: The person who ran the recorded client changed its model; here it is a command.
 _SWITCH = "/model claude-sonnet-4-5"
 _PROMPTS: Mapping[str, Sequence[str]] = {
     "PreModelSwitch": (_PROMPT, _SWITCH, _PROMPT),
@@ -38,18 +38,18 @@ _SERVERS = {"mcpServers": {"hk": {"command": sys.executable, "args": [str(mcp_se
 
 
 class Acted(Struct, kw_only=True):
-    """What came of a case in the agent."""
+    """The result of a case in the agent."""
 
-    told: list[PromptResult]
-    fired: list[Fired]
-    requests: list[Request]
+    received: list[PromptTurn]
+    fired: list[FiredEvent]
+    requests: list[CompletionRequest]
     shown: list[Shown]
     #: Lines the calls of tools left behind.
     effects: list[str]
     log: list[str]
 
     @property
-    def main_requests(self) -> list[Request]:
+    def main_requests(self) -> list[CompletionRequest]:
         return [request for request in self.requests if request.agent_type is None]
 
 
@@ -60,15 +60,19 @@ class RecordedModel:
         self._steps = iter(steps)
         #: What it says beside a call.
         self._beside = beside
-        self.requests: list[Request] = []
+        self.requests: list[CompletionRequest] = []
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         self.requests.append(request)
         if request.agent_type is not None:
-            yield Response(text="sub done")
+            yield CompletionResponse(text="sub done")
             return
         uses = tuple(next(self._steps, ()))
-        yield Response(text=self._beside, tool_calls=uses) if uses else Response(text="final answer")
+        yield (
+            CompletionResponse(text=self._beside, tool_calls=uses)
+            if uses
+            else CompletionResponse(text="final answer")
+        )
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -96,30 +100,30 @@ def _same(use: ToolUse) -> dict[str, Any]:
     return {"name": use.name, "input": use.input}
 
 
-def act(case: Case, root: Path, setenv: Callable[[str, str], None]) -> Acted:
+def action(case: Case, root: Path, setenv: Callable[[str, str], None]) -> Acted:
     """`setenv` changes this process for the test alone: hooks and settings are found by the environment."""
-    folder = CaseFolder(case, root, 0)
-    for name, _scope, text in folder.files():
+    directory = CaseFolder(case, root, 0)
+    for name, _scope, text in directory.files():
         file = Path(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     if "--mcp-config" in case.get("args", ()):
-        (folder.project / ".mcp.json").write_text(json.dumps(_SERVERS))
-    surroundings = {"HOME": str(folder.home), "HKLOG": str(folder.log), **case.get("env", {})}
+        (directory.project / ".mcp.json").write_text(json.dumps(_SERVERS))
+    surroundings = {"HOME": str(directory.home), "HKLOG": str(directory.log), **case.get("env", {})}
     for name, value in surroundings.items():
         setenv(name, value)
-    return asyncio.run(_acted(case, folder, surroundings))
+    return asyncio.run(_acted(case, directory, surroundings))
 
 
-async def _acted(case: Case, folder: CaseFolder, surroundings: Mapping[str, str]) -> Acted:
+async def _acted(case: Case, directory: CaseFolder, surroundings: Mapping[str, str]) -> Acted:
     processes, log, seen = Processes(), EventLog(), Seen()
-    model = RecordedModel([[_here(use, folder) for use in step] for step in steps_of(case)], _beside(case))
+    model = RecordedModel([[_here(use, directory) for use in step] for step in steps_of(case)], _beside(case))
     engine = Engine(handlers=standard_handlers(processes=processes))
     engine.journal.subscribe(log.ran)
-    engine.load(str(folder.project), dialects=["claude-code"], trust=True)
+    engine.load(str(directory.project), dialects=["claude-code"], trust=True)
     preapproved = tuple(name for name in case["preapproved_tools"].split(",") if name)
     ready = build_agent(
-        AgentOptions(cwd=str(folder.project), model="claude-opus-5-5", trust=True, allow=preapproved),
+        AgentOptions(cwd=str(directory.project), model="claude-opus-5-5", trust=True, allow=preapproved),
         AgentHost(
             engine=engine,
             model=model,
@@ -129,26 +133,26 @@ async def _acted(case: Case, folder: CaseFolder, surroundings: Mapping[str, str]
             log=log,
         ),
     )
-    told: list[PromptResult] = []
+    received: list[PromptTurn] = []
     try:
-        await _play(ready, log, case, folder, told)
+        await _play(ready, log, case, directory, received)
     finally:
         await ready.agent.end()
         await ready.close()
         await engine.close(0.1 if case["id"] == "async-outlives-session" else 5.0)
         await processes.close()
     return Acted(
-        told=told,
+        received=received,
         fired=log.fired,
         requests=model.requests,
         shown=seen.all,
-        effects=_lines(folder.project / "effect.txt"),
-        log=folder.lines(),
+        effects=_lines(directory.project / "effect.txt"),
+        log=directory.lines(),
     )
 
 
 async def _play(
-    ready: BuiltAgent, log: EventLog, case: Case, folder: CaseFolder, told: list[PromptResult]
+    ready: BuiltAgent, log: EventLog, case: Case, directory: CaseFolder, received: list[PromptTurn]
 ) -> None:
     agent = ready.agent
     prompts = list(_PROMPTS.get(case["event"], (case.get("prompt", _PROMPT),)))
@@ -157,16 +161,16 @@ async def _play(
     for prompt in prompts:
         agent.submit(prompt)
     await ready.begin()
-    await agent.run(tell=told.append)
+    await agent.run(tell=received.append)
     for _seconds, name, text in case.get("later", ()):
-        (folder.project / name).write_text(text)
+        (directory.project / name).write_text(text)
         await until(lambda: any(fired.event == case["event"] for fired in log.fired))
         agent.submit(_PROMPT)
-        await agent.run(tell=told.append)
+        await agent.run(tell=received.append)
 
 
-def _here(use: ToolUse, folder: CaseFolder) -> ToolUse:
-    return ToolUse(id=use.id, name=use.name, input=folder.here(use.input))
+def _here(use: ToolUse, directory: CaseFolder) -> ToolUse:
+    return ToolUse(id=use.id, name=use.name, input=directory.here(use.input))
 
 
 def _lines(file: Path) -> list[str]:

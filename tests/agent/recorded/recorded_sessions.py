@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.agent.ports import Reply
+from hookline.agent.ports import PermissionReply
 from hookline.agent.session.commands import add_dir
 from hookline.agent.session.session import Agent
 from tests.agent.scripted_session import Say, call, calls, says
@@ -20,12 +20,12 @@ class Played(Struct, frozen=True, kw_only=True):
     script: Sequence[Say] = (says("hi"),)
     prompts: Sequence[str | Callable[[Agent], Awaitable[Any]]] = (_GO,)
     files: Mapping[str, str] = {}
-    #: Hooks of the project, by event; where an event is not named here nobody listens.
+    #: Hooks of the project, by event; at events without a name here there is no hook.
     hooks: Mapping[str, Any] = {}
     wanted: Mapping[str, Any] = {}
     setup: str | None = None
-    #: What the user says when asked; None: nobody is there.
-    answers: Sequence[Reply] | None = None
+    #: The user's answer; None: there is no user.
+    answers: Sequence[PermissionReply] | None = None
     #: Written after the first turn; the session waits until the change was noticed.
     later: Mapping[str, str] = {}
     #: The MCP server `hk` of the recordings.
@@ -83,7 +83,7 @@ SESSIONS: Mapping[str, Played] = {
     "permission": Played(script=(calls(call("Bash", command="touch x.txt")), says("final answer"))),
     "permission_sdk": Played(
         script=(calls(call("Bash", command="touch x.txt")), says("final answer")),
-        answers=(Reply(allow=False),),
+        answers=(PermissionReply(allow=False),),
     ),
     "expansion": Played(
         files={".claude/commands/hello.md": "MAIN-TASK greet $ARGUMENTS\n"}, prompts=("/hello big world",)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hookline import Engine
 from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
-from hookline.agent.hooks import EventLog, Fired
+from hookline.agent.hooks import EventLog, FiredEvent
 from hookline.agent.models.scripted import Scripted, ScriptedModel
 from hookline.agent.ports import UserPort
 from hookline.dialects.claude_code.events import ROWS
@@ -55,12 +55,12 @@ def differences(run: str, recorded: Sequence[str], mine: Sequence[str]) -> list[
     return sorted(found)
 
 
-def labels(fired: Sequence[Fired]) -> list[str]:
+def labels(fired: Sequence[FiredEvent]) -> list[str]:
     """Only what the client knows; Hookline fires more."""
     return [_label(each) for each in fired if each.event in ROWS]
 
 
-def _label(fired: Fired) -> str:
+def _label(fired: FiredEvent) -> str:
     name = fired.event
     if name in _WITH_SUBJECT:
         subject = EVENTS[name].subject
@@ -86,7 +86,7 @@ def fire(played: Played, root: Path, setenv: Callable[[str, str], None]) -> list
     return labels(asyncio.run(_fired(played, project, env)))
 
 
-async def _fired(played: Played, project: Path, env: Mapping[str, str]) -> list[Fired]:
+async def _fired(played: Played, project: Path, env: Mapping[str, str]) -> list[FiredEvent]:
     processes, log = Processes(), EventLog()
     engine = Engine(handlers=standard_handlers(processes=processes))
     engine.journal.subscribe(log.ran)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.recorded.case_differences import disagreements
-from tests.agent.recorded.case_runs import act
+from tests.agent.recorded.case_runs import action
 from tests.recorded import CLAUDE_CODE, listed, recorded_cases
 
 HERE = Path(__file__).parent
@@ -15,8 +15,8 @@ DIFFERENT = listed(HERE / "different.toml", "reason")
 NEEDS_AGENT = listed(CLAUDE_CODE / "needs_agent.toml", "why")
 
 
-def _found(name: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    return disagreements(CASES[name], act(CASES[name], place, monkeypatch.setenv))
+def _found(name: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return disagreements(CASES[name], action(CASES[name], directory, monkeypatch.setenv))
 
 
 @pytest.mark.parametrize("name", [name for name in PLAYED if name not in DIFFERENT])

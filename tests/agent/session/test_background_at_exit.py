@@ -10,8 +10,8 @@ import pytest
 
 from tests.agent.scripted_session import says
 from tests.agent.terminal import Terminal
+from tests.agent.tui.real_terminal import RealTerminal
 from tests.cli.run_cli import Ran, clean_env, run_cli
-from tests.tui.real_terminal import RealTerminal
 from tests.waiting import waits_for
 
 _WORDS = ("agent", "--model", "scripted:script.json", "--dialect", "codewhale")
@@ -23,9 +23,9 @@ def _entry(event: str, command: str) -> str:
     return f'[[hooks.hooks]]\nevent = "{event}"\nname = "{name}"\ncommand = {json.dumps(command)}\n'
 
 
-def _project(place: Path, command: Callable[[Path], str], seconds: float = 600) -> Path:
+def _project(directory: Path, command: Callable[[Path], str], seconds: float = 600) -> Path:
     """A project whose `turn_end` hook runs a command, and that many seconds for it at the end."""
-    project = place / "home" / "project"
+    project = directory / "home" / "project"
     project.mkdir(parents=True)
     hooks = _entry("turn_end", command(project)) + _entry("session_end", f"touch {project}/ended")
     file = project.parent / ".codewhale/config.toml"

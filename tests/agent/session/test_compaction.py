@@ -1,4 +1,4 @@
-"""What must outlive the summary of a conversation."""
+"""Test what must outlive the summary of a conversation."""
 
 import asyncio
 from pathlib import Path

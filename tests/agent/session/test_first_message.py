@@ -1,4 +1,4 @@
-"""The first message that a SessionStart hook may write: where it is used, and what is said where it is not."""
+"""Test the first message that a SessionStart hook may write: where it is used, and the notice where it is not."""
 
 import asyncio
 from pathlib import Path

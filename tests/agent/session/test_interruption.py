@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: hooks and tools are gone, the turn is settled, the session ends once."""
+"""Test Ctrl-C at any time: hooks and tools are gone, the turn is settled, the session ends once."""
 
 import json
 import signal
@@ -19,10 +19,10 @@ _STAYS_OVER = {"type": "command", "asyncRewake": True, "command": _STAYS}
 
 
 def _interrupted(
-    place: Path, script: list[Any], *flags: str, hooks: dict[str, Any] | None = None, times: int = 1
+    directory: Path, script: list[Any], *flags: str, hooks: dict[str, Any] | None = None, times: int = 1
 ) -> tuple[int, dict[str, Any], str]:
     """Run it until something has written its id to `pid`, then press Ctrl-C."""
-    project = place / "home" / "project"
+    project = directory / "home" / "project"
     project.mkdir(parents=True)
     (project / "a.txt").write_text("a")
     (project / "script.json").write_text(json.dumps(script))
@@ -31,7 +31,7 @@ def _interrupted(
     process = subprocess.Popen(
         command_line([*words, "--config", str(project / "hooks.json"), *flags]),
         cwd=project,
-        env=clean_env(place / "home"),
+        env=clean_env(directory / "home"),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

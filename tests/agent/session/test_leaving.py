@@ -1,4 +1,4 @@
-"""How a run of the agent ends for whoever started it: its status, its answer, Ctrl-C at a terminal."""
+"""Test how a run of the agent ends for its caller: its status, its answer, Ctrl-C at a terminal."""
 
 import json
 import signal
@@ -13,8 +13,8 @@ from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
 from tests.waiting import LONG, wait_until
 
 
-def _project(place: Path, script: list[Any], hooks: dict[str, Any] | None = None) -> Path:
-    project = place / "home" / "project"
+def _project(directory: Path, script: list[Any], hooks: dict[str, Any] | None = None) -> Path:
+    project = directory / "home" / "project"
     project.mkdir(parents=True)
     (project / "script.json").write_text(json.dumps(script))
     (project / "hooks.json").write_text(json.dumps({"hooks": hooks or {}}))

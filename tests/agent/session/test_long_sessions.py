@@ -1,4 +1,4 @@
-"""Sessions that are long, slow or killed. The soak plays the same scenes at full length."""
+"""Test sessions that are long, slow or killed. The soak plays the same at full length."""
 
 import asyncio
 from pathlib import Path
@@ -13,16 +13,17 @@ from hookline.agent.models.port import RequestLog
 #: Far more than a good run needs, and far less than one hook takes.
 _SLOW = 1.0
 _LONGEST_STALL_MS = 900.0
+_TURNS = 80
 
 
-def test_two_hundred_turns_with_five_hooks_each_hold_nothing_but_the_conversation() -> None:
-    seen = asyncio.run(many_turns(200, delegate_every=5))
-    assert seen.played == 200
-    assert seen.hooks >= 200 * HOOKS_PER_TURN
-    assert seen.summaries > 10
+def test_many_turns_with_five_hooks_each_hold_nothing_but_the_conversation() -> None:
+    seen = asyncio.run(many_turns(_TURNS, delegate_every=5))
+    assert seen.played == _TURNS
+    assert seen.hooks >= _TURNS * HOOKS_PER_TURN
+    assert seen.summaries > 3
     assert seen.delegated > 10
-    # Less than one object a turn, and no memory to speak of.
-    assert seen.objects < 150
+    # Less than one object a turn (what caches of the process take comes once), and no memory to speak of.
+    assert seen.objects < _TURNS
     assert seen.late.memory - seen.early.memory < 10 * 1024 * 1024
     held = (seen.early.fds, seen.early.zombies, seen.early.tasks)
     for now, earlier in zip((seen.late.fds, seen.late.zombies, seen.late.tasks), held, strict=True):
@@ -59,9 +60,9 @@ def test_what_nobody_will_ask_for_is_not_kept(tmp_path: Path) -> None:
         async with playing(tmp_path, port, {}, files={"notes.txt": "notes\n"}, log=log) as one:
             await one.ready.begin()
             one.agent.submit("hello")
-            told = await one.agent.run()
-            assert told is not None
-            assert told.status == "completed"
+            received = await one.agent.run()
+            assert received is not None
+            assert received.status == "completed"
         return log, port
 
     log, port = asyncio.run(main())

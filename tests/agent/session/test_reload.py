@@ -20,7 +20,7 @@ _NEW = '[[hooks.PostToolUse]]\nhooks = [{ command = "touch ran", name = "new" }]
 
 
 class Confirms:
-    """Somebody at a terminal who is asked beside the conversation."""
+    """A user at a terminal who gets a question beside the conversation."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -39,10 +39,10 @@ class Confirms:
 class LiveSession(ScriptedSession):
     """Its hooks are in the project's own file, which is watched."""
 
-    def __init__(self, place: Path, *, trust: bool = True, **more: Any) -> None:
-        self._vouched = trust
+    def __init__(self, directory: Path, *, trust: bool = True, **more: Any) -> None:
+        self._trusted = trust
         script = [step for _ in range(4) for step in (calls(call("Probe", what="it")), says("done"))]
-        super().__init__(place, script, tools=(Probe(),), trust=trust, **more)
+        super().__init__(directory, script, tools=(Probe(),), trust=trust, **more)
 
     @property
     def file(self) -> Path:
@@ -52,7 +52,7 @@ class LiveSession(ScriptedSession):
         del hooks
         self.file.parent.mkdir()
         self.file.write_text(_GUARD)
-        engine.load(str(self.project), trust=self._vouched)
+        engine.load(str(self.project), trust=self._trusted)
         engine.journal.subscribe(self.log.ran)
 
     @property
@@ -61,7 +61,7 @@ class LiveSession(ScriptedSession):
         return [hook.name for hook in self.engine.hooks]
 
     async def denies(self) -> bool:
-        """Whether the guard still stands in the way of the tool."""
+        """Return True if the guard still blocks the tool."""
         before = len(self.results())
         await self.play("go")
         return "done: it" not in self.results()[before:]
@@ -82,7 +82,7 @@ def test_without_a_terminal_a_guard_stays_and_one_line_says_so(tmp_path: Path) -
             assert await session.denies()
             (line,) = session.seen.texts("warning")
             assert "guard gone: PreToolUse guard" in line
-            assert "the earlier hooks stay in force" in line
+            assert "the previous hooks stay active" in line
             session.file.write_text(_GUARD + _DENY)
             await until(lambda: session.names == ["guard", "stricter"])  # what only tightens needs no yes
 
@@ -139,7 +139,7 @@ def test_a_yes_is_trust_in_what_was_shown(tmp_path: Path, home: Path) -> None:
             assert await session.denies()
             session.file.write_text(_GUARD.replace("no >&2", "never >&2"))
             await until(lambda: user.answer is not None)
-            assert await session.denies()  # by the guard in force, which is still trusted
+            assert await session.denies()  # by the active guard, which is still trusted
             assert "no" in session.results()[-1]
             user.says(True)
             await until(lambda: bool(session.seen.texts("notice")))

@@ -162,8 +162,8 @@ def test_a_turn_interrupted_once_more_while_it_is_settled_is_an_interrupted_one(
             while not (scripted.project / "here").exists():
                 await asyncio.sleep(0.02)
             scripted.agent.interrupt()
-            told = await asyncio.wait_for(playing, 60)
-            assert told is not None
-            assert told.status == "interrupted"
+            received = await asyncio.wait_for(playing, 60)
+            assert received is not None
+            assert received.status == "interrupted"
 
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""Files that change around a session: told once, also where folders come and go and hooks change what they watch."""
+"""Test files that change around a session: reported once, also if directories come and go and hooks change the list."""
 
 import asyncio
 import shutil
@@ -15,7 +15,7 @@ from tests.waiting import until
 
 
 class Told:
-    """Keeps what is told; `does` is what a hook of the change would do."""
+    """Keeps each change; `does` is what a hook of the change would do."""
 
     def __init__(self) -> None:
         self.changes: list[tuple[str, Change]] = []
@@ -30,10 +30,10 @@ class Told:
 
 
 @asynccontextmanager
-async def watching(told: Told, *paths: Path) -> AsyncGenerator[FileWatch]:
-    watch = FileWatch(ChangeLimit(told.warnings.append, most=5))
+async def watching(received: Told, *paths: Path) -> AsyncGenerator[FileWatch]:
+    watch = FileWatch(ChangeLimit(received.warnings.append, most=5))
     watch.add(map(str, paths))
-    task = asyncio.ensure_future(watch.run(told.changed))
+    task = asyncio.ensure_future(watch.run(received.changed))
     await asyncio.sleep(0.1)
     try:
         yield watch
@@ -43,52 +43,52 @@ async def watching(told: Told, *paths: Path) -> AsyncGenerator[FileWatch]:
 
 
 def test_a_watched_folder_that_disappears_is_told_file_by_file_and_again_when_it_is_back(tmp_path: Path):
-    folder = tmp_path / "a" / "b"
-    folder.mkdir(parents=True)
-    (folder / "x").write_text("1")
+    directory = tmp_path / "a" / "b"
+    directory.mkdir(parents=True)
+    (directory / "x").write_text("1")
 
     async def main() -> Told:
-        told = Told()
-        async with watching(told, folder):
+        received = Told()
+        async with watching(received, directory):
             shutil.rmtree(tmp_path / "a")
-            await until(lambda: ("x", "unlink") in told.changes)
-            folder.mkdir(parents=True)
-            (folder / "x").write_text("2")
-            await until(lambda: ("x", "add") in told.changes)
-            (folder / "x").write_text("333")
-            await until(lambda: ("x", "change") in told.changes)
-        return told
+            await until(lambda: ("x", "unlink") in received.changes)
+            directory.mkdir(parents=True)
+            (directory / "x").write_text("2")
+            await until(lambda: ("x", "add") in received.changes)
+            (directory / "x").write_text("333")
+            await until(lambda: ("x", "change") in received.changes)
+        return received
 
     assert asyncio.run(main()).changes == [("x", "unlink"), ("x", "add"), ("x", "change")]
 
 
 def test_a_folder_that_comes_and_goes_all_the_time_does_not_end_the_watch(tmp_path: Path):
-    folder = tmp_path / "gone"
+    directory = tmp_path / "gone"
 
     async def main() -> Told:
-        told = Told()
-        async with watching(told, folder / "x", tmp_path / "last"):
+        received = Told()
+        async with watching(received, directory / "x", tmp_path / "last"):
             for _ in range(30):
-                folder.mkdir()
-                (folder / "x").write_text("1")
+                directory.mkdir()
+                (directory / "x").write_text("1")
                 await asyncio.sleep(0.01)
-                shutil.rmtree(folder)
+                shutil.rmtree(directory)
                 await asyncio.sleep(0.01)
             (tmp_path / "last").write_text("1")
-            await until(lambda: ("last", "add") in told.changes)
-        return told
+            await until(lambda: ("last", "add") in received.changes)
+        return received
 
     asyncio.run(main())
 
 
 def test_a_path_that_cannot_be_watched_yet_is_told_when_it_comes(tmp_path: Path):
     async def main() -> Told:
-        told = Told()
-        async with watching(told, tmp_path / "no" / "such" / "folder" / "x"):
+        received = Told()
+        async with watching(received, tmp_path / "no" / "such" / "folder" / "x"):
             (tmp_path / "no" / "such" / "folder").mkdir(parents=True)
             (tmp_path / "no" / "such" / "folder" / "x").write_text("1")
-            await until(lambda: bool(told.changes))
-        return told
+            await until(lambda: bool(received.changes))
+        return received
 
     assert asyncio.run(main()).changes == [("x", "add")]
 
@@ -102,18 +102,18 @@ def test_files_that_hooks_change_back_and_forth_stop_firing_and_the_user_is_told
             other.write_text(f"{len(self.changes)} changes")
 
     async def main() -> Told:
-        told = Echoing()
-        async with watching(told, a, b):
+        received = Echoing()
+        async with watching(received, a, b):
             a.write_text("begin")
-            await until(lambda: bool(told.warnings), 60)
-            count = len(told.changes)
+            await until(lambda: bool(received.warnings), 60)
+            count = len(received.changes)
             await asyncio.sleep(0.5)
-            assert len(told.changes) <= count + 1
-        return told
+            assert len(received.changes) <= count + 1
+        return received
 
-    told = asyncio.run(main())
-    assert "changed 5 times in 60 s" in told.warnings[0]
-    assert len(told.changes) <= 12
+    received = asyncio.run(main())
+    assert "changed 5 times in 60 s" in received.warnings[0]
+    assert len(received.changes) <= 12
 
 
 def test_a_storm_is_over_when_the_file_was_left_alone_for_as_long():
@@ -166,23 +166,23 @@ def test_a_write_of_the_agent_and_the_hook_that_formats_it_are_one_change(tmp_pa
 
 
 def test_a_watched_folder_that_disappears_does_not_end_the_session(tmp_path: Path):
-    folder = tmp_path / "home" / "project" / "folder"
+    directory = tmp_path / "home" / "project" / "folder"
 
     async def main() -> None:
         hooks = {
-            "SessionStart": [{"hooks": [{"command": f"echo '{_WATCH.replace('FOLDER', str(folder))}'"}]}],
+            "SessionStart": [{"hooks": [{"command": f"echo '{_WATCH.replace('FOLDER', str(directory))}'"}]}],
             "FileChanged": [{"hooks": [{"command": "true"}]}],
         }
         async with ScriptedSession(tmp_path, (says("one"), says("two")), hooks=hooks) as scripted:
-            folder.mkdir()
-            (folder / "x").write_text("1")
+            directory.mkdir()
+            (directory / "x").write_text("1")
             await scripted.play("one")
             await asyncio.sleep(0.1)
-            shutil.rmtree(folder)
+            shutil.rmtree(directory)
             await until(lambda: bool(scripted.events("FileChanged")))
-            told = await scripted.play("two")
-            assert told is not None
-            assert told.text == "two"
+            received = await scripted.play("two")
+            assert received is not None
+            assert received.text == "two"
             assert [fired.payload.event for fired in scripted.events("FileChanged")] == ["unlink"]
             assert scripted.seen.texts("warning") == []
 

@@ -1,4 +1,4 @@
-"""Agents described in files: what they say, what is wrong with them, and a session that runs them."""
+"""Test agents described in files: their fields, their mistakes, and a session that runs them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hookline import ConfigError
-from hookline.agent.subagents.definitions import Definitions, read_definitions
+from hookline.agent.subagents.definitions import AgentDefinitions, read_definitions
 from tests.cli.run_cli import run_cli
 
 DOCKER = """\
@@ -80,14 +80,14 @@ agents:
 """
 
 
-def _read(place: Path, text: str, name: str = "agent.yaml") -> Definitions:
-    (place / name).write_text(text)
-    return read_definitions(str(place / name))
+def _read(directory: Path, text: str, name: str = "agent.yaml") -> AgentDefinitions:
+    (directory / name).write_text(text)
+    return read_definitions(str(directory / name))
 
 
-def _wrong(place: Path, text: str, name: str = "agent.yaml") -> list[tuple[int | None, str]]:
+def _wrong(directory: Path, text: str, name: str = "agent.yaml") -> list[tuple[int | None, str]]:
     with pytest.raises(ConfigError) as problem:
-        _read(place, text, name)
+        _read(directory, text, name)
     return [(said.where.line, said.message) for said in problem.value.diagnostics]
 
 
@@ -184,15 +184,17 @@ def _ask(kind: str) -> Mapping[str, Any]:
 
 
 def _run(
-    place: Path, text: str, name: str, script: Sequence[Mapping[str, Any]], *words: str
+    directory: Path, text: str, name: str, script: Sequence[Mapping[str, Any]], *words: str
 ) -> Mapping[str, Any]:
-    project = place / "home" / "project"
+    project = directory / "home" / "project"
     project.mkdir(parents=True)
     (project / name).write_text(text)
     (project / "NOTES.md").write_text("be nice\n")
-    (place / "script.json").write_text(json.dumps(script))
-    model = ["--model", f"scripted:{place / 'script.json'}", "--mode", "bypass"]
-    ran = run_cli(["agent", "--json", "go", "--definition", name, *model, *words], project, place / "home")
+    (directory / "script.json").write_text(json.dumps(script))
+    model = ["--model", f"scripted:{directory / 'script.json'}", "--mode", "bypass"]
+    ran = run_cli(
+        ["agent", "--json", "go", "--definition", name, *model, *words], project, directory / "home"
+    )
     assert ran.status == 0, ran.stderr
     return {
         **json.loads(ran.stdout),

@@ -1,4 +1,4 @@
-"""However a sub-agent ends, hooks hear of it, its cost is counted, and late words find somebody."""
+"""Test the ends of a subagent: hooks see it, its cost is counted, and late text reaches a session."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.ports import Reply
+from hookline.agent.ports import PermissionReply
 from hookline.extending import Run
 from tests.agent.scripted_session import Answers, Probe, Say, ScriptedSession, call, calls, says
 from tests.waiting import LONG, waits_for
@@ -18,9 +18,9 @@ _SAME = calls(call("Read", file_path="missing"))
 _MANY: list[Say] = [calls(call("Read", file_path=f"missing{number}")) for number in range(4)]
 
 
-def _played(place: Path, script: list[Say], **more: Any) -> ScriptedSession:
+def _played(directory: Path, script: list[Say], **more: Any) -> ScriptedSession:
     async def main() -> ScriptedSession:
-        async with ScriptedSession(place, script, **more) as scripted:
+        async with ScriptedSession(directory, script, **more) as scripted:
             (scripted.project / "a.txt").write_text("a")
             for tool in more.get("tools", ()):
                 if scripted.engine is not None and isinstance(tool, _Ends):
@@ -35,7 +35,7 @@ _ENDINGS: dict[str, tuple[list[Say], dict[str, Any]]] = {
     "completed": ([says("done")], {}),
     "failed": ([{"error": "server"}], {}),
     "max_iterations": ([*_MANY[:3]], {"max_iterations": 3}),
-    "blocked": ([calls(call("Bash", command="ls"))], {"asker": Answers(Reply(allow=False))}),
+    "blocked": ([calls(call("Bash", command="ls"))], {"asker": Answers(PermissionReply(allow=False))}),
 }
 
 
@@ -67,9 +67,9 @@ def test_a_sub_agent_that_is_interrupted_has_an_end_too(tmp_path: Path) -> None:
             playing = asyncio.ensure_future(scripted.play("go"))
             await at_work.wait()
             assert scripted.agent.interrupt()
-            told = await playing
-            assert told is not None
-            assert told.status == "interrupted"
+            received = await playing
+            assert received is not None
+            assert received.status == "interrupted"
         return scripted
 
     scripted = asyncio.run(main())
@@ -106,7 +106,7 @@ _READS = calls(call("Read", file_path="a.txt"))
 
 
 class _Ends(Probe):
-    """A tool that lets a hook in the background go on, and comes back when it has ended."""
+    """A tool that releases a background hook, and returns when it has ended."""
 
     def __init__(self, gate: Path) -> None:
         self.ended = asyncio.Event()
@@ -114,7 +114,7 @@ class _Ends(Probe):
         super().__init__(does=self._waits)
 
     def ran(self, run: Run) -> None:
-        if run.event == "PostToolUse" and run.status != "detached":
+        if run.event == "PostToolUse" and run.status != "background":
             self.ended.set()
 
     async def _waits(self, _: object) -> None:
@@ -128,9 +128,9 @@ def test_late_text_of_a_sub_agents_hook_reaches_the_sub_agent(tmp_path: Path) ->
     script = [_DOES, _READS, calls(call("Probe", what="x")), says("sub"), says("main")]
     hooks = _background(f"{waits_for(tmp_path / 'gate')}; echo '{_LATE}'", **{"async": True})
     scripted = _played(tmp_path, script, hooks=hooks, tools=[probe])
-    told = ["LATE WORDS" in str(request.messages) for request in scripted.requests]
+    received = ["LATE WORDS" in str(request.messages) for request in scripted.requests]
     # The sub-agent reads it in its last request, and its caller does not.
-    assert told == [False, False, False, True, False]
+    assert received == [False, False, False, True, False]
 
 
 def test_late_text_that_comes_after_a_sub_agent_is_gone_reaches_its_caller(tmp_path: Path) -> None:
@@ -148,10 +148,10 @@ def test_a_hook_of_a_sub_agent_that_wakes_the_agent_is_waited_for(tmp_path: Path
     assert "look again" in str(scripted.requests[-1].messages)
 
 
-def _apart(place: Path, *script: Say) -> ScriptedSession:
+def _apart(directory: Path, *script: Say) -> ScriptedSession:
     async def main() -> ScriptedSession:
         does = calls(call("Agent", prompt="do it", isolation="worktree"))
-        async with ScriptedSession(place, [does, *script, says("main")], mode="acceptEdits") as scripted:
+        async with ScriptedSession(directory, [does, *script, says("main")], mode="acceptEdits") as scripted:
             who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
             for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
                 subprocess.run(["git", *who, *words], cwd=scripted.project, check=True)
@@ -162,8 +162,8 @@ def _apart(place: Path, *script: Say) -> ScriptedSession:
 
 
 def _worktrees(scripted: ScriptedSession) -> list[Path]:
-    folder = scripted.project / ".hookline" / "worktrees"
-    return list(folder.iterdir()) if folder.is_dir() else []
+    directory = scripted.project / ".hookline" / "worktrees"
+    return list(directory.iterdir()) if directory.is_dir() else []
 
 
 def test_a_worktree_in_which_a_sub_agent_did_nothing_is_gone_afterwards(tmp_path: Path) -> None:

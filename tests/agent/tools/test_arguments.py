@@ -1,4 +1,4 @@
-"""What a tool takes is said once: schema, objections and run agree."""
+"""Test that the arguments of a tool are declared once: schema, objections and run agree."""
 
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def test_every_core_tool_describes_itself_and_its_arguments(tmp_path: Path) -> N
 def test_a_number_sent_as_a_float_is_taken(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1\n2\n3\n")
 
-    async def act(runner: ToolRunner) -> str:
+    async def action(runner: ToolRunner) -> str:
         return (await runner.call("Read", file_path="a", offset=2.0, limit=1.0)).text
 
-    assert run_tools(tmp_path, act).startswith("2\t2\n")
+    assert run_tools(tmp_path, action).startswith("2\t2\n")

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine, Outcome
-from hookline.agent.tools.base import ToolError, ToolReply
+from hookline.agent.tools.base import ShellError, ToolReply
 from hookline.events import SHELL_ENV, ShellStart
 from tests.agent.tools.tool_runner import ToolRunner, alive, run_tools, soon
 
 
-def bash(folder: Path, command: str, **arguments: int) -> ToolReply | ToolError:
-    async def act(runner: ToolRunner) -> ToolReply | ToolError:
+def bash(directory: Path, command: str, **arguments: int) -> ToolReply | ShellError:
+    async def action(runner: ToolRunner) -> ToolReply | ShellError:
         try:
             return await runner.bash(command, **arguments)
-        except ToolError as failure:
+        except ShellError as failure:
             return failure
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
 def test_output_is_what_the_model_reads_and_both_streams_are_told(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_silent_command_says_so(tmp_path: Path) -> None:
 )
 def test_a_failure_tells_exit_code_and_output(tmp_path: Path, command: str, text: str) -> None:
     failure = bash(tmp_path, command)
-    assert isinstance(failure, ToolError)
+    assert isinstance(failure, ShellError)
     assert str(failure) == text
     assert failure.exit_code == int(text.split()[2])
     assert not failure.interrupted
@@ -81,7 +81,7 @@ def test_the_shell_is_followed_whatever_way_it_ends(
     (tmp_path / "sub").mkdir()
     end = bash(tmp_path, command)
     assert end.moved_to == str(tmp_path / "sub")
-    if isinstance(end, ToolError):
+    if isinstance(end, ShellError):
         assert end.exit_code == code
         first, _, said = str(end).partition("\n")
         assert first == f"Exit code {code}"
@@ -152,14 +152,14 @@ def test_a_command_cannot_hang_or_fool_whoever_reads_its_directory(tmp_path: Pat
 
 def test_a_command_that_cannot_be_parsed_fails_with_its_own_words_only(tmp_path: Path) -> None:
     failure = bash(tmp_path, "echo 'open")
-    assert isinstance(failure, ToolError)
+    assert isinstance(failure, ShellError)
     assert str(failure).startswith("Exit code 2\nbash: eval: line 1: unexpected EOF")
     assert "hookline" not in str(failure)
 
 
 def test_a_command_sees_no_arguments_no_input_and_no_variables_of_ours(tmp_path: Path) -> None:
     reply = bash(tmp_path, "cat; echo $#; env | grep -c __hookline")
-    assert isinstance(reply, ToolError)
+    assert isinstance(reply, ShellError)
     assert str(reply) == "Exit code 1\n0\n0"
 
 
@@ -175,13 +175,13 @@ def test_the_beginning_and_the_end_of_long_output_are_kept(tmp_path: Path) -> No
 
 def test_a_flood_of_output_is_ended_and_told(tmp_path: Path) -> None:
     failure = bash(tmp_path, "yes")
-    assert isinstance(failure, ToolError)
+    assert isinstance(failure, ShellError)
     assert str(failure).startswith("The command was stopped: output flood")
 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
     failure = bash(tmp_path, "echo before; sleep 60 & echo $! > pid; wait", timeout=300)
-    assert isinstance(failure, ToolError)
+    assert isinstance(failure, ShellError)
     assert str(failure) == "The command was stopped: it had not finished after 0.3 s.\nbefore"
     assert failure.exit_code is None
     assert not alive(int((tmp_path / "pid").read_text()))
@@ -194,7 +194,7 @@ def test_what_a_command_leaves_running_is_ended_with_it(tmp_path: Path) -> None:
 
 
 def test_cancelling_ends_the_command_and_all_it_started(tmp_path: Path) -> None:
-    async def act(runner: ToolRunner) -> bool:
+    async def action(runner: ToolRunner) -> bool:
         running = asyncio.create_task(runner.bash("sleep 60 & echo $! > pid; wait"))
         pid = tmp_path / "pid"
         assert await soon(lambda: pid.exists() and pid.read_text().strip() != "")
@@ -203,7 +203,7 @@ def test_cancelling_ends_the_command_and_all_it_started(tmp_path: Path) -> None:
             await running
         return await soon(lambda: not alive(int(pid.read_text())))
 
-    assert run_tools(tmp_path, act)
+    assert run_tools(tmp_path, action)
 
 
 def test_no_temporary_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +228,7 @@ def test_no_temporary_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_nothing_runs_where_the_directory_is_gone_and_the_agent_gets_out(tmp_path: Path) -> None:
     lost = tmp_path / "a" / "b"
     failure = bash(lost, "touch /should-not-be")
-    assert isinstance(failure, ToolError)
+    assert isinstance(failure, ShellError)
     assert failure.moved_to == str(tmp_path)
     assert "no longer exists, so nothing was run" in str(failure)
 
@@ -236,7 +236,7 @@ def test_nothing_runs_where_the_directory_is_gone_and_the_agent_gets_out(tmp_pat
 @pytest.mark.parametrize("command", ["echo \0", "echo \ud800", "x" * 200_000])
 def test_a_command_that_cannot_be_started_says_why(tmp_path: Path, command: str) -> None:
     failure = bash(tmp_path, command)
-    assert isinstance(failure, ToolError)
+    assert isinstance(failure, ShellError)
     assert str(failure).startswith("The command was not started: ")
 
 
@@ -249,10 +249,10 @@ def test_shell_env_hooks_make_the_environment_once_per_command(tmp_path: Path) -
         asked.append(start)
         return Outcome(env_items=(("WHO", "the hook"), ("HOME", "/changed")))
 
-    async def act(runner: ToolRunner) -> str:
+    async def action(runner: ToolRunner) -> str:
         return (await runner.bash("echo $WHO $HOME", description="show", timeout=9000)).text
 
-    assert run_tools(tmp_path, act, engine) == "the hook /changed"
+    assert run_tools(tmp_path, action, engine) == "the hook /changed"
     assert asked == [
         ShellStart(
             tool_name="Bash",

@@ -10,23 +10,23 @@ from hookline.agent.tools.base import ToolReply
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
-def edit(folder: Path, old: str, new: str, *, replace_all: bool = False) -> ToolReply:
-    async def act(runner: ToolRunner) -> ToolReply:
+def edit(directory: Path, old: str, new: str, *, replace_all: bool = False) -> ToolReply:
+    async def action(runner: ToolRunner) -> ToolReply:
         await runner.call("Read", file_path="f")
         return await runner.call(
             "Edit", file_path="f", old_string=old, new_string=new, replace_all=replace_all
         )
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
-def refused(folder: Path, old: str, new: str = "new", *, read_first: bool = True) -> str:
-    async def act(runner: ToolRunner) -> str:
+def refused(directory: Path, old: str, new: str = "new", *, read_first: bool = True) -> str:
+    async def action(runner: ToolRunner) -> str:
         if read_first:
             await runner.call("Read", file_path="f")
         return str(await runner.fails("Edit", file_path="f", old_string=old, new_string=new))
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
 def test_an_edit_is_told_as_a_patch(tmp_path: Path) -> None:
@@ -80,12 +80,12 @@ def test_an_unread_or_changed_file_is_not_edited(tmp_path: Path) -> None:
     file.write_text("one\n")
     assert "has not been read yet" in refused(tmp_path, "one", read_first=False)
 
-    async def act(runner: ToolRunner) -> str:
+    async def action(runner: ToolRunner) -> str:
         await runner.call("Read", file_path="f")
         os.utime(file, (5, 5))
         return str(await runner.fails("Edit", file_path="f", old_string="one", new_string="two"))
 
-    assert "has changed since it was read" in run_tools(tmp_path, act)
+    assert "has changed since it was read" in run_tools(tmp_path, action)
     assert file.read_text() == "one\n"
 
 
@@ -110,7 +110,7 @@ def test_line_ends_of_the_file_are_kept(tmp_path: Path, old: str, new: str) -> N
 
 
 def test_binary_and_huge_files_are_not_edited(tmp_path: Path) -> None:
-    async def act(runner: ToolRunner) -> list[str]:
+    async def action(runner: ToolRunner) -> list[str]:
         said: list[str] = []
         for name, content in (("bin", b"\x7fELF\0one"), ("big", b"one" + b"x" * (17 << 20))):
             (tmp_path / name).write_bytes(content)
@@ -118,7 +118,7 @@ def test_binary_and_huge_files_are_not_edited(tmp_path: Path) -> None:
             said.append(str(await runner.fails("Edit", file_path=name, old_string="one", new_string="x")))
         return said
 
-    binary, big = run_tools(tmp_path, act)
+    binary, big = run_tools(tmp_path, action)
     assert binary == f"{tmp_path}/bin is a binary file; Edit changes text only."
     assert "the limit is 16777216" in big
 
@@ -134,13 +134,13 @@ def test_edits_at_the_same_time_do_not_lose_each_other(tmp_path: Path) -> None:
     words = [f"word{n:02}" for n in range(30)]
     (tmp_path / "f").write_text("\n".join(words))
 
-    async def act(runner: ToolRunner) -> None:
+    async def action(runner: ToolRunner) -> None:
         await runner.call("Read", file_path="f")
         await asyncio.gather(
             *(runner.call("Edit", file_path="f", old_string=word, new_string=word.upper()) for word in words)
         )
 
-    run_tools(tmp_path, act)
+    run_tools(tmp_path, action)
     assert (tmp_path / "f").read_text() == "\n".join(words).upper()
 
 
@@ -148,7 +148,7 @@ def test_a_cancelled_edit_leaves_the_file_whole(tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_text("one " * 1000)
 
-    async def act(runner: ToolRunner) -> None:
+    async def action(runner: ToolRunner) -> None:
         for turn in range(20):
             await runner.call("Read", file_path="f")
             old, new = ("one ", "two ") if "one" in file.read_text() else ("two ", "one ")
@@ -160,5 +160,5 @@ def test_a_cancelled_edit_leaves_the_file_whole(tmp_path: Path) -> None:
             await asyncio.wait((running,))
             assert file.read_text() in {"one " * 1000, "two " * 1000}
 
-    run_tools(tmp_path, act)
+    run_tools(tmp_path, action)
     assert os.listdir(tmp_path) == ["f"]

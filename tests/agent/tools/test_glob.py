@@ -8,30 +8,30 @@ import pytest
 from hookline import PatternError
 from hookline.agent.tools.base import ToolReply
 from hookline.agent.tools.off_loop import WorkLimit
-from hookline.agent.tools.walk import Walk, path_pattern, split_base
+from hookline.agent.tools.walk import DirectoryWalk, path_pattern, split_base
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 from tests.every import every
 
 
-def make(folder: Path, *names: str) -> None:
+def make(directory: Path, *names: str) -> None:
     """Files with these names, each a second older than the one before."""
     for age, name in enumerate(names):
-        path = folder / name
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
         os.utime(path, (10_000 - age, 10_000 - age))
 
 
-def glob(folder: Path, pattern: str, path: str = "") -> ToolReply:
-    async def act(runner: ToolRunner) -> ToolReply:
+def glob(directory: Path, pattern: str, path: str = "") -> ToolReply:
+    async def action(runner: ToolRunner) -> ToolReply:
         return await runner.call("Glob", pattern=pattern, path=path)
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
-def names(folder: Path, pattern: str, path: str = "") -> list[str]:
-    found: list[str] = glob(folder, pattern, path).response["filenames"]
-    return [os.path.relpath(name, folder) for name in found]
+def names(directory: Path, pattern: str, path: str = "") -> list[str]:
+    found: list[str] = glob(directory, pattern, path).response["filenames"]
+    return [os.path.relpath(name, directory) for name in found]
 
 
 @every(
@@ -70,10 +70,10 @@ def test_a_pattern_that_cannot_be_is_refused(tmp_path: Path, pattern: str) -> No
     with pytest.raises(PatternError):
         path_pattern(pattern)
 
-    async def act(runner: ToolRunner) -> str:
+    async def action(runner: ToolRunner) -> str:
         return str(await runner.fails("Glob", pattern=pattern))
 
-    assert run_tools(tmp_path, act).startswith("The pattern cannot be used: ")
+    assert run_tools(tmp_path, action).startswith("The pattern cannot be used: ")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_only_a_hundred_are_shown_and_it_is_said(tmp_path: Path) -> None:
 def test_other_places_are_searched_when_they_are_named(tmp_path: Path) -> None:
     make(tmp_path, "here/a.txt", "there/b.txt")
 
-    async def act(runner: ToolRunner) -> list[list[str]]:
+    async def action(runner: ToolRunner) -> list[list[str]]:
         runner.place.cwd = str(tmp_path / "here")
         calls = (
             {"pattern": "*.txt"},
@@ -136,7 +136,7 @@ def test_other_places_are_searched_when_they_are_named(tmp_path: Path) -> None:
         return [(await runner.call("Glob", **call)).response["filenames"] for call in calls]
 
     there = [str(tmp_path / "there" / "b.txt")]
-    assert run_tools(tmp_path, act) == [[str(tmp_path / "here" / "a.txt")], there, there, there]
+    assert run_tools(tmp_path, action) == [[str(tmp_path / "here" / "a.txt")], there, there, there]
 
 
 def test_links_are_named_but_not_followed(tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_nothing_found_and_no_such_folder_are_told_apart(tmp_path: Path) -> None
     (tmp_path / "file").touch()
     assert glob(tmp_path, "*.none").text == "No files found"
 
-    async def act(runner: ToolRunner) -> list[str]:
+    async def action(runner: ToolRunner) -> list[str]:
         return [str(await runner.fails("Glob", pattern="*", path=path)) for path in ("nowhere", "file")]
 
-    assert run_tools(tmp_path, act) == [
+    assert run_tools(tmp_path, action) == [
         f"{tmp_path}/nowhere does not exist.",
-        f"{tmp_path}/file is not a folder.",
+        f"{tmp_path}/file is not a directory.",
     ]
 
 
@@ -169,19 +169,19 @@ def test_a_name_that_is_no_utf8_does_not_spoil_the_list(tmp_path: Path) -> None:
 
 def test_a_walk_ends_after_so_many_entries_or_when_nobody_waits(tmp_path: Path) -> None:
     make(tmp_path, *(f"d{n}/{m}" for n in range(10) for m in range(10)))
-    walk = Walk(str(tmp_path), WorkLimit(), most=30)
+    walk = DirectoryWalk(str(tmp_path), WorkLimit(), most=30)
     assert len(list(walk.files())) < 30
-    assert walk.left_out == ["only the first 30 files and folders were visited"]
-    late = Walk(str(tmp_path), WorkLimit(-1))
+    assert walk.left_out == ["only the first 30 files and directories were visited"]
+    late = DirectoryWalk(str(tmp_path), WorkLimit(-1))
     assert list(late.files()) == []
     assert late.left_out == ["it took too long and was stopped"]
 
 
 def test_a_walk_goes_in_order_and_counts_what_it_cannot_see(tmp_path: Path) -> None:
     make(tmp_path, "b", "a/2", "a/1", "c/x")
-    walk = Walk(str(tmp_path), WorkLimit())
+    walk = DirectoryWalk(str(tmp_path), WorkLimit())
     assert [path for path, _ in walk.files()] == ["b", "a/1", "a/2", "c/x"]
     assert walk.left_out == []
-    gone = Walk(str(tmp_path / "gone"), WorkLimit())
+    gone = DirectoryWalk(str(tmp_path / "gone"), WorkLimit())
     assert list(gone.files()) == []
-    assert gone.left_out == ["1 folders could not be read"]
+    assert gone.left_out == ["1 directories could not be read"]

@@ -15,26 +15,26 @@ from tests.agent.tools.tool_runner import ToolRunner, run_tools
 from tests.every import every
 
 
-def make(folder: Path, files: dict[str, str | bytes]) -> None:
+def make(directory: Path, files: dict[str, str | bytes]) -> None:
     for age, (name, content) in enumerate(files.items()):
-        path = folder / name
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         os.utime(path, (10_000 - age, 10_000 - age))
 
 
-def grep(folder: Path, pattern: str, **arguments: Any) -> ToolReply:
-    async def act(runner: ToolRunner) -> ToolReply:
+def grep(directory: Path, pattern: str, **arguments: Any) -> ToolReply:
+    async def action(runner: ToolRunner) -> ToolReply:
         return await runner.call("Grep", pattern=pattern, **arguments)
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
-def refused(folder: Path, pattern: str, **arguments: Any) -> str:
-    async def act(runner: ToolRunner) -> str:
+def refused(directory: Path, pattern: str, **arguments: Any) -> str:
+    async def action(runner: ToolRunner) -> str:
         return str(await runner.fails("Grep", pattern=pattern, **arguments))
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
 FILES: dict[str, str | bytes] = {
@@ -159,7 +159,7 @@ def test_what_may_not_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "folder").chmod(0o700)
     assert said.split("\n") == [
         "open:1",
-        "[the search is incomplete: 1 folders could not be read]",
+        "[the search is incomplete: 1 directories could not be read]",
         "[the search is incomplete: 1 files could not be read]",
     ]
 
@@ -169,7 +169,7 @@ def test_a_pipe_in_the_way_hangs_nobody(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert grep(tmp_path, "x", output_mode="count").text == "text:1"
     assert refused(tmp_path, "x", path="pipe") == (
-        f"{tmp_path}/pipe is a pipe; only files and folders can be searched."
+        f"{tmp_path}/pipe is a pipe; only files and directories can be searched."
     )
     assert (
         refused(tmp_path, "x", path="pip") == f"{tmp_path}/pip does not exist. Did you mean {tmp_path}/pipe?"
@@ -246,14 +246,14 @@ def test_an_expression_made_to_run_for_ever_does_not(tmp_path: Path) -> None:
 def test_a_search_ends_when_nobody_waits_any_more(tmp_path: Path) -> None:
     make(tmp_path, {f"{n}/f": "x\n" * 100 for n in range(50)})
 
-    async def act(runner: ToolRunner) -> None:
+    async def action(runner: ToolRunner) -> None:
         searching = asyncio.create_task(runner.call("Grep", pattern="x"))
         await asyncio.sleep(0)
         searching.cancel()
         with pytest.raises(asyncio.CancelledError):
             await searching
 
-    run_tools(tmp_path, act)
+    run_tools(tmp_path, action)
     gone = WorkLimit()
     gone.cancel()
     files = SearchedFiles(str(tmp_path), lambda _path: True, gone)

@@ -13,20 +13,20 @@ from hookline.agent.tools.read import MOST_CHARACTERS
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
-def read(folder: Path, name: str, **arguments: Any) -> ToolReply:
-    async def act(runner: ToolRunner) -> ToolReply:
+def read(directory: Path, name: str, **arguments: Any) -> ToolReply:
+    async def action(runner: ToolRunner) -> ToolReply:
         return await runner.call("Read", file_path=name, **arguments)
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
-def refused(folder: Path, name: str, **arguments: Any) -> str:
-    async def act(runner: ToolRunner) -> str:
+def refused(directory: Path, name: str, **arguments: Any) -> str:
+    async def action(runner: ToolRunner) -> str:
         failure = await runner.fails("Read", file_path=name, **arguments)
         assert runner.place.read_files == {}
         return str(failure)
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
 def test_lines_are_numbered_and_the_file_is_told(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_lines_are_numbered_and_the_file_is_told(tmp_path: Path) -> None:
 def test_a_part_is_read_with_offset_and_limit(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("".join(f"line {n}\n" for n in range(1, 11)))
     reply = read(tmp_path, "a", offset=4, limit=2)
-    assert reply.text == "4\tline 4\n5\tline 5\n[the file goes on to line 11; read on with offset 6]"
+    assert reply.text == "4\tline 4\n5\tline 5\n[the file has 11 lines; continue with offset 6]"
     assert reply.response["file"]["content"] == "line 4\nline 5"
     assert (reply.response["file"]["startLine"], reply.response["file"]["numLines"]) == (4, 2)
     assert read(tmp_path, "a", offset=0, limit=1).text.startswith("1\tline 1\n")
@@ -57,9 +57,7 @@ def test_a_part_is_read_with_offset_and_limit(tmp_path: Path) -> None:
 
 def test_two_thousand_lines_are_shown_unless_more_are_asked_for(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x\n" * 5000)
-    assert read(tmp_path, "a").text.endswith(
-        "2000\tx\n[the file goes on to line 5001; read on with offset 2001]"
-    )
+    assert read(tmp_path, "a").text.endswith("2000\tx\n[the file has 5001 lines; continue with offset 2001]")
     assert read(tmp_path, "a", limit=6000).text.endswith("5000\tx\n5001\t")
 
 
@@ -69,7 +67,7 @@ def test_long_lines_and_long_texts_are_cut(tmp_path: Path) -> None:
     first = reply.text.split("\n")[0]
     assert first == "1\t" + "é" * 2000 + "[... line cut at 2000 characters]"
     assert len(reply.text) < MOST_CHARACTERS + 3000
-    assert "read on with offset" in reply.text.split("\n")[-1]
+    assert "continue with offset" in reply.text.split("\n")[-1]
 
 
 def test_a_line_of_many_megabytes_is_one_short_line(tmp_path: Path) -> None:
@@ -98,12 +96,12 @@ def test_what_was_read_is_remembered_with_its_time_under_its_real_name(tmp_path:
     (tmp_path / "real").write_text("x")
     (tmp_path / "link").symlink_to("real")
 
-    async def act(runner: ToolRunner) -> None:
+    async def action(runner: ToolRunner) -> None:
         await runner.call("Read", file_path="link")
         real = str(tmp_path / "real")
         assert runner.place.read_files == {real: os.stat(real).st_mtime}
 
-    run_tools(tmp_path, act)
+    run_tools(tmp_path, action)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +134,8 @@ def test_a_missing_file_says_the_nearest_name(tmp_path: Path) -> None:
     )
     assert refused(tmp_path, "zzz") == f"{tmp_path}/zzz does not exist."
     assert (
-        refused(tmp_path, "no/way") == f"{tmp_path}/no/way does not exist: there is no folder {tmp_path}/no."
+        refused(tmp_path, "no/way")
+        == f"{tmp_path}/no/way does not exist: the directory {tmp_path}/no is missing."
     )
 
 
@@ -163,9 +162,7 @@ def test_a_file_larger_than_can_be_gone_through_is_refused(tmp_path: Path) -> No
 
 def test_lines_beyond_the_end_are_said_not_to_be_there(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("one")
-    assert refused(tmp_path, "a", offset=5).endswith(
-        "a has only 1 lines, so there is nothing from line 5 on."
-    )
+    assert refused(tmp_path, "a", offset=5).endswith("a has only 1 lines, so line 5 does not exist.")
 
 
 def test_a_file_of_the_kernel_that_tells_no_size_is_read(tmp_path: Path) -> None:
@@ -191,8 +188,8 @@ def test_reading_in_many_calls_at_once_gives_each_its_own(tmp_path: Path) -> Non
     for n in range(20):
         (tmp_path / str(n)).write_text(f"text {n}")
 
-    async def act(runner: ToolRunner) -> list[str]:
+    async def action(runner: ToolRunner) -> list[str]:
         replies = await asyncio.gather(*(runner.call("Read", file_path=str(n)) for n in range(20)))
         return [reply.text for reply in replies]
 
-    assert run_tools(tmp_path, act) == [f"1\ttext {n}" for n in range(20)]
+    assert run_tools(tmp_path, action) == [f"1\ttext {n}" for n in range(20)]

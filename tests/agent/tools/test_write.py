@@ -14,20 +14,20 @@ from hookline.events import FILE_CHANGED, FileEdit
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
-def write(folder: Path, name: str, content: str, *, read_first: bool = False) -> ToolReply:
-    async def act(runner: ToolRunner) -> ToolReply:
+def write(directory: Path, name: str, content: str, *, read_first: bool = False) -> ToolReply:
+    async def action(runner: ToolRunner) -> ToolReply:
         if read_first:
             await runner.call("Read", file_path=name)
         return await runner.call("Write", file_path=name, content=content)
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
-def refused(folder: Path, name: str, content: str = "new") -> str:
-    async def act(runner: ToolRunner) -> str:
+def refused(directory: Path, name: str, content: str = "new") -> str:
+    async def action(runner: ToolRunner) -> str:
         return str(await runner.fails("Write", file_path=name, content=content))
 
-    return run_tools(folder, act)
+    return run_tools(directory, action)
 
 
 def test_a_new_file_is_made_with_its_folders(tmp_path: Path) -> None:
@@ -79,22 +79,24 @@ def test_a_file_that_changed_since_it_was_read_is_not_overwritten(tmp_path: Path
     file = tmp_path / "a"
     file.write_text("one")
 
-    async def act(runner: ToolRunner) -> str:
+    async def action(runner: ToolRunner) -> str:
         await runner.call("Read", file_path="a")
         file.write_text("somebody else's")
         os.utime(file, (1, 1))
         return str(await runner.fails("Write", file_path="a", content="mine"))
 
-    assert run_tools(tmp_path, act) == f"{file} has changed since it was read. Read it again, then change it."
+    assert (
+        run_tools(tmp_path, action) == f"{file} has changed since it was read. Read it again, then change it."
+    )
     assert file.read_text() == "somebody else's"
 
 
 def test_what_was_written_can_be_written_again(tmp_path: Path) -> None:
-    async def act(runner: ToolRunner) -> None:
+    async def action(runner: ToolRunner) -> None:
         for text in ("one", "two", "three"):
             await runner.call("Write", file_path="a", content=text)
 
-    run_tools(tmp_path, act)
+    run_tools(tmp_path, action)
     assert (tmp_path / "a").read_text() == "three"
 
 
@@ -142,10 +144,10 @@ def test_nothing_is_left_beside_a_file_that_could_not_be_replaced(
 
 def test_hooks_are_told_of_files_added_and_changed(tmp_path: Path) -> None:
     engine = Engine()
-    told: list[FileEdit] = []
-    engine.add(FILE_CHANGED, told.append, name="watch")
+    received: list[FileEdit] = []
+    engine.add(FILE_CHANGED, received.append, name="watch")
 
-    async def act(runner: ToolRunner) -> None:
+    async def action(runner: ToolRunner) -> None:
         runner.place.files = FileWatch()
         runner.place.watch(["a.txt"])
         await runner.call("Write", file_path="a.txt", content="one")
@@ -154,15 +156,15 @@ def test_hooks_are_told_of_files_added_and_changed(tmp_path: Path) -> None:
         await runner.fails("Edit", file_path="a.txt", old_string="nowhere", new_string="x")
         await runner.call("Edit", file_path="a.txt", old_string="two", new_string="three")
 
-    run_tools(tmp_path, act, engine)
+    run_tools(tmp_path, action, engine)
     path = str(tmp_path / "a.txt")
-    assert told == [FileEdit(file_path=path, event=event) for event in ("add", "change", "change")]
+    assert received == [FileEdit(file_path=path, event=event) for event in ("add", "change", "change")]
 
 
 def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
     texts = [letter * 500_000 for letter in "ab"]
 
-    async def act(runner: ToolRunner) -> set[str]:
+    async def action(runner: ToolRunner) -> set[str]:
         seen: set[str] = set()
         await runner.call("Write", file_path="f", content=texts[0])
         for turn in range(20):
@@ -173,4 +175,4 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
             await writing
         return seen
 
-    assert run_tools(tmp_path, act) <= set(texts)
+    assert run_tools(tmp_path, action) <= set(texts)

@@ -8,24 +8,29 @@ from typing import Any, TypeVar
 
 from hookline import Engine
 from hookline.agent.hooks import EngineHooks, NoHooks
-from hookline.agent.tools.base import Tool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import AgentTool, ToolReply, Workplace
 from hookline.agent.tools.tasks import TaskDone, Tasks
 from hookline.agent.tools.toolbox import core_tools
-from hookline.engine.tool_call import Hooks
+from hookline.engine.tool_call import HookDispatcher
 from hookline.handlers.process.pool import Processes
+from hookline.model.errors import ToolError
 
 T = TypeVar("T")
 
 
 class ToolRunner:
-    def __init__(self, folder: Path, engine: Engine | None = None, **tasks: Any) -> None:
-        self.hooks: Hooks = NoHooks() if engine is None else EngineHooks(engine.session("s", cwd=str(folder)))
+    def __init__(self, directory: Path, engine: Engine | None = None, **tasks: Any) -> None:
+        self.hooks: HookDispatcher = (
+            NoHooks() if engine is None else EngineHooks(engine.session("s", cwd=str(directory)))
+        )
         self.done: list[TaskDone] = []
         self.processes = Processes()
         self.tasks = Tasks(self.hooks, on_done=self.done.append, **tasks)
-        env = {"PATH": os.environ["PATH"], "HOME": str(folder)}
-        self.place = Workplace(self.hooks, str(folder), env=env)
-        self.tools: dict[str, Tool] = {tool.name: tool for tool in core_tools(self.tasks, self.processes)}
+        env = {"PATH": os.environ["PATH"], "HOME": str(directory)}
+        self.place = Workplace(self.hooks, str(directory), env=env)
+        self.tools: dict[str, AgentTool] = {
+            tool.name: tool for tool in core_tools(self.tasks, self.processes)
+        }
 
     async def call(self, tool: str, **arguments: Any) -> ToolReply:
         assert self.tools[tool].problem(arguments) is None
@@ -47,14 +52,14 @@ class ToolRunner:
 
 
 def run_tools(
-    folder: Path, act: Callable[[ToolRunner], Awaitable[T]], engine: Engine | None = None, **tasks: Any
+    directory: Path, action: Callable[[ToolRunner], Awaitable[T]], engine: Engine | None = None, **tasks: Any
 ) -> T:
     """Run one runner and leave nothing behind."""
 
     async def main() -> T:
-        runner = ToolRunner(folder, engine, **tasks)
+        runner = ToolRunner(directory, engine, **tasks)
         try:
-            return await act(runner)
+            return await action(runner)
         finally:
             await runner.close()
             if engine is not None:
@@ -72,7 +77,7 @@ def alive(pid: int) -> bool:
 
 
 async def soon(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
-    """Whether it comes to hold within the time."""
+    """Return True if the condition becomes true within the time."""
     until = asyncio.get_running_loop().time() + seconds
     while not holds():
         if asyncio.get_running_loop().time() > until:

@@ -1,4 +1,4 @@
-"""Where sessions are kept, and how one is found again."""
+"""Test where sessions are stored, and how one is found again."""
 
 import os
 import stat
@@ -9,16 +9,16 @@ import pytest
 
 from hookline.agent.transcript.records import NoteRecord, SessionFacts
 from hookline.agent.transcript.store import SessionsStore, new_session_id, opening, project_slug
-from hookline.agent.transcript.writer import Transcript, TranscriptError
+from hookline.agent.transcript.writer import TranscriptError, TranscriptWriter
 from hookline.model.messages import User
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "my project"
-    (folder / ".git").mkdir(parents=True)
-    (folder / "src").mkdir()
-    return folder
+    directory = tmp_path / "my project"
+    (directory / ".git").mkdir(parents=True)
+    (directory / "src").mkdir()
+    return directory
 
 
 def store_of(tmp_path: Path, cwd: Path) -> SessionsStore:
@@ -26,7 +26,9 @@ def store_of(tmp_path: Path, cwd: Path) -> SessionsStore:
 
 
 def add(store: SessionsStore, session_id: str, changed: float, cwd: str = "/x") -> None:
-    transcript = Transcript.create(store.folder, session_id, SessionFacts(cwd=cwd, model="m", started=7.0))
+    transcript = TranscriptWriter.create(
+        store.directory, session_id, SessionFacts(cwd=cwd, model="m", started=7.0)
+    )
     transcript.message(User(text="from a hook", by="h"))
     transcript.message(User(text="hello there"))
     transcript.close()
@@ -42,10 +44,10 @@ def test_ids_are_random_uuids() -> None:
 
 def test_a_project_has_one_folder_wherever_in_it_one_stands(tmp_path: Path, project: Path) -> None:
     store = store_of(tmp_path, project)
-    assert store.folder == store_of(tmp_path, project / "src").folder
-    assert store.folder.startswith(str(tmp_path / "home/.local/state/hookline/sessions"))
+    assert store.directory == store_of(tmp_path, project / "src").directory
+    assert store.directory.startswith(str(tmp_path / "home/.local/state/hookline/sessions"))
     add(store, "one", 1.0)
-    assert stat.S_IMODE(os.stat(store.folder).st_mode) == 0o700
+    assert stat.S_IMODE(os.stat(store.directory).st_mode) == 0o700
     assert store.path("one") == store.sessions()[0].path
 
 
@@ -64,19 +66,19 @@ def test_sessions_are_listed_newest_first_and_the_last_one_is_the_first(
         store.last()
     for session_id, changed in (("old", 10.0), ("new", 30.0), ("middle", 20.0)):
         add(store, session_id, changed)
-    Path(store.folder, "note.txt").touch()
-    Path(store.folder, "dir.jsonl").mkdir()
-    Path(store.folder, "link.jsonl").symlink_to(store.path("old"))
+    Path(store.directory, "note.txt").touch()
+    Path(store.directory, "dir.jsonl").mkdir()
+    Path(store.directory, "link.jsonl").symlink_to(store.path("old"))
     assert [each.id for each in store.sessions()] == ["new", "middle", "old"]
     assert store.last().id == "new"
 
 
 def test_a_session_in_which_nobody_spoke_is_not_the_last_one(tmp_path: Path, project: Path) -> None:
     store = store_of(tmp_path, project)
-    Transcript.create(store.folder, "silent", SessionFacts(cwd="/x")).close()
+    TranscriptWriter.create(store.directory, "silent", SessionFacts(cwd="/x")).close()
     with pytest.raises(TranscriptError, match="no earlier session"):
         store.last()
-    long = Transcript.create(store.folder, "long", SessionFacts(cwd="/x"))
+    long = TranscriptWriter.create(store.directory, "long", SessionFacts(cwd="/x"))
     long.append(NoteRecord(text="x" * 100_000))
     long.close()
     assert store.last().id == "long"
@@ -128,8 +130,13 @@ def test_a_session_of_another_project_says_where_it_belongs(tmp_path: Path, proj
 def test_how_a_session_began_is_read_from_its_first_lines(tmp_path: Path, project: Path) -> None:
     store = store_of(tmp_path, project)
     add(store, "one", 1.0, cwd="/here")
-    told = opening(store.path("one"))
-    assert (told.cwd, told.model, told.started, told.prompt) == ("/here", "m", 7.0, "hello there")
+    received = opening(store.path("one"))
+    assert (received.cwd, received.model, received.started, received.prompt) == (
+        "/here",
+        "m",
+        7.0,
+        "hello there",
+    )
     Path(store.path("bad")).write_bytes(b"\xff\n[[[")
     assert opening(store.path("bad")).prompt == ""
     assert opening(store.path("missing")).cwd == ""

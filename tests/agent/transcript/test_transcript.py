@@ -1,4 +1,4 @@
-"""The conversation on disk: what is written comes back, whatever happened to the file or the writer."""
+"""Test the conversation on disk: everything written comes back, whatever happened to the file or the writer."""
 
 import os
 import random
@@ -27,7 +27,7 @@ from hookline.agent.transcript.records import (
     decoded,
     encoded,
 )
-from hookline.agent.transcript.writer import Transcript, TranscriptError
+from hookline.agent.transcript.writer import TranscriptError, TranscriptWriter
 from hookline.model.messages import Assistant, Message, ToolResult, ToolUse, User
 from hookline.model.usage import Usage
 from tests.every import every
@@ -49,8 +49,8 @@ ONE_OF_EACH: tuple[Record, ...] = (
 )  # fmt: skip
 
 
-def new(folder: Path, session_id: str = "s1") -> Transcript:
-    return Transcript.create(str(folder), session_id, FACTS, clock=lambda: 100.0)
+def new(directory: Path, session_id: str = "s1") -> TranscriptWriter:
+    return TranscriptWriter.create(str(directory), session_id, FACTS, clock=lambda: 100.0)
 
 
 @every("record", ONE_OF_EACH)
@@ -61,12 +61,12 @@ def test_every_kind_of_record_comes_back_as_it_was(record: Record) -> None:
 
 
 def test_a_new_transcript_is_this_users_alone_and_begins_with_the_session(tmp_path: Path) -> None:
-    folder = tmp_path / "state" / "sessions" / "p"
-    transcript = new(folder)
+    directory = tmp_path / "state" / "sessions" / "p"
+    transcript = new(directory)
     transcript.message(User(text="hello"))
     transcript.close()
     assert stat.S_IMODE(os.stat(transcript.path).st_mode) == 0o600
-    for each in (folder, folder.parent, folder.parent.parent):
+    for each in (directory, directory.parent, directory.parent.parent):
         assert stat.S_IMODE(each.stat().st_mode) == 0o700
     read = read_transcript(transcript.path)
     assert read.records == (
@@ -97,7 +97,7 @@ def test_what_the_agent_tells_its_records_is_what_a_resumed_session_knows(tmp_pa
     transcript.turn(2, "completed", Usage(input_tokens=7), Usage(input_tokens=12))
     transcript.append(GrantsRecord(rules=("Read",)))
     transcript.close()
-    again = Transcript.resume(transcript.path)
+    again = TranscriptWriter.resume(transcript.path)
     past = again.past
     assert past.messages == (
         User(text="So far: they greeted", by="compaction"),
@@ -143,7 +143,7 @@ def test_any_cut_leaves_every_whole_record_and_later_records_stand_on_their_own_
         read = read_transcript(str(path))
         assert list(read.records) == kept
         assert bool(read.problems) == (sum(map(len, map(encoded, kept))) not in (cut, cut + 1))
-        transcript = Transcript.resume(str(path))
+        transcript = TranscriptWriter.resume(str(path))
         transcript.append(NoteRecord(text="after", at=1.0))
         transcript.close()
         again = read_transcript(str(path))
@@ -164,7 +164,7 @@ def test_garbage_in_the_middle_is_skipped_and_told_with_its_line(tmp_path: Path)
     ]
     assert "\x1b" not in "".join(read.problems)
     before = Path(transcript.path).read_bytes()
-    Transcript.resume(transcript.path).close()
+    TranscriptWriter.resume(transcript.path).close()
     assert Path(transcript.path).read_bytes() == before
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_is_no_transcript_is_refused_and_left_as_it_is(tmp_path: Pat
         (".", "cannot be resumed"),
     ):
         with pytest.raises(TranscriptError, match=says):
-            Transcript.resume(str(tmp_path / name))
+            TranscriptWriter.resume(str(tmp_path / name))
     assert other.read_bytes() == b"my notes, without a last line break"
     assert read_transcript(str(tmp_path / "pipe")).problems != ()
 
@@ -200,7 +200,7 @@ def test_a_file_that_is_no_transcript_is_refused_and_left_as_it_is(tmp_path: Pat
 @pytest.mark.parametrize("session_id", ["", "../x", "a/b", ".hidden", "x" * 200, "a\nb", "é"])
 def test_an_id_that_is_no_file_name_is_refused(tmp_path: Path, session_id: str) -> None:
     with pytest.raises(TranscriptError, match="cannot be the id"):
-        Transcript.create(str(tmp_path), session_id, FACTS)
+        TranscriptWriter.create(str(tmp_path), session_id, FACTS)
     assert os.listdir(tmp_path) == []
 
 
@@ -209,15 +209,15 @@ def test_an_id_that_is_taken_is_refused_and_a_session_has_one_writer(tmp_path: P
     with pytest.raises(TranscriptError, match="session with this id exists"):
         new(tmp_path)
     with pytest.raises(TranscriptError, match="another process uses this session"):
-        Transcript.resume(transcript.path)
+        TranscriptWriter.resume(transcript.path)
     transcript.close()
-    Transcript.resume(transcript.path).close()
+    TranscriptWriter.resume(transcript.path).close()
 
 
 def test_a_folder_that_cannot_be_made_is_told_once_and_the_session_goes_on(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     said: list[str] = []
-    transcript = Transcript.create(str(tmp_path / "file" / "below"), "s", FACTS, report=said.append)
+    transcript = TranscriptWriter.create(str(tmp_path / "file" / "below"), "s", FACTS, report=said.append)
     for number in range(10):
         transcript.message(User(text=str(number)))
     transcript.close()
@@ -229,7 +229,7 @@ def test_a_folder_that_cannot_be_made_is_told_once_and_the_session_goes_on(tmp_p
 def test_records_wait_for_a_disk_that_has_room_again(tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "folder").touch()
-    transcript = Transcript.create(str(tmp_path / "folder"), "s", FACTS, report=said.append)
+    transcript = TranscriptWriter.create(str(tmp_path / "folder"), "s", FACTS, report=said.append)
     transcript.message(User(text="one"))
     (tmp_path / "folder").unlink()
     transcript.message(User(text="two"))
@@ -242,7 +242,7 @@ def test_records_wait_for_a_disk_that_has_room_again(tmp_path: Path) -> None:
 
 def test_of_records_that_wait_too_long_the_oldest_go_and_it_is_told(tmp_path: Path) -> None:
     (tmp_path / "folder").touch()
-    transcript = Transcript(str(tmp_path / "folder" / "s.jsonl"), most_waiting=500)
+    transcript = TranscriptWriter(str(tmp_path / "folder" / "s.jsonl"), most_waiting=500)
     for number in range(50):
         transcript.message(User(text=f"text {number:02}"))
     assert any("were dropped" in problem for problem in transcript.problems)
@@ -258,13 +258,13 @@ def test_of_records_that_wait_too_long_the_oldest_go_and_it_is_told(tmp_path: Pa
 FULL_DISK = """
 import resource, signal, sys
 from hookline.model.messages import User
-from hookline.agent.transcript.writer import Transcript
+from hookline.agent.transcript.writer import TranscriptWriter
 from hookline.agent.transcript.records import SessionFacts
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, hard))
 said = []
-transcript = Transcript.create(sys.argv[1], "s", SessionFacts(cwd="/"), report=said.append)
+transcript = TranscriptWriter.create(sys.argv[1], "s", SessionFacts(cwd="/"), report=said.append)
 for number in range(100):
     transcript.message(User(text=f"text {number}"))
 resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
@@ -313,9 +313,9 @@ def test_what_no_json_can_hold_costs_its_record_only(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from hookline.model.messages import User
-from hookline.agent.transcript.writer import Transcript
+from hookline.agent.transcript.writer import TranscriptWriter
 from hookline.agent.transcript.records import SessionFacts
-transcript = Transcript.create(sys.argv[1], "s", SessionFacts(cwd="/"))
+transcript = TranscriptWriter.create(sys.argv[1], "s", SessionFacts(cwd="/"))
 number = 0
 while True:
     transcript.message(User(text=f"{number} " + "x" * (number * 37 % 5000)))
@@ -336,7 +336,7 @@ def test_a_killed_agent_keeps_every_record_it_was_told_is_written(tmp_path: Path
         child.send_signal(signal.SIGKILL)
         last = max([last, *(int(line) for line in acknowledgements if line.endswith(b"\n"))])
     assert child.wait() == -signal.SIGKILL
-    transcript = Transcript.resume(str(tmp_path / "s.jsonl"))
+    transcript = TranscriptWriter.resume(str(tmp_path / "s.jsonl"))
     texts = [message.text for message in transcript.past.messages]
     assert [text.split()[0] for text in texts] == [str(number) for number in range(len(texts))]
     assert last < len(texts) <= last + 2

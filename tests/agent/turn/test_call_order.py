@@ -26,7 +26,7 @@ CHECKS: list[tuple[str, str]] = [
 _NEEDS_A_TOOL = {"mode", "deny_rule", "caller", "schema"}
 
 
-def _failing(checks: set[str], place: Path) -> tuple[ScriptedSession, Probe, str]:
+def _failing(checks: set[str], directory: Path) -> tuple[ScriptedSession, Probe, str]:
     """A session in which exactly these checks fail for the one call that is made."""
     name = "Prob" if "unknown_tool" in checks else "Probe"
     given: Any = "{broken" if "arguments" in checks else {} if "schema" in checks else {"what": "this"}
@@ -34,11 +34,11 @@ def _failing(checks: set[str], place: Path) -> tuple[ScriptedSession, Probe, str
         category="write" if "mode" in checks else "other",
         callers=frozenset({"reviewer"}) if "caller" in checks else None,
     )
-    commands = place / "home" / "project" / ".claude" / "commands"
+    commands = directory / "home" / "project" / ".claude" / "commands"
     commands.mkdir(parents=True)
     (commands / "only.md").write_text("---\nallowed-tools: Read\n---\nJust look.\n")
     scripted = ScriptedSession(
-        place,
+        directory,
         [calls({"name": name, "input": given}), says("done")],
         tools=[probe],
         mode="plan" if "mode" in checks else "default",
@@ -49,7 +49,7 @@ def _failing(checks: set[str], place: Path) -> tuple[ScriptedSession, Probe, str
 
 
 def _from(position: int) -> set[str]:
-    """The check at this place and, of those after it, all that can fail together with it."""
+    """Return the check at this position and, of those after it, all that can fail together with it."""
     first = CHECKS[position][0]
     after = {name for name, _reason in CHECKS[position:]}
     return after - _NEEDS_A_TOOL if first == "unknown_tool" else after - {"unknown_tool"}
@@ -112,9 +112,9 @@ def test_seed003_exit_2_denies_and_the_hooks_words_reach_the_model(tmp_path: Pat
 
     async def main() -> None:
         async with scripted:
-            told = await scripted.play("go")
-            assert told is not None
-            assert told.status == "completed"
+            received = await scripted.play("go")
+            assert received is not None
+            assert received.status == "completed"
 
     asyncio.run(main())
     assert scripted.results() == ["only after the review"]
@@ -156,9 +156,9 @@ def test_seed003_a_call_that_a_hook_denied_gives_its_unit_of_the_budget_back(tmp
             scripted.engine.add(
                 e.PRE_TOOL_USE, lambda made: deny("no") if made.tool_input["what"] == "a" else None
             )
-            told = await scripted.play("go")
-            assert told is not None
-            assert told.status == "completed"
+            received = await scripted.play("go")
+            assert received is not None
+            assert received.status == "completed"
 
     asyncio.run(main())
     assert probe.calls == [{"what": "b"}]

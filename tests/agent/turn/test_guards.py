@@ -21,14 +21,14 @@ def _answers(event: str, **said: Any) -> list[dict[str, Any]]:
 
 
 def _played(
-    place: Path,
+    directory: Path,
     script: list[Say],
     *prompts: str,
     before: Callable[[Path], None] | None = None,
     **wanted: Any,
 ) -> ScriptedSession:
     async def main() -> ScriptedSession:
-        scripted = ScriptedSession(place, script, **wanted)
+        scripted = ScriptedSession(directory, script, **wanted)
         (scripted.project / "src").mkdir()
         if before is not None:
             before(scripted.project)
@@ -118,7 +118,7 @@ def test_a_worktree_is_edited_like_the_project_though_it_lies_in_a_protected_pla
         mode="acceptEdits",
     )
     assert "created" in scripted.results()[1]
-    assert "always asked" in scripted.results()[2]
+    assert "always needs approval" in scripted.results()[2]
 
 
 def test_what_guards_the_agent_is_not_edited_by_a_shell_line_either(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_what_guards_the_agent_is_not_edited_by_a_shell_line_either(tmp_path: Pa
         says("x"),
     ]
     scripted = _played(tmp_path, script, before=before, allow=("Bash",), mode="acceptEdits")
-    assert all("always asked" in result for result in scripted.results()[:2])
+    assert all("always needs approval" in result for result in scripted.results()[:2])
     assert "git push" in scripted.results()[2]
 
 

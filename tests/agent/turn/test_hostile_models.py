@@ -1,4 +1,4 @@
-"""Whatever a model sends, the turn goes on or ends with a clear message, and the conversation can be kept."""
+"""Test that, whatever a model sends, the turn continues or ends with a clear message, and stays on disk."""
 
 import asyncio
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.models.port import Response
+from hookline.agent.models.port import CompletionResponse
 from hookline.agent.transcript.reader import earlier_session, read_transcript
 from hookline.agent.turn.request import storable
 from hookline.model.messages import ToolUse
@@ -14,7 +14,7 @@ from tests.agent.hook_entries import command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 
 _HALF = "\ud800"
-#: Hooks that read all they are told.
+#: Hooks that read their whole payload.
 _READERS = {
     **on("PostModelCall", command("cat > /dev/null")),
     **on("PreToolUse", command("cat > /dev/null")),
@@ -52,9 +52,9 @@ def test_a_strange_call_is_answered_and_kept(name: str, tmp_path: Path) -> None:
 
     async def main() -> None:
         async with scripted:
-            told = await scripted.play("go")
-            assert told is not None
-            assert (told.status, told.text) == ("completed", "done")
+            received = await scripted.play("go")
+            assert received is not None
+            assert (received.status, received.text) == ("completed", "done")
             assert answer in scripted.results()[0]
             assert len(scripted.results()[0]) < 1000
         kept = earlier_session(read_transcript(scripted.agent.conversation.records.path))
@@ -66,7 +66,7 @@ def test_a_strange_call_is_answered_and_kept(name: str, tmp_path: Path) -> None:
 def test_arguments_without_end_become_text_that_is_refused() -> None:
     endless: dict[str, Any] = {"what": "a"}
     endless["x"] = endless
-    whole = storable(Response(tool_calls=(ToolUse(id="1", name="Probe", input=endless),)))
+    whole = storable(CompletionResponse(tool_calls=(ToolUse(id="1", name="Probe", input=endless),)))
     assert whole.tool_calls[0].input == "(arguments that are nested too deeply to be read)"
 
 
@@ -74,10 +74,10 @@ def test_arguments_without_end_become_text_that_is_refused() -> None:
 def test_a_strange_answer_ends_a_turn_like_any_other(text: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with ScriptedSession(tmp_path, [says(text)], hooks=_READERS) as scripted:
-            told = await scripted.play("go")
-            assert told is not None
-            assert told.status == "completed"
-            assert _HALF not in told.text
+            received = await scripted.play("go")
+            assert received is not None
+            assert received.status == "completed"
+            assert _HALF not in received.text
 
     asyncio.run(main())
 
@@ -87,9 +87,9 @@ def test_a_prompt_of_bytes_that_are_no_text_is_sent_with_marks_in_their_place(tm
         async with ScriptedSession(
             tmp_path, [says("done")], hooks=on("UserPromptSubmit", command("cat >&2"))
         ) as scripted:
-            told = await scripted.play("what is \udcff?")
-            assert told is not None
-            assert told.status == "completed"
+            received = await scripted.play("what is \udcff?")
+            assert received is not None
+            assert received.status == "completed"
             assert "what is \ufffd?" in str(scripted.requests[0].messages)
 
     asyncio.run(main())

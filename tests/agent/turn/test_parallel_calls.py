@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hookline.agent.ports import Question, Reply
+from hookline.agent.ports import PermissionPrompt, PermissionReply
 from hookline.events import PermissionAsked, ToolCall
 from hookline.model import events as e
 from tests.agent.hook_entries import command, on
@@ -102,14 +102,14 @@ class _OneAtATime:
         self.most = 0
         self.asked: list[str] = []
 
-    async def ask(self, question: Question) -> Reply:
+    async def ask(self, question: PermissionPrompt) -> PermissionReply:
         self.open += 1
         self.most = max(self.most, self.open)
         self.asked.append(question.tool_input["what"])
         for _ in range(20):
             await asyncio.sleep(0)
         self.open -= 1
-        return Reply(allow=True)
+        return PermissionReply(allow=True)
 
 
 def test_seed003_dialogs_of_calls_that_run_side_by_side_come_one_after_another(tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ def test_seed003_an_always_settles_the_questions_that_wait_behind_it(tmp_path: P
         def __init__(self) -> None:
             self.asked = 0
 
-        async def ask(self, question: Question) -> Reply:
+        async def ask(self, question: PermissionPrompt) -> PermissionReply:
             del question
             self.asked += 1
             await asyncio.sleep(0)
-            return Reply(allow=True, always=True)
+            return PermissionReply(allow=True, always=True)
 
     async def main() -> None:
         asker = Always()

@@ -1,4 +1,4 @@
-"""What hooks may do about permissions: PreToolUse, PermissionRequest and PermissionDenied, each its own part."""
+"""Test what hooks may do about permissions: PreToolUse, PermissionRequest and PermissionDenied."""
 
 import asyncio
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.ports import Reply
-from hookline.agent.session.session import PromptResult
+from hookline.agent.ports import PermissionReply
+from hookline.agent.session.session import PromptTurn
 from tests.agent.hook_entries import answers, command, denies, on
 from tests.agent.scripted_session import Answers, Probe, Say, ScriptedSession, call, calls, says
 
@@ -20,12 +20,12 @@ _ADD_RULE = {
 }
 
 
-def _played(scripted: ScriptedSession, *prompts: str) -> PromptResult:
-    async def main() -> PromptResult:
+def _played(scripted: ScriptedSession, *prompts: str) -> PromptTurn:
+    async def main() -> PromptTurn:
         async with scripted:
-            told = await scripted.play(*prompts or ("go",))
-            assert told is not None
-            return told
+            received = await scripted.play(*prompts or ("go",))
+            assert received is not None
+            return received
 
     return asyncio.run(main())
 
@@ -50,7 +50,7 @@ def test_seed001_the_most_restrictive_decision_wins(
     decisions: list[str], comes_to: str, tmp_path: Path
 ) -> None:
     hooks = on("PreToolUse", *(answers("PreToolUse", permissionDecision=each) for each in decisions))
-    asker, probe = Answers(Reply(allow=True)), Probe()
+    asker, probe = Answers(PermissionReply(allow=True)), Probe()
     _played(ScriptedSession(tmp_path, _one(), hooks=hooks, tools=[probe], asker=asker, allow=()))
     assert len(asker.questions) == (comes_to == "ask")
     assert len(probe.calls) == (comes_to != "deny")
@@ -139,15 +139,15 @@ def test_seed001_a_hook_may_say_no_for_the_user_and_the_turn_goes_on(tmp_path: P
     scripted = ScriptedSession(
         tmp_path, _one(), hooks=hooks, tools=[probe := Probe()], asker=Answers(), allow=()
     )
-    told = _played(scripted)
-    assert told.status == "completed"
+    received = _played(scripted)
+    assert received.status == "completed"
     assert scripted.results() == ["ask me tomorrow"]
     assert probe.calls == []
 
 
 def test_seed001_without_an_answer_of_a_hook_the_user_is_asked(tmp_path: Path) -> None:
     hooks = on("PermissionRequest", command("true"))
-    asker = Answers(Reply(allow=True))
+    asker = Answers(PermissionReply(allow=True))
     scripted = ScriptedSession(tmp_path, _one(), hooks=hooks, tools=[probe := Probe()], asker=asker, allow=())
     _played(scripted)
     assert probe.calls
@@ -239,20 +239,20 @@ def test_seed001_a_stop_of_permission_request_ends_the_turn_before_the_call_runs
     said += '"PermissionRequest", "decision": {"behavior": "allow"}}}'
     hooks = on("PermissionRequest", command(f"printf '%s' '{said}'"))
     scripted = ScriptedSession(tmp_path, _one(), hooks=hooks, tools=[probe := Probe()], allow=())
-    told = _played(scripted)
+    received = _played(scripted)
     assert probe.calls == []
-    assert (told.status, told.why) == ("blocked", "that is enough")
+    assert (received.status, received.why) == ("blocked", "that is enough")
 
 
 # -- PermissionDenied ---------------------------------------------------------------------------------------
 
 
 def test_seed001_a_users_no_ends_the_turn(tmp_path: Path) -> None:
-    asker = Answers(Reply(allow=False, message="not that one"))
+    asker = Answers(PermissionReply(allow=False, message="not that one"))
     scripted = ScriptedSession(tmp_path, _one(), tools=[Probe()], asker=asker, allow=())
-    told = _played(scripted)
-    assert told.status == "blocked"
-    assert "not that one" in told.why
+    received = _played(scripted)
+    assert received.status == "blocked"
+    assert "not that one" in received.why
     assert scripted.fired.count("PermissionDenied") == 1
     assert len(scripted.requests) == 1
     assert "Stop" not in scripted.fired
@@ -261,10 +261,10 @@ def test_seed001_a_users_no_ends_the_turn(tmp_path: Path) -> None:
 
 def test_seed001_after_a_users_no_a_hook_may_ask_the_agent_to_go_on(tmp_path: Path) -> None:
     hooks = on("PermissionDenied", answers("PermissionDenied", retry=True))
-    asker = Answers(Reply(allow=False, message="not that one"))
+    asker = Answers(PermissionReply(allow=False, message="not that one"))
     scripted = ScriptedSession(tmp_path, _one(), hooks=hooks, tools=[Probe()], asker=asker, allow=())
-    told = _played(scripted)
-    assert told.status == "completed"
+    received = _played(scripted)
+    assert received.status == "completed"
     assert scripted.results() == ["not that one"]
     assert len(scripted.requests) == 2
 
@@ -274,8 +274,8 @@ def test_seed001_a_denial_that_is_nobodys_no_fires_the_event_and_the_turn_goes_o
     settings: dict[str, Any], tmp_path: Path
 ) -> None:
     scripted = ScriptedSession(tmp_path, _one(), tools=[probe := Probe()], **settings)
-    told = _played(scripted)
-    assert told.status == "completed"
+    received = _played(scripted)
+    assert received.status == "completed"
     assert probe.calls == []
     denied = scripted.events("PermissionDenied")
     assert len(denied) == 1

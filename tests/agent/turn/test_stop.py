@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hookline.events import EVENTS, May
+from hookline.events import EVENTS, Capability
 from hookline.model.messages import Assistant, ToolResult
 from tests.agent.hook_entries import command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
@@ -34,7 +34,7 @@ ELSEWHERE = frozenset({"SubagentStop", "TaskCompleted", "TeammateIdle"})
 
 
 def test_every_event_that_may_stop_is_looked_at() -> None:
-    assert {name for name, row in EVENTS.items() if May.STOP in row.may} == set(STOPPED) | ELSEWHERE
+    assert {name for name, row in EVENTS.items() if Capability.STOP in row.may} == set(STOPPED) | ELSEWHERE
 
 
 async def _fails(_given: object) -> None:
@@ -54,9 +54,9 @@ def test_a_stop_ends_the_turn_there_and_every_call_has_a_result(event: str, tmp_
 
     async def main() -> None:
         async with scripted:
-            told = await scripted.play("/go")
-            assert told is not None
-            assert (told.status, told.why) == (status, "that is enough")
+            received = await scripted.play("/go")
+            assert received is not None
+            assert (received.status, received.why) == (status, "that is enough")
             assert len(scripted.requests) == requests
             _is_whole(scripted)
 

@@ -1,4 +1,4 @@
-"""Where the loop waits for hooks: the table of the document, held against what hooks of a real run did."""
+"""Test where the loop waits for hooks: the table of the document, compared with a real run."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_seed001_the_loop_waits_for_hooks_exactly_where_the_table_says_so(
     for name in WAITED:
         assert all(statuses == ["ok"] for statuses in runs[name]), (name, runs[name])
     for name in NOT_WAITED:
-        assert all(statuses[0] == "detached" for statuses in runs[name]), (name, runs[name])
+        assert all(statuses[0] == "background" for statuses in runs[name]), (name, runs[name])
 
 
 def test_seed001_hooks_nobody_waits_for_outlast_the_whole_run(

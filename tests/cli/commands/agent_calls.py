@@ -1,4 +1,4 @@
-"""Calls of `hookline hook` for the user of a scratch home: as a process of its own answers them, or the resident."""
+"""Make calls of `hookline hook` for the user of a scratch home, with and without a daemon."""
 
 import asyncio
 import json
@@ -10,12 +10,12 @@ import pytest
 
 from hookline import Engine
 from hookline.extending import HookReply, Run
-from hookline.resident.call.answer import AgentCall
-from hookline.resident.call.twin import now
-from hookline.resident.calls import ResidentCall, refusal
-from hookline.resident.handlers import SharedProcesses
-from hookline.resident.keep import Keep
-from hookline.resident.protocol import Request
+from hookline.hook.call.answer import AgentCall
+from hookline.hook.call.deduplicate import now
+from hookline.hook.daemon.cache import DaemonCache
+from hookline.hook.daemon.calls import DaemonCall, refusal
+from hookline.hook.daemon.handlers import SharedProcesses
+from hookline.hook.daemon.protocol import RelayRequest
 
 DENIES = """
 [[hooks.PreToolUse]]
@@ -28,16 +28,16 @@ args = ["no shell here"]
 
 
 class Caller:
-    """An agent that calls Hookline, in one session unless it says otherwise.
+    """An agent that calls Hookline, in one session by default.
 
-    With `resident`, one resident answers all its calls.
+    With `daemon`, one daemon answers all its calls.
     """
 
-    def __init__(self, top: Path, patch: pytest.MonkeyPatch, *, resident: bool = False) -> None:
-        self._keep = Keep() if resident else None
+    def __init__(self, top: Path, patch: pytest.MonkeyPatch, *, daemon: bool = False) -> None:
+        self._cache = DaemonCache() if daemon else None
         self.home, self.project, self.elsewhere = top / "home", top / "home" / "project", top / "elsewhere"
-        for folder in (self.project, self.elsewhere):
-            folder.mkdir(parents=True)
+        for directory in (self.project, self.elsewhere):
+            directory.mkdir(parents=True)
         self.write("~/.config/hookline/settings.toml", f'trusted = ["{top}"]\n')
         patch.chdir(self.elsewhere)
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"):
@@ -69,25 +69,25 @@ class Caller:
     ) -> HookReply:
         """As Claude Code, gen-code and native payloads have it, or Reasonix's."""
         if dialect == "reasonix":
-            told = {
+            translated = {
                 "event": event, "sessionId": "s-1", "toolName": "bash",
                 "toolArgs": {"command": "ls"}, "prompt": "hello",
             }  # fmt: skip
         else:
-            told = {
+            translated = {
                 "hook_event_name": event, "session_id": "s-1", "tool_name": "Bash",
                 "tool_input": {"command": "ls"}, "prompt": "hello",
             }  # fmt: skip
-        raw = json.dumps({**told, "cwd": str(cwd), **fields}).encode()
+        raw = json.dumps({**translated, "cwd": str(cwd), **fields}).encode()
         return asyncio.run(self._answer(raw, dialect, event, files, {"HOME": str(self.home), **(env or {})}))
 
     async def _answer(
         self, raw: bytes, dialect: str, event: str, files: list[str] | None, env: dict[str, str]
     ) -> HookReply:
         words = ("hook", "--dialect", dialect, event)
-        request = Request("", os.getcwd(), words, env, raw)
-        if self._keep is not None and files is None and refusal(request, self._keep) is None:
-            return await self._ask_resident(self._keep, request)
+        request = RelayRequest("", os.getcwd(), words, env, raw)
+        if self._cache is not None and files is None and refusal(request, self._cache) is None:
+            return await self._ask_daemon(self._cache, request)
         engine = Engine()
         call = AgentCall(engine, dialect, event, files, env)
         try:
@@ -96,9 +96,9 @@ class Caller:
             self.remarks, self.runs = call.remarks, engine.journal.recent()
             await engine.close()
 
-    async def _ask_resident(self, keep: Keep, request: Request) -> HookReply:
+    async def _ask_daemon(self, cache: DaemonCache, request: RelayRequest) -> HookReply:
         processes = SharedProcesses()
-        asked = ResidentCall(keep, processes, request, _agree, now)
+        asked = DaemonCall(cache, processes, request, _agree, now)
         try:
             return await asked.call.answer(request.input)
         finally:
@@ -112,7 +112,7 @@ async def _agree() -> None:
 
 
 def decision(reply: HookReply) -> str | None:
-    """What Claude Code and its kin read."""
+    """Return what Claude Code and similar agents read."""
     return json.loads(reply.stdout)["hookSpecificOutput"]["permissionDecision"] if reply.stdout else None
 
 
@@ -120,14 +120,14 @@ def reason(reply: HookReply) -> str:
     return json.loads(reply.stdout)["hookSpecificOutput"]["permissionDecisionReason"]
 
 
-def repository(folder: Path) -> Path:
+def repository(directory: Path) -> Path:
     """As much of one as git itself makes first."""
-    (folder / ".git").mkdir(parents=True)
-    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    return folder
+    (directory / ".git").mkdir(parents=True)
+    (directory / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    return directory
 
 
-def gone(folder: Path) -> Path:
-    folder.mkdir()
-    os.rmdir(folder)
-    return folder
+def gone(directory: Path) -> Path:
+    directory.mkdir()
+    os.rmdir(directory)
+    return directory

@@ -1,4 +1,4 @@
-"""Where `hookline agent` has a screen, and where it has lines."""
+"""Test where `hookline agent` has a screen, and where it has lines."""
 
 import sys
 from io import StringIO

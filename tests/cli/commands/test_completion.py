@@ -30,7 +30,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def offered(script: Path, *words: str) -> list[str]:
-    """What bash offers for the last word."""
+    """Return what bash offers for the last word."""
     ran = subprocess.run(
         ["bash", "--norc", "-c", _ASK, "bash", str(script), *words],
         cwd=script.parent, capture_output=True, text=True, check=True, timeout=30,
@@ -41,7 +41,7 @@ def offered(script: Path, *words: str) -> list[str]:
 
 def test_bash_offers_the_commands(script: Path) -> None:
     assert offered(script, "") == [*COMMANDS, "--help", "--version"]
-    assert offered(script, "ini") == ["init"]
+    assert offered(script, "gua") == ["guard"]
     assert offered(script, "--v") == ["--version"]
 
 
@@ -54,16 +54,19 @@ def test_bash_offers_the_options_of_every_command(script: Path, command: str) ->
 def test_bash_offers_events_dialects_and_choices(script: Path) -> None:
     assert offered(script, "fire", "PreT") == ["PreToolUse", "PreToolSelection"]
     assert offered(script, "fire", "") == list(EVENTS)
-    assert offered(script, "fire", "Stop", "--dialect", "co") == ["codewhale", "codex"]
+    assert offered(script, "fire", "Stop", "--dialect", "co") == ["codewhale", "codex", "copilot-cli"]
     assert offered(script, "log", "--event", "Stop") == ["Stop", "StopFailure"]
     assert offered(script, "log", "--decision", "d") == ["deny", "defer"]
     assert offered(script, "completion", "") == list(SHELLS)
+    assert offered(script, "guard", "") == [
+        *("add", "test", "list", "promote", "demote", "off", "remove", "pause", "resume"),
+    ]
 
 
 def test_bash_offers_directories_where_one_is_wanted(script: Path) -> None:
     (script.parent / "folder").mkdir(exist_ok=True)
     (script.parent / "found.txt").write_text("")
-    assert offered(script, "init", "--cwd", "fo") == ["folder"]
+    assert offered(script, "guard", "--cwd", "fo") == ["folder"]
     assert offered(script, "fire", "--config", "fo") == []  # bash itself offers files then
 
 

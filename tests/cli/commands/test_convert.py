@@ -11,19 +11,23 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from hookline.cli.commands.hook.run import faster, pinned_program
 from hookline.dialects.registry import dialect_named, every_dialect
 from hookline.model.raw import Exited
-from hookline.model.wire import Call
-from hookline.schemas.examples import SCENE, example_payload
+from hookline.model.wire import HookInvocation
+from hookline.schemas.examples import INFO, example_payload
+from tests.agents import AGENTS as ROWS
 from tests.cli.run_cli import Place, Ran, clean_env, place, run_cli, run_here
+from tests.warm_process import warm_path
 
 FILES = {
     "claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini-cli": ".gemini/settings.json",
 }  # fmt: skip
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PAIRS = [(source, target) for source in FILES for target in FILES if source != target]
-AGENTS = [each.name for each in every_dialect() if each.has_agent]
-#: The agents with an example of all they have: its file, and what a file of theirs is called.
+#: Agents with hooks of a project, which is where they are converted to.
+AGENTS = [each.name for each in every_dialect() if each.has_agent and ROWS[each.name].has_projects]
+#: The agents with an example of everything they have: its file, and the name of such a file.
 OTHERS = {
     "reasonix": ("reasonix/.reasonix/settings.json", ".reasonix/settings.json"),
     "codewhale": ("codewhale/config.toml", ".codewhale/hooks.toml"),
@@ -90,8 +94,10 @@ def test_every_event_is_converted_or_lost_with_its_line(convert: Convert, source
     lines = [int(each["source"].rpartition(":")[2]) for each in entries]
     assert lines == sorted(set(lines))
     for each in entries:
-        own = {moment.event for moment in theirs.moments(each["event"])}
-        there = {name for name in ours.events for moment in ours.moments(name) if moment.event in own}
+        own = {recorded.event for recorded in theirs.recorded_events(each["event"])}
+        there = {
+            name for name in ours.events for recorded in ours.recorded_events(name) if recorded.event in own
+        }
         assert set(each["to"]) == there
         assert (each["how"] == "lost") is (not there), each
         assert each["how"] != "lost" or each["why"] == [f"{ours.title} has no event like {each['event']}"]
@@ -242,7 +248,7 @@ def test_a_matcher_that_means_nothing_there_is_lost(
         ("PreToolUse", "*", "gemini-cli", []),
         ("SessionStart", "startup|compact|fork", "gemini-cli",
          ["Gemini CLI has no source like compact", "Gemini CLI has no source like fork"]),
-        ("SessionStart", "startup|compact|fork", "codex", ["Codex has no source like fork"]),
+        ("SessionStart", "startup|compact|fork", "codex", []),
         ("SessionStart", "*", "codex", []),
     ],
 )  # fmt: skip
@@ -303,7 +309,7 @@ ANSWERS = {
 def test_what_the_report_says_of_an_answer_is_what_the_agent_reads(
     convert: Convert, words: str, target: str
 ) -> None:
-    """The entry is run as the agent runs it, and its output read as the agent reads it."""
+    """The entry is run as the agent runs it, in a warm process, and its output read as the agent reads it."""
     where = convert.where
     where.write("docker-agent.yaml", "agents:\n  root:\n    model: openai/gpt-4o\n")
     entry = {"type": "command", "command": ANSWERS[words]}
@@ -314,27 +320,32 @@ def test_what_the_report_says_of_an_answer_is_what_the_agent_reads(
     event = ours.events[name]
     said = next((note for note in found["notes"] if f"at {name}: " in note and _says(note, words)), "")
     hook, payload = ours.flag_hook(event, "true"), example_payload(event.event)
-    scene = replace(SCENE, cwd=str(where.project), project_dir=str(where.project))
-    call = Call(hook, event.event, payload, scene, 1.0)
+    info = replace(INFO, cwd=str(where.project), project_dir=str(where.project))
+    call = HookInvocation(hook, event.event, payload, info, 1.0)
     encoded = ours.wire.encode(call)
+    program = faster(pinned_program())
     command = entry_of(ours, report["target_file"], name)
+    assert f"{program} hook " in command
+    command = command.replace(f"{program} hook ", f"{warm_path()}/hookline hook ")
     env = clean_env(where.home, {"SHELL": "/bin/sh", **encoded.env})
-    told = subprocess.run(
+    translated = subprocess.run(
         ["bash", "-c", command], input=encoded.document, cwd=where.project, env=env, capture_output=True,
         check=False,
     )  # fmt: skip
-    understood = ours.wire.decode(call, Exited(told.returncode, told.stdout, told.stderr)).outcome
+    understood = ours.wire.decode(
+        call, Exited(translated.returncode, translated.stdout, translated.stderr)
+    ).outcome
     understood = understood.clipped(event.policy.may & event.event.may)[0]
     reads = _understood(understood, words)
     if not said:
-        assert reads == words.removesuffix(" without an allow"), (target, told)
+        assert reads == words.removesuffix(" without an allow"), (target, translated)
     elif said.endswith(": denied instead"):
-        assert reads == "block", (target, told)
+        assert reads == "block", (target, translated)
     elif said.endswith(": it asks instead"):
-        assert reads == "ask", (target, told)
+        assert reads == "ask", (target, translated)
     else:
         assert said.endswith(": dropped")
-        assert reads == "", (target, told)
+        assert reads == "", (target, translated)
 
 
 def _says(note: str, words: str) -> bool:
@@ -356,7 +367,7 @@ def entry_of(agent: Any, file: str, event: str) -> str:
     """The command of the entry that calls Hookline at an event."""
     installer = agent.installer
     value = installer.document(file, Path(file).read_text()).value
-    commands = [str(entry["command"]) for _path, entry in installer.commands(value)]
+    commands = [str(entry[installer.key]) for _path, entry in installer.commands(value)]
     return next(each for each in commands if f" {event}" in each)
 
 
@@ -374,7 +385,7 @@ def entry_of(agent: Any, file: str, event: str) -> str:
             "Reasonix cannot allow, rewrite, add text for the model or show a message at PreToolUse: dropped"]),
         ("claude-code", "PreCompact", "gemini-cli", [
             "Gemini CLI cannot block or add text for the model at PreCompress: dropped",
-            "PreCompress of Gemini CLI fires before every model turn, whether anything is compressed or not"]),
+            "PreCompress of Gemini CLI fires before every model turn, even if nothing is compressed"]),
         ("claude-code", "Stop", "codex", []),
         ("codex", "PreToolUse", "claude-code", []),
         ("gemini-cli", "SessionEnd", "claude-code", [
@@ -486,7 +497,7 @@ def test_a_change_of_the_original_counts_at_once(where: Place, target: str) -> N
 
 @pytest.mark.parametrize("target", ["codex", "gemini-cli"])
 def test_a_guard_closes_where_the_original_is_gone(where: Place, target: str) -> None:
-    """The entry holds its place: after a move it says no until the file is converted again."""
+    """The entry contains a path: after a move it denies until the file is converted again."""
     hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}]}
     where.write(FILES["claude-code"], json.dumps({"hooks": hooks}))
     convert_process(where, "convert", FILES["claude-code"], "--to", target, "--write")
@@ -528,7 +539,7 @@ def test_each_file_that_is_converted_has_calls_of_its_own(
 
 
 def test_a_file_is_read_as_one_of_the_agent_that_was_named(where: Place) -> None:
-    """A hook that exits with 1 is a failure: Claude Code goes on, and a guard of Hookline's own format would close."""
+    """A hook that exits with 1 fails: Claude Code continues, and a native guard would close."""
     line = "echo broken >&2; exit 1"
     entry = {"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}
     where.write("some.json", json.dumps({"hooks": {"PreToolUse": [entry]}}))
@@ -602,7 +613,7 @@ def test_trust_is_written_only_if_it_is_asked_for(convert: Convert) -> None:
 
 
 def test_a_users_own_file_becomes_the_users_own(convert: Convert) -> None:
-    """Where `hookline install` would put its entries."""
+    """Return the file in which `hookline install` would put its entries."""
     convert.where.write(
         "~/.claude/settings.json",
         json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}),

@@ -49,7 +49,7 @@ def test_explain_says_why_it_would_not_run_and_what_counts_of_the_file(here: InP
     assert off["why"].startswith("switched off: disabled by ")
     assert off["disabled_by"].endswith("/.config/hookline/hooks.toml:1")
     layer = next(layer for layer in document["layers"] if layer["scope"] == "project")
-    assert (layer["state"], layer["hooks"], layer["stands"]) == ("not in force", 1, 2)
+    assert (layer["state"], layer["hooks"], layer["stands"]) == ("inactive", 1, 2)
     assert layer["why"] == "disabled: no pushes"
 
 

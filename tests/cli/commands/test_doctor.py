@@ -12,14 +12,16 @@ from msgspec.structs import replace
 
 from hookline import __version__
 from hookline.checks.programs import KNOWN_GAP, SURVIVORS, containment_tier, survivors
+from hookline.cli.main import run
 from hookline.extending import Run
+from hookline.hook.daemon.server import DaemonStatus
 from hookline.journal.file import encoded
 from hookline.model.run import Called
-from hookline.resident.server import Status
 from tests.cli.doctor_case import DoctorCase, alarms, parsed
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, clean_env, command_line, place, run_cli
 from tests.schemas.samples import Checker
+from tests.trusting import trust_nothing
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "cli-doctor.schema.json"
 PLAIN_PATH = {"PATH": "/usr/bin:/bin"}
@@ -78,7 +80,7 @@ def test_a_rich_project_in_words() -> None:
     check_golden("doctor_rich.txt", ran.stdout)
 
 
-def test_nothing_configured_is_said_with_every_place_that_was_looked_at() -> None:
+def test_nothing_configured_is_one_line_with_the_next_step() -> None:
     with place() as where:
         ran = run_cli(["doctor"], where.project, where.home, env=PLAIN_PATH)
     assert (ran.status, ran.stderr) == (1, "")
@@ -203,7 +205,7 @@ def test_a_reader_who_had_enough_is_fine() -> None:
             check=False,
             timeout=60,
         )
-    assert (ran.stdout, ran.stderr) == (b"Found 3 files for ~/project\n", b"")
+    assert (ran.stdout, ran.stderr) == (b"Where Hookline is installed and asked\n", b"")
 
 
 def test_the_help_has_examples_and_the_meaning_of_its_status() -> None:
@@ -216,7 +218,7 @@ def test_the_help_has_examples_and_the_meaning_of_its_status() -> None:
 
 def journal(case: DoctorCase, *runs: Run) -> None:
     file = case.home / ".local/state/hookline/journal.jsonl"
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"".join(encoded(run) for run in runs) + b"torn{")
 
 
@@ -233,10 +235,10 @@ def test_what_could_not_be_expressed_lately_is_summed_up_per_agent(case: DoctorC
     assert said == ["in the last 7 days 2 answers could not be expressed to CodeWhale (stop)"]
 
 
-def test_guards_that_let_something_pass_lately_are_a_note(case: DoctorCase) -> None:
+def test_a_guard_that_let_something_pass_lately_is_an_error_until_it_answers(case: DoctorCase) -> None:
     entry = '[[hooks.PreToolUse]]\nhooks = [{ name = "%s", command = "%s" }]\n'
     file = case.write(".hookline/hooks.toml", entry % ("guard", "exit 2") + entry % ("log", "cat"))
-    passed = Run(hook="guard", source=f"{file}:2", passed_without_answer=True, at=time.time())
+    passed = Run(hook="guard", source=f"{file}:2", failed_open=True, at=time.time())
     here, below = Called(project=str(case.project)), Called(project=str(case.project / "src"))
     journal(
         case,
@@ -245,13 +247,80 @@ def test_guards_that_let_something_pass_lately_are_a_note(case: DoctorCase) -> N
         # Another project, a hook that was tried, one that guards nothing and one that is gone.
         passed,
         replace(passed, call=Called(project=str(case.home))),
-        replace(passed, call=Called(project=str(case.project), made_by="fire")),
+        replace(passed, call=Called(project=str(case.project), origin="fire")),
         replace(passed, call=here, hook="log", source=f"{file}:4"),
         replace(passed, call=here, source=f"{file}:9"),
     )
     (said,) = case.problems()
-    assert (said.severity, said.hook, said.file, said.line) == ("note", "guard", str(file), 2)
+    assert (said.severity, said.hook, said.file, said.line) == ("error", "guard", str(file), 2)
     assert "it failed 2 times here" in said.message
+    journal(case, replace(passed, call=here), replace(passed, call=here, failed_open=False, status="blocked"))
+    (said,) = case.problems()
+    assert (said.severity, said.code) == ("note", "passed-without-answer")
+    assert "since then it has answered" in said.message
+
+
+NATIVE_GUARD = '[[hooks.PreToolUse]]\nhooks = [{ name = "guard", command = "exit 2" }]\n'
+
+
+def test_a_guard_that_no_agent_here_asks_is_an_error(case: DoctorCase) -> None:
+    case.write(".hookline/hooks.toml", NATIVE_GUARD)
+    assert case.problems() == ()  # no agent is here that could ask
+    case.write("~/.claude/settings.json", "{}")
+    (said,) = case.problems()
+    assert (said.severity, said.id, said.fix) == ("error", "unasked-guard:guard", "hookline install")
+    assert "Claude Code does not ask Hookline" in said.message
+    command = "/gone/bin/hookline hook --dialect claude-code"
+    entry = {"hooks": [{"type": "command", "command": command, "onFailure": "block"}]}
+    case.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    assert [(one.severity, one.code) for one in case.problems()] == [
+        ("error", "moved"),
+        ("error", "unasked-guard"),
+    ]
+    there = case.write("../bin/hookline", "#!/bin/sh\n", mode=0o755)
+    entry["hooks"][0]["command"] = f"{there.resolve()} hook --dialect claude-code"
+    case.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    # Another installation answers there: that is worth a look, and the guard is asked.
+    assert [(one.severity, one.code) for one in case.problems()] == [("warning", "moved")]
+
+
+def test_hooks_in_an_agents_own_file_run_there_whatever_hookline_trusts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = DoctorCase(tmp_path, monkeypatch)
+    trust_nothing(case.home)
+    group = {"hooks": [{"type": "command", "command": "true"}]}
+    case.write(
+        ".claude/settings.json", json.dumps({"hooks": {"Stop": [group], "SessionEnd": [group]}}, indent=1)
+    )
+    found = [one for one in case.problems() if one.code == "needs-trust"]
+    assert [one.severity for one in found] == ["note", "note"]
+    assert found[0].message.startswith("Claude Code runs it; Hookline does not run it for other agents")
+    case.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
+    own = [one for one in case.problems() if one.code == "needs-trust" and one.dialect == "native"]
+    assert [(one.severity, one.message.partition(":")[0]) for one in own] == [("warning", "it does not run")]
+
+
+def test_entries_that_call_hookline_are_no_findings_meant_for_hooks_of_users(case: DoctorCase) -> None:
+    command = "hookline hook --dialect claude-code"
+    entry = {"hooks": [{"type": "command", "command": command}]}
+    case.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": [entry, entry]}}))
+    # It is not in PATH, would fail open and is there twice.
+    assert {(one.severity, one.code) for one in case.problems()} == {("error", "moved")}
+
+
+def test_one_cause_in_many_places_is_one_finding(
+    case: DoctorCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group = {"hooks": [{"type": "command", "command": "./gone.sh"}]}
+    case.write(
+        ".claude/settings.json", json.dumps({"hooks": {"Stop": [group], "SessionEnd": [group]}}, indent=1)
+    )
+    case.write("~/.claude/settings.json", json.dumps({"hooks": {"SessionStart": [group]}}))
+    assert run(["doctor", "--cwd", str(case.project)]) == 1
+    said = capsys.readouterr().out
+    assert said.count("the file ./gone.sh does not exist") == 1
+    assert "1 error in 3 places" in said.splitlines()[-1]
 
 
 def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(
@@ -261,11 +330,11 @@ def test_the_tier_of_containment_is_told_and_its_gap_where_there_is_one(
 
     case.write(".hookline/hooks.toml", '[[hooks.Stop]]\nhooks = [{ command = "true" }]\n')
     assert (containment_tier("linux"), containment_tier("darwin")) == ("subreaper", "process group")
-    for platform, told in (("linux", False), ("darwin", True)):
+    for platform, translated in (("linux", False), ("darwin", True)):
         monkeypatch.setattr(doctor_run, "containment_tier", lambda which=platform: containment_tier(which))
         findings = doctor_run.examine(parsed(["--cwd", str(case.project)]))
         text = findings.as_text(2000)
-        assert (KNOWN_GAP in text) is told
+        assert (KNOWN_GAP in text) is translated
         listed = survivors(containment_tier(platform))
         assert [row for row in SURVIVORS if f"{row.kind};" in text or f"{row.kind}." in text] == list(listed)
         assert json.loads(findings.as_json())["survives_kill"] == [row.kind for row in listed]
@@ -304,9 +373,9 @@ def test_a_file_two_agents_read_is_one_file_and_what_one_leaves_out_is_told(case
     )
     document = case.document()
     assert (document.counts.files, len(document.found)) == (2, 3)
-    (told,) = [one for one in document.problems if one.code == "not-inherited"]
-    assert (told.severity, told.line) == ("warning", 1)
-    assert "gen-code" in told.message
+    (translated,) = [one for one in document.problems if one.code == "not-inherited"]
+    assert (translated.severity, translated.line) == ("warning", 1)
+    assert "gen-code" in translated.message
 
 
 def test_a_program_of_another_system_is_not_taken_for_a_slip(case: DoctorCase) -> None:
@@ -315,29 +384,27 @@ def test_a_program_of_another_system_is_not_taken_for_a_slip(case: DoctorCase) -
         ".claude/settings.json",
         '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "osascript -e beep"}]}]}}',
     )
-    (told,) = [one for one in case.problems() if one.severity == "error"]
-    assert told.fix == "install osascript, or write its whole path"
+    (translated,) = [one for one in case.problems() if one.severity == "error"]
+    assert translated.fix == "install osascript, or write its whole path"
 
 
 def test_a_journal_that_is_none_is_told(case: DoctorCase) -> None:
     case.write(".hookline/hooks.toml", "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = 'true'\n")
     (case.home / ".local/state/hookline/journal.jsonl").mkdir(parents=True)
-    (told,) = [one for one in case.problems() if one.code == "no-journal"]
-    assert told.severity == "warning"
-    assert told.file.endswith("journal.jsonl")
+    (translated,) = [one for one in case.problems() if one.code == "no-journal"]
+    assert translated.severity == "warning"
+    assert translated.file.endswith("journal.jsonl")
 
 
-def test_without_a_resident_it_says_what_starts_one(
-    case: DoctorCase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_daemon_it_says_what_starts_one(case: DoctorCase, monkeypatch: pytest.MonkeyPatch) -> None:
     def running(_folder: str | None) -> None:
-        """Not the one of whoever runs these tests."""
+        """Find no daemon, whatever the person who runs these tests has running."""
 
-    monkeypatch.setattr("hookline.cli.commands.doctor.resident.running", running)
-    monkeypatch.delenv("HOOKLINE_RESIDENT", raising=False)
+    monkeypatch.setattr("hookline.cli.commands.doctor.daemon.running", running)
+    monkeypatch.delenv("HOOKLINE_DAEMON", raising=False)
 
     def said() -> list[str]:
-        return [one.message for one in case.problems() if one.code == "no-resident"]
+        return [one.message for one in case.problems() if one.code == "no-daemon"]
 
     case.write(".hookline/hooks.toml", '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "true"\n')
     assert said() == [], "neither an agent nor a durable hook could use one"
@@ -347,13 +414,13 @@ def test_without_a_resident_it_says_what_starts_one(
     )
     (message,) = said()
     assert message.startswith(
-        "no resident is running, and nothing here starts one: what durable hooks leave behind"
+        "no daemon is running, and nothing here starts one: what durable hooks leave behind"
     )
     entry = {"type": "command", "command": "hookline-relay hook --dialect claude-code Stop"}
     case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
-    assert said() == ["no resident is running; the next call of an agent starts one"]
-    monkeypatch.setenv("HOOKLINE_RESIDENT", "off")
-    assert "HOOKLINE_RESIDENT=off keeps calls from starting one" in said()[0]
+    assert said() == ["no daemon is running; the next call of an agent starts one"]
+    monkeypatch.setenv("HOOKLINE_DAEMON", "off")
+    assert "HOOKLINE_DAEMON=off keeps calls from starting one" in said()[0]
 
 
 @pytest.mark.parametrize("own", [True, False])
@@ -362,10 +429,10 @@ def test_a_daemon_that_serves_another_home_is_named(
 ) -> None:
     home = str(case.home) if own else "/home/ada"
 
-    def running(_folder: str | None) -> Status:
-        return Status(1, __version__, 0.0, 0, 0, 0, 0, 1800.0, home=home)
+    def running(_folder: str | None) -> DaemonStatus:
+        return DaemonStatus(1, __version__, 0.0, 0, 0, 0, 0, 1800.0, home=home)
 
-    monkeypatch.setattr("hookline.cli.commands.doctor.resident.running", running)
+    monkeypatch.setattr("hookline.cli.commands.doctor.daemon.running", running)
     entry = {"type": "command", "command": "hookline-relay hook --dialect claude-code Stop"}
     case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
     found = [one.message for one in case.problems() if one.code == "other-home"]

@@ -1,4 +1,4 @@
-"""Findings that somebody has accepted, and findings that do not decide the exit status."""
+"""Test accepted findings, and findings that do not decide the exit status."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DoctorCase:
 
 
 def ids(case: DoctorCase, *words: str) -> tuple[list[str], list[str]]:
-    """What is left, and what is accepted."""
+    """Return the remaining findings, and the accepted ones."""
     document = case.document(words)
     assert document.counts.accepted == len(document.accepted)
     return [one.id for one in document.problems], [one.id for one in document.accepted]
@@ -37,7 +37,7 @@ def test_what_is_accepted_is_counted_and_listed_with_the_line_that_says_so(case:
     document = case.document()
     assert (document.problems, document.counts.warnings) == ((), 0)
     (one,) = document.accepted
-    assert (one.id, one.accepted_by, one.severity) == (name, f"{file}:2", "warning")
+    assert (one.id, one.accepted_by, one.severity) == (name, f"{file}:2", "note")
 
 
 def test_the_last_line_says_how_many_are_accepted(
@@ -58,7 +58,7 @@ def test_a_project_accepts_warnings_about_itself_and_no_errors(case: DoctorCase)
     ((name,), _) = ids(case)
     case.write(PROJECT, accept(name, GONE))
     assert ids(case) == ([], [name])
-    # The same finding in a file of the user is none of the project's business, nor is an error of its own.
+    # A project cannot accept the same finding in a file of the user, nor an error of its own.
     (case.project / ".claude/settings.json").unlink()
     case.write("~/.claude/settings.json", GUARD)
     assert ids(case) == ([name], [])

@@ -148,8 +148,8 @@ def test_where_no_agent_asks_nothing_is_said_of_that(case: DoctorCase) -> None:
 def test_two_spellings_of_the_entry_are_told(case: DoctorCase) -> None:
     case.write("~/.claude/settings.json", _claude(f"{PROGRAM} hook --dialect claude-code PreToolUse"))
     case.write(".claude/settings.json", _claude(f"{PROGRAM}  hook --dialect claude-code PreToolUse"))
-    (told,) = [one for one in case.problems() if one.code == "asked-twice"]
-    assert "asks Hookline at PreToolUse too" in told.message
+    (translated,) = [one for one in case.problems() if one.code == "asked-twice"]
+    assert "asks Hookline at PreToolUse too" in translated.message
 
 
 @pytest.mark.parametrize(
@@ -164,6 +164,6 @@ def test_a_line_that_closes_by_itself_is_open_only_where_no_shell_can_see_it(
     entries = json.loads(_claude(line) if line else text)
     del entries["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"]
     case.write(".claude/settings.json", json.dumps(entries))
-    (told,) = [one for one in case.problems() if one.code == "fails-open"]
-    assert ("cannot start" not in told.message) == seen
-    assert "takes too long" in told.message
+    (translated,) = [one for one in case.problems() if one.code == "fails-open"]
+    assert ("cannot start" not in translated.message) == seen
+    assert "takes too long" in translated.message

@@ -1,4 +1,4 @@
-"""`hookline doctor`: which tools of which agents each guard is asked about, and names of tools that nobody has."""
+"""Test `hookline doctor`: which tools of which agents each guard sees, and tool names that no agent has."""
 
 import json
 import shutil
@@ -9,13 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import Engine
-from hookline.checks.coverage import Asker, coverage, uncovered
+from hookline.actions.declare import shell
+from hookline.actions.table import ToolTable
+from hookline.checks.coverage import CallingAgent, coverage, uncovered
 from hookline.cli.commands.doctor.report import GuardDocument
 from hookline.cli.commands.hook.run import entries_text
 from hookline.model.events import EventSpec
-from hookline.model.scene import Scene
-from hookline.tools.declare import shell
-from hookline.tools.table import ToolTable
+from hookline.model.session_info import SessionInfo
 from tests.checks.hooks import native
 from tests.cli.doctor_case import DoctorCase
 from tests.cli.in_process import in_process
@@ -122,19 +122,19 @@ def test_the_guards_in_words(
     here.write(".claude/settings.json", claude("Bash|Edit"))
     here.write(".hookline/hooks.toml", natively(""))
     text = here.call("doctor").stdout
-    assert "Guards, and the tools that they are asked about\n" in text
+    assert "Guards, and the tools that they see\n" in text
     assert "\n  exit  shell, edit: Claude Code, hookline agent\n" in text
     assert "\n  it    every tool: hookline agent\n" in text
 
 
 class OnlyAsCalled:
-    """A condition that breaks when a call is told in other terms."""
+    """A condition that breaks when a call is translated."""
 
     text = "only as called"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:
-        del event, scene
-        return payload.called_as is None
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:
+        del event, info
+        return payload.original_call is None
 
 
 def test_a_guard_that_does_not_hold_in_another_agent_is_found(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_a_guard_that_does_not_hold_in_another_agent_is_found(tmp_path: Path) ->
     other, ours = engine.session("other", cwd=str(tmp_path)), engine.session("ours", cwd=str(tmp_path))
     other.tools = table
     askers = [
-        Asker("Other", "other", table, other, events),
-        Asker("hookline agent", "", None, ours, events),
+        CallingAgent("Other", "other", table, other, events, events),
+        CallingAgent("hookline agent", "", None, ours, events, events),
     ]
     assert [each.kinds for each in coverage(hook, askers).by_agent] == [("shell",), ("shell",)]
     found = coverage(replace(hook, condition=OnlyAsCalled()), askers)
@@ -154,13 +154,13 @@ def test_a_guard_that_does_not_hold_in_another_agent_is_found(tmp_path: Path) ->
     assert [(each.kinds, each.missing) for each in found.by_agent] == [((), ("shell",)), (("shell",), ())]
     (problem,) = uncovered(found)
     assert (problem.code, problem.severity) == ("not-covered", "warning")
-    assert problem.message == "in Other, which asks here too, it does not hold for shell"
+    assert problem.message == "in Other, which calls Hookline here too, it does not see shell"
 
 
 def test_a_pattern_that_means_no_tool_is_found(case: DoctorCase) -> None:
     case.write(".hookline/hooks.toml", natively("bash.*"))
     assert codes(case, "covers-nothing") == [("covers-nothing", "warning", None)]
-    # A condition that no sample fits is no proof that the matcher is wrong.
+    # A condition that matches no sample does not prove that the matcher is wrong.
     case.write(".hookline/hooks.toml", natively("Ba.*", "Bash(nothing (of) that kind)"))
     assert codes(case, "covers-nothing") == []
 
@@ -172,7 +172,7 @@ def test_a_pattern_that_means_no_tool_is_found(case: DoctorCase) -> None:
         ("Wrte|Edti", "", "did you mean Edit|Write?"),
         ("", "Bsah(rm *)", "did you mean Bash?"),
         ("", "run_comand(rm *)", "did you mean run_command?"),
-        # Somebody's tool, or nobody's that is like it.
+        # An agent has the tool, or no agent has a similar one.
         ("run_shell_command", "", None),
         ("shell|Bahs", "", None),
         ("exec_shell", "exec_shell(rm *)", None),

@@ -1,4 +1,4 @@
-"""Nothing wrong is said about hooks that are in order. Guards that fail open are named all the same: that is true."""
+"""Test that correct hooks have no findings, except guards that fail open: that is true."""
 
 import json
 import re
@@ -28,10 +28,10 @@ def test_the_example_for_claude_code(case: DoctorCase) -> None:
     for name in _SCRIPT.findall((case.project / ".claude/settings.json").read_text()):
         case.write(f".claude/hooks/{name}", QUIET, mode=0o755)
     problems = case.problems()
-    assert alarms(problems) == ["fails-open"]
-    # The other one is a note, because a prompt hook of Claude Code cannot be closed; `count` only counts.
+    assert alarms(problems) == []
+    # `count` only counts.
     found = [(one.hook, one.severity) for one in problems if one.code == "fails-open"]
-    assert found[0] == ("127.0.0.1:8080/judge", "warning")
+    assert found[0] == ("127.0.0.1:8080/judge", "note")
     assert "count" not in dict(found)
 
 
@@ -61,7 +61,8 @@ def test_the_example_for_docker_agent(case: DoctorCase) -> None:
     shutil.copytree(EXAMPLES / "docker-agent", case.project, dirs_exist_ok=True)
     case.write("~/hooks/audit.sh", QUIET, mode=0o755)
     problems = case.problems()
-    assert [one.line for one in problems if one.code == "fails-open" and one.severity == "warning"] == [113]
+    assert 113 in [one.line for one in problems if one.code == "fails-open"]
+    assert alarms(problems) == []
 
 
 NATIVE = """
@@ -188,7 +189,7 @@ def test_in_doubt_nothing_is_said_about_a_command(case: DoctorCase, command: str
 )
 def test_in_doubt_nothing_is_said_about_a_script(case: DoctorCase, script: str) -> None:
     case.write("guard.sh", f"#!/bin/sh\n{script}\n", mode=0o755)
-    case.write(".claude/settings.json", GUARDED % '"./guard.sh"')
+    case.write(".claude/settings.json", GUARDED % r'"\"$CLAUDE_PROJECT_DIR\"/guard.sh"')
     assert alarms(case.problems()) == []
 
 

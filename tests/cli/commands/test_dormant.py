@@ -1,4 +1,4 @@
-"""Hooks that are configured and not in force: `list` and `doctor` show them, `fire` does not run them."""
+"""Test hooks that are configured and not active: `list` and `doctor` show them, `fire` does not run them."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 def listed(here: InProcess, *words: str) -> list[tuple[str, str, str, str]]:
     document = json.loads(here.call("list", "--json", *words).stdout)
     assert document["hooks"] == []
-    return [(one["spelled"], one["source"], one["scope"], one["when"]) for one in document["dormant"]]
+    return [(one["dialect_event"], one["source"], one["scope"], one["when"]) for one in document["dormant"]]
 
 
 def doctor(here: InProcess) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_hooks_of_a_skill_are_listed_with_their_lines_and_not_run(here: InProces
     assert listed(here) == [expected]
     shown = here.call("list")
     assert (shown.status, shown.stderr) == (0, "")
-    assert "1 hook not in force now" in shown.stdout
+    assert "1 hook not active now" in shown.stdout
     fired = here.call("fire", "PreToolUse", "Bash", "command=ls", "--json")
     assert fired.status != 2
     assert json.loads(fired.stdout)["runs"] == []
@@ -130,11 +130,11 @@ def test_a_named_file_is_all_that_is_looked_at(here: InProcess) -> None:
 
 
 def test_a_link_or_pipe_in_place_of_a_file_does_no_harm(here: InProcess) -> None:
-    folder = here.place.project / ".claude/skills"
+    directory = here.place.project / ".claude/skills"
     for name, target in (("loop", "SKILL.md"), ("device", "/dev/zero"), ("folder", "/")):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "SKILL.md").symlink_to(target)
-    (folder / "round").symlink_to(folder)
+        (directory / name).mkdir(parents=True)
+        (directory / name / "SKILL.md").symlink_to(target)
+    (directory / "round").symlink_to(directory)
     assert listed(here) == []
 
 
@@ -152,7 +152,7 @@ def test_a_plugin_that_is_off_is_shown_with_the_reason(here: InProcess) -> None:
     assert (note["severity"], note["message"]) == ("note", f"{why}, so its hooks do not run")
     settings.write_text('{"enabledPlugins": {"guard@market": true}}')
     document = json.loads(here.call("list", "--json").stdout)
-    assert [(one["scope"], one["spelled"]) for one in document["hooks"]] == [("plugin", "Stop")]
+    assert [(one["scope"], one["dialect_event"]) for one in document["hooks"]] == [("plugin", "Stop")]
     assert document["dormant"] == []
 
 
@@ -164,4 +164,4 @@ def test_a_plugin_in_a_folder_of_skills_is_not_read_and_doctor_says_so(here: InP
 def test_doctor_says_whose_plugins_it_did_not_look_for(here: InProcess) -> None:
     here.write(".reasonix/settings.json", '{"hooks": {"Stop": [{"command": "true"}]}}')
     found = [one["message"] for one in doctor(here)["problems"] if one["code"] == "not-searched"]
-    assert found == ["plugins of Reasonix were not looked for"]
+    assert found == ["plugins of Reasonix were not searched for"]

@@ -168,7 +168,7 @@ def test_listing_events_loads_nothing_heavy():
         import sys
         from hookline.cli.main import run
         run(["events"])
-        heavy = {"httpx2", "yaml", "re2", "hookline.matching.shell.walk.lines", "pydantic", "rich", "asyncio"}
+        heavy = {"httpx2", "yaml", "re2", "hookline.shell.walk.lines", "pydantic", "rich", "asyncio"}
         print(sorted(heavy & set(sys.modules)))
     """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ from tests.cli.in_process import InProcess, in_process
 from tests.cli.run_cli import place, run_cli
 from tests.cli.sample_configs import ALL, CLAUDE, DOCKER, NATIVE, USER
 from tests.schemas.samples import Checker
-from tests.vouching import vouch_for_nothing
+from tests.trusting import trust_nothing
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "schemas/cli-explain.schema.json").read_text())
 FORCED = ("PreToolUse", "Bash", "command=cd app && git push --force")
@@ -107,24 +107,22 @@ def test_a_project_file_of_gen_code_replaces_the_users_hooks_of_the_event(
     here.write(".gen/settings.json", f'{{"hooks": {{"PreToolUse": {groups}}}}}')
     document = explained(here, *FORCED)
     user, project = document["layers"]
-    assert (user["scope"], user["state"], user["hooks"], user["stands"]) == ("user", "not in force", 0, 1)
+    assert (user["scope"], user["state"], user["hooks"], user["stands"]) == ("user", "inactive", 0, 1)
     assert "replaced by " in user["why"]
     assert user["why"].endswith("/project/.gen/settings.json")
-    assert (project["state"], project["hooks"]) == (
-        ("nothing here", 0) if groups == "[]" else ("in force", 1)
-    )
-    (told,) = [one for one in document["diagnostics"] if one["code"] == "replaced"]
-    assert (told["severity"], "home/.gen/settings.json:" in told["where"]) == ("info", True)
+    assert (project["state"], project["hooks"]) == (("nothing here", 0) if groups == "[]" else ("active", 1))
+    (translated,) = [one for one in document["diagnostics"] if one["code"] == "replaced"]
+    assert (translated["severity"], "home/.gen/settings.json:" in translated["where"]) == ("info", True)
     user, project = explained(here, "SessionStart", "source=startup")["layers"]
-    assert (user["state"], project["state"]) == ("in force", "nothing here")
+    assert (user["state"], project["state"]) == ("active", "nothing here")
 
 
 def test_a_project_of_gen_code_that_is_not_trusted_replaces_nothing(here: InProcess) -> None:
     here.write("~/.gen/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"command": "true"}]}]}}')
     here.write(".gen/settings.json", '{"hooks": {"PreToolUse": [{"hooks": [{"command": "false"}]}]}}')
-    vouch_for_nothing(here.place.home)
+    trust_nothing(here.place.home)
     document = explained(here, *FORCED)
-    assert [layer["state"] for layer in document["layers"]] == ["in force", "in force"]
+    assert [layer["state"] for layer in document["layers"]] == ["active", "active"]
     assert document["diagnostics"] == []
 
 
@@ -133,9 +131,9 @@ def test_the_layers_of_hookline_add_up(here: InProcess) -> None:
     here.write("~/.config/hookline/hooks.toml", USER)
     user, project = explained(here, *FORCED)["layers"]
     assert (user["state"], user["hooks"], project["state"], project["hooks"]) == (
-        "in force",
+        "active",
         1,
-        "in force",
+        "active",
         3,
     )
 
@@ -143,7 +141,7 @@ def test_the_layers_of_hookline_add_up(here: InProcess) -> None:
 def test_settings_that_turn_a_file_off_are_told(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE.replace('{"hooks"', '{"disableAllHooks": true, "hooks"', 1))
     (layer,) = explained(here, *FORCED)["layers"]
-    assert (layer["state"], "disableAllHooks" in layer["why"]) == ("not in force", True)
+    assert (layer["state"], "disableAllHooks" in layer["why"]) == ("inactive", True)
 
 
 def test_a_file_that_two_agents_read_counts_for_the_first(here: InProcess) -> None:
@@ -154,8 +152,8 @@ def test_a_file_that_two_agents_read_counts_for_the_first(here: InProcess) -> No
         for layer in explained(here, *FORCED)["layers"]
         if layer["file"].endswith("/.claude/settings.json")
     }
-    assert by_dialect["claude-code"]["state"] == "in force"
-    assert by_dialect["gen-code"]["state"] == "not in force"
+    assert by_dialect["claude-code"]["state"] == "active"
+    assert by_dialect["gen-code"]["state"] == "inactive"
     assert by_dialect["gen-code"]["why"].startswith("gen-code reads this file too")
     layers = explained(here, "SessionEnd")["layers"]
     assert next(layer for layer in layers if layer["dialect"] == "claude-code")["state"] == "nothing here"
@@ -205,8 +203,8 @@ def test_strict_closes_what_would_pass(here: InProcess) -> None:
 def test_an_agents_own_event_name_is_explained_for_that_agent(here: InProcess) -> None:
     here.write("agent.yaml", DOCKER)
     document = explained(here, "turn_start")
-    assert (document["event"], document["spelled"]) == ("PreModelCall", "turn_start")
-    assert document["lanes"][0]["spelled"] == "turn_start"
+    assert (document["event"], document["dialect_event"]) == ("PreModelCall", "turn_start")
+    assert document["lanes"][0]["dialect_event"] == "turn_start"
     assert here.call("explain", "turn_start").stdout.startswith("turn_start [PreModelCall] of docker-agent\n")
 
 
@@ -214,7 +212,7 @@ def test_a_hook_that_is_not_trusted_is_not_admitted(here: InProcess) -> None:
     here.write(".claude/settings.json", CLAUDE)
     trusted = explained(here, *FORCED)["lanes"][0]["hooks"][0]
     assert (trusted["needs_trust"], trusted["admitted"]) == (False, True)
-    vouch_for_nothing(here.place.home)
+    trust_nothing(here.place.home)
     hook = explained(here, *FORCED)["lanes"][0]["hooks"][0]
     assert (hook["needs_trust"], hook["admitted"]) == (True, False)
     assert "run `hookline trust`" in hook["admission_reason"]
@@ -257,13 +255,13 @@ def test_it_fits_the_terminal(here: InProcess, wide: int, monkeypatch: pytest.Mo
         (["Pretooluse"], "did you mean 'PreToolUse'?"),
         (["turn_strat"], "did you mean 'turn_start'?"),
         (["xyzzy"], "`hookline events` lists them"),
-        ([], "say which event to fire"),
+        ([], "name the event to fire"),
         (["UserPromptSubmit"], "prompt is missing"),
         (["Stop", "--payload", "missing.json"], "cannot read the payload"),
         (["Stop", "--cwd", "nowhere"], "there is no directory"),
         (["Stop", "--dialect", "claude-cod"], "did you mean 'claude-code'?"),
         (["Stop", "--config", "missing.toml"], "missing.toml"),
-        (["Stop"], "no hooks are configured; looked for"),
+        (["Stop"], "no hooks are configured; searched"),
     ],
 )
 def test_bad_input_is_a_clear_line_and_status_1(here: InProcess, words: list[str], said: str) -> None:
@@ -281,9 +279,9 @@ def test_variables_that_a_hook_of_a_project_does_not_get_are_named() -> None:
         said = run_cli(["explain", "Stop"], where.project, where.home, env=env).stdout
         facts = json.loads(run_cli(["explain", "Stop", "--json"], where.project, where.home, env=env).stdout)
         listed = json.loads(run_cli(["list", "--json"], where.project, where.home, env=env).stdout)
-    assert said.count("variables only PATH, HOME,") == 1
+    assert said.count("variables   of yours only PATH, HOME,") == 1
     given = {hook["scope"]: hook["environment"] for lane in facts["lanes"] for hook in lane["hooks"]}
-    # What makes programs load code comes first, then what is secret.
+    # Variables that make programs load code come first, then secret ones.
     left_out = ["NODE_OPTIONS", "PYTHONUTF8", "MY_TOKEN", "AAA", "COLUMNS"]
     assert given == {
         "user": {"passed_on": "all", "left_out": []},

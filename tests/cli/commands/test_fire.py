@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 from tests.waiting import wait_until
 from tests.warm_process import run_warm
 
@@ -36,17 +36,17 @@ command = "add_date"
 
 
 class Home:
-    """A project and a user's home that nobody else touches."""
+    """Make a project and a user's home for one test alone."""
 
-    def __init__(self, folder: Path) -> None:
-        self.project = folder / "project"
+    def __init__(self, directory: Path) -> None:
+        self.project = directory / "project"
         (self.project / ".hookline").mkdir(parents=True)
-        self.state = folder / "home/.local/state/hookline"
+        self.state = directory / "home/.local/state/hookline"
         self.env = {
             "PATH": os.environ["PATH"],
-            "HOME": str(folder / "home"),
+            "HOME": str(directory / "home"),
         }
-        vouch_for(folder / "home", self.project)
+        trust_all_of(directory / "home", self.project)
 
     def config(self, text: str, name: str = "hooks.toml") -> Path:
         file = self.project / ".hookline" / name
@@ -87,7 +87,7 @@ def test_a_pass_exits_0(home: Home) -> None:
 
 
 RUN_KEYS = {
-    "hook", "source", "dialect", "type", "status", "cause", "why", "decision", "dropped", "passed_without_answer",
+    "hook", "source", "dialect", "type", "status", "cause", "why", "decision", "dropped", "failed_open",
     "mode", "recheck", "exit_code", "signal", "queue_ms", "duration_ms", "stdout", "stderr", "truncated",
 }  # fmt: skip
 OUTCOME_KEYS = {
@@ -121,7 +121,7 @@ def test_context_says_where_it_lands(home: Home) -> None:
     outcome = home.json("UserPromptSubmit", "prompt=hello")["outcome"]
     assert outcome["context"][0].startswith("Today's date: ")
     item = outcome["context_items"][0]
-    assert (item["placement"], item["lives"], item["hook"]) == ("conversation", "session", "date")
+    assert (item["placement"], item["lifetime"], item["hook"]) == ("conversation", "session", "date")
 
 
 def test_a_payload_names_its_event_and_words_win_over_it(home: Home) -> None:
@@ -162,7 +162,7 @@ def test_background_hooks_are_waited_for_and_their_words_shown(home: Home) -> No
     )
     document = home.json("Stop")
     assert document["outcome"]["blocked"] is False
-    assert document["runs"][0]["status"] == "detached"
+    assert document["runs"][0]["status"] == "background"
     assert [(item["kind"], item["text"]) for item in document["late"]] == [("wake", "found")]
 
 
@@ -192,7 +192,7 @@ def test_runs_go_to_the_journal_without_secrets(home: Home) -> None:
     home.fire("Stop")
     text = (home.state / "journal.jsonl").read_text()
     run = json.loads(text)
-    assert (run["event"], run["call"]) == ("Stop", {"project": str(home.project), "made_by": "fire"})
+    assert (run["event"], run["call"]) == ("Stop", {"project": str(home.project), "origin": "fire"})
     assert "ghp_abcdef" not in text
 
 
@@ -246,7 +246,7 @@ def test_a_hook_that_did_not_run_leaks_nothing_by_its_name_or_matcher(home: Home
     ("words", "said"),
     [
         (["Pretooluse"], "did you mean 'PreToolUse'?"),
-        ([], "say which event to fire"),
+        ([], "name the event to fire"),
         (["UserPromptSubmit"], "prompt is missing"),
         (["Stop", "Bash"], "one word too many"),
         (["PreToolUse", "Bash", "ls", "-la"], "unrecognized arguments"),
@@ -261,7 +261,7 @@ def test_a_hook_that_did_not_run_leaks_nothing_by_its_name_or_matcher(home: Home
         (["Stop", "--hook", "Stop"], "is not EVENT=COMMAND"),
         (["Stop", "--model", "gpt"], "use scripted:FILE"),
         (["Stop", "--config", "missing.toml"], "missing.toml"),
-        (["Stop"], "no hooks are configured; looked for"),
+        (["Stop"], "no hooks are configured; searched"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_status_1(home: Home, words: list[str], said: str) -> None:

@@ -11,18 +11,12 @@ import msgspec
 import pytest
 
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
-from tests.vouching import vouch_for
+from tests.agents import AGENTS
+from tests.trusting import trust_all_of
+from tests.warm_process import run_warm
 
 ROOT = Path(__file__).parents[3]
-EXAMPLES = {
-    "claude-code": "claude-code/.claude/settings.json",
-    "gen-code": "gencode/.gen/settings.json",
-    "codewhale": "codewhale/config.toml",
-    "reasonix": "reasonix/.reasonix/settings.json",
-    "docker-agent": "docker-agent/agent.yaml",
-    "codex": "codex/.codex/hooks.json",
-    "gemini-cli": "gemini-cli/.gemini/settings.json",
-}
+EXAMPLES = {name: agent.example for name, agent in AGENTS.items() if agent.example}
 #: What a payload cannot do without, as words on the command line.
 NEEDED = {
     "tool_name": "tool_name=Bash", "prompt": "prompt=hi", "message": "message=hi", "agent_id": "agent_id=a",
@@ -34,12 +28,12 @@ NEEDED = {
 }  # fmt: skip
 
 
-#: Names that share an event with others and are told apart by more than their name.
+#: Names that share an event with others and differ by more than their name.
 TOLD_APART = {
     ("docker-agent", "user_steering_messages_submit"): "source=steering",
     ("docker-agent", "user_followup_submit"): "source=followup",
 }
-#: Runs in a process of its own: the command line adopts what hooks leave behind, which a test runner must not.
+#: Runs in a separate process: the command line adopts what hooks leave behind, which a test runner must not.
 PLAYER = """
 import contextlib, io, json, sys
 from hookline.cli.main import run
@@ -56,19 +50,28 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def fire(home: Path, *commands: list[str]) -> list[tuple[int, dict[str, Any]]]:
-    """The status and the JSON of each `fire`."""
-    env = os.environ | {
+def user(home: Path) -> dict[str, str]:
+    return os.environ | {
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home / ".config"),
         "XDG_STATE_HOME": str(home),
     }
-    told = json.dumps([["fire", *words, "--json"] for words in commands])
+
+
+def fire(home: Path, *commands: list[str]) -> list[tuple[int, dict[str, Any]]]:
+    """Return the status and the JSON of each `fire`."""
+    ran = [run_warm(["fire", *words, "--json"], cwd=home, env=user(home)) for words in commands]
+    return [(each.status, json.loads(each.stdout)) for each in ran]
+
+
+def fire_all(home: Path, commands: list[list[str]]) -> list[tuple[int, dict[str, Any]]]:
+    """Do the same in one process, for many."""
+    translated = json.dumps([["fire", *words, "--json"] for words in commands])
     played = subprocess.run(
         [sys.executable, "-c", PLAYER],
         cwd=home,
-        env=env,
-        input=told,
+        env=user(home),
+        input=translated,
         capture_output=True,
         text=True,
         check=True,
@@ -100,7 +103,7 @@ def test_every_event_of_a_dialect_can_be_fired_under_its_own_name(dialect: str, 
         ]
         for name, one in dialect_events.items()
     ]  # fmt: skip
-    for name, (_status, fired) in zip(dialect_events, fire(home, *commands), strict=True):
+    for name, (_status, fired) in zip(dialect_events, fire_all(home, commands), strict=True):
         (ran,) = fired["runs"]
         assert (ran["dialect"], ran["type"]) == (dialect, "command")
         if (dialect, name) == ("docker-agent", "on_session_resume"):
@@ -128,7 +131,7 @@ def test_a_name_that_only_one_agent_has_needs_no_dialect(home: Path) -> None:
     (home / ".codewhale" / "hooks.toml").write_text(
         '[[hooks]]\nevent = "message_submit"\ncommand = "printf \'{\\"text\\": \\"changed\\"}\'"\n'
     )
-    vouch_for(home, home)
+    trust_all_of(home, home)
     ((status, fired),) = fire(home, ["message_submit", "prompt=hello"])
     assert (status, fired["outcome"]["updated_prompt"]) == (0, "changed")
 

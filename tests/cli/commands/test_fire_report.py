@@ -1,4 +1,4 @@
-"""What `hookline fire` tells people: what ran, what did not and why, and what it comes to."""
+"""Test what `hookline fire` prints: what ran, what did not and why, and the outcome."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import pytest
 from hookline import Outcome
 from hookline.cli.commands.fire.report import meaning
 from hookline.events import EVENTS, PRE_TOOL_USE, SESSION_END, STOP, EventSpec
-from hookline.model.outcome import Edit, Halt, Vote
+from hookline.model.outcome import Halt, Rewrite, Vote
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import Place, Ran, place, run_cli
 from tests.every import every
@@ -148,24 +148,24 @@ def test_the_text_fits_a_narrow_terminal() -> None:
 @every(
     ("event", "outcome", "said"),
     [
-        (PRE_TOOL_USE, Outcome(), "the call would go ahead"),
+        (PRE_TOOL_USE, Outcome(), "the hooks would let the call proceed"),
         (PRE_TOOL_USE, Outcome(votes=(Vote("block", "no", means="deny_call"),)), "the call would not run"),
         (PRE_TOOL_USE, Outcome(votes=(Vote("ask"),)), "the user would be asked"),
         (PRE_TOOL_USE, Outcome(votes=(Vote("allow"),)), "without asking"),
         (PRE_TOOL_USE, Outcome(votes=(Vote("defer"),)), "left open"),
         (
             PRE_TOOL_USE,
-            Outcome(edits=(Edit({}),)),
-            "go ahead, as far as hooks go, with what the hooks rewrote",
+            Outcome(edits=(Rewrite({}),)),
+            "let the call proceed, as rewritten by the hooks",
         ),
         (PRE_TOOL_USE, Outcome(halts=(Halt("enough"),)), "the whole run would stop"),
         (STOP, Outcome(), "it would end here"),
         (
             STOP,
             Outcome(votes=(Vote("block", means="continue_turn"),)),
-            "the agent would go on with the reason",
+            "the agent would continue with the reason",
         ),
-        (STOP, Outcome(votes=(Vote("block", means="of a host"),)), "the agent would not go on with this"),
+        (STOP, Outcome(votes=(Vote("block", means="of a host"),)), "the agent would not continue with this"),
         (SESSION_END, Outcome(), "hooks cannot stop anything at this event"),
     ],
 )

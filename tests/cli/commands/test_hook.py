@@ -14,7 +14,7 @@ from hookline.extending import Run
 from hookline.journal.reader import read_journal
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
 from tests.homes import at_home
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 from tests.warm_process import run_warm
 
 GUARD = """
@@ -29,10 +29,10 @@ args = ["no shell here"]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "home" / "project"
-    folder.mkdir(parents=True)
-    vouch_for(folder.parent, folder)
-    return folder
+    directory = tmp_path / "home" / "project"
+    directory.mkdir(parents=True)
+    trust_all_of(directory.parent, directory)
+    return directory
 
 
 def write(project: Path, name: str, text: str) -> Path:
@@ -48,11 +48,11 @@ def configured(project: Path, text: str = GUARD) -> Path:
 
 def payload(project: Path, **fields: Any) -> str:
     """A call as Claude Code tells of it."""
-    told = {
+    translated = {
         "session_id": "s-1", "transcript_path": "/t", "cwd": str(project), "permission_mode": "default",
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, **fields,
     }  # fmt: skip
-    return json.dumps(told)
+    return json.dumps(translated)
 
 
 def hook(project: Path, *words: str, stdin: str | bytes | None = None, **env: str) -> Ran:
@@ -99,7 +99,7 @@ def test_each_agent_gets_the_denial_in_its_own_terms(project: Path) -> None:
     )
     assert (gemini.status, json.loads(gemini.stdout)) == (0, {"decision": "deny", "reason": "no shell here"})
     runs = journal(project)
-    assert {(run.call.tool, run.call.input, run.call.project, run.call.made_by) for run in runs} == {
+    assert {(run.call.tool, run.call.input, run.call.project, run.call.origin) for run in runs} == {
         ("Bash", "ls", str(project), ""),
         ("run_shell_command", "ls", str(project), ""),
     }
@@ -125,7 +125,7 @@ def test_elsewhere_it_is_a_failure_that_stops_nothing(project: Path) -> None:
     ran = hook(project, "--dialect", "claude-code", "Stop", stdin=b"\xff\xfe")
     assert (ran.status, ran.stdout) == (1, "")
     assert "cannot be read as JSON" in ran.stderr
-    assert journal(project)[0].passed_without_answer
+    assert journal(project)[0].failed_open
 
 
 @pytest.mark.parametrize(
@@ -153,9 +153,9 @@ def test_where_nobody_knows_what_is_asked_the_status_closes(
 def test_a_native_file_nobody_can_read_closes_guards_and_names_itself(project: Path) -> None:
     file = configured(project, "[[hooks.PreToolUse]\n")
     said = json.loads(hook(project, "--dialect", "claude-code", stdin=payload(project)).stdout)
-    told = said["hookSpecificOutput"]
-    assert told["permissionDecision"] == "deny"
-    assert str(file) in told["permissionDecisionReason"]
+    translated = said["hookSpecificOutput"]
+    assert translated["permissionDecision"] == "deny"
+    assert str(file) in translated["permissionDecisionReason"]
     stop = payload(project, hook_event_name="Stop", stop_hook_active=False)
     ran = hook(project, "--dialect", "claude-code", stdin=stop)
     assert (ran.status, ran.stdout) == (1, "")
@@ -180,7 +180,7 @@ def test_what_the_agent_cannot_be_told_is_in_the_journal(project: Path) -> None:
     assert ran == Ran(0, "", "")
     run = journal(project)[-1]
     assert (run.hook, run.type, run.dialect) == ("hookline hook", "answer", "codewhale")
-    assert (run.event, run.spelled, run.dropped) == ("SessionStart", "session_start", ("context",))
+    assert (run.event, run.dialect_event, run.dropped) == ("SessionStart", "session_start", ("context",))
     assert "codewhale" in run.why
 
 
@@ -232,8 +232,8 @@ def test_hooks_nobody_waits_for_run_on_behind_the_answer(project: Path) -> None:
         "[[hooks.PostToolUse]]\n[[hooks.PostToolUse.hooks]]\nasync = true\n"
         'command = "sleep 0.4; echo done > late.txt; echo \'{\\"systemMessage\\": \\"late\\"}\'"\n',
     )
-    told = payload(project, hook_event_name="PostToolUse", tool_response="x")
-    assert hook(project, "--dialect", "claude-code", stdin=told) == Ran(0, "", "")
+    translated = payload(project, hook_event_name="PostToolUse", tool_response="x")
+    assert hook(project, "--dialect", "claude-code", stdin=translated) == Ran(0, "", "")
     assert (project / "late.txt").read_text() == "done\n"
     late = journal(project)[-1]
     assert late.type == "answer"
@@ -338,7 +338,7 @@ def test_nothing_heavy_is_loaded_that_no_hook_needs(project: Path) -> None:
         "import sys, hookline.cli.main as main\n"
         f"status = main.run({call!r})\n"
         "heavy = {'yaml', 're2', 'httpx2', 'httpx', 'rich', 'pydantic', 'mcp', 'anyio', 'json'}\n"
-        "heavy |= {'hookline.matching.shell.walk.lines', 'hookline.dialects.gencode'}\n"
+        "heavy |= {'hookline.shell.walk.lines', 'hookline.dialects.gencode'}\n"
         "heavy |= {'hookline.dialects.claude_code.settings'}\n"
         "open('loaded', 'w').write(' '.join(sorted(heavy & set(sys.modules))))\n"
     )

@@ -8,30 +8,21 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.cli.commands.hook.run import entries_text, hookline_command
-from hookline.config.install.self_calls import calls_hookline_hook
+from hookline.cli.commands.hook.run import entries_text, hook_calls, hookline_command
+from hookline.config.install.self_calls import EntryChoice, calls_hookline_hook, entry_choice
+from hookline.dialects.entries import IfMissing
 from hookline.dialects.registry import standard_dialects
 from hookline.extending import Dialect, Hook
-from hookline.resident.call.payload import CallError
+from hookline.hook.call.payload import CallError
+from hookline.model.outcome import Outcome, Vote
+from tests.agents import AGENTS
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, place, run_cli
 from tests.every import every
 from tests.homes import NOBODYS_HOME
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 NAMES = list(standard_dialects())
-FILES = {
-    "claude-code": ".claude/settings.json",
-    "gen-code": ".gen/settings.json",
-    "codewhale": ".codewhale/hooks.toml",
-    "reasonix": ".reasonix/settings.json",
-    "docker-agent": "agent.yaml",
-    "codex": ".codex/hooks.json",
-    "gemini-cli": ".gemini/settings.json",
-    "native": ".hookline/hooks.toml",
-}
-#: What each agent calls the moment before a tool runs.
-GATES = {"codewhale": "tool_call_before", "docker-agent": "pre_tool_use", "gemini-cli": "BeforeTool"}
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +35,9 @@ def dialect(name: str) -> Dialect:
     return Engine().loader.dialect(name)
 
 
-def read_back(name: str, text: str, folder: Path) -> tuple[Hook, ...]:
+def read_back(name: str, text: str, directory: Path) -> tuple[Hook, ...]:
     """The hooks as the agent's own reader has them; a mistake in them is ours."""
-    file = folder / FILES[name]
+    file = directory / AGENTS[name].file
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     loaded = Engine().loader.files([str(file)], name)
@@ -57,35 +48,35 @@ def read_back(name: str, text: str, folder: Path) -> tuple[Hook, ...]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) -> None:
     hooks = read_back(name, entries_text(dialect(name), (), "hookline"), tmp_path)
-    assert {hook.policy.event_name for hook in hooks} >= {GATES.get(name, "PreToolUse")}
+    assert {hook.policy.event_name for hook in hooks} >= {AGENTS[name].gate}
     for hook in hooks:
         assert calls_hookline_hook(hook, [])
-        called, _, closes = hook.spec.command.removeprefix("sh -c '").partition(" || ")
-        assert called == f"hookline hook --dialect {name} {hook.policy.event_name}"
-        guards = dict.fromkeys(("codex", "gemini-cli"), hook.event.guard)
-        closed = {"claude-code": hook.event.name == "PreToolUse", **guards}
-        assert bool(closes) == closed.get(name, False)
-        about_tools = hook.event.subject == "tool_name"
+        checked, _, rest = hook.spec.command.removeprefix("sh -c '").partition("hookline hook ")
+        assert checked.startswith("command -v hookline >/dev/null || ")
+        called, _, closes = rest.removesuffix("'").partition(" || ")
+        assert called == f"--dialect {name} {hook.policy.event_name}"
+        guards = AGENTS[name].closed_in_shell and dialect(name).events[hook.policy.event_name].guards
+        assert bool(closes) == (guards or (name == "claude-code" and hook.event.name == "PreToolUse"))
+        about_tools = hook.policy.event_name == AGENTS[name].gate
         assert not about_tools or hook.matcher is None or hook.matcher.matches("AnyTool")
-        longest = 600 if hook.event.name != "SessionEnd" else 2 if name == "codex" else 59
-        assert hook.timeout > longest
+        longest = 600 if hook.event.name != "SessionEnd" else 3 if name == "codex" else 60
+        assert hook.timeout >= longest
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_event_can_be_printed(name: str, tmp_path: Path) -> None:
     whole = dialect(name)
-    hooks = read_back(name, entries_text(whole, tuple(whole.events), "hookline"), tmp_path)
-    assert {hook.policy.event_name for hook in hooks} == set(whole.events)
+    # No agent reports ExecStart, and its hooks must name programs.
+    names = tuple(event for event in whole.events if event != "ExecStart")
+    hooks = read_back(name, entries_text(whole, names, "hookline"), tmp_path)
+    assert {hook.policy.event_name for hook in hooks} == set(names)
 
 
 @every("name", NAMES)
 def test_every_guard_is_among_what_is_printed_unasked(name: str) -> None:
     text = entries_text(dialect(name), (), "hookline")
     for event in dialect(name).events.values():
-        # Other names of Docker Agent for the moment before a tool runs would ask every hook twice.
-        twice = event.name in ("tool_input_transform", "tool_guard")
-        deaf = (name, event.name) == ("reasonix", "PermissionRequest")
-        if event.guards and not twice and not deaf:
+        if event.guards and event.name not in (*AGENTS[name].seen_elsewhere, "ExecStart"):
             assert f"{event.name}" in text
 
 
@@ -108,19 +99,12 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
     (project / ".hookline" / "hooks.toml").write_text(
         '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "builtin"\ncommand = "deny"\nargs = ["not here"]\n'
     )
-    vouch_for(home, project)
-    gate = GATES.get(name, "PreToolUse")
+    trust_all_of(home, project)
+    gate = AGENTS[name].gate
     printed = run_cli(["hook", "--print-config", name, gate], project, home)
-    assert (printed.status, FILES[name] in printed.stderr or name == "docker-agent") == (0, True)
+    assert (printed.status, AGENTS[name].file in printed.stderr or name == "docker-agent") == (0, True)
     (hook,) = {one.spec.command for one in read_back(name, printed.stdout, tmp_path / "elsewhere")}
-    told = {
-        "cwd": str(project),
-        "hook_event_name": gate,
-        "tool_name": "Bash",
-        "tool_input": {"command": "ls"},
-    }
-    if name == "reasonix":
-        told = {"event": gate, "cwd": str(project), "toolName": "Bash", "toolArgs": {"command": "ls"}}
+    translated = AGENTS[name].call(gate, AGENTS[name].shell, {"command": "ls"}, str(project))
     env = {
         "DEEPSEEK_TOOL_NAME": "Bash",
         "DEEPSEEK_TOOL_ARGS": '{"command": "ls"}',
@@ -129,7 +113,7 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
     ran = subprocess.run(
         ["/bin/sh", "-c", hook],
         cwd=project, env=clean_env(home, env if name == "codewhale" else None), capture_output=True, text=True,
-        input="" if name == "codewhale" else json.dumps(told), check=False,
+        input="" if name == "codewhale" else json.dumps(translated), check=False,
     )  # fmt: skip
     assert "not here" in ran.stdout + ran.stderr
     assert ran.returncode in (0, 2)
@@ -139,7 +123,6 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "code", "stdout", "stderr"),
     [
-        (None, 2, "", "hookline could not be run"),
         ("exit 1", 2, "", "hookline could not be run"),
         ("kill -9 $$", 2, "", "hookline could not be run"),
         # What it said before that is still said, and its own codes keep their meaning.
@@ -149,13 +132,12 @@ def test_an_entry_works_in_a_real_shell(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_an_entry_closes_in_the_shell(
-    name: str, program: str | None, code: int, stdout: str, stderr: str, tmp_path: Path
+    name: str, program: str, code: int, stdout: str, stderr: str, tmp_path: Path
 ) -> None:
-    if program is not None:
-        (tmp_path / "hookline").write_text(f"#!/bin/sh\n{program}\n")
-        (tmp_path / "hookline").chmod(0o755)
+    (tmp_path / "hookline").write_text(f"#!/bin/sh\n{program}\n")
+    (tmp_path / "hookline").chmod(0o755)
     (tmp_path / "sh").symlink_to("/bin/sh")
-    gate = GATES.get(name, "PreToolUse")
+    gate = AGENTS[name].gate
     (hook,) = read_back(name, entries_text(dialect(name), [gate], "hookline"), tmp_path)
     ran = subprocess.run(
         ["/bin/sh", "-c", hook.spec.command],
@@ -163,6 +145,33 @@ def test_an_entry_closes_in_the_shell(
     )  # fmt: skip
     assert (ran.returncode, ran.stdout.strip()) == (code, stdout)
     assert ran.stderr.splitlines()[-1].startswith(stderr)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("choice", ["allow", "block"])
+def test_an_entry_says_itself_that_hookline_is_gone(name: str, choice: IfMissing, tmp_path: Path) -> None:
+    own, gate = dialect(name), AGENTS[name].gate
+    start = next(each for each in own.call_events if own.events[each].event.name == "SessionStart")
+    after = next(each for each in own.call_events if own.events[each].event.name == "PostToolUse")
+    calls = hook_calls(
+        own, [gate, start, after], "/nowhere/hookline", EntryChoice("own", choice), "a 'file' of $HOME"
+    )
+    said: dict[str, tuple[int, str]] = {}
+    for hook in read_back(name, own.call_entries(calls), tmp_path):
+        ran = subprocess.run(
+            ["/bin/sh", "-c", hook.spec.command], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+        said[hook.policy.event_name] = ran.returncode, ran.stdout + ran.stderr
+    text = "Hookline is not installed. Remove this entry from a 'file' of $HOME, or install it again."
+    votes = (Vote("block", text),) if choice == "block" else ()
+    for event, outcome in ((gate, Outcome(votes=votes)), (after, Outcome())):
+        expected = own.wire.answer(event, outcome)
+        assert said[event][0] == expected.code
+        assert said[event][1].strip() == (expected.stdout + expected.stderr).strip()
+    assert text in said[start][1]
+    for call in calls:
+        if call.event == gate:
+            assert entry_choice(call.command, event_guards=True) == EntryChoice("own", choice)
 
 
 def test_what_is_printed_is_as_it_was_approved() -> None:

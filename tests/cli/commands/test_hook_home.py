@@ -68,12 +68,12 @@ def test_a_call_that_names_no_home_says_which_one_it_uses(home: Path) -> None:
 
 @pytest.mark.parametrize("closed", [".config/hookline", ".config", "."])
 def test_a_directory_without_rights_is_a_denial(home: Path, closed: str) -> None:
-    folder = home / closed
-    folder.chmod(0)
+    directory = home / closed
+    directory.chmod(0)
     try:
         ran = by(home, [*_WORDS, "--home", str(home)], {}, *without_rights())
     finally:
-        folder.chmod(0o700)
+        directory.chmod(0o700)
     assert "hooks.toml" in reason(ran)
     assert "Permission denied" in reason(ran)
 

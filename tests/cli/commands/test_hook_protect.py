@@ -1,4 +1,4 @@
-"""Inside other agents: a call that would edit what configures guards is asked about, whoever allows it."""
+"""Test calls inside other agents that would edit what configures guards: Hookline asks, whatever allows them."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from hookline.extending import HookReply
 from tests.cli.commands.agent_calls import DENIES, Caller, decision, reason, repository
 
 HOOKS = ".hookline/hooks.toml"
-SAID = f"Writing to {HOOKS} is always asked: hooks, rules or servers are configured there."
+SAID = f"Writing to {HOOKS} always needs approval: hooks, rules or servers are configured there."
 ALLOWS = """
 [[hooks.{event}]]
 [[hooks.{event}.hooks]]
@@ -21,9 +21,9 @@ command = '''echo '{{"hookSpecificOutput": {{"hookEventName": "{event}", "permis
 """
 
 
-@pytest.fixture(params=["process", "resident"])
+@pytest.fixture(params=["process", "daemon"])
 def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    made = Caller(tmp_path, monkeypatch, resident=request.param == "resident")
+    made = Caller(tmp_path, monkeypatch, daemon=request.param == "daemon")
     for name in ("REASONIX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.delenv(name, raising=False)
     repository(made.project)
@@ -32,7 +32,7 @@ def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     return made
 
 
-def verdict(dialect: str, reply: HookReply) -> str | None:
+def outcome(dialect: str, reply: HookReply) -> str | None:
     """ask, deny, or nothing, as the agent understands the answer."""
     if dialect == "reasonix":
         return "deny" if reply.code == 2 else None
@@ -46,7 +46,7 @@ def verdict(dialect: str, reply: HookReply) -> str | None:
     return said["hookSpecificOutput"]["permissionDecision"]
 
 
-def told(caller: Caller, dialect: str, tool: str, arguments: dict[str, Any]) -> HookReply:
+def translated(caller: Caller, dialect: str, tool: str, arguments: dict[str, Any]) -> HookReply:
     """The call as each agent tells of it before a tool runs."""
     if dialect == "codewhale":
         env = {"DEEPSEEK_TOOL_NAME": tool, "DEEPSEEK_TOOL_ARGS": json.dumps(arguments)}
@@ -137,17 +137,17 @@ LOOKS: list[tuple[str, str, dict[str, Any]]] = [
 def test_every_agent_is_told_to_ask_about_an_edit_or_denies_it_if_it_cannot(
     dialect: str, tool: str, arguments: dict[str, Any], caller: Caller
 ) -> None:
-    reply = told(caller, dialect, tool, arguments)
-    assert verdict(dialect, reply) == ("deny" if dialect in ("reasonix", "codex") else "ask")
-    assert "is always asked" in reply.stdout + reply.stderr
+    reply = translated(caller, dialect, tool, arguments)
+    assert outcome(dialect, reply) == ("deny" if dialect in ("reasonix", "codex") else "ask")
+    assert "always needs approval" in reply.stdout + reply.stderr
 
 
 @pytest.mark.parametrize(("dialect", "tool", "arguments"), LOOKS)
 def test_no_agent_is_told_anything_about_a_look(
     dialect: str, tool: str, arguments: dict[str, Any], caller: Caller
 ) -> None:
-    reply = told(caller, dialect, tool, arguments)
-    assert (verdict(dialect, reply), reply.stderr) == (None, "")
+    reply = translated(caller, dialect, tool, arguments)
+    assert (outcome(dialect, reply), reply.stderr) == (None, "")
 
 
 @pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "bypassPermissions"])
@@ -212,14 +212,14 @@ def test_links_and_scripts_of_hooks_count(caller: Caller) -> None:
     for path in ("link/hooks.toml", "tools/guard.sh"):
         reply = caller.call(caller.project, tool_name="Write", tool_input={"file_path": path})
         assert decision(reply) == "ask"
-    assert "a hook in force runs it" in reason(reply)
+    assert "an active hook runs it" in reason(reply)
 
 
 def test_a_worktree_in_an_agents_folder_is_edited_like_the_project(caller: Caller) -> None:
     top = caller.project / ".claude" / "trees" / "one"
     own = caller.project / ".git" / "worktrees" / "one"
-    for folder in (top, own):
-        folder.mkdir(parents=True)
+    for directory in (top, own):
+        directory.mkdir(parents=True)
     (top / ".git").write_text(f"gitdir: {own}\n")
     (own / "gitdir").write_text(f"{top}/.git\n")
     (own / "commondir").write_text("../..\n")

@@ -1,4 +1,4 @@
-"""Which hooks are ours to run: never one that would call us again, however it is written."""
+"""Test which hooks are ours to run: never one that would call us again, however it is written."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,7 @@ from hookline import Engine
 from hookline.config.install.self_calls import calls_hookline_hook
 from hookline.events import PRE_TOOL_USE
 from hookline.extending import CommandSpec, Hook
-from hookline.resident.call.answer import DEEPEST, DEPTH, AgentCall
+from hookline.hook.call.answer import DEEPEST, DEPTH, AgentCall
 from tests.every import every
 
 BASE = Engine().make_hook(PRE_TOOL_USE, "true")
@@ -25,11 +25,11 @@ def of(spec: Any, kind: str = "command") -> Hook:
         "hookline hook --dialect claude-code",
         "hookline hook --dialect claude-code PreToolUse",
         "hookline-relay hook --dialect claude-code PreToolUse",
-        "/opt/tools/bin/hookline-relay --resident /tmp/x hook --dialect claude-code",
-        "env A=1 hookline-relay --resident '/a b' hook",
+        "/opt/tools/bin/hookline-relay --daemon /tmp/x hook --dialect claude-code",
+        "env A=1 hookline-relay --daemon '/a b' hook",
         "sh -c 'exec hookline-relay hook --dialect native || exit 2'",
         "uvx --from hookline hookline-relay hook --dialect claude-code",
-        "$(command -v hookline-relay) --resident /x hook --dialect claude-code",
+        "$(command -v hookline-relay) --daemon /x hook --dialect claude-code",
         "/opt/tools/bin/hookline hook --dialect gen-code",
         "  'hookline'   hook --dialect native",
         '"$HOME"/.venv/bin/hookline hook --dialect reasonix',
@@ -66,7 +66,7 @@ def test_a_line_that_runs_us_is_left_out(command: str) -> None:
         "grep hookline hook.txt",
         "./hookline-guard hook",
         "hookline-relay fire PreToolUse",
-        "hookline-relay --resident hook fire",
+        "hookline-relay --daemon hook fire",
         "hookline-relayed hook",
         "echo 'hookline hook was here'",
         "python -m hookline_extras hook",
@@ -81,7 +81,7 @@ def test_other_lines_are_not(command: str) -> None:
 def test_programs_without_a_shell_are_known_too() -> None:
     assert calls_hookline_hook(of(CommandSpec("/x/hookline", args=("hook", "--dialect", "native"))), [])
     assert calls_hookline_hook(of(CommandSpec("python3", args=("-m", "hookline.app", "hook"))), [])
-    assert calls_hookline_hook(of(CommandSpec("/x/hookline-relay", args=("--resident", "/x", "hook"))), [])
+    assert calls_hookline_hook(of(CommandSpec("/x/hookline-relay", args=("--daemon", "/x", "hook"))), [])
     assert calls_hookline_hook(of(CommandSpec("uv", args=("run", "hookline", "hook"))), [])
     assert not calls_hookline_hook(of(CommandSpec("/x/hookline", args=("fire", "Stop"))), [])
     assert not calls_hookline_hook(of(None, kind="function"), [])
@@ -100,6 +100,6 @@ def test_each_level_is_counted_and_the_last_one_says_so() -> None:
     assert told_at(None)[1] == {DEPTH: "1"}
     assert told_at("1")[1] == {DEPTH: "2"}
     assert told_at("nonsense")[1] == {DEPTH: "1"}
-    told, env = told_at(str(DEEPEST))
-    assert "take that call out of the hook" in told.stdout
+    translated, env = told_at(str(DEEPEST))
+    assert "remove that call from the hook" in translated.stdout
     assert env == {DEPTH: str(DEEPEST)}

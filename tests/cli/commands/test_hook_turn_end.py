@@ -1,4 +1,4 @@
-"""The end of a turn in an agent that tells only one moment of it; and rewrites that an agent does not take."""
+"""Test the end of a turn in an agent with one event for it; and rewrites that an agent does not accept."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,9 @@ from tests.cli.commands.agent_calls import Caller
 STOPS = {"claude-code": "Stop", "gen-code": "Stop", "native": "Stop", "docker-agent": "stop"}
 
 
-@pytest.fixture(params=["process", "resident"])
+@pytest.fixture(params=["process", "daemon"])
 def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    return Caller(tmp_path, monkeypatch, resident=request.param == "resident")
+    return Caller(tmp_path, monkeypatch, daemon=request.param == "daemon")
 
 
 def _hooks(caller: Caller, **commands: str) -> Path:
@@ -62,6 +62,6 @@ def test_a_rewrite_that_the_agent_does_not_take_is_said(caller: Caller) -> None:
     reply = caller.call(caller.project, "PostToolUse", tool_name="Glob", tool_response={"filenames": ["a"]})
     assert (reply.stdout, reply.lost) == ("", ("rewrite",))
     assert caller.remarks == (
-        "what a hook rewrote was not applied: Claude Code takes no such value at PostToolUse of Glob",
+        "a hook's rewrite was not applied: Claude Code takes no such value at PostToolUse of Glob",
     )
     assert any("rewrite" in run.dropped for run in caller.runs)

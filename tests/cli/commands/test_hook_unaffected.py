@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, Sp
 from hookline import Engine
 from hookline.cli.commands.hook import serve
 from hookline.engine.background import LateMessage
+from hookline.hook.call.answer import AgentCall
 from hookline.jobs.file import DurableFile
 from hookline.jobs.port import Job, Wake
 from hookline.jobs.stored import StoredCall
@@ -28,8 +29,7 @@ from hookline.journal.observer import Ended
 from hookline.journal.redaction import Redactor
 from hookline.model.events import EventSpec
 from hookline.model.run import Run
-from hookline.model.scene import Scene
-from hookline.resident.call.answer import AgentCall
+from hookline.model.session_info import SessionInfo
 from hookline.telemetry import Telemetry
 from tests.cli.run_cli import Ran, clean_env, command_line, run_cli
 
@@ -60,11 +60,11 @@ def home(tmp_path: Path) -> Path:
 
 def payload(home: Path, line: str, dialect: str = "claude-code", **fields: Any) -> str:
     event, tool = AGENTS[dialect]
-    told = {
+    translated = {
         "session_id": "s-1", "transcript_path": "/t", "cwd": str(home / "project"), "permission_mode": "default",
         "hook_event_name": event, "tool_name": tool, "tool_use_id": line, "tool_input": {"command": line},
     }  # fmt: skip
-    return json.dumps({**told, **fields})
+    return json.dumps({**translated, **fields})
 
 
 def hook(home: Path, line: str, dialect: str = "claude-code", env: Mapping[str, str] | None = None) -> Ran:
@@ -89,7 +89,7 @@ def queue_file(home: Path) -> Path:
 def job(session: str, body: bytes | None = None) -> Job:
     stored = StoredCall(
         hook="key", name="scan", type="command", event="PostToolUse", event_id="1", dialect="native", file="/x",
-        source="/x:1", scope="user", payload=msgspec.Raw(b"{}"), scene=Scene(session_id=session),
+        source="/x:1", scope="user", payload=msgspec.Raw(b"{}"), info=SessionInfo(session_id=session),
     )  # fmt: skip
     return Job(id="0001", session=session, queue="files", body=body or msgspec.json.encode(stored))
 
@@ -183,7 +183,7 @@ def test_guards_that_have_to_wait_are_asked(home: Path) -> None:
 
 
 def without_rights() -> Sequence[str]:
-    """How to run a program to which the modes of files apply."""
+    """Return how to run a program to which the modes of files apply."""
     if os.geteuid() != 0:
         return ()
     if shutil.which("setpriv") is None:
@@ -202,12 +202,12 @@ def by(home: Path, words: Sequence[str], line: str) -> Ran:
 
 
 @contextmanager
-def closed_to_all(folder: Path) -> Generator[None]:
-    folder.chmod(0)
+def closed_to_all(directory: Path) -> Generator[None]:
+    directory.chmod(0)
     try:
         yield
     finally:
-        folder.chmod(0o700)
+        directory.chmod(0o700)
 
 
 def test_a_state_directory_without_rights_changes_no_decision(home: Path) -> None:

@@ -23,9 +23,9 @@ command = "touch ran"
 """
 
 
-@pytest.fixture(params=["process", "resident"])
+@pytest.fixture(params=["process", "daemon"])
 def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    made = Caller(tmp_path, monkeypatch, resident=request.param == "resident")
+    made = Caller(tmp_path, monkeypatch, daemon=request.param == "daemon")
     (made.home / ".config/hookline/settings.toml").unlink()
     return made
 
@@ -58,22 +58,21 @@ def test_a_variable_does_not_vouch_for_it(caller: Caller, monkeypatch: pytest.Mo
     assert not ran(caller)
 
 
-def test_elsewhere_it_is_said_once_in_a_session(caller: Caller) -> None:
+def test_elsewhere_it_is_said_each_time(caller: Caller) -> None:
     file = caller.write(GUARD_FILE, GUARD)
-    said = json.loads(caller.call(caller.project, "UserPromptSubmit").stdout)
-    assert f"{file}:8 is not trusted" in said["systemMessage"]
-    assert caller.call(caller.project, "UserPromptSubmit").stdout == ""
+    for _ in range(2):
+        said = json.loads(caller.call(caller.project, "UserPromptSubmit").stdout)
+        assert f"{file}:8 is not trusted" in said["systemMessage"]
     assert "systemMessage" in caller.call(caller.project, "UserPromptSubmit", session_id="s-2").stdout
     assert not ran(caller)
 
 
 def test_an_agent_that_shows_no_messages_says_it_on_stderr(caller: Caller) -> None:
     file = caller.write(GUARD_FILE, GUARD)
-    assert caller.call(caller.project, dialect="reasonix").code == 0
-    (line,) = caller.remarks
-    assert f"{file}:4 is not trusted" in line
-    assert caller.call(caller.project, dialect="reasonix").code == 0
-    assert caller.remarks == ()
+    for _ in range(2):
+        assert caller.call(caller.project, dialect="reasonix").code == 0
+        (line,) = caller.remarks
+        assert f"{file}:4 is not trusted" in line
 
 
 def test_a_guard_of_an_agent_that_cannot_ask_asks_in_one_that_can(caller: Caller) -> None:
@@ -117,7 +116,7 @@ def test_a_store_that_is_damaged_trusts_nothing_and_says_so_once(caller: Caller)
     assert ran(caller)
     (file,) = (caller.home / ".local/state/hookline/trust").glob("*.json")
     file.write_text(file.read_text()[:-9])
-    # It was in force before, and may not run now.
+    # It was active before, and may not run now.
     assert decision(caller.call(caller.project)) == "ask"
     (line,) = caller.remarks
     assert f"{file} is not used: it is damaged" in line
@@ -126,16 +125,16 @@ def test_a_store_that_is_damaged_trusts_nothing_and_says_so_once(caller: Caller)
 
 
 def test_a_link_in_the_project_does_not_take_a_guard_of_the_user_away(caller: Caller) -> None:
-    """The calling agent runs the hooks of its own files itself, but not those of another agent's."""
+    """The calling agent runs the hooks of its own files itself, but not those of another agent's files."""
     guard = {"PreToolUse": [{"command": "exit 2", "match": "*"}]}
     users = caller.write("~/.reasonix/settings.json", json.dumps({"hooks": guard}))
     assert decision(caller.call(caller.project)) == "deny"
-    folder = caller.project / ".claude"
-    folder.mkdir()
-    (folder / "settings.local.json").symlink_to(os.path.relpath(users, folder))
+    directory = caller.project / ".claude"
+    directory.mkdir()
+    (directory / "settings.local.json").symlink_to(os.path.relpath(users, directory))
     assert decision(caller.call(caller.project, session_id="s-2")) == "deny"
-    # The folder may be a link as well.
-    (folder / "settings.local.json").unlink()
-    folder.rmdir()
-    folder.symlink_to("../.reasonix")
+    # The directory may be a link as well.
+    (directory / "settings.local.json").unlink()
+    directory.rmdir()
+    directory.symlink_to("../.reasonix")
     assert decision(caller.call(caller.project, session_id="s-3")) == "deny"

@@ -1,4 +1,4 @@
-"""A guard that was in force when the session began and is gone now: the user is asked, or the call is denied."""
+"""Test a guard that was active when the session began and is gone now: Hookline asks the user, or denies."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 
 from hookline import Engine
 from hookline.trust.project import project_root
-from hookline.trust.sessions import Sessions, guards_of
+from hookline.trust.sessions import SessionStore, guards_of
 from hookline.trust.trust import Trust
 from tests.cli.commands.agent_calls import DENIES, Caller, decision, reason
 
@@ -25,9 +25,9 @@ on_failure = "closed"
 """
 
 
-@pytest.fixture(params=["process", "resident"])
+@pytest.fixture(params=["process", "daemon"])
 def caller(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Caller:
-    return Caller(tmp_path, monkeypatch, resident=request.param == "resident")
+    return Caller(tmp_path, monkeypatch, daemon=request.param == "daemon")
 
 
 def changed(old: str, new: str) -> Callable[[Path], object]:
@@ -64,7 +64,7 @@ def test_a_guard_that_is_gone_or_weaker_is_asked_about(
     assert decision(asked) == "ask"
     assert f"no-writes ({file}:4)" in reason(asked)
     assert f"run `hookline trust` in {caller.project}" in reason(asked)
-    # Until the user has confirmed it; a sub-agent is no way round it, nor another directory.
+    # Until the user has confirmed it; a subagent is no way round it, nor is another directory.
     assert decision(caller.call(caller.elsewhere, agent_id="a-1")) == "ask"
     # It guarded tool calls; prompts are as before.
     prompt = caller.call(caller.project, "UserPromptSubmit")
@@ -95,7 +95,7 @@ def test_what_stays_the_same_is_not_asked_about(caller: Caller) -> None:
     # Another order, other lines, other names, a comment: the same guards.
     file.write_text("# ours\n\n" + DENIES + NAMED.replace("no-writes", "locked"))
     assert reason(caller.call(caller.project)) == "no shell here"
-    # A denial of its own is stronger than the question.
+    # Its own denial is stronger than the question.
     file.write_text(DENIES)
     assert reason(caller.call(caller.project)) == "no shell here"
 
@@ -132,7 +132,7 @@ def test_the_user_confirms_the_guards_that_are_there_now(caller: Caller) -> None
     assert decision(caller.call(caller.project, tool_name="Read")) == "ask"
     engine = Engine()
     present = guards_of(engine.load(str(caller.project)).hooks, Trust(str(caller.project), os.environ))
-    sessions = Sessions(str(caller.home))
+    sessions = SessionStore(str(caller.home))
     assert sessions.confirm(project_root(str(caller.elsewhere)), present) == 0
     assert decision(caller.call(caller.project, tool_name="Read")) == "ask"
     assert sessions.confirm(project_root(str(caller.project)), present) == 1
@@ -193,7 +193,7 @@ def test_a_guard_is_also_what_its_script_says(caller: Caller) -> None:
     script = caller.write("tools/judge.sh", "exit 2\n")
     rules = caller.write("rules.txt", "no\n")
     assert decision(caller.call(caller.project)) is None
-    # What it writes itself is no part of it.
+    # Files that it writes itself do not count.
     caller.write("seen.log", "one\n")
     caller.write("said.txt", "one\n")
     assert decision(caller.call(caller.project)) is None

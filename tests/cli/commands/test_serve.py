@@ -83,10 +83,10 @@ def test_files_are_read_again_and_what_began_is_finished(server: Server) -> None
     server.config.write_text("[[hooks.PreToolUse]]\nhooks = [{ commando = 'ls' }]\n")
     server.process.send_signal(signal.SIGHUP)
     assert server.process.stderr is not None
-    while f"revision {server.said['revision']} stays in force" not in (
+    while f"revision {server.said['revision']} stays active" not in (
         line := server.process.stderr.readline().decode()
     ):
-        assert line, "it does not say that the last revision stays in force"
+        assert line, "it does not say that the last revision stays active"
     assert server.reason() == "first"
     server.write("second")
     server.process.send_signal(signal.SIGHUP)
@@ -132,7 +132,7 @@ def serve(top: Path, *words: str) -> Ran:
         (("--host", "0.0.0.0"), b"can be reached from other machines"),
         (("--client-ca", "ca.pem"), b"need --cert"),
         (("--cert", "none.pem"), b"none.pem cannot be used for TLS"),
-        (("--config", "bad.toml"), b"not started: a hook with a mistake"),
+        (("--config", "bad.toml"), b"not started: a guard with a mistake"),
         (("--config", "none.toml"), b"there is no file none.toml"),
         ((), b"not started: no hook is configured here"),
         (("--config", "good.toml", "--port", "99999"), b"cannot listen on 127.0.0.1 port 99999"),
@@ -179,6 +179,6 @@ def test_a_server_that_is_killed_in_mid_decision_closes_the_guard_that_asked(
     (ran,) = fired
     assert ran.status == 2, ran.stderr
     (run,) = json.loads(ran.stdout)["runs"]
-    assert (run["status"], run["cause"], run["passed_without_answer"]) == ("failed", "transport", False)
+    assert (run["status"], run["cause"], run["failed_open"]) == ("failed", "transport", False)
     kept = read_journal(str(home / ".local/state/hookline/journal.jsonl")).runs
     assert [each.cause for each in kept] == ["transport"], "it is counted"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.in_process import InProcess, in_process
 from tests.cli.published_schema import valid_document
-from tests.vouching import vouch_for, vouch_for_nothing
+from tests.trusting import trust_all_of, trust_nothing
 
 PROJECT = """\
 [[hooks.PreToolUse]]
@@ -51,7 +51,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     """A project whose first hooks are trusted; one has changed since, and two are new."""
     monkeypatch.delenv("HOOKLINE_TRUST", raising=False)
     made = in_process(tmp_path, monkeypatch, capsys)
-    vouch_for_nothing(made.place.home)
+    trust_nothing(made.place.home)
     made.write("~/.config/hookline/hooks.toml", MINE)
     made.write(".hookline/hooks.toml", PROJECT)
     for name in ("old", "changed"):
@@ -100,13 +100,13 @@ def test_doctor(here: InProcess) -> None:
     ran = here.call("doctor", "--json")
     found = valid_document("doctor", ran.stdout)
     assert (ran.status, ran.stderr) == (0, "")
-    told = [
+    translated = [
         (one["hook"], one["severity"], one["message"], one["fix"])
         for one in found["problems"]
         if one["code"] == "needs-trust"
     ]
     fix = "run `hookline trust`"
-    assert told == [
+    assert translated == [
         ("changed", "warning", "it does not run: changed.sh changed since you trusted it", fix),
         ("new", "warning", "it does not run: you have not trusted it", fix),
         ("tightens", "warning", "only its denials and questions count: you have not trusted it", fix),
@@ -152,15 +152,15 @@ def test_a_dry_run_says_so_too(here: InProcess) -> None:
     assert "2 of 5 hooks would run" in ran.stdout
 
 
-def test_bench(here: InProcess) -> None:
-    ran = here.call("bench", "--times", "1", "--json")
+def test_fire_times(here: InProcess) -> None:
+    ran = here.call("fire", "--times", "1", "--json")
     assert (ran.status, LINE in ran.stderr) == (1, True)
-    hooks = [hook for event in valid_document("bench", ran.stdout)["events"] for hook in event["hooks"]]
+    hooks = [hook for event in valid_document("fire", ran.stdout)["events"] for hook in event["hooks"]]
     assert {hook["hook"]: hook["trust"]["state"] for hook in hooks} == ALL
-    assert {hook["hook"]: hook["verdict"] for hook in hooks if hook["hook"] in ("new", "changed")} == {
+    assert {hook["hook"]: hook["rating"] for hook in hooks if hook["hook"] in ("new", "changed")} == {
         "new": "untrusted", "changed": "untrusted",
     }  # fmt: skip
-    dry = here.call("bench", "--dry-run")
+    dry = here.call("fire", "--times", "1", "--dry-run")
     assert (dry.status, "(untrusted)" in dry.stdout, "(modified)" in dry.stdout) == (1, True, True)
 
 
@@ -198,24 +198,24 @@ def test_a_damaged_store_is_told_and_is_a_problem(here: InProcess, words: tuple[
     assert (ran.stdout + ran.stderr).replace("\n    ", " ").count("is not used: it is damaged") == 1
 
 
-def test_what_init_writes_is_trusted(here: InProcess) -> None:
+def test_what_guard_add_writes_is_trusted(here: InProcess) -> None:
     other = here.place.home / "other"
     (other / ".git").mkdir(parents=True)
-    assert here.call("init", "--cwd", str(other)).status == 0
+    assert here.call("guard", "add", "force-push", "--cwd", str(other)).status == 0
     assert here.call("trust", "--cwd", str(other)).status == 0
     assert json.loads(here.call("trust", "--list", "--json").stdout)["projects"][0]["items"] == 1
 
 
-def test_init_says_when_it_cannot_be_trusted(here: InProcess) -> None:
+def test_guard_add_says_when_it_cannot_be_trusted(here: InProcess) -> None:
     (here.place.home / ".local/state/hookline/trust").chmod(0o770)
     other = here.place.home / "other"
     (other / ".git").mkdir(parents=True)
-    ran = here.call("init", "--cwd", str(other))
-    assert (ran.status, "it is not trusted yet" in ran.stderr) == (1, True)
+    ran = here.call("guard", "add", "force-push", "--cwd", str(other))
+    assert (ran.status, "not trusted yet" in ran.stderr) == (1, True)
 
 
 def test_a_directory_of_the_settings(here: InProcess) -> None:
-    vouch_for(here.place.home, here.place.project)
+    trust_all_of(here.place.home, here.place.project)
     ran = here.call("list", "--json")
     assert ran.stderr == ""
     assert {hook["trust"]["state"] for hook in json.loads(ran.stdout)["hooks"]} == {"trusted"}

@@ -1,4 +1,4 @@
-"""Where Hookline and the recorded client disagree about a case."""
+"""Find where Hookline and the recorded client disagree about a case."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -67,7 +67,7 @@ _SHOWN: Mapping[str, Callable[[Played], Any]] = {
     "runs_at_least": lambda played: played.ran,
     "log": lambda played: without_times(played.log),
     "told": lambda played: [message.text for outcome in played.outcomes for message in outcome.messages],
-    "no_answer": lambda played: any(run.passed_without_answer for run in played.runs),
+    "no_answer": lambda played: any(run.failed_open for run in played.runs),
     "http": lambda played: played.http,
     "mcp": lambda played: played.mcp,
     "prompts": lambda played: len(played.prompts),
@@ -79,7 +79,7 @@ _SHOWN: Mapping[str, Callable[[Played], Any]] = {
 
 
 def _same_requests(wanted: list[dict[str, Any]], got: list[dict[str, Any]]) -> bool:
-    """Hookline sends further headers of its own."""
+    """Compare requests, and ignore headers that only Hookline sends."""
     return all(
         (one["method"], one["path"], one["body"]) == (other["method"], other["path"], other["body"])
         and one["headers"].items() <= other["headers"].items()

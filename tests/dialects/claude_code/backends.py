@@ -1,4 +1,4 @@
-"""What the recorded cases were played against: a server, a model, an MCP server, a folder."""
+"""Provide what the recorded cases were played against: a server, a model, an MCP server, a directory."""
 
 import json
 import threading
@@ -85,15 +85,15 @@ def served() -> Generator[Server]:
 
 
 class Model:
-    """A scripted model: one verdict, whatever it is asked."""
+    """A scripted model: one answer to every request."""
 
-    def __init__(self, verdict: str) -> None:
-        self.verdict = verdict
+    def __init__(self, decision: str) -> None:
+        self.decision = decision
         self.prompts: list[str] = []
 
     async def complete(self, prompt: str, *, system: str, model: str | None) -> str:
         self.prompts.append(prompt)
-        return self.verdict
+        return self.decision
 
     @property
     def tools(self) -> Sequence[AgentTool]:
@@ -106,7 +106,7 @@ class Model:
         return self
 
     async def step(self, outputs: Sequence[ToolOutput]) -> Step:
-        return Step(self.verdict)
+        return Step(self.decision)
 
 
 class Mcp:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hookline.dialects.claude_code import dialect
 from hookline.events import EventSpec
-from hookline.extending import Call, Decoded, Exited, RawResult, Replied, Scene
+from hookline.extending import Decoded, Exited, HookInvocation, RawResult, Replied, SessionInfo
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.prompt import PromptSpec
 from tests.dialects.claude_code.driver import RECORDED
@@ -30,18 +30,20 @@ def sample(event_name: str, **changes: Any) -> Any:
     return CLAUDE.wire.parse({**document, **changes}).payload
 
 
-def call(event_name: str, payload: Any = None, kind: str = "command", spec: Any = None, **hook: Any) -> Call:
+def call(
+    event_name: str, payload: Any = None, kind: str = "command", spec: Any = None, **hook: Any
+) -> HookInvocation:
     row = CLAUDE.events[event_name]
     event: EventSpec[Any] = row.event
     made = replace(CLAUDE.flag_hook(row, "true"), kind=kind, **hook)
     if spec is not None:
         made = replace(made, spec=spec)
     known = payload if payload is not None else sample(event_name)
-    return Call(hook=made, event=event, payload=known, scene=Scene(), timeout=1.0)
+    return HookInvocation(hook=made, event=event, payload=known, info=SessionInfo(), timeout=1.0)
 
 
 def exited(event_name: str, stdout: Any = "", stderr: str = "", code: int = 0, **hook: Any) -> Decoded:
-    """What a command says that printed this."""
+    """Return the decision of a command that printed this."""
     text = stdout if isinstance(stdout, str) else json.dumps(stdout)
     return understood(call(event_name, **hook), Exited(code, text.encode(), stderr.encode()))
 
@@ -50,12 +52,12 @@ def specific(event_name: str, code: int = 0, **fields: Any) -> Decoded:
     return exited(event_name, {"hookSpecificOutput": {"hookEventName": event_name, **fields}}, code=code)
 
 
-def verdict(event_name: str, *, agent: bool = False, goes_on: bool = False, **fields: Any) -> Decoded:
-    """What a model's hook says."""
+def decision(event_name: str, *, agent: bool = False, goes_on: bool = False, **fields: Any) -> Decoded:
+    """Return the decision of a model's hook."""
     spec = AgentSpec("x") if agent else PromptSpec("x", None, goes_on)
     asked = call(event_name, kind="agent" if agent else "prompt", spec=spec)
     return understood(asked, Replied(json.dumps(fields).encode()))
 
 
-def understood(asked: Call, raw: RawResult) -> Decoded:
+def understood(asked: HookInvocation, raw: RawResult) -> Decoded:
     return CLAUDE.wire.decode(asked, raw)

@@ -1,4 +1,4 @@
-"""Plays a recorded case in the engine: its settings, its scripts, its payloads; and keeps what came of it."""
+"""Play a recorded case in the engine: its settings, its scripts, its payloads; and keep the results."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ _MOST_ROUNDS = 15
 
 
 class Played(Struct):
-    """What Hookline made of a case."""
+    """The results of a case in Hookline."""
 
     outcomes: list[Outcome] = []
     #: Every record of every run; a hook that went into the background has two.
@@ -55,7 +55,7 @@ class Played(Struct):
 
 
 class CaseFolder:
-    """A scratch folder in place of the one a case was recorded in."""
+    """A scratch directory instead of the one in which a case was recorded."""
 
     def __init__(self, case: Case, root: Path, port: int) -> None:
         self.case = case
@@ -63,8 +63,8 @@ class CaseFolder:
         self.log = root / "log"
         self.home = root / "home"
         self.port = port
-        for folder in (self.project / ".claude", self.log, self.home):
-            folder.mkdir(parents=True)
+        for directory in (self.project / ".claude", self.log, self.home):
+            directory.mkdir(parents=True)
         for name, text in case.get("files", {}).items():
             path = self.project / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ class CaseFolder:
                 path.chmod(0o755)
 
     def here(self, value: Any) -> Any:
-        """A recorded value with the places of this run."""
+        """Return a recorded value with the paths of this run."""
         text = json.dumps(value)
         for recorded, place in (
             ("//@PROJ@", f"/{self.project}"),
@@ -150,7 +150,7 @@ def _for_call(
     return {**document, "tool_use_id": call["id"]} if "tool_use_id" in base else document
 
 
-_VERDICTS = {
+_DECISIONS = {
     "prompt-pre-ok": '{"ok": true, "reason": ""}',
     "prompt-no-arguments-placeholder": '{"ok": true, "reason": ""}',
     "prompt-pre-fenced-json": '```json\n{"ok": false, "reason": "HK_PROMPT_NO"}\n```',
@@ -161,13 +161,13 @@ _NO = '{"ok": false, "reason": "HK_PROMPT_NO"}'
 
 def play_case(case: Case, root: Path) -> Played:
     with served() as server:
-        folder = CaseFolder(case, root, server.port)
-        model, mcp = Model(_VERDICTS.get(case["id"], _NO)), Mcp()
+        directory = CaseFolder(case, root, server.port)
+        model, mcp = Model(_DECISIONS.get(case["id"], _NO)), Mcp()
         env = {
             "PATH": os.environ["PATH"],
-            "HOME": str(folder.home),
+            "HOME": str(directory.home),
             "LANG": "C.UTF-8",
-            "HKLOG": str(folder.log),
+            "HKLOG": str(directory.log),
             **case.get("env", {}),
         }
         handlers: dict[str, Handler] = {
@@ -178,19 +178,19 @@ def play_case(case: Case, root: Path) -> Played:
             "mcp_tool": McpToolHandler(mcp),
         }
         claude = dialect(env=env)
-        reading = read_hooks(claude, folder.files(), handlers)
+        reading = read_hooks(claude, directory.files(), handlers)
         played = Played(diagnostics=reading.diagnostics)
-        asyncio.run(_Playing(case, folder, Engine(reading.hooks, handlers=handlers), played).run())
-        played.http = [json.loads(folder.there(json.dumps(seen))) for seen in server.seen]
-        played.mcp, played.prompts = mcp.calls, [folder.there(prompt) for prompt in model.prompts]
-        played.log = folder.lines()
+        asyncio.run(_Playing(case, directory, Engine(reading.hooks, handlers=handlers), played).run())
+        played.http = [json.loads(directory.there(json.dumps(seen))) for seen in server.seen]
+        played.mcp, played.prompts = mcp.calls, [directory.there(prompt) for prompt in model.prompts]
+        played.log = directory.lines()
         return played
 
 
 class _Playing:
-    def __init__(self, case: Case, folder: CaseFolder, engine: Engine, played: Played) -> None:
+    def __init__(self, case: Case, directory: CaseFolder, engine: Engine, played: Played) -> None:
         self._case = case
-        self._folder = folder
+        self._folder = directory
         self._engine = engine
         self._played = played
         self._claude = dialect(env={})
@@ -200,20 +200,20 @@ class _Playing:
         session: Session | None = None
         for document in map(self._folder.here, documents(self._case)):
             parsed = self._claude.wire.parse(document)
-            scene: dict[str, Any] = msgspec.structs.asdict(parsed.scene) | {
+            info: dict[str, Any] = msgspec.structs.asdict(parsed.info) | {
                 "project_dir": str(self._folder.project),
                 "attended": False,
             }
-            os.makedirs(scene["cwd"], exist_ok=True)
+            os.makedirs(info["cwd"], exist_ok=True)
             if session is None:
-                session = self._engine.session(**scene)
-            session.update(**scene)
+                session = self._engine.session(**info)
+            session.update(**info)
             if document["hook_event_name"] in _ENDINGS:
                 await self._rounds(session, parsed.event, parsed.payload)
             else:
                 self._played.outcomes.append(await session.dispatch(parsed.event, parsed.payload))
                 if self._played.outcomes[-1].permission_updates:
-                    break  # with that rule the next call asks nobody
+                    break  # with that rule the next call does not ask
         assert session is not None
         await self._end(session)
 

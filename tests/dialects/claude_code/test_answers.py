@@ -1,4 +1,4 @@
-"""How answers are read where the recordings leave room: event by event, and whatever the bytes are."""
+"""Test how answers are read where the recordings leave room: event by event, and for any bytes."""
 
 import json
 from typing import Any
@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookline.dialects.claude_code.events import ROWS
-from hookline.extending import Broke, Exited, Replied, Returned
-from hookline.model.outcome import GO_ON
-from tests.dialects.claude_code.calls import call, exited, sample, specific, understood, verdict
+from hookline.extending import Exited, Failed, Replied, Returned
+from hookline.model.outcome import PASS
+from tests.dialects.claude_code.calls import call, decision, exited, sample, specific, understood
 from tests.every import every
 
 BLOCKING = [name for name, row in ROWS.items() if row.exit_2_blocks]
@@ -35,7 +35,7 @@ def test_where_nothing_can_be_blocked_exit_2_is_a_word_to_the_user(event_name: s
 @pytest.mark.parametrize("event_name", ["InstructionsLoaded", "StopFailure"])
 def test_where_nobody_listens_nothing_is_said(event_name: str) -> None:
     decoded = exited(event_name, {"systemMessage": "x", "continue": False})
-    assert decoded.outcome == GO_ON
+    assert decoded.outcome == PASS
     assert decoded.failure is None
 
 
@@ -157,7 +157,7 @@ def test_a_block_that_is_a_failure_says_so_in_the_clients_words() -> None:
     failure = exited("PreToolUse", stderr="oh\n", code=1, on_failure="block").failure
     assert failure is not None
     assert failure.words == 'failed; blocking because onFailure is "block"\noh'
-    late = understood(call("PreToolUse", on_failure="block"), Broke("timed_out", "no answer within 1 s"))
+    late = understood(call("PreToolUse", on_failure="block"), Failed("timed_out", "no answer within 1 s"))
     assert late.failure is not None
     assert late.failure.words == 'timed out; blocking because onFailure is "block"'
 
@@ -182,20 +182,20 @@ def test_a_block_that_is_a_failure_says_so_in_the_clients_words() -> None:
 )
 def test_a_models_no_means_what_it_means_at_that_event(event_name: str, blocked: bool, stopped: bool) -> None:
     assert "prompt" in ROWS[event_name].kinds
-    outcome = verdict(event_name, ok=False, reason="no").outcome
+    outcome = decision(event_name, ok=False, reason="no").outcome
     assert (outcome.blocked, outcome.stop) == (blocked, stopped)
     heard = event_name not in ("PermissionRequest", "PermissionDenied")
     for goes_on in (
-        verdict(event_name, goes_on=True, ok=False, reason="no"),
-        verdict(event_name, agent=True, ok=False, reason="no"),
+        decision(event_name, goes_on=True, ok=False, reason="no"),
+        decision(event_name, agent=True, ok=False, reason="no"),
     ):
         assert (goes_on.outcome.blocked, goes_on.outcome.stop) == (heard, False)
-    assert verdict(event_name, ok=True, reason="").outcome == GO_ON
-    assert verdict(event_name, reason="x").failure is not None
+    assert decision(event_name, ok=True, reason="").outcome == PASS
+    assert decision(event_name, reason="x").failure is not None
 
 
 def test_what_is_said_to_be_impossible_ends_the_turn() -> None:
-    assert verdict("Stop", ok=False, reason="no", impossible=True).outcome == GO_ON
+    assert decision("Stop", ok=False, reason="no", impossible=True).outcome == PASS
 
 
 def test_a_hook_nobody_waits_for_says_two_texts_at_most() -> None:
@@ -210,7 +210,7 @@ def test_a_hook_nobody_waits_for_says_two_texts_at_most() -> None:
     assert not decoded.outcome.votes
     assert not decoded.outcome.halts
     assert not exited("PostToolUse", "plain", "no", code=2, waiting="async").outcome.votes
-    assert exited("SessionStart", "plain", waiting="async").outcome == GO_ON
+    assert exited("SessionStart", "plain", waiting="async").outcome == PASS
 
 
 def test_a_rewaking_hook_says_stdout_when_stderr_is_empty() -> None:
@@ -227,7 +227,7 @@ def test_directories_added_by_the_user_are_explained_to_the_model() -> None:
 
 def test_what_a_function_returns_is_read_the_same() -> None:
     assert understood(call("PreToolUse"), Returned({"decision": "block"})).outcome.blocked
-    assert understood(call("PreToolUse"), Returned(None)).outcome == GO_ON
+    assert understood(call("PreToolUse"), Returned(None)).outcome == PASS
     assert understood(call("PreToolUse"), Returned(5)).failure is not None
     assert understood(call("PreToolUse"), Returned({"decision": 5})).failure is not None
 

@@ -13,7 +13,7 @@ from hookline import ConfigError, Outcome
 from hookline.dialects.claude_code.answers import SPECIFIC_FIELDS, TOP_FIELDS
 from hookline.dialects.claude_code.events import ROWS
 from hookline.dialects.claude_code.payload import OWN, WITH_ENV_FILE, environment
-from hookline.extending import Exited, Returned, Scene
+from hookline.extending import Exited, Returned, SessionInfo
 from hookline.model.outcome import ContextItem, Halt, Vote
 from tests.dialects.claude_code.calls import CLAUDE, call, exited, sample, understood
 from tests.every import every
@@ -81,36 +81,36 @@ def test_what_nobody_reads_as_json_is_still_refused(text: str) -> None:
 
 @every("event_name", [name for name, row in ROWS.items() if row.exit_2_blocks])
 def test_half_a_character_in_a_reason_costs_no_answer(event_name: str) -> None:
-    told = CLAUDE.wire.answer(event_name, Outcome(votes=(Vote("block", "no \ud83d"),)))
-    raw = Exited(told.code, told.stdout.encode(), told.stderr.encode())
+    received = CLAUDE.wire.answer(event_name, Outcome(votes=(Vote("block", "no \ud83d"),)))
+    raw = Exited(received.code, received.stdout.encode(), received.stderr.encode())
     assert understood(call(event_name), raw).outcome.reason == "no \ufffd"
-    assert "\\ud83d" not in told.stdout
+    assert "\\ud83d" not in received.stdout
 
 
 @pytest.mark.parametrize("event_name", ["Stop", "SubagentStop"])
 def test_text_for_the_model_keeps_a_turn_from_ending_only_once(event_name: str) -> None:
     text = Outcome(context_items=(ContextItem("hello"),))
-    told = CLAUDE.wire.answer(event_name, text, sample(event_name, stop_hook_active=False))
+    received = CLAUDE.wire.answer(event_name, text, sample(event_name, stop_hook_active=False))
     again = CLAUDE.wire.answer(event_name, text, sample(event_name, stop_hook_active=True))
-    assert json.loads(told.stdout)["hookSpecificOutput"]["additionalContext"] == "hello"
-    assert (told.lost, again.stdout, again.lost) == ((), "", ("context",))
+    assert json.loads(received.stdout)["hookSpecificOutput"]["additionalContext"] == "hello"
+    assert (received.lost, again.stdout, again.lost) == ((), "", ("context",))
 
 
 @pytest.mark.parametrize("event_name", ["Stop", "SubagentStop"])
 def test_a_stop_at_the_end_of_a_turn_says_that_it_loses_the_block(event_name: str) -> None:
     both = Outcome(halts=(Halt("enough"),), votes=(Vote("block", "because"),))
-    told = CLAUDE.wire.answer(event_name, both)
+    received = CLAUDE.wire.answer(event_name, both)
     again = understood(
-        call(event_name), Exited(told.code, told.stdout.encode(), told.stderr.encode())
+        call(event_name), Exited(received.code, received.stdout.encode(), received.stderr.encode())
     ).outcome
-    assert told.lost == ("block",)
+    assert received.lost == ("block",)
     assert (again.stop_reason, again.blocked) == ("enough", False)
 
 
 @every("event_name", list(ROWS))
 def test_a_hook_may_write_variables_wherever_it_could(event_name: str) -> None:
-    env = environment(event_name, sample(event_name), Scene())
-    given = environment(event_name, sample(event_name), Scene(extra={"env_file": "/e"}))
+    env = environment(event_name, sample(event_name), SessionInfo())
+    given = environment(event_name, sample(event_name), SessionInfo(extra={"env_file": "/e"}))
     assert (env.get("CLAUDE_ENV_FILE"), given.get("CLAUDE_ENV_FILE")) == (
         (os.devnull, "/e") if event_name in WITH_ENV_FILE else (None, None)
     )

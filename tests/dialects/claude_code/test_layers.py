@@ -9,7 +9,7 @@ import pytest
 
 from hookline.dialects.claude_code import dialect
 from hookline.events import SessionEnded, ToolCall
-from hookline.extending import Dialect, Reading
+from hookline.extending import Dialect, LoadedHooks
 from hookline.handlers.http.handler import HttpSpec
 from hookline.model.hook import Scope
 from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
@@ -26,7 +26,7 @@ def file(scope: Scope, value: Mapping[str, Any], name: str = "") -> File:
     return (name or f"/{scope}/.claude/settings.json", scope, json.dumps(value, indent=1))
 
 
-def names(reading: Reading) -> list[str]:
+def names(reading: LoadedHooks) -> list[str]:
     return [hook.name for hook in reading.hooks]
 
 
@@ -171,14 +171,14 @@ def test_seconds_by_event_and_kind(event: str, kind: str, seconds: float) -> Non
 
 
 def test_where_settings_are() -> None:
-    places = CLAUDE.places("/srv/p/", {"HOME": "/home/u"})
+    places = CLAUDE.config_paths("/srv/p/", {"HOME": "/home/u"})
     assert [(place.file, place.scope) for place in places][-3:] == [
         ("/home/u/.claude/settings.json", "user"),
         ("/srv/p/.claude/settings.json", "project"),
         ("/srv/p/.claude/settings.local.json", "local"),
     ]
     assert {place.scope for place in places[:-3]} == {"managed"}
-    moved = CLAUDE.places("/p", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"})
+    moved = CLAUDE.config_paths("/p", {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/c"})
     assert "/c/settings.json" in [place.file for place in moved]
 
 
@@ -188,7 +188,7 @@ def test_a_variable_that_leads_into_the_project_does_not_hide_the_users_own_hook
     nested.mkdir()
     for config in (project, project / ".claude", nested / "config"):
         env = {"HOME": "/h", "CLAUDE_CONFIG_DIR": str(config)}
-        users = [place.file for place in CLAUDE.places(str(nested), env) if place.scope == "user"]
+        users = [each.file for each in CLAUDE.config_paths(str(nested), env) if each.scope == "user"]
         assert users == ["/h/.claude/settings.json", f"{config}/settings.json"]
 
 

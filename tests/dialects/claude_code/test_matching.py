@@ -11,9 +11,9 @@ from hookline.dialects.claude_code.commands import read_line
 from hookline.dialects.claude_code.matchers import read_matcher
 from hookline.dialects.claude_code.rules import read_if
 from hookline.events import PRE_TOOL_USE, ToolCall, TurnFailure
-from hookline.extending import Scene
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
+from hookline.extending import SessionInfo
+from hookline.model.patterns import Patterns
+from hookline.shell import ShellReader
 from tests.dialects.hooked_agent import HookedAgent
 from tests.every import every
 
@@ -63,7 +63,7 @@ def test_a_pattern_nobody_can_test_fails_instead_of_never_matching(text: str) ->
     )
     assert [one.code for one in agent.reading.diagnostics] == ["untestable-pattern"]
     outcome = agent.fire("PreToolUse", ToolCall(tool_name="Bash"))
-    assert [(run.status, run.passed_without_answer) for run in agent.runs] == [("not_started", True)]
+    assert [(run.status, run.failed_open) for run in agent.runs] == [("not_started", True)]
     assert "gave no answer" in outcome.messages[0].text
 
 
@@ -84,14 +84,14 @@ def test_a_failure_is_matched_by_the_clients_word() -> None:
     )
     agent.fire("StopFailure", TurnFailure(error="billing"))
     agent.fire("StopFailure", TurnFailure(error="server"))
-    told = [run for run in agent.runs if run.status == "ok"]
-    assert [json.loads(run.stdout)["error"] for run in told] == ["billing_error"]
+    received = [run for run in agent.runs if run.status == "ok"]
+    assert [json.loads(run.stdout)["error"] for run in received] == ["billing_error"]
 
 
 def holds(rule: str, tool: str = "Bash", home: str = "/home/u", **arguments: Any) -> bool:
     condition = read_if(rule, PATTERNS, SHELL, home)
     call = ToolCall(tool_name=tool, tool_input=arguments)
-    return condition is None or bool(condition.holds(PRE_TOOL_USE, call, Scene(cwd="/srv/p")))
+    return condition is None or bool(condition.holds(PRE_TOOL_USE, call, SessionInfo(cwd="/srv/p")))
 
 
 @every(
@@ -164,10 +164,10 @@ def test_a_line_that_is_none_is_cut_without_trouble(line: str) -> None:
 
 def test_why_a_rule_held_is_said() -> None:
     condition: Any = read_if("Bash(git push *)", PATTERNS, SHELL, "")
-    scene = Scene(cwd="/p")
+    info = SessionInfo(cwd="/p")
 
     def why(tool: str, command: str) -> str:
-        return condition.why(PRE_TOOL_USE, ToolCall(tool_name=tool, tool_input={"command": command}), scene)
+        return condition.why(PRE_TOOL_USE, ToolCall(tool_name=tool, tool_input={"command": command}), info)
 
     assert why("Bash", "git push x").endswith("a command of the line is that")
     assert why("Bash", "ls").endswith("no command of the line is that")

@@ -8,7 +8,7 @@ from hookline.dialects.claude_code import dialect
 from hookline.dialects.claude_code.events import ROWS
 from hookline.dialects.claude_code.settings import COMMON, KINDS, settings_of
 from hookline.documents.document import read_document
-from hookline.extending import Layer, Place, Reading, standard_handlers
+from hookline.extending import ConfigPath, Layer, LoadedHooks, standard_handlers
 from tests.dialects.claude_code.backends import Mcp, Model
 from tests.dialects.hooked_agent import lines_and_codes, read_hooks
 from tests.every import every
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[2] / "examples/claude-code/.claude/settings.json"
 
 
-def read_text(text: str) -> Reading:
+def read_text(text: str) -> LoadedHooks:
     model = Model("")
     handlers = standard_handlers(completer=model, agent_runner=model, mcp=Mcp())
     return read_hooks(dialect(env={}), [("/p/.claude/settings.json", "project", text)], handlers)
@@ -95,7 +95,7 @@ def test_a_matcher_that_is_null_drops_its_group() -> None:
 
 def test_mistakes_say_what_to_write_instead() -> None:
     fixes = {one.where.line: one.fix for one in read_text((HERE / "mistakes.json").read_text()).diagnostics}
-    assert fixes[6] == "did you mean PreToolUse?"
+    assert fixes[6] == "join it with PreToolUse on line 45"
     assert fixes[14] == "did you mean command?"
     assert fixes[23] == "did you mean timeout?"
     assert fixes[49] == "write Bash"
@@ -149,5 +149,7 @@ def test_a_group_without_hooks_is_one_mistake(group: str) -> None:
 def test_a_limit_of_the_wrong_type_is_told_and_allows_nothing(key: str, value: str) -> None:
     text = f'{{"{key}": {value}}}'
     assert [(one.severity, one.code) for one in read_text(text).diagnostics] == [("error", "wrong-type")]
-    limits = settings_of([Layer(Place("/s.json", "user"), read_document(text, "json", "/s.json"))]).limits
+    limits = settings_of(
+        [Layer(ConfigPath("/s.json", "user"), read_document(text, "json", "/s.json"))]
+    ).limits
     assert (limits.urls, limits.env) == (((), None) if key == "allowedHttpHookUrls" else (None, frozenset()))

@@ -1,4 +1,4 @@
-"""What a hook is told: every key the client was seen to send, and the variables beside it."""
+"""Test payloads: every key the client was seen to send, and the variables beside it."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from hookline.dialects.claude_code import dialect
 from hookline.dialects.claude_code.events import ROWS
 from hookline.dialects.claude_code.payload import OWN
 from hookline.events import EventSpec, ModelMove, ShownMessage, ToolCall, TurnAnswer, TurnFailure
-from hookline.extending import Call, Encoded, Scene
+from hookline.extending import Encoded, HookInvocation, SessionInfo
 from hookline.model.errors import UnknownEventError
 from tests.dialects.claude_code.driver import RECORDED
 from tests.every import every
@@ -21,22 +21,22 @@ PAYLOADS = sorted((RECORDED / "payloads").glob("*.json"))
 CLAUDE = dialect(env={"HOME": "/home/user"})
 
 
-def told(event_name: str, payload: Any, scene: Scene) -> Encoded:
+def received(event_name: str, payload: Any, info: SessionInfo) -> Encoded:
     row = CLAUDE.events[event_name]
     event: EventSpec[Any] = row.event
     hook = CLAUDE.flag_hook(row, "true")
-    return CLAUDE.wire.encode(Call(hook=hook, event=event, payload=payload, scene=scene, timeout=1.0))
+    return CLAUDE.wire.encode(HookInvocation(hook=hook, event=event, payload=payload, info=info, timeout=1.0))
 
 
-def document(event_name: str, payload: Any, **scene: Any) -> dict[str, Any]:
-    return json.loads(told(event_name, payload, Scene(session_id="s", cwd="/p", **scene)).document)
+def document(event_name: str, payload: Any, **info: Any) -> dict[str, Any]:
+    return json.loads(received(event_name, payload, SessionInfo(session_id="s", cwd="/p", **info)).document)
 
 
 @every("path", PAYLOADS)
 def test_a_recorded_payload_read_and_told_again_is_the_same(path: Path) -> None:
     recorded: Mapping[str, Any] = json.loads(path.read_text())
     parsed = CLAUDE.wire.parse(recorded["payload"])
-    encoded = told(recorded["event"], parsed.payload, parsed.scene)
+    encoded = received(recorded["event"], parsed.payload, parsed.info)
     assert json.loads(encoded.document) == recorded["payload"]
     assert encoded.document.endswith(b"}\n")
     assert encoded.document.count(b"\n") == 1
@@ -46,9 +46,9 @@ def test_a_recorded_payload_read_and_told_again_is_the_same(path: Path) -> None:
 def test_the_variables_recorded_are_there(path: Path) -> None:
     recorded: Mapping[str, Any] = json.loads(path.read_text())
     parsed = CLAUDE.wire.parse(recorded["payload"])
-    extra = {**(parsed.scene.extra or {}), "env_file": "/tmp/env"}
-    scene = Scene(**{name: getattr(parsed.scene, name) for name in ("session_id", "cwd")}, extra=extra)
-    env = told(recorded["event"], parsed.payload, scene).env
+    extra = {**(parsed.info.extra or {}), "env_file": "/tmp/env"}
+    info = SessionInfo(**{name: getattr(parsed.info, name) for name in ("session_id", "cwd")}, extra=extra)
+    env = received(recorded["event"], parsed.payload, info).env
     wanted = {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR"}
     sometimes = {"CLAUDE_EFFORT", "CLAUDE_ENV_FILE"} & set(recorded["env_names"])
     assert wanted | sometimes <= set(env)
@@ -92,7 +92,7 @@ def test_the_permission_mode_is_told_in_a_turn_only() -> None:
 
 
 def test_bytes_that_are_no_text_are_told_as_escapes() -> None:
-    encoded = told("PreToolUse", ToolCall(tool_name="X"), Scene(cwd="/p/\udcff"))
+    encoded = received("PreToolUse", ToolCall(tool_name="X"), SessionInfo(cwd="/p/\udcff"))
     assert b"\\udcff" in encoded.document
 
 

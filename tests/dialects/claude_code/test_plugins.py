@@ -14,7 +14,7 @@ GUARD = "guard@market"
 
 
 class User:
-    """A home with Claude Code's folder, and a project below it."""
+    """Make a home with Claude Code's directory, and a project below it."""
 
     def __init__(self, home: Path, project: Path) -> None:
         self.home = home

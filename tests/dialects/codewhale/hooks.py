@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from hookline.dialects.codewhale import dialect
 from hookline.events import Prompt, ToolCall, ToolFailure, ToolResult
-from hookline.extending import Reading
+from hookline.extending import LoadedHooks
 from tests.dialects.hooked_agent import File, HookedAgent, read_hooks
 
 CONFIG = "/home/u/.codewhale/config.toml"
@@ -16,11 +16,11 @@ PROJECT = "/proj/.codewhale/hooks.toml"
 HELLO = Prompt(prompt="hello")
 
 
-def agent_with(config: str, project: str | None = None, **scene: Any) -> HookedAgent:
-    return HookedAgent(dialect(), _files(config, project), **scene)
+def agent_with(config: str, project: str | None = None, **info: Any) -> HookedAgent:
+    return HookedAgent(dialect(), _files(config, project), **info)
 
 
-def read_config(config: str, project: str | None = None) -> Reading:
+def read_config(config: str, project: str | None = None) -> LoadedHooks:
     return read_hooks(dialect(), _files(config, project))
 
 
@@ -64,7 +64,7 @@ def failed(error: str = "boo", **more: Any) -> ToolFailure:
 
 
 def variables(file: Path) -> dict[str, str]:
-    """What `env -0 > file` wrote, of CodeWhale's own names."""
+    """Return CodeWhale's own variables of what `env -0 > file` wrote."""
     pairs = (pair.partition("=") for pair in file.read_text().split("\0"))
     return {key: value for key, _, value in pairs if key.startswith(("DEEPSEEK_", "CODEWHALE_"))}
 

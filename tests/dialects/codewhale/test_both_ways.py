@@ -1,4 +1,4 @@
-"""The other side: a payload of CodeWhale read back, and an outcome told in its terms and understood again."""
+"""Test the other side: a payload of CodeWhale read back, and an outcome in its format read again."""
 
 import json
 from typing import Any
@@ -19,22 +19,22 @@ from hookline.events import (
     SubagentEnded,
     TurnSummary,
 )
-from hookline.extending import Broke, Call, Decoded, Encoded, Exited, Returned, Scene
+from hookline.extending import Decoded, Encoded, Exited, Failed, HookInvocation, Returned, SessionInfo
 from hookline.model.errors import UnknownEventError
-from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
+from hookline.model.outcome import Answer, ContextItem, Halt, Message, PermissionUpdate, Rewrite, Vote
 from hookline.model.usage import Totals
 from tests.dialects.codewhale.hooks import HELLO, bash, failed, succeeded
 from tests.every import every
 
 WHALE = dialect()
-SCENE = Scene(session_id="sess_1", cwd="/w", project_dir="/w", model="m", permission_mode="plan")
+INFO = SessionInfo(session_id="sess_1", cwd="/w", project_dir="/w", model="m", permission_mode="plan")
 
 
-def call(event_name: str, payload: Any, event: str | None = None) -> Call:
+def call(event_name: str, payload: Any, event: str | None = None) -> HookInvocation:
     hook = WHALE.flag_hook(WHALE.events[event_name], "true")
     events = {row.name: row for one in ROWS for row in one.events}
-    return Call(
-        hook=hook, event=events[event] if event else hook.event, payload=payload, scene=SCENE, timeout=1
+    return HookInvocation(
+        hook=hook, event=events[event] if event else hook.event, payload=payload, info=INFO, timeout=1
     )
 
 
@@ -59,7 +59,7 @@ PAYLOADS = [
     ("subagent_complete", "SubagentStop", SubagentEnded(agent_id="a", last_assistant_message="y")),
     ("shell_env", "ShellEnv", ShellStart(tool_name="bash", command="ls", tool_input={"command": "ls"})),
 ]
-#: What CodeWhale does not tell at an event, so that nobody can read it back.
+#: Fields that CodeWhale does not send at an event, so no reader can get them back.
 UNTOLD = {"tool_call_after": ("tool_input",), "on_error": ("tool_input",), "turn_end": ("usage", "totals")}
 
 
@@ -72,7 +72,7 @@ def test_a_payload_is_read_back(event_name: str, event: str, payload: Any) -> No
         if field not in UNTOLD.get(event_name, ()):
             assert getattr(parsed.payload, field) == getattr(payload, field), field
     if event_name != "shell_env":
-        assert replace(parsed.scene, extra=None, totals=None) == SCENE
+        assert replace(parsed.info, extra=None, totals=None) == INFO
 
 
 def test_every_event_can_be_read_back() -> None:
@@ -93,8 +93,8 @@ def test_the_payload_of_the_rfc_is_read() -> None:
     )
 
     assert parsed.payload.prompt == "original user text"
-    assert parsed.scene.cwd == "/path/to/workspace"
-    assert parsed.scene.totals == Totals(session_tokens=1234)
+    assert parsed.info.cwd == "/path/to/workspace"
+    assert parsed.info.totals == Totals(session_tokens=1234)
 
 
 def test_plain_names_are_read_as_well() -> None:
@@ -103,7 +103,7 @@ def test_plain_names_are_read_as_well() -> None:
     )
 
     assert parsed.payload == bash()
-    assert parsed.scene.permission_mode == "plan"
+    assert parsed.info.permission_mode == "plan"
 
 
 @every(
@@ -136,9 +136,9 @@ def test_an_unknown_event_is_named_with_the_nearest() -> None:
 
 def understood(event_name: str, outcome: Outcome) -> tuple[Decoded, tuple[str, ...]]:
     """Told as Hookline would as a hook there, and read as Hookline would read that hook."""
-    told = WHALE.wire.answer(event_name, outcome)
-    raw = Exited(told.code, told.stdout.encode(), told.stderr.encode())
-    return WHALE.wire.decode(call(event_name, None), raw), told.lost
+    received = WHALE.wire.answer(event_name, outcome)
+    raw = Exited(received.code, received.stdout.encode(), received.stderr.encode())
+    return WHALE.wire.decode(call(event_name, None), raw), received.lost
 
 
 @every(
@@ -146,7 +146,7 @@ def understood(event_name: str, outcome: Outcome) -> tuple[Decoded, tuple[str, .
     [
         ("message_submit", Outcome()),
         ("message_submit", Outcome(votes=(Vote("block", "not today"),))),
-        ("message_submit", Outcome(edits=(Edit("new text", field="prompt"),))),
+        ("message_submit", Outcome(edits=(Rewrite("new text", field="prompt"),))),
         ("tool_call_before", Outcome()),
         ("tool_call_before", Outcome(votes=(Vote("block", "not today"),))),
         ("tool_call_before", Outcome(votes=(Vote("ask", "sure?"),))),
@@ -155,7 +155,7 @@ def understood(event_name: str, outcome: Outcome) -> tuple[Decoded, tuple[str, .
             "tool_call_before",
             Outcome(
                 votes=(Vote("ask"),),
-                edits=(Edit({"command": "ls"}, field="tool_input"),),
+                edits=(Rewrite({"command": "ls"}, field="tool_input"),),
                 context_items=(ContextItem("one"), ContextItem("two")),
             ),
         ),
@@ -182,7 +182,7 @@ def test_what_is_answered_is_understood_the_same(event_name: str, outcome: Outco
 
 EVERYTHING = Outcome(
     votes=(Vote("ask"),),
-    edits=(Edit("x", field="prompt"),),
+    edits=(Rewrite("x", field="prompt"),),
     context_items=(ContextItem("x"),),
     messages=(Message("x"),),
     halts=(Halt(),),
@@ -215,11 +215,11 @@ def test_what_cannot_be_said_there_is_named(event_name: str, lost: tuple[str, ..
 @every(
     ("event_name", "outcome", "lost"),
     [
-        ("message_submit", Outcome(edits=(Edit("x" * 32_001, field="prompt"),)), "rewrite"),
-        ("message_submit", Outcome(edits=(Edit("", field="prompt"),)), "rewrite"),
+        ("message_submit", Outcome(edits=(Rewrite("x" * 32_001, field="prompt"),)), "rewrite"),
+        ("message_submit", Outcome(edits=(Rewrite("", field="prompt"),)), "rewrite"),
         ("message_submit", Outcome(votes=(Vote("block", "x" * 241),)), "the reason beyond 240 characters"),
-        ("tool_call_before", Outcome(edits=(Edit({"a": "x" * 40_000}, field="tool_input"),)), "rewrite"),
-        ("tool_call_before", Outcome(edits=(Edit([1], field="tool_input"),)), "rewrite"),
+        ("tool_call_before", Outcome(edits=(Rewrite({"a": "x" * 40_000}, field="tool_input"),)), "rewrite"),
+        ("tool_call_before", Outcome(edits=(Rewrite([1], field="tool_input"),)), "rewrite"),
         ("tool_call_before", Outcome(votes=(Vote("defer"),)), "defer"),
         ("tool_call_before", Outcome(votes=(Vote("ask", "x" * 2001),)), "the reason beyond 2000 characters"),
         (
@@ -272,7 +272,7 @@ def test_what_no_command_gives_says_nothing() -> None:
     there = call("tool_call_before", None)
 
     assert WHALE.wire.decode(there, Returned("x")) == Decoded()
-    failure = WHALE.wire.decode(there, Broke("timed_out")).failure
+    failure = WHALE.wire.decode(there, Failed("timed_out")).failure
     assert failure is not None
     assert failure.words == "hook true gave no answer: timed out"
 
@@ -281,7 +281,7 @@ def test_what_no_command_gives_says_nothing() -> None:
     ("beside", "lost"),
     [
         (Outcome(context_items=(ContextItem("x"),)), ("context",)),
-        (Outcome(edits=(Edit({"command": "ls"}, field="tool_input"),)), ("rewrite",)),
+        (Outcome(edits=(Rewrite({"command": "ls"}, field="tool_input"),)), ("rewrite",)),
     ],
 )
 def test_what_a_denial_cannot_carry_is_named(beside: Outcome, lost: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""When a hook concerns a moment."""
+"""Test when a condition matches an event."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def denies(condition: dict[str, Any], call: ToolCall, mode: str = "default") -> 
 
 
 def ended(agent: HookedAgent) -> int:
-    return sum(run.status != "detached" for run in agent.runs)
+    return sum(run.status != "background" for run in agent.runs)
 
 
 @every(
@@ -44,7 +44,7 @@ def test_a_tool_name_is_whole_and_only_the_star_is_special(name: str, tool: str,
 
 
 @pytest.mark.parametrize(
-    ("scene", "mode", "holds"),
+    ("info", "mode", "holds"),
     [
         ("plan", "PLAN", True),
         ("PLAN", "plan", True),
@@ -54,8 +54,8 @@ def test_a_tool_name_is_whole_and_only_the_star_is_special(name: str, tool: str,
         ("operate", "Operate", True),
     ],
 )
-def test_a_mode_is_compared_without_case(scene: str, mode: str, *, holds: bool) -> None:
-    assert denies({"type": "mode", "mode": mode}, bash(), scene) is holds
+def test_a_mode_is_compared_without_case(info: str, mode: str, *, holds: bool) -> None:
+    assert denies({"type": "mode", "mode": mode}, bash(), info) is holds
 
 
 def test_a_mode_change_is_about_the_new_mode() -> None:
@@ -84,6 +84,11 @@ def test_a_mode_change_is_about_the_new_mode() -> None:
         ("Git", {"action": "log"}, "safe"),
         ("Git", {"action": "push"}, "other"),
         ("web_search", {}, "other"),
+        ("write_file", {"path": "a", "content": ""}, "other"),
+        ("Bash", {"action": "wait"}, "shell"),
+        ("run", {}, "shell"),
+        ("todo_write", {}, "safe"),
+        ("mcp_files_write", {}, "other"),
     ],
 )
 def test_a_category_depends_on_the_tool_and_its_action(tool: str, arguments: Any, category: str) -> None:

@@ -16,8 +16,8 @@ from tests.every import every
 PREPEND = r"""sed 's/.*"text":"\([^"]*\)".*/{"text":"[hooked] \1"}/'"""
 
 
-def submit(*hooks: str, text: str = "hello", **scene: Any) -> tuple[Outcome, HookedAgent]:
-    agent = agent_with("".join(hooks), **scene)
+def submit(*hooks: str, text: str = "hello", **info: Any) -> tuple[Outcome, HookedAgent]:
+    agent = agent_with("".join(hooks), **info)
     return agent.fire("message_submit", Prompt(prompt=text)), agent
 
 
@@ -159,7 +159,7 @@ def test_exit_1_of_a_lenient_hook_is_a_warning() -> None:
 
     assert outcome.updated_prompt == "[hooked] hello"
     assert [message.text for message in outcome.messages] == ["hook weak gave no answer: exit 1"]
-    assert agent.runs[0].passed_without_answer
+    assert agent.runs[0].failed_open
 
 
 def test_exit_1_of_a_strict_hook_blocks() -> None:
@@ -198,7 +198,7 @@ def test_a_background_hook_only_watches(tmp_path: Path) -> None:
     assert agent.late == []
     assert document(seen)["text"] == "hello"
     assert variables(env)["DEEPSEEK_MESSAGE"] == "hello"
-    assert {run.status for run in agent.runs} == {"detached", "ok", "failed"}
+    assert {run.status for run in agent.runs} == {"background", "ok", "failed"}
 
 
 def test_nobody_reads_what_a_background_hook_prints() -> None:
@@ -220,21 +220,21 @@ KEYS = [
 ]  # fmt: skip
 
 
-def told(text: str, **scene: Any) -> tuple[bytes, dict[str, Any]]:
-    """What is on stdin, without a process."""
-    agent = agent_with(entry("message_submit", "true"), **scene)
-    from hookline.model.wire import Call
+def received(text: str, **info: Any) -> tuple[bytes, dict[str, Any]]:
+    """Return what is on stdin, without a process."""
+    agent = agent_with(entry("message_submit", "true"), **info)
+    from hookline.model.wire import HookInvocation
 
     hook = agent.reading.hooks[0]
-    call = Call(
-        hook=hook, event=hook.event, payload=Prompt(prompt=text), scene=agent.session.scene, timeout=1
+    call = HookInvocation(
+        hook=hook, event=hook.event, payload=Prompt(prompt=text), info=agent.session.info, timeout=1
     )
     raw = CodeWhaleWire().encode(call).document
     return raw, json.loads(raw)
 
 
 def test_the_document_of_a_short_message() -> None:
-    raw, fields = told("grüße", session_id="sess_1", cwd="/w", model="m", extra={"total_tokens": 1234})
+    raw, fields = received("grüße", session_id="sess_1", cwd="/w", model="m", extra={"total_tokens": 1234})
 
     assert list(fields) == KEYS
     assert fields == {
@@ -254,7 +254,7 @@ def test_the_document_of_a_short_message() -> None:
 
 @every("character", ["x", "ü", "\n", "\x01", "😀", '"', "\ud800", "\0"])
 def test_the_document_is_at_most_32_kib_after_escaping(character: str) -> None:
-    raw, fields = told(character * 200_000, cwd="/w" * 20_000, model="m" * 20_000)
+    raw, fields = received(character * 200_000, cwd="/w" * 20_000, model="m" * 20_000)
 
     assert 32_768 - 16 < len(raw) <= 32_768
     assert fields["text_truncated"] is True
@@ -266,7 +266,7 @@ def test_the_document_is_at_most_32_kib_after_escaping(character: str) -> None:
 
 def test_what_is_told_beside_the_text_gives_way_before_the_text_does() -> None:
     wide = "\x01" * 50_000  # six bytes each after escaping
-    _, fields = told("hello", session_id=wide, cwd=wide, model=wide)
+    _, fields = received("hello", session_id=wide, cwd=wide, model=wide)
 
     assert fields["text"] == "hello"
     assert fields["text_truncated"] is False
@@ -277,7 +277,7 @@ def test_what_cannot_even_be_shortened_is_left_out(monkeypatch: pytest.MonkeyPat
     from hookline.dialects.codewhale import payload
 
     monkeypatch.setattr(payload, "DOCUMENT_BYTES", 600)
-    _, fields = told("hello", session_id="s" * 400, cwd="w" * 400)
+    _, fields = received("hello", session_id="s" * 400, cwd="w" * 400)
 
     assert fields["text"] == "hello"
     assert [fields[key] for key in KEYS[5:]] == [None] * 5

@@ -1,4 +1,4 @@
-"""Observers: nobody waits for them, nothing they say changes anything, and none is lost silently."""
+"""Test observers: no one waits for them, their answers change nothing, and none is lost silently."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ from hookline import Engine, Outcome
 from hookline.dialects.codewhale.events import ROWS
 from hookline.engine.background import Background
 from hookline.events import (
-    May,
+    Capability,
     ModeMove,
     RunError,
     SessionEnded,
@@ -38,7 +38,7 @@ WITH_DOCUMENT = ("turn_end", "subagent_spawn", "subagent_complete")
 
 
 def test_three_events_steer_and_all_others_observe() -> None:
-    assert {row.event_name for row in ROWS if row.may is not May.NOTHING} == {
+    assert {row.event_name for row in ROWS if row.may is not Capability.NOTHING} == {
         "message_submit",
         "tool_call_before",
         "shell_env",
@@ -100,7 +100,7 @@ def test_observers_run_one_after_another_and_nobody_waits(tmp_path: Path) -> Non
 
     async def main() -> None:
         async with Engine(found.hooks) as engine:
-            # Comes back although the first of them cannot go on yet.
+            # Returns although the first of them cannot continue yet.
             await engine.session("s").dispatch(engine.events["TurnSettled"], TurnSummary())
             assert not log.exists()
             gate.touch()
@@ -123,8 +123,8 @@ def test_observers_in_line_when_the_engine_closes_are_on_record_as_cancelled() -
 
     asyncio.run(main())
     assert [(run.hook, run.status) for run in runs] == [
-        ("first", "detached"),
-        ("second", "detached"),
+        ("first", "background"),
+        ("second", "background"),
         ("first", "cancelled"),
         ("second", "cancelled"),
     ]
@@ -143,7 +143,7 @@ def test_the_end_of_a_session_waits_for_its_observers(tmp_path: Path) -> None:
 
 
 def test_a_full_queue_drops_the_event_and_says_so(tmp_path: Path) -> None:
-    """Two at a time, 32 in line, as there: the 33rd is not run, its run says why, and nobody waited."""
+    """Run two at a time, 32 in line, as CodeWhale does: the 33rd does not run, its run says why, and no one waited."""
     gate = tmp_path / "gate"
     found = read_config(entry("turn_end", waits_for(gate)))
     runs: list[Run] = []

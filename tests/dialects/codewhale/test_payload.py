@@ -1,4 +1,4 @@
-"""What a hook is told at each event: exactly these variables, exactly this document."""
+"""Test the payload of each event: exactly these variables, exactly this document."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from hookline.events import (
     ToolCall,
     TurnSummary,
 )
-from hookline.extending import Call, Encoded
+from hookline.extending import Encoded, HookInvocation
 from hookline.model.usage import Totals, Usage
 from tests.dialects.codewhale.hooks import (
     HELLO,
@@ -35,7 +35,7 @@ from tests.dialects.codewhale.hooks import (
     variables,
 )
 
-SCENE: dict[str, Any] = {
+INFO: dict[str, Any] = {
     "session_id": "sess_0a1b2c3d",
     "cwd": "/",
     "model": "deepseek-chat",
@@ -96,17 +96,17 @@ def test_the_variables_of_each_event(
     event: str, payload: Any, expected: dict[str, str], tmp_path: Path
 ) -> None:
     env = tmp_path / "env"
-    agent = agent_with(entry(OWN_NAMES.get(event, event), f"env -0 > {env}"), **SCENE)
+    agent = agent_with(entry(OWN_NAMES.get(event, event), f"env -0 > {env}"), **INFO)
 
     agent.fire(event, payload)
 
     assert variables(env) == expected
 
 
-def encoded(event: str, payload: Any, **scene: Any) -> Encoded:
-    agent = agent_with(entry(event, "true"), **{**SCENE, **scene})
+def encoded(event: str, payload: Any, **info: Any) -> Encoded:
+    agent = agent_with(entry(event, "true"), **{**INFO, **info})
     hook = agent.reading.hooks[0]
-    call = Call(hook=hook, event=hook.event, payload=payload, scene=agent.session.scene, timeout=1)
+    call = HookInvocation(hook=hook, event=hook.event, payload=payload, info=agent.session.info, timeout=1)
     return CodeWhaleWire(lambda: datetime(2026, 7, 12, 10, 30, tzinfo=UTC)).encode(call)
 
 
@@ -181,10 +181,10 @@ def test_no_text_keeps_a_guard_from_starting(tmp_path: Path) -> None:
 
 
 def test_a_workspace_whose_name_is_not_utf_8_reaches_the_hook(tmp_path: Path) -> None:
-    folder = tmp_path / "\udcff"
-    folder.mkdir()
+    directory = tmp_path / "\udcff"
+    directory.mkdir()
     agent = agent_with(
-        entry("message_submit", '[ "$DEEPSEEK_WORKSPACE" = "$PWD" ] && exit 2'), cwd=str(folder)
+        entry("message_submit", '[ "$DEEPSEEK_WORKSPACE" = "$PWD" ] && exit 2'), cwd=str(directory)
     )
 
     assert agent.fire("message_submit", HELLO).blocked
@@ -230,8 +230,8 @@ SETTLED = TurnSummary(
 
 
 def test_the_document_of_turn_end() -> None:
-    scene = {"extra": {"provider": "deepseek", "total_tokens": 1}}
-    fields = json.loads(encoded("turn_end", SETTLED, **scene).document)
+    info = {"extra": {"provider": "deepseek", "total_tokens": 1}}
+    fields = json.loads(encoded("turn_end", SETTLED, **info).document)
 
     assert list(fields.items()) == [
         ("event", "turn_end"),
@@ -275,8 +275,8 @@ def test_the_document_of_turn_end() -> None:
 
 
 def test_a_turn_without_a_model_says_so() -> None:
-    scene = {"extra": {"model_backed": False, "provider": "deepseek"}}
-    fields = json.loads(encoded("turn_end", TurnSummary(), **scene).document)
+    info = {"extra": {"model_backed": False, "provider": "deepseek"}}
+    fields = json.loads(encoded("turn_end", TurnSummary(), **info).document)
 
     assert fields["model_backed"] is False
     assert fields["provider"] is None
@@ -330,7 +330,7 @@ def test_the_documents_of_sub_agents(event: str, payload: Any, last: dict[str, A
 
 def test_a_background_observer_gets_the_same_document(tmp_path: Path) -> None:
     seen = tmp_path / "stdin"
-    agent = agent_with(entry("turn_end", f"cat > {seen}", background=True), **SCENE)
+    agent = agent_with(entry("turn_end", f"cat > {seen}", background=True), **INFO)
 
     agent.fire("turn_end", SETTLED)
 
@@ -348,7 +348,7 @@ def test_a_background_observer_gets_the_same_document(tmp_path: Path) -> None:
     ],
 )
 def test_the_mode_has_its_name_there(mode: str, shown: str) -> None:
-    told = encoded("message_submit", HELLO, permission_mode=mode)
+    received = encoded("message_submit", HELLO, permission_mode=mode)
 
-    assert told.env["DEEPSEEK_MODE"] == shown
-    assert json.loads(told.document)["mode"] == shown
+    assert received.env["DEEPSEEK_MODE"] == shown
+    assert json.loads(received.document)["mode"] == shown

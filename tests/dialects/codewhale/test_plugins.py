@@ -52,12 +52,12 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
     return User(home, project)
 
 
-@pytest.mark.parametrize("folder", ["~/.codewhale", ".codewhale"])
+@pytest.mark.parametrize("directory", ["~/.codewhale", ".codewhale"])
 @pytest.mark.parametrize("toml", [False, True])
 def test_a_plugins_hooks_are_read_from_the_file_or_directory_its_manifest_names(
-    user: User, folder: str, toml: bool
+    user: User, directory: str, toml: bool
 ) -> None:
-    root = f"{folder}/plugins/guard"
+    root = f"{directory}/plugins/guard"
 
     def name(path: str) -> None:
         text = f'[plugin]\nname = "guard"\n[hooks]\npath = "{path}"\n'
@@ -79,8 +79,8 @@ def test_a_plugins_hooks_are_read_from_the_file_or_directory_its_manifest_names(
 def test_plugins_run_after_the_users_hooks_and_before_the_projects(user: User) -> None:
     user.write("~/.codewhale/config.toml", entries("user", key="hooks.hooks"))
     user.write(".codewhale/hooks.toml", entries("project"))
-    for folder in ("~/.codewhale", ".codewhale"):
-        user.write(f"{folder}/plugins/guard/plugin.json", manifest("hooks.toml"))
+    for directory in ("~/.codewhale", ".codewhale"):
+        user.write(f"{directory}/plugins/guard/plugin.json", manifest("hooks.toml"))
     user.write("~/.codewhale/plugins/guard/hooks.toml", entries("plugin"))
     user.write(".codewhale/plugins/guard/hooks.toml", entries("same name"))
     assert user.commands() == ["user", "plugin", "project"]

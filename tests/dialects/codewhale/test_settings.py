@@ -1,4 +1,4 @@
-"""Where hooks stand, how layers combine, and what becomes of entries that cannot be used."""
+"""Test where hooks are configured, how files combine, and what happens to unusable entries."""
 
 import os
 from typing import Any
@@ -224,14 +224,14 @@ def test_no_shape_of_a_file_is_too_odd_to_read(text: str) -> None:
 
 
 def test_the_places_of_hooks() -> None:
-    places = CodeWhale().places("/proj", {"HOME": "/home/u"})
+    places = CodeWhale().config_paths("/proj", {"HOME": "/home/u"})
 
     assert [(one.file, one.scope) for one in places] == [
         ("/home/u/.deepseek/config.toml", "user"),
         ("/home/u/.codewhale/config.toml", "user"),
         ("/proj/.codewhale/hooks.toml", "project"),
     ]
-    assert [one.scope for one in CodeWhale().places("/proj", {})] == ["project"]
+    assert [one.scope for one in CodeWhale().config_paths("/proj", {})] == ["project"]
 
 
 def test_its_files_are_recognised_and_those_of_others_are_not() -> None:
@@ -260,7 +260,7 @@ def test_session_start_is_once_per_launch() -> None:
     for source in ("startup", "clear", "compact", "resume"):
         agent.fire("session_start", SessionStarted(source=source))
 
-    assert [run.status for run in agent.runs] == ["detached", "ok"] * 2
+    assert [run.status for run in agent.runs] == ["background", "ok"] * 2
 
 
 def test_hooks_run_in_the_workspace_or_where_the_user_says(tmp_path: object) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from hookline import Outcome
 from hookline.dialects.codewhale import dialect
-from hookline.extending import Call, RawResult
+from hookline.extending import HookInvocation, RawResult
 from tests.dialects.codewhale.hooks import CONFIG, agent_with, bash, entry, says, variables
 from tests.dialects.hooked_agent import HookedAgent
 from tests.every import every
@@ -17,8 +17,8 @@ ALLOW, ASK, DENY = {"decision": "allow"}, {"decision": "ask"}, {"decision": "den
 SILENT: dict[str, str] = {}
 
 
-def gates(*hooks: str, **scene: Any) -> tuple[Outcome, HookedAgent]:
-    agent = agent_with("".join(hooks), **scene)
+def gates(*hooks: str, **info: Any) -> tuple[Outcome, HookedAgent]:
+    agent = agent_with("".join(hooks), **info)
     return agent.fire("tool_call_before", bash()), agent
 
 
@@ -70,7 +70,7 @@ def test_deny_beats_ask_beats_allow(answers: list[dict[str, str]], permission: s
     outcome, agent = gates(*(gate(says(answer)) for answer in answers))
 
     assert outcome.permission == permission
-    assert len(agent.runs) == len(answers)  # a lenient deny keeps nobody from running
+    assert len(agent.runs) == len(answers)  # a lenient deny stops no later hook
 
 
 def test_the_first_deny_by_exit_code_gives_the_reason_before_one_in_words() -> None:
@@ -234,7 +234,7 @@ def test_a_gate_without_a_verdict_denies_when_it_is_strict(command: str, words: 
     assert said.startswith("hook gate gave no answer: ")
     assert words in said
     assert [run.hook for run in agent.runs] == (["gate"] if strict else ["gate", "after"])
-    assert agent.runs[0].passed_without_answer is not strict
+    assert agent.runs[0].failed_open is not strict
 
 
 def test_a_gate_that_cannot_start_denies_when_it_is_strict() -> None:
@@ -247,7 +247,7 @@ def test_a_gate_that_cannot_start_denies_when_it_is_strict() -> None:
     assert strict.permission == "deny"
     assert strict.reason is not None
     assert "/no/such/place" not in strict.reason
-    assert "/no/such/place" in agent.runs[0].detail  # whoever looks for the mistake finds it
+    assert "/no/such/place" in agent.runs[0].detail  # the reader finds the mistake
 
 
 def test_strictness_is_of_the_hook_that_ran() -> None:
@@ -275,12 +275,12 @@ def test_an_unavailable_lenient_gate_leaves_the_other_gates_deny() -> None:
 
 
 class Lost:
-    """What runs commands has gone down."""
+    """A handler that always fails."""
 
     kind = "command"
     own_clock = True
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         raise RuntimeError("panicked at /opt/agent")
 
     def problem(self, spec: Any) -> str | None:
@@ -310,7 +310,7 @@ def test_a_background_gate_never_steers() -> None:
     assert outcome.permission == "allow"
     assert outcome.updated_input is None
     assert agent.late == []
-    assert agent.runs[0].status == "detached"
+    assert agent.runs[0].status == "background"
 
 
 def test_the_async_mark_of_other_agents_means_nothing_here() -> None:

@@ -1,4 +1,4 @@
-"""What Hookline made of a recorded case beside what the client did."""
+"""Compare Hookline's results of a recorded case with the client's."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from tests.dialects.codex.driver import Played
 from tests.recorded import Case
 
 _SEEN: Mapping[str, Callable[[Played], Any]] = {
-    "runs": lambda played: len([run for run in played.runs if run.status not in ("skipped", "detached")]),
+    "runs": lambda played: len([run for run in played.runs if run.status not in ("skipped", "background")]),
     "context": lambda played: list(played.texts),
     "blocked": lambda played: (
         played.outcomes[0].blocked and not played.outcomes[0].stop
@@ -17,7 +17,7 @@ _SEEN: Mapping[str, Callable[[Played], Any]] = {
     "reason": lambda played: (played.outcomes[0].reason or "").split("\n"),
     "input": lambda played: played.outcomes[0].updated_input,
     "stop": lambda played: any(outcome.stop for outcome in played.outcomes),
-    "failed": lambda played: len([run for run in played.runs if run.passed_without_answer]),
+    "failed": lambda played: len([run for run in played.runs if run.failed_open]),
     "side": lambda played: played.side,
 }
 

@@ -38,18 +38,18 @@ class Mini:
         return McpReply(f"echo:{json.dumps(arguments)}")
 
 
-def play_case(case: Case, place: Path) -> Played:
-    return asyncio.run(_play(case, place))
+def play_case(case: Case, directory: Path) -> Played:
+    return asyncio.run(_play(case, directory))
 
 
-async def _play(case: Case, place: Path) -> Played:
+async def _play(case: Case, directory: Path) -> Played:
     for name, text in case["scripts"].items():
-        left = text.replace("$HOOK_LOG", str(place / "log"))
-        (place / name).write_text(f"#!/bin/sh\nP=$(cat)\n{left}\n")
-        (place / name).chmod(0o755)
+        left = text.replace("$HOOK_LOG", str(directory / "log"))
+        (directory / name).write_text(f"#!/bin/sh\nP=$(cat)\n{left}\n")
+        (directory / name).chmod(0o755)
     handlers = {**standard_handlers(), "mcp_tool": McpToolHandler(Mini())}
     agent = dialect()
-    engine = Engine(read_hooks(agent, _files(case, place), handlers).hooks, handlers=handlers)
+    engine = Engine(read_hooks(agent, _files(case, directory), handlers).hooks, handlers=handlers)
     runs: list[Run] = []
     engine.journal.subscribe(runs.append)
     session = engine.session("recorded")
@@ -57,27 +57,27 @@ async def _play(case: Case, place: Path) -> Played:
     outcomes: list[Outcome] = []
     for payload in case["payloads"]:
         parsed = agent.wire.parse(payload)
-        session.scene = replace(parsed.scene, cwd=str(place))
+        session.info = replace(parsed.info, cwd=str(directory))
         outcomes.append(await session.dispatch(parsed.event, parsed.payload))
     await engine.drain(30)
     late = session.inbox.take_all()
-    side = await _side(place / "log.shell", case)
+    side = await _side(directory / "log.shell", case)
     await engine.close()
     texts = [text for outcome in outcomes for text in outcome.context] + [each.text for each in late]
-    told = tuple(text.replace(str(place), _CWD) for text in texts)
-    return Played(tuple(outcomes), tuple(runs), tuple(late), side, told)
+    received = tuple(text.replace(str(directory), _CWD) for text in texts)
+    return Played(tuple(outcomes), tuple(runs), tuple(late), side, received)
 
 
-def _files(case: Case, place: Path) -> list[File]:
+def _files(case: Case, directory: Path) -> list[File]:
     """The file of the case. Most were run with a flag that takes every hook for trusted, as a file that is named."""
     options, config = (
         case.get("options", {}),
-        json.loads(json.dumps(case["config"]).replace("<TMP>", str(place))),
+        json.loads(json.dumps(case["config"]).replace("<TMP>", str(directory))),
     )
-    user, text = str(place / "config.toml"), json.dumps(config)
-    file = str(place / "ws/.codex/hooks.json")
+    user, text = str(directory / "config.toml"), json.dumps(config)
+    file = str(directory / "ws/.codex/hooks.json")
     if options.get("project_level") == "untrusted":
-        top = f'[projects.{json.dumps(str(place / "ws"))}]\ntrust_level = "untrusted"\n'
+        top = f'[projects.{json.dumps(str(directory / "ws"))}]\ntrust_level = "untrusted"\n'
         return [(user, "user", top + config_toml(states(file, config["hooks"]))), (file, "project", text)]
     if options.get("trust") == "ok":
         return [(user, "user", config_toml(states(file, config["hooks"]))), (file, "project", text)]
@@ -87,7 +87,7 @@ def _files(case: Case, place: Path) -> list[File]:
 
 
 async def _side(file: Path, case: Case) -> str | None:
-    """What a process of the hook wrote, which may outlive the hook."""
+    """Return what a process of the hook wrote, which may outlive the hook."""
     for _ in range(100 if case["expect"].get("side") else 1):
         if file.exists():
             return file.read_text().strip()

@@ -7,7 +7,7 @@ from typing import Any
 
 from hookline.dialects.codex import dialect
 from hookline.dialects.codex.trust import state_key, trusted_hash
-from hookline.extending import Reading
+from hookline.extending import LoadedHooks
 from tests.dialects.hooked_agent import HookedAgent, read_hooks
 
 FILE, CONFIG, PROJECT = "/u/.codex/hooks.json", "/u/.codex/config.toml", "/p/.codex/hooks.json"
@@ -33,12 +33,12 @@ def agent_with(event: str, *entries: Mapping[str, Any], matcher: str | None = No
     )
 
 
-def read(*files: tuple[str, Any, str]) -> Reading:
+def read(*files: tuple[str, Any, str]) -> LoadedHooks:
     return read_hooks(dialect(), files)
 
 
 def states(file: str, hooks: Hooks) -> dict[str, dict[str, Any]]:
-    """What Codex writes into the user's config.toml when every hook of a file is trusted as it is."""
+    """Return what Codex writes into the user's config.toml when the user trusts every hook of a file."""
     return {
         state_key(file, event, at, index): {"trusted_hash": trusted_hash(event, each.get("matcher"), one)}
         for event, groups in hooks.items()

@@ -1,4 +1,4 @@
-"""Hookline as a hook of Codex: what Codex cannot be told is a denial at guards, and on record."""
+"""Test Hookline as a hook of Codex: what Codex's format cannot express is a denial at guards, and on record."""
 
 import asyncio
 import json
@@ -11,10 +11,10 @@ from hookline.dialects.codex import dialect
 from hookline.dialects.codex.wire import NOT_ASKED, NOT_REWRITTEN
 from hookline.events import EVENTS
 from hookline.extending import HookReply, Run
-from hookline.model.outcome import Edit, Halt, Vote
-from hookline.resident.call.answer import AgentCall
+from hookline.hook.call.answer import AgentCall
+from hookline.model.outcome import Halt, Rewrite, Vote
 
-NEW = Edit({"command": "git status"}, field="tool_input")
+NEW = Rewrite({"command": "git status"}, field="tool_input")
 
 
 def answer(
@@ -92,7 +92,7 @@ def test_a_rewrite_beside_a_denial_is_not_applied(kind: Any) -> None:
 
 
 def test_a_rewrite_without_a_command_is_denied_where_codex_needs_one() -> None:
-    edited = Outcome(votes=(Vote("allow"),), edits=(Edit({"cmd": "ls"}, field="tool_input"),))
+    edited = Outcome(votes=(Vote("allow"),), edits=(Rewrite({"cmd": "ls"}, field="tool_input"),))
     assert answer(edited)[0]["permissionDecision"] == "deny"
     served = answer(edited, tool_name="mcp__a__b", tool_input={"x": 1})[0]
     assert (served["permissionDecision"], served["updatedInput"]) == ("allow", {"cmd": "ls"})
@@ -113,7 +113,7 @@ def test_a_bare_allow_says_nothing_because_codex_would_call_it_a_failure() -> No
 
 def test_a_new_result_takes_the_place_of_the_old_one() -> None:
     for new, text in (("[cut]", "[cut]"), ({"a": 1}, '{"a":1}')):
-        outcome = Outcome(edits=(Edit(new, field="tool_response"),))
+        outcome = Outcome(edits=(Rewrite(new, field="tool_response"),))
         reply = dialect().wire.answer("PostToolUse", outcome)
         assert json.loads(reply.stdout) == {"decision": "block", "reason": text}
 
@@ -121,7 +121,10 @@ def test_a_new_result_takes_the_place_of_the_old_one() -> None:
 def test_the_end_of_a_turn_and_a_compaction() -> None:
     wire = dialect().wire
     stops = Outcome(votes=(Vote("block", "go on"),), halts=(Halt("enough"),))
-    told = wire.answer("Stop", stops)
-    assert (json.loads(told.stdout), told.lost) == ({"continue": False, "stopReason": "enough"}, ("block",))
+    received = wire.answer("Stop", stops)
+    assert (json.loads(received.stdout), received.lost) == (
+        {"continue": False, "stopReason": "enough"},
+        ("block",),
+    )
     compact = wire.answer("PreCompact", Outcome(votes=(Vote("block", "not now"),)))
     assert json.loads(compact.stdout) == {"continue": False, "stopReason": "not now"}

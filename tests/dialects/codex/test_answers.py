@@ -1,4 +1,4 @@
-"""What Codex takes of a hook's answer, event by event: one word too many, and it takes nothing."""
+"""Test what Codex accepts of a hook's answer, event by event: one word too many, and it accepts nothing."""
 
 import json
 from typing import Any
@@ -59,8 +59,8 @@ ALLOWED = specific(permissionDecision="allow", updatedInput={"command": "pwd"})
         ("PreToolUse", {"suppressOutput": True}, "suppressOutput"),
         ("PreToolUse", {"hookSpecificOutput": {"permissionDecision": "deny"}}, "hookEventName is missing"),
         ("PreToolUse", specific("Notification", additionalContext="x"), "hookEventName is 'Notification'"),
-        ("PreToolUse", {"version": 1}, "knows no version"),
-        ("PreToolUse", specific(retry=True), "knows no hookSpecificOutput.retry"),
+        ("PreToolUse", {"version": 1}, "does not have the field version"),
+        ("PreToolUse", specific(retry=True), "does not have the field hookSpecificOutput.retry"),
         ("PermissionRequest", {"continue": False}, "continue: false"),
         (
             "PermissionRequest",
@@ -73,12 +73,12 @@ ALLOWED = specific(permissionDecision="allow", updatedInput={"command": "pwd"})
             "decision.interrupt",
         ),
         ("PermissionRequest", specific("PermissionRequest", decision={}), "behavior is missing"),
-        ("PermissionRequest", {"decision": "block", "reason": "x"}, "knows no decision"),
+        ("PermissionRequest", {"decision": "block", "reason": "x"}, "does not have the field decision"),
         ("PostToolUse", {"reason": "x"}, "a reason without a decision"),
         ("PostToolUse", specific("PostToolUse", updatedMCPToolOutput={}), "updatedMCPToolOutput"),
         ("Stop", {"decision": "block"}, "a block needs a reason"),
-        ("Stop", specific("Stop", additionalContext="x"), "knows no hookSpecificOutput"),
-        ("PreCompact", {"decision": "block", "reason": "x"}, "knows no decision"),
+        ("Stop", specific("Stop", additionalContext="x"), "does not have the field hookSpecificOutput"),
+        ("PreCompact", {"decision": "block", "reason": "x"}, "does not have the field decision"),
         ("UserPromptSubmit", {"decision": "approve"}, "decision is 'approve'"),
     ],
 )  # fmt: skip
@@ -87,7 +87,7 @@ def test_what_codex_does_not_take_is_a_failure_and_the_agent_goes_on(
 ) -> None:
     outcome, run = answered(event, answer)
     assert (outcome.votes, outcome.edits, outcome.context) == ((), (), ())
-    assert (run.status, run.passed_without_answer) == ("failed", True)
+    assert (run.status, run.failed_open) == ("failed", True)
     assert words in (run.detail or "")
 
 

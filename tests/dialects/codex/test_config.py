@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hookline.dialects.codex import dialect
 from hookline.dialects.registry import standard_dialects
-from hookline.extending import Place
+from hookline.extending import ConfigPath
 from hookline.handlers.specs import CommandSpec, McpToolSpec
 from tests.dialects.codex.hooks import (
     CONFIG,
@@ -23,7 +23,10 @@ PLUGIN = "/x/plugins/tidy/hooks/hooks.json"
 
 
 def places(cwd: Path, **env: str) -> list[tuple[str, str]]:
-    return [(place.file, place.scope) for place in dialect().find(str(cwd), {"HOME": "/u", **env})]
+    return [
+        (config_path.file, config_path.scope)
+        for config_path in dialect().find(str(cwd), {"HOME": "/u", **env})
+    ]
 
 
 def test_files_of_the_system_the_user_and_every_folder_of_the_project(tmp_path: Path) -> None:
@@ -37,12 +40,14 @@ def test_files_of_the_system_the_user_and_every_folder_of_the_project(tmp_path: 
         (FILE, "user"),
         (CONFIG, "user"),
         *(
-            (f"{folder}/.codex/{name}", "project")
-            for folder in (tmp_path, tmp_path / "a", tmp_path / "a/b")
+            (f"{directory}/.codex/{name}", "project")
+            for directory in (tmp_path, tmp_path / "a", tmp_path / "a/b")
             for name in ("hooks.json", "config.toml")
         ),
     ]
-    assert [place.file for place in dialect().places("/p", {}) if place.scope != "managed"] == [
+    assert [
+        config_path.file for config_path in dialect().config_paths("/p", {}) if config_path.scope != "managed"
+    ] == [
         "/p/.codex/hooks.json",
         "/p/.codex/config.toml",
     ]
@@ -144,4 +149,4 @@ def test_its_files_are_known_by_path_and_its_settings_by_shape() -> None:
     assert own.recognises({"approval_policy": "never"})
     assert not own.recognises({"hooks": {"PreToolUse": []}})
     assert not own.recognises([])
-    assert Place("/a", "user").root == ""
+    assert ConfigPath("/a", "user").root == ""

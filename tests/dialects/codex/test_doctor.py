@@ -106,7 +106,7 @@ def test_every_mistake_of_a_home_is_named_on_its_line(case: DoctorCase) -> None:
     hooks = json.loads(file.read_text())["hooks"]
     old = json.loads(file.read_text().replace("echo changed", "echo before"))["hooks"]
     trust(case, file, old)
-    # One entry was trusted at another position, and one is gone; and the project is no place to trust anything in.
+    # One entry was trusted at another position, and one is gone; and a project's file cannot grant trust.
     place = states(str(file), {"PreToolUse": [{"hooks": [hooks["PreToolUse"][0]["hooks"][3]]}]})
     (state,) = place.values()
     config = case.home / ".codex/config.toml"

@@ -1,4 +1,4 @@
-"""What a hook of Codex gets at each event, and Codex's own payloads there and back."""
+"""Test what a hook of Codex gets at each event, and Codex's own payloads there and back."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from hookline import ConfigError
 from hookline.dialects.codex import dialect
-from hookline.extending import Call, Scene
+from hookline.extending import HookInvocation, SessionInfo
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from tests.dialects.codex.hooks import agent_with, entry
@@ -17,20 +17,20 @@ from tests.every import every
 RECORDED = sorted((Path(__file__).parent / "recorded/payloads").glob("*.json"))
 
 
-def encoded(event: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def encoded(event: str, payload: Any, info: SessionInfo) -> dict[str, Any]:
     (hook,) = agent_with(event, entry()).reading.hooks
-    call = Call(hook=hook, event=hook.event, payload=payload, scene=scene, timeout=1)
+    call = HookInvocation(hook=hook, event=hook.event, payload=payload, info=info, timeout=1)
     assert hook.wire.encode(call).env == {}
     return json.loads(hook.wire.encode(call).document)
 
 
 @every("file", RECORDED)
 def test_a_recorded_payload_comes_back_equal_and_in_order(file: Path) -> None:
-    told = json.loads(file.read_text())["payload"]
-    parsed = dialect().wire.parse(told)
-    back = encoded(told["hook_event_name"], parsed.payload, parsed.scene)
-    assert back == told
-    assert list(back) == list(told)
+    received = json.loads(file.read_text())["payload"]
+    parsed = dialect().wire.parse(received)
+    back = encoded(received["hook_event_name"], parsed.payload, parsed.info)
+    assert back == received
+    assert list(back) == list(received)
 
 
 def test_every_event_was_recorded() -> None:
@@ -38,19 +38,21 @@ def test_every_event_was_recorded() -> None:
 
 
 def test_what_is_not_known_is_sent_as_codex_sends_it() -> None:
-    told = encoded("PreToolUse", p.ToolCall(tool_name="Bash"), Scene(permission_mode="acceptEdits", turn=3))
-    assert told == {
+    received = encoded(
+        "PreToolUse", p.ToolCall(tool_name="Bash"), SessionInfo(permission_mode="acceptEdits", turn=3)
+    )
+    assert received == {
         "session_id": "", "turn_id": "3", "transcript_path": None, "cwd": "", "hook_event_name": "PreToolUse",
         "model": "", "permission_mode": "default", "tool_name": "Bash", "tool_input": {}, "tool_use_id": "",
     }  # fmt: skip
-    assert encoded("Stop", p.TurnAnswer(), Scene())["last_assistant_message"] is None
+    assert encoded("Stop", p.TurnAnswer(), SessionInfo())["last_assistant_message"] is None
 
 
 def test_an_agent_says_which_it_is() -> None:
-    scene = Scene(agent_id="a-1")
-    told = encoded("PostToolUse", p.ToolResult(tool_name="Bash", tool_response=""), scene)
-    assert (told["agent_id"], told["agent_type"], told["tool_response"]) == ("a-1", "default", "")
-    assert "agent_id" not in encoded("SessionEnd", p.SessionEnded(), scene)
+    info = SessionInfo(agent_id="a-1")
+    received = encoded("PostToolUse", p.ToolResult(tool_name="Bash", tool_response=""), info)
+    assert (received["agent_id"], received["agent_type"], received["tool_response"]) == ("a-1", "default", "")
+    assert "agent_id" not in encoded("SessionEnd", p.SessionEnded(), info)
 
 
 @pytest.mark.parametrize(

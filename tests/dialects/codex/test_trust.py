@@ -1,4 +1,4 @@
-"""Which hooks Codex runs: those whose hash the user has trusted, at the place where they are."""
+"""Test which hooks Codex runs: those whose hash the user has trusted, at their position."""
 
 import json
 from typing import Any
@@ -16,7 +16,7 @@ HOOKS = {"PreToolUse": [group(GUARD, matcher="Bash"), group(LOG)]}
 def found(
     trusted: dict[str, Any], hooks: Any = None, top: str = "", scope: Any = "user", file: str = FILE
 ) -> tuple[list[str], list[str]]:
-    """The hooks that run, and what is said about the others."""
+    """Return the hooks that run, and the findings about the others."""
     reading = read(
         (file, scope, text_of(HOOKS if hooks is None else hooks)), (CONFIG, "user", config_toml(trusted, top))
     )
@@ -82,7 +82,7 @@ def test_an_entry_in_front_moves_all_that_follow() -> None:
 def test_trust_in_an_entry_that_is_gone_is_named() -> None:
     fewer = {"PreToolUse": HOOKS["PreToolUse"][:1]}
     assert found(states(FILE, HOOKS), fewer) == (["guard.sh"], ["stale-trust"])
-    # Files that were not read are somebody else's.
+    # Unread files belong to others.
     assert found({**states(FILE, HOOKS), **states("/other/.codex/hooks.json", HOOKS)})[1] == []
 
 

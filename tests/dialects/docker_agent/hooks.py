@@ -1,4 +1,4 @@
-"""What the tests of this dialect share: its hooks as YAML, one payload for each of its events, a scripted model."""
+"""Share between the tests of this dialect: its hooks as YAML, one payload per event, a scripted model."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,15 @@ from typing import Any
 
 from hookline import Outcome
 from hookline.dialects.docker_agent import DockerAgent, dialect
-from hookline.extending import Builtin, Call, Handler, Reading, Run, standard_builtins, standard_handlers
+from hookline.extending import (
+    Builtin,
+    Handler,
+    HookInvocation,
+    LoadedHooks,
+    Run,
+    standard_builtins,
+    standard_handlers,
+)
 from hookline.model import payloads as p
 from hookline.model.messages import HostMessage
 from hookline.model.usage import Usage
@@ -16,7 +24,7 @@ from tests.dialects.hooked_agent import HookedAgent, read_hooks
 
 TOOL = p.ToolCall(tool_name="shell", tool_input={"cmd": "ls", "cwd": "."}, tool_use_id="call_1")
 
-#: One payload for each of its own event names.
+#: One payload for each of its event names.
 PAYLOADS: Mapping[str, Any] = {
     "session_start": p.SessionStarted(source="resume"),
     "user_prompt_submit": p.Prompt(prompt="hello"),
@@ -53,11 +61,11 @@ PAYLOADS: Mapping[str, Any] = {
     "worktree_create": p.WorktreeWanted(name="feature"),
     "session_end": p.SessionEnded(reason="logout"),
 }
-#: What a scene must say for an event to be that one.
+#: What the session must contain for an event to be that one.
 EXTRA: Mapping[str, Mapping[str, Any]] = {"on_session_resume": {"new_max_iterations": 40}}
 
 
-def quiet(_args: tuple[str, ...], _payload: Any, _scene: Any) -> None:
+def quiet(_args: tuple[str, ...], _payload: Any, _info: Any) -> None:
     """A builtin that says nothing."""
 
 
@@ -94,10 +102,10 @@ def agent_with(
     *,
     builtins: Mapping[str, Builtin] | None = None,
     model: ScriptedCompleter | None = None,
-    **scene: Any,
+    **info: Any,
 ) -> HookedAgent:
     """A mistake in the hooks is a mistake of the test."""
-    agent = agent_with_file(agent_file(hooks, flags), builtins=builtins, model=model, **scene)
+    agent = agent_with_file(agent_file(hooks, flags), builtins=builtins, model=model, **info)
     assert not agent.reading.diagnostics, [str(each) for each in agent.reading.diagnostics]
     return agent
 
@@ -107,13 +115,13 @@ def agent_with_file(
     *,
     builtins: Mapping[str, Builtin] | None = None,
     model: ScriptedCompleter | None = None,
-    **scene: Any,
+    **info: Any,
 ) -> HookedAgent:
     with_model = handlers(builtins=builtins, model=model)
-    return HookedAgent(dialect(), [("agent.yaml", "project", dedent(text))], handlers=with_model, **scene)
+    return HookedAgent(dialect(), [("agent.yaml", "project", dedent(text))], handlers=with_model, **info)
 
 
-def read_agent(hooks: str, flags: str = "") -> Reading:
+def read_agent(hooks: str, flags: str = "") -> LoadedHooks:
     return read_hooks(dialect(), [("agent.yaml", "project", agent_file(hooks, flags))], handlers())
 
 
@@ -140,25 +148,25 @@ def specific(**output: Any) -> dict[str, Any]:
     return {"hook_specific_output": output}
 
 
-def fire(event: str, *definitions: str, payload: Any = None, **scene: Any) -> Outcome:
-    return fired(event, *definitions, payload=payload, **scene)[0]
+def fire(event: str, *definitions: str, payload: Any = None, **info: Any) -> Outcome:
+    return fired(event, *definitions, payload=payload, **info)[0]
 
 
-def fired(event: str, *definitions: str, payload: Any = None, **scene: Any) -> tuple[Outcome, list[Run]]:
+def fired(event: str, *definitions: str, payload: Any = None, **info: Any) -> tuple[Outcome, list[Run]]:
     """One dispatch of an event with these hooks, and the runs."""
-    scene.setdefault("extra", EXTRA.get(event))
-    agent = agent_with(entry(event, *definitions), **scene)
+    info.setdefault("extra", EXTRA.get(event))
+    agent = agent_with(entry(event, *definitions), **info)
     outcome = agent.fire(event, PAYLOADS[event] if payload is None else payload)
     return outcome, agent.runs
 
 
-def seen(folder: Path, name: str = "seen.json") -> dict[str, Any]:
-    return json.loads((folder / name).read_text())
+def seen(directory: Path, name: str = "seen.json") -> dict[str, Any]:
+    return json.loads((directory / name).read_text())
 
 
-def a_call(event: str, payload: Any = None, *definitions: str) -> Call:
+def a_call(event: str, payload: Any = None, *definitions: str) -> HookInvocation:
     """A call of a hook at that event, as the engine would make it."""
     agent = agent_with(entry(event, *(definitions or (command("true"),))), extra=EXTRA.get(event))
     hook = agent.reading.hooks[0]
-    told = PAYLOADS[event] if payload is None else payload
-    return Call(hook=hook, event=hook.event, payload=told, scene=agent.session.scene, timeout=60)
+    received = PAYLOADS[event] if payload is None else payload
+    return HookInvocation(hook=hook, event=hook.event, payload=received, info=agent.session.info, timeout=60)

@@ -1,4 +1,4 @@
-"""How exit codes, plain text and JSON are read."""
+"""Test how exit codes, plain text and JSON are read."""
 
 from typing import Any
 
@@ -150,7 +150,7 @@ def test_text_for_the_model_is_dropped_with_a_word_at(event: str):
 
 
 @pytest.mark.parametrize(
-    ("event", "placement", "lives"),
+    ("event", "placement", "lifetime"),
     [
         ("session_start", "system", "session"),
         ("turn_start", "transient", "call"),
@@ -160,9 +160,9 @@ def test_text_for_the_model_is_dropped_with_a_word_at(event: str):
         ("pre_compact", "transient", "call"),
     ],
 )
-def test_where_text_lands(event: str, placement: str, lives: str):
+def test_where_text_lands(event: str, placement: str, lifetime: str):
     item = fire(event, command("echo hi")).context_items[0]
-    assert (item.placement, item.lives) == (placement, lives)
+    assert (item.placement, item.lifetime) == (placement, lifetime)
 
 
 def test_text_is_in_config_order_even_when_the_second_is_done_first():
@@ -283,7 +283,7 @@ def test_metadata_is_named_as_dropped():
 
 
 def test_a_builtin_that_returns_a_document_is_read_like_a_command():
-    def mine(_args: tuple[str, ...], _payload: Any, _scene: Any) -> Any:
+    def mine(_args: tuple[str, ...], _payload: Any, _info: Any) -> Any:
         return {"decision": "block", "reason": "mine"}
 
     agent = agent_with(
@@ -294,7 +294,7 @@ def test_a_builtin_that_returns_a_document_is_read_like_a_command():
 
 
 def test_a_builtin_that_returns_nothing_says_nothing_and_nonsense_is_a_failure():
-    def odd(_args: tuple[str, ...], _payload: Any, _scene: Any) -> Any:
+    def odd(_args: tuple[str, ...], _payload: Any, _info: Any) -> Any:
         return 7
 
     builtins: dict[str, Builtin] = {"quiet": quiet, "odd": odd}

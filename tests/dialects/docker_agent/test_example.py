@@ -87,7 +87,7 @@ def test_it_runs_at(event: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         extra=EXTRA.get(event),
     )
     agent.fire(event, MATCHED.get(event, PAYLOADS[event]))
-    assert event in {run.spelled for run in agent.runs}
+    assert event in {run.dialect_event for run in agent.runs}
     assert {run.dialect for run in agent.runs} == {"docker-agent"}
 
 
@@ -115,7 +115,7 @@ def test_the_command_of_its_header_shows_the_denial_of_the_guard(tmp_path: Path)
 
 
 def test_where_its_files_are():
-    places = dialect().places("/repo", {"HOME": "/home/me"})
+    places = dialect().config_paths("/repo", {"HOME": "/home/me"})
     assert [place.file for place in places if place.scope == "user"] == [
         "/home/me/.config/cagent/config.yaml"
     ]

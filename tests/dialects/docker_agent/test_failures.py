@@ -1,4 +1,4 @@
-"""What a failure means: by event, by `on_error`, and whatever the failure is."""
+"""Test what a failure means: by event, by `on_error`, and for every cause."""
 
 import asyncio
 from typing import Any, cast
@@ -9,7 +9,7 @@ from hookline import Engine, Outcome
 from hookline.dialects.docker_agent import dialect
 from hookline.engine.dispatch import dispatch
 from hookline.events import PRE_TOOL_USE, ToolCall
-from hookline.model.outcome import Edit
+from hookline.model.outcome import Rewrite
 from tests.dialects.docker_agent.hooks import (
     PAYLOADS,
     TOOL,
@@ -70,11 +70,12 @@ def test_the_failure_matrix(event: str):
 
 
 @pytest.mark.parametrize(
-    ("policy", "blocked", "told"), [("warn", False, True), ("ignore", False, False), ("block", True, False)]
+    ("policy", "blocked", "received"),
+    [("warn", False, True), ("ignore", False, False), ("block", True, False)],
 )
-def test_on_error_says_what_a_failure_means(policy: str, blocked: bool, told: bool):
+def test_on_error_says_what_a_failure_means(policy: str, blocked: bool, received: bool):
     outcome = fire("user_prompt_submit", command("exit 3", on_error=policy))
-    assert (outcome.blocked, bool(outcome.messages)) == (blocked, told)
+    assert (outcome.blocked, bool(outcome.messages)) == (blocked, received)
 
 
 def test_a_failing_hook_in_a_pipeline_keeps_earlier_rewrites_and_later_hooks_run():
@@ -101,7 +102,9 @@ def test_a_rewrite_that_cannot_be_written_down_fails_and_an_earlier_deny_stays()
               - {type: builtin, command: deny, args: [first]}
               - {type: builtin, command: odd}
         """,
-        builtins={"odd": lambda _args, _payload, _scene: Outcome(edits=(Edit({"f": object()}, patch=True),))},
+        builtins={
+            "odd": lambda _args, _payload, _info: Outcome(edits=(Rewrite({"f": object()}, patch=True),))
+        },
     )
     outcome = agent.fire("pre_tool_use", TOOL)
     assert outcome.blocked

@@ -1,4 +1,4 @@
-"""Whatever a hook prints, the answer is a decision or a failure, soon, and never an exception."""
+"""Test hostile output of hooks: the answer is a decision or a failure, soon, and never an exception."""
 
 import contextlib
 import time
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hookline import ConfigError, Outcome
 from hookline.dialects.docker_agent import dialect
 from hookline.dialects.docker_agent.payload import KEYS
-from hookline.events import May
-from hookline.extending import Broke, Exited, Replied, Returned
+from hookline.events import Capability
+from hookline.extending import Exited, Failed, Replied, Returned
 from hookline.model.outcome import Vote
 from tests.dialects.docker_agent.hooks import PAYLOADS, a_call, command
 from tests.every import every
@@ -45,7 +45,7 @@ def test_any_document_is_understood_or_a_failure(document: dict[str, object], ev
     decoded = WIRE.decode(CALLS[event], Returned(document))
     assert decoded.failure is None or decoded.failure.cause == "unreadable"
     may = CALLS[event].hook.policy.may
-    assert may & May.BLOCK or not decoded.outcome.blocked
+    assert may & Capability.BLOCK or not decoded.outcome.blocked
 
 
 @settings(max_examples=150, deadline=None)
@@ -87,7 +87,7 @@ def test_output_that_was_cut_off_is_not_read():
         (JUDGE, Replied(b"{}", truncated=True)),
     ):
         failure = WIRE.decode(call, raw).failure
-        assert isinstance(failure, Broke)
+        assert isinstance(failure, Failed)
         assert failure.cause == "truncated"
 
 
@@ -95,9 +95,9 @@ def test_a_deep_rewrite_is_a_failure_not_an_exception():
     deep: dict[str, object] = {}
     for _ in range(100_000):
         deep = {"a": deep}
-    from hookline.model.outcome import Edit, Outcome
+    from hookline.model.outcome import Outcome, Rewrite
 
-    decoded = WIRE.decode(CALLS["pre_tool_use"], Returned(Outcome(edits=(Edit(deep, patch=True),))))
+    decoded = WIRE.decode(CALLS["pre_tool_use"], Returned(Outcome(edits=(Rewrite(deep, patch=True),))))
     assert decoded.failure is not None
 
 
@@ -140,7 +140,7 @@ def test_a_block_counts_beside_what_go_reads_too(beside: str) -> None:
 
 @every("event", sorted(PAYLOADS))
 def test_half_a_character_in_a_reason_costs_no_answer(event: str) -> None:
-    told = WIRE.answer(event, Outcome(votes=(Vote("block", "no \ud83d"),)))
-    outcome = WIRE.decode(CALLS[event], Exited(told.code, told.stdout.encode())).outcome
-    assert "\\ud83d" not in told.stdout
-    assert outcome.reason == "no \ufffd" or told.lost == ("block",)
+    received = WIRE.answer(event, Outcome(votes=(Vote("block", "no \ud83d"),)))
+    outcome = WIRE.decode(CALLS[event], Exited(received.code, received.stdout.encode())).outcome
+    assert "\\ud83d" not in received.stdout
+    assert outcome.reason == "no \ufffd" or received.lost == ("block",)

@@ -160,7 +160,7 @@ def test_turn_start_text_is_for_one_request_and_new_each_time(tmp_path: Path):
     request = PAYLOADS["turn_start"]
     items = [agent.fire("turn_start", request).context_items[0] for _ in range(2)]
     assert [item.text for item in items] == ["1", "2"]
-    assert {(item.placement, item.lives) for item in items} == {("transient", "call")}
+    assert {(item.placement, item.lifetime) for item in items} == {("transient", "call")}
     assert request.messages == ({"role": "user", "content": "hi"},)
 
 
@@ -269,8 +269,8 @@ def test_flag_hooks_and_user_hooks_are_added_to_those_of_the_file_for_every_even
 def test_post_tool_use_also_runs_for_a_call_that_failed(tmp_path: Path):
     agent = agent_with(entry("post_tool_use", command("cat > seen.json")), cwd=str(tmp_path))
     agent.fire("PostToolUseFailure", p.ToolFailure(tool_name="shell", error="no such file"))
-    told = seen(tmp_path)
-    assert (told["tool_response"], told["tool_error"], told["hook_event_name"]) == (
+    received = seen(tmp_path)
+    assert (received["tool_response"], received["tool_error"], received["hook_event_name"]) == (
         "no such file",
         True,
         "post_tool_use",
@@ -365,8 +365,8 @@ def test_a_working_directory_may_be_written_in_many_ways(
 def test_variables_and_a_directory_reach_builtins(tmp_path: Path):
     found: list[Any] = []
 
-    def note(args: tuple[str, ...], _payload: Any, scene: Any) -> None:
-        found.append((args, scene.cwd, scene.extra))
+    def note(args: tuple[str, ...], _payload: Any, info: Any) -> None:
+        found.append((args, info.cwd, info.extra))
 
     hook = '{type: builtin, command: note, args: [1, true, x], working_dir: sub, env: {A: "1", N: 2}}'
     agent = agent_with(entry("session_start", hook), builtins={"note": note}, cwd=str(tmp_path))

@@ -1,4 +1,4 @@
-"""What a hook is told at each event, and the same read back."""
+"""Test the payload of each event, and the same read back."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from hookline import ConfigError
 from hookline.dialects.docker_agent import dialect
 from hookline.events import POST_TOOL_USE_FAILURE
-from hookline.extending import Call, Scene
+from hookline.extending import HookInvocation, SessionInfo
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from tests.dialects.docker_agent.hooks import EXTRA, PAYLOADS, TOOL, a_call, command, fire, seen
@@ -64,20 +64,20 @@ TOLD: dict[str, dict[str, Any]] = {
 }
 TOLD["tool_guard"] = TOLD["pre_tool_use"] = TOLD["tool_input_transform"]
 
-SCENE = Scene(session_id="abc", cwd="/repo")
+INFO = SessionInfo(session_id="abc", cwd="/repo")
 
 
-def told(event: str, payload: Any = None, scene: Scene = SCENE) -> dict[str, Any]:
+def received(event: str, payload: Any = None, info: SessionInfo = INFO) -> dict[str, Any]:
     call = a_call(event, payload)
-    extra = {**(EXTRA.get(event) or {}), **(scene.extra or {})}
-    call.scene = msgspec.structs.replace(scene, extra=extra)
+    extra = {**(EXTRA.get(event) or {}), **(info.extra or {})}
+    call.info = msgspec.structs.replace(info, extra=extra)
     return json.loads(call.hook.wire.encode(call).document)
 
 
 @every("event", PAYLOADS)
 def test_the_document_of(event: str):
     first = {"session_id": "abc", "cwd": "/repo", "hook_event_name": event, "agent_name": "root"}
-    assert told(event) == first | TOLD[event]
+    assert received(event) == first | TOLD[event]
 
 
 def test_what_a_hook_reads_on_stdin(tmp_path: Path):
@@ -97,19 +97,19 @@ def test_the_directory_is_there_even_when_the_host_does_not_say_it(
 
 
 def test_a_call_that_cost_nothing_is_told_and_one_without_a_price_is_not():
-    assert told("after_llm_call")["cost"] == 0
-    assert "cost" not in told("after_llm_call", p.ModelResponse(response="x"))
+    assert received("after_llm_call")["cost"] == 0
+    assert "cost" not in received("after_llm_call", p.ModelResponse(response="x"))
 
 
 def test_what_is_empty_is_not_told():
-    assert told("pre_tool_use", p.ToolCall(tool_name="x")).keys() == {
+    assert received("pre_tool_use", p.ToolCall(tool_name="x")).keys() == {
         "session_id", "cwd", "hook_event_name", "agent_name", "tool_name",
     }  # fmt: skip
 
 
 def test_what_the_host_knows_beyond_is_told_under_its_own_name():
     extra = {"last_user_message": "do it", "tool_read_only": True, "safety_policy": "strict", "nonsense": 1}
-    document = told("pre_tool_use", scene=msgspec.structs.replace(SCENE, extra=extra))
+    document = received("pre_tool_use", info=msgspec.structs.replace(INFO, extra=extra))
     assert list(document)[4:] == [
         "last_user_message", "tool_name", "tool_use_id", "tool_input", "tool_read_only", "safety_policy",
     ]  # fmt: skip
@@ -126,15 +126,15 @@ def test_what_the_host_knows_beyond_is_told_under_its_own_name():
     ],
 )
 def test_how_a_turn_ended(status: str, reason: str):
-    assert told("turn_end", p.TurnSummary(status=status))["reason"] == reason
+    assert received("turn_end", p.TurnSummary(status=status))["reason"] == reason
 
 
 def test_a_mapping_is_a_payload_too():
-    assert told("pre_tool_use", {"tool_name": "x", "tool_input": {"a": 1}})["tool_input"] == {"a": 1}
+    assert received("pre_tool_use", {"tool_name": "x", "tool_input": {"a": 1}})["tool_input"] == {"a": 1}
 
 
 def test_a_directory_that_is_not_utf8_is_told_not_refused():
-    document = told("stop", scene=msgspec.structs.replace(SCENE, cwd="/bad\udcff"))
+    document = received("stop", info=msgspec.structs.replace(INFO, cwd="/bad\udcff"))
     assert document["cwd"] == "/bad\udcff"
 
 
@@ -143,12 +143,14 @@ def test_a_document_read_back_is_the_same_moment(event: str):
     call = a_call(event)
     parsed = dialect().wire.parse(json.loads(call.hook.wire.encode(call).document))
     assert parsed.event is call.event
-    again = Call(hook=call.hook, event=parsed.event, payload=parsed.payload, scene=parsed.scene, timeout=1)
+    again = HookInvocation(
+        hook=call.hook, event=parsed.event, payload=parsed.payload, info=parsed.info, timeout=1
+    )
     assert json.loads(again.hook.wire.encode(again).document) == json.loads(
         call.hook.wire.encode(call).document
     )
     condition = call.hook.condition
-    assert condition is None or condition.holds(parsed.event, parsed.payload, parsed.scene)
+    assert condition is None or condition.holds(parsed.event, parsed.payload, parsed.info)
 
 
 def test_a_failed_call_read_back_is_a_failure():
@@ -165,8 +167,8 @@ def test_a_failed_call_read_back_is_a_failure():
     )
     assert parsed.event is POST_TOOL_USE_FAILURE
     assert parsed.payload == p.ToolFailure(tool_name="shell", error="boom")
-    assert (parsed.scene.agent_type, parsed.scene.session_id) == ("writer", "s")
-    assert parsed.scene.extra == {"last_user_message": "go"}
+    assert (parsed.info.agent_type, parsed.info.session_id) == ("writer", "s")
+    assert parsed.info.extra == {"last_user_message": "go"}
 
 
 @pytest.mark.parametrize(
@@ -192,5 +194,5 @@ def test_an_unknown_event_says_the_nearest():
 
 def test_the_callers_payload_is_never_changed():
     before = msgspec.json.encode(TOOL)
-    told("pre_tool_use", TOOL)
+    received("pre_tool_use", TOOL)
     assert msgspec.json.encode(TOOL) == before

@@ -1,4 +1,4 @@
-"""An outcome told in Docker Agent's terms, and understood again."""
+"""Test an outcome in Docker Agent's format, read again."""
 
 import json
 from typing import Any
@@ -7,9 +7,9 @@ import pytest
 
 from hookline import Outcome
 from hookline.dialects.docker_agent import dialect
-from hookline.events import May
+from hookline.events import Capability
 from hookline.extending import Exited, HookReply
-from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
+from hookline.model.outcome import Answer, ContextItem, Halt, Message, PermissionUpdate, Rewrite, Vote
 from tests.dialects.docker_agent.hooks import PAYLOADS, a_call
 from tests.every import every
 
@@ -21,7 +21,7 @@ VALUES: dict[str, Any] = {
 }
 
 
-def told(event: str, outcome: Outcome) -> HookReply:
+def received(event: str, outcome: Outcome) -> HookReply:
     return DIALECT.wire.answer(event, outcome)
 
 
@@ -33,7 +33,7 @@ def understood(event: str, answer: HookReply) -> Outcome:
     return decoded.outcome
 
 
-def may(event: str) -> May:
+def may(event: str) -> Capability:
     own_event = DIALECT.events[event]
     return own_event.policy.may & own_event.event.may
 
@@ -41,19 +41,19 @@ def may(event: str) -> May:
 @every("event", PAYLOADS)
 @every("kind", ["block", "ask", "allow", "defer"])
 def test_a_vote_comes_back_or_is_named_as_lost(event: str, kind: Any):
-    answer = told(event, Outcome(votes=(Vote(kind, "because"),)))
+    answer = received(event, Outcome(votes=(Vote(kind, "because"),)))
     back = understood(event, answer)
     if answer.lost == ():
         assert back.permission == {"block": "deny"}.get(kind, kind)
         assert kind == "allow" or back.reason == "because"
-    elif kind == "defer" and may(event) & May.PERMIT:
+    elif kind == "defer" and may(event) & Capability.PERMIT:
         assert back.permission == "ask"
     elif event == "tool_input_transform" and kind != "allow":
         # Nobody can be asked under this name, and the call must not go ahead unasked.
         assert (back.permission, back.reason) == ("deny", "because")
     else:
         assert back == Outcome()
-    can = {"block": May.BLOCK}.get(kind, May.PERMIT)
+    can = {"block": Capability.BLOCK}.get(kind, Capability.PERMIT)
     expressible = (
         bool(may(event) & can) and not (event == "tool_guard" and kind == "allow") and kind != "defer"
     )
@@ -62,8 +62,8 @@ def test_a_vote_comes_back_or_is_named_as_lost(event: str, kind: Any):
 
 @every("event", PAYLOADS)
 def test_text_comes_back_or_is_named_as_lost(event: str):
-    answer = told(event, Outcome(context_items=(ContextItem("a"), ContextItem("b"))))
-    if may(event) & May.CONTEXT:
+    answer = received(event, Outcome(context_items=(ContextItem("a"), ContextItem("b"))))
+    if may(event) & Capability.CONTEXT:
         assert understood(event, answer).context == ("a\nb",)
     else:
         assert answer == HookReply(lost=("context",))
@@ -72,9 +72,9 @@ def test_text_comes_back_or_is_named_as_lost(event: str):
 @every("event", PAYLOADS)
 def test_a_rewrite_comes_back_or_is_named_as_lost(event: str):
     field = DIALECT.events[event].event.rewrites or "tool_input"
-    edit = Edit(VALUES.get(field, "x"), patch=True, field=field)
-    answer = told(event, Outcome(edits=(edit,)))
-    if may(event) & May.REWRITE:
+    edit = Rewrite(VALUES.get(field, "x"), patch=True, field=field)
+    answer = received(event, Outcome(edits=(edit,)))
+    if may(event) & Capability.REWRITE:
         assert understood(event, answer).edits[0].value == edit.value
         assert answer.lost == ()
     else:
@@ -83,35 +83,35 @@ def test_a_rewrite_comes_back_or_is_named_as_lost(event: str):
 
 @every("event", PAYLOADS)
 def test_a_message_for_the_user_always_comes_back(event: str):
-    answer = told(event, Outcome(messages=(Message("psst"),)))
+    answer = received(event, Outcome(messages=(Message("psst"),)))
     assert understood(event, answer).messages[0].text == "psst"
 
 
 def test_a_summary_comes_back():
-    answer = told("before_compaction", Outcome(answers=(Answer("short"),)))
+    answer = received("before_compaction", Outcome(answers=(Answer("short"),)))
     assert understood("before_compaction", answer).answer == "short"
 
 
 def test_nothing_said_is_nothing_printed():
-    assert told("pre_tool_use", Outcome()) == HookReply()
+    assert received("pre_tool_use", Outcome()) == HookReply()
 
 
 def test_stopping_the_run_is_told_as_a_block():
-    answer = told("pre_tool_use", Outcome(halts=(Halt("enough"),)))
+    answer = received("pre_tool_use", Outcome(halts=(Halt("enough"),)))
     assert answer.lost == ("stop",)
     assert understood("pre_tool_use", answer).reason == "enough"
 
 
 def test_a_whole_new_input_cannot_take_keys_away():
-    assert told("pre_tool_use", Outcome(edits=(Edit({"a": 1}, field="tool_input"),))).lost == (
+    assert received("pre_tool_use", Outcome(edits=(Rewrite({"a": 1}, field="tool_input"),))).lost == (
         "removal of keys",
     )
 
 
 @pytest.mark.parametrize("value", [{"a": 1}, object(), 7])
 def test_a_result_that_is_no_text_cannot_be_told(value: Any):
-    outcome = Outcome(edits=(Edit(value, field="tool_response"),))
-    assert told("tool_response_transform", outcome).lost == ("rewrite",)
+    outcome = Outcome(edits=(Rewrite(value, field="tool_response"),))
+    assert received("tool_response_transform", outcome).lost == ("rewrite",)
 
 
 def test_what_has_no_key_is_named():
@@ -123,13 +123,13 @@ def test_what_has_no_key_is_named():
         answers=(Answer({"x": 1}),),
         retry=True,
     )
-    assert told("session_start", outcome).lost == (
+    assert received("session_start", outcome).lost == (
         "answer", "permission_updates", "watch_paths", "initial_user_message", "env", "retry",
     )  # fmt: skip
 
 
 def test_an_answer_is_one_object_that_names_its_event():
-    answer = told("pre_tool_use", Outcome(votes=(Vote("block", "no"),), messages=(Message("m"),)))
+    answer = received("pre_tool_use", Outcome(votes=(Vote("block", "no"),), messages=(Message("m"),)))
     assert json.loads(answer.stdout) == {
         "system_message": "m",
         "hook_specific_output": {

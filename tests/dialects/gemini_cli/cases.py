@@ -24,7 +24,7 @@ _PROJECT = "/home/user/project"
 
 
 class Played(Struct):
-    """What Hookline made of a case."""
+    """The results of a case in Hookline."""
 
     outcomes: list[Outcome] = []
     runs: list[Run] = []
@@ -37,15 +37,15 @@ class Played(Struct):
 
 
 class CaseFolder:
-    """A scratch folder in place of the one a case was recorded in."""
+    """A scratch directory instead of the one in which a case was recorded."""
 
     def __init__(self, case: Case, root: Path) -> None:
         self.case = case
         self.project, self.home, self.hooks, self.log = (
             root / name for name in ("project", "home", "hooks", "log")
         )
-        for folder in (self.project, self.home, self.hooks, self.log):
-            folder.mkdir()
+        for directory in (self.project, self.home, self.hooks, self.log):
+            directory.mkdir()
         for name, text in case["scripts"].items():
             file = self.hooks / name
             keeps = f'printf "%s\\n" "$P" >> {self.log}/{name}'
@@ -53,7 +53,7 @@ class CaseFolder:
             file.chmod(0o755)
 
     def here(self, value: Any) -> Any:
-        """A recorded value with the places of this run."""
+        """Return a recorded value with the paths of this run."""
         text = json.dumps(value).replace("@HOOKS@", str(self.hooks)).replace(_PROJECT, str(self.project))
         return json.loads(text)
 
@@ -79,27 +79,27 @@ class CaseFolder:
 
 
 def play_case(case: Case, root: Path) -> Played:
-    folder = CaseFolder(case, root)
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder.home), "LANG": "C.UTF-8"}
+    directory = CaseFolder(case, root)
+    env = {"PATH": os.environ["PATH"], "HOME": str(directory.home), "LANG": "C.UTF-8"}
     handlers: dict[str, Handler] = {"command": CommandHandler(Processes(), env)}
     gemini, played = dialect(), Played()
-    reading = read_hooks(gemini, folder.files(), handlers)
+    reading = read_hooks(gemini, directory.files(), handlers)
     engine = Engine(reading.hooks, handlers=handlers)
     engine.journal.subscribe(played.runs.append)
 
     async def play() -> None:
-        session = engine.session("s", cwd=str(folder.project))
+        session = engine.session("s", cwd=str(directory.project))
         session.tools = gemini.own_tools
-        for document in map(folder.here, case["payloads"]):
+        for document in map(directory.here, case["payloads"]):
             parsed = gemini.wire.parse(document)
-            scene: dict[str, Any] = msgspec.structs.asdict(parsed.scene)
-            scene["project_dir"] = str(folder.project)
-            session.update(**scene)
+            info: dict[str, Any] = msgspec.structs.asdict(parsed.info)
+            info["project_dir"] = str(directory.project)
+            session.update(**info)
             played.outcomes.append(await session.dispatch(parsed.event, parsed.payload))
         await engine.close()
 
     asyncio.run(play())
-    played.got = folder.got()
+    played.got = directory.got()
     return played
 
 

@@ -1,4 +1,4 @@
-"""What the client reads in an answer, and what Hookline answers the client."""
+"""Test what the client reads in an answer, and what Hookline answers the client."""
 
 import json
 import random
@@ -10,8 +10,8 @@ from hookline import Outcome
 from hookline.dialects.gemini_cli import dialect
 from hookline.dialects.gemini_cli.events import ROWS
 from hookline.events import PRE_TOOL_USE
-from hookline.extending import Call, Decoded, Exited, HookReply, Replied, Scene
-from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, Vote
+from hookline.extending import Decoded, Exited, HookInvocation, HookReply, Replied, SessionInfo
+from hookline.model.outcome import Answer, ContextItem, Halt, Message, Rewrite, Vote
 from hookline.schemas.examples import example_payload
 from tests.every import every
 
@@ -23,7 +23,8 @@ def decode(raw: Any, name: str = "BeforeTool", event: Any = None) -> Decoded:
     hook = GEMINI.flag_hook(row, "true")
     payload = example_payload(row.event)
     return GEMINI.wire.decode(
-        Call(hook=hook, event=event or row.event, payload=payload, scene=Scene(), timeout=1), raw
+        HookInvocation(hook=hook, event=event or row.event, payload=payload, info=SessionInfo(), timeout=1),
+        raw,
     )
 
 
@@ -205,26 +206,30 @@ def test_a_denial_a_question_and_a_stop() -> None:
 
 
 def test_a_rewrite_of_a_call_is_all_of_its_arguments() -> None:
-    edit = Edit({"command": "ls"}, patch=True, field="tool_input", whole={"command": "ls", "dir_path": "x"})
+    edit = Rewrite(
+        {"command": "ls"}, patch=True, field="tool_input", whole={"command": "ls", "dir_path": "x"}
+    )
     said, lost = answer("BeforeTool", Outcome(edits=(edit,)))
     assert said["hookSpecificOutput"]["tool_input"] == {"command": "ls", "dir_path": "x"}
     assert lost == ()
 
 
 def test_a_rewrite_that_cannot_be_told_at_a_guard_is_a_denial_on_record() -> None:
-    said, lost = answer("BeforeAgent", Outcome(edits=(Edit("other", field="prompt"),)))
+    said, lost = answer("BeforeAgent", Outcome(edits=(Rewrite("other", field="prompt"),)))
     assert (said["decision"], lost) == ("deny", ("rewrite",))
-    assert "cannot be told" in said["reason"]
-    patch = Edit({"command": "ls"}, patch=True, field="tool_input")
+    assert "does not support" in said["reason"]
+    patch = Rewrite({"command": "ls"}, patch=True, field="tool_input")
     said, lost = answer("BeforeTool", Outcome(edits=(patch,)))
     assert (said["decision"], lost) == ("deny", ("rewrite",))
 
 
 def test_a_result_is_replaced_by_denying_it() -> None:
-    assert answer("AfterTool", Outcome(edits=(Edit("[cut]", field="tool_response"),)))[0]["reason"] == "[cut]"
-    whole = Edit({"llmContent": "[cut]", "returnDisplay": "x"}, field="tool_response")
+    assert (
+        answer("AfterTool", Outcome(edits=(Rewrite("[cut]", field="tool_response"),)))[0]["reason"] == "[cut]"
+    )
+    whole = Rewrite({"llmContent": "[cut]", "returnDisplay": "x"}, field="tool_response")
     assert answer("AfterTool", Outcome(edits=(whole,)))[0]["reason"] == "[cut]"
-    other = Edit({"stdout": "[cut]"}, field="tool_response")
+    other = Rewrite({"stdout": "[cut]"}, field="tool_response")
     assert json.loads(answer("AfterTool", Outcome(edits=(other,)))[0]["reason"]) == {"stdout": "[cut]"}
 
 
@@ -245,12 +250,12 @@ def test_text_for_model_and_user() -> None:
 
 def test_what_has_no_json_form_closes() -> None:
     reply = GEMINI.wire.answer(
-        "BeforeTool", Outcome(edits=(Edit({"command": object()}, field="tool_input"),))
+        "BeforeTool", Outcome(edits=(Rewrite({"command": object()}, field="tool_input"),))
     )
     assert (reply.code, bool(reply.stderr)) == (2, True)
 
 
 def test_the_arguments_that_the_next_hook_in_order_sees_are_laid_over_each_other() -> None:
     before = example_payload(PRE_TOOL_USE)
-    after = GEMINI.wire.advance(PRE_TOOL_USE, before, Outcome(edits=(Edit({"x": 1}, field="tool_input"),)))
+    after = GEMINI.wire.advance(PRE_TOOL_USE, before, Outcome(edits=(Rewrite({"x": 1}, field="tool_input"),)))
     assert after.tool_input == {**before.tool_input, "x": 1}

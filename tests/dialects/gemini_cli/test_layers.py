@@ -12,9 +12,9 @@ from hookline import Engine, Outcome, load
 from hookline.config.load import Loaded
 from hookline.dialects.gemini_cli import dialect
 from hookline.events import PRE_TOOL_USE, ToolCall
-from hookline.trust.trust import Options
+from hookline.trust.trust import TrustOptions
 from tests.dialects.hooked_agent import HookedAgent
-from tests.vouching import vouch_for
+from tests.trusting import trust_all_of
 
 GEMINI = dialect()
 
@@ -39,7 +39,7 @@ class Home:
 
     def loaded(self, *, trusted: bool = True) -> Loaded:
         engine = Engine()
-        trust = None if trusted else engine.trust_in(str(self.project), Options())
+        trust = None if trusted else engine.trust_in(str(self.project), TrustOptions())
         return engine.loader.directory(str(self.project), ["gemini-cli"], trust=trust)
 
 
@@ -57,7 +57,9 @@ def in_force(loaded: Loaded) -> list[str]:
 
 
 def test_the_places_lowest_first() -> None:
-    places = [(place.file, place.scope) for place in GEMINI.places("/p", {"HOME": "/h"})]
+    places = [
+        (config_path.file, config_path.scope) for config_path in GEMINI.config_paths("/p", {"HOME": "/h"})
+    ]
     assert places == [
         ("/etc/gemini-cli/system-defaults.json", "managed"),
         ("/Library/Application Support/GeminiCli/system-defaults.json", "managed"),
@@ -70,7 +72,7 @@ def test_the_places_lowest_first() -> None:
 
 def test_a_variable_adds_places_and_hides_none() -> None:
     env = {"HOME": "/h", "GEMINI_CLI_HOME": "/other", "GEMINI_CLI_SYSTEM_SETTINGS_PATH": "/s.json"}
-    places = {place.file: place.scope for place in GEMINI.places("/p", env)}
+    places = {config_path.file: config_path.scope for config_path in GEMINI.config_paths("/p", env)}
     assert places["/other/.gemini/settings.json"] == places["/h/.gemini/settings.json"] == "user"
     # Anybody can set a variable: what it names is not managed.
     assert places["/s.json"] == "user"
@@ -78,7 +80,7 @@ def test_a_variable_adds_places_and_hides_none() -> None:
 
 
 def test_in_the_home_directory_the_file_is_read_once() -> None:
-    files = [place.file for place in GEMINI.places("/h", {"HOME": "/h"})]
+    files = [config_path.file for config_path in GEMINI.config_paths("/h", {"HOME": "/h"})]
     assert files.count("/h/.gemini/settings.json") == 1
 
 
@@ -122,7 +124,7 @@ def test_a_project_that_is_not_trusted_switches_nothing_off(home: Home) -> None:
         loaded = home.loaded(trusted=False)
         assert "user" in in_force(loaded)
         assert [item.where.file for item in loaded.loosening] == [str(home.project / ".gemini/settings.json")]
-    vouch_for(home.home, home.project)
+    trust_all_of(home.home, home.project)
     assert in_force(home.loaded(trusted=False)) == ["project"]
 
 
@@ -140,10 +142,12 @@ def test_the_same_command_under_one_name_runs_once_and_under_two_twice() -> None
 
 
 def extension(home: Home, name: str, root: str = "", **manifest: Any) -> None:
-    folder = root or f"~/.gemini/extensions/{name}"
-    home.write(f"{folder}/gemini-extension.json", json.dumps({"name": name, "version": "1.2.3", **manifest}))
+    directory = root or f"~/.gemini/extensions/{name}"
+    home.write(
+        f"{directory}/gemini-extension.json", json.dumps({"name": name, "version": "1.2.3", **manifest})
+    )
     command = "sh ${extensionPath}${/}guard.sh"
-    home.write(f"{folder}/hooks/hooks.json", settings(command))
+    home.write(f"{directory}/hooks/hooks.json", settings(command))
 
 
 def test_an_extension_of_the_user_brings_hooks_that_know_their_directory(home: Home) -> None:
@@ -200,7 +204,7 @@ def test_a_broken_list_of_extensions_switches_none_off(text: str, home: Home) ->
 
 
 @pytest.mark.parametrize(
-    ("rules", "told"),
+    ("rules", "received"),
     [
         ({"{project}": "DO_NOT_TRUST"}, True),
         ({"{home}": "DO_NOT_TRUST"}, True),
@@ -210,13 +214,13 @@ def test_a_broken_list_of_extensions_switches_none_off(text: str, home: Home) ->
     ],
 )
 def test_a_folder_that_the_client_does_not_trust_is_named_and_its_hooks_stay(
-    rules: Mapping[str, str], told: bool, home: Home
+    rules: Mapping[str, str], received: bool, home: Home
 ) -> None:
     home.write(".gemini/settings.json", settings("project"))
     listed = {key.format(home=home.home, project=home.project): value for key, value in rules.items()}
     home.write("~/.gemini/trustedFolders.json", json.dumps(listed))
     loaded = home.loaded()
-    assert [one.code for one in loaded.diagnostics] == (["untrusted-folder"] if told else [])
+    assert [one.code for one in loaded.diagnostics] == (["untrusted-folder"] if received else [])
     assert in_force(loaded) == ["project"]
 
 
@@ -231,5 +235,5 @@ def test_a_hook_of_the_project_runs_only_when_the_user_trusts_it(home: Home) -> 
         return outcome
 
     assert not asyncio.run(asked()).blocked
-    vouch_for(home.home, home.project)
+    trust_all_of(home.home, home.project)
     assert asyncio.run(asked()).reason == "no"

@@ -10,10 +10,10 @@ from hookline.dialects.gemini_cli import dialect
 from hookline.dialects.gemini_cli.events import ROWS
 from hookline.dialects.gemini_cli.settings import COMMON, KINDS
 from hookline.documents.document import read_document
-from hookline.extending import Layer, Place, Reading, Tools, standard_handlers
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
+from hookline.extending import ConfigPath, Layer, LoadedHooks, Tools, standard_handlers
 from hookline.model.hook import Scope
+from hookline.model.patterns import Patterns
+from hookline.shell import ShellReader
 from tests.cli.doctor_case import DoctorCase, alarms
 from tests.dialects.gemini_cli.cases import HERE
 from tests.every import every
@@ -27,9 +27,9 @@ EXPECTED = [
 ]
 
 
-def read_text(text: str, scope: Scope = "project") -> Reading:
+def read_text(text: str, scope: Scope = "project") -> LoadedHooks:
     file = "/p/.gemini/settings.json"
-    layer = Layer(Place(file, scope), read_document(text, "json", file, comments=True))
+    layer = Layer(ConfigPath(file, scope), read_document(text, "json", file, comments=True))
     return dialect().read([layer], Tools(standard_handlers(), Patterns(), ShellReader()))
 
 
@@ -74,7 +74,7 @@ def test_the_doctor_finds_every_kind_on_one_home_and_knows_the_names_of_other_ag
     assert found >= set(EXPECTED)
     assert len({code for _, code in EXPECTED}) >= 15
     (claude,) = [one for one in problems if one.code == "unknown-event"]
-    assert claude.fix == "write BeforeTool: PreToolUse is Claude Code's name for it"
+    assert claude.fix == "join it with BeforeTool on line 13: PreToolUse is Claude Code's name for it"
 
 
 @pytest.mark.parametrize(

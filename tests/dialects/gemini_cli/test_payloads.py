@@ -1,4 +1,4 @@
-"""What a hook is told: every key the client was seen to send, and the variables beside it."""
+"""Test payloads: every key the client was seen to send, and the variables beside it."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from hookline.events import (
     ToolFailure,
     ToolResult,
 )
-from hookline.extending import Call, Encoded, Scene
+from hookline.extending import Encoded, HookInvocation, SessionInfo
 from hookline.model.errors import UnknownEventError
 from hookline.model.messages import shown_messages
 from hookline.schemas.examples import example_payload
@@ -31,22 +31,22 @@ PAYLOADS = sorted((HERE / "recorded/payloads").glob("*.json"))
 GEMINI = dialect()
 
 
-def told(name: str, payload: Any, scene: Scene, event: EventSpec[Any] | None = None) -> Encoded:
+def received(name: str, payload: Any, info: SessionInfo, event: EventSpec[Any] | None = None) -> Encoded:
     row = GEMINI.events[name]
     hook = GEMINI.flag_hook(row, "true")
-    call = Call(hook=hook, event=event or row.event, payload=payload, scene=scene, timeout=1.0)
+    call = HookInvocation(hook=hook, event=event or row.event, payload=payload, info=info, timeout=1.0)
     return GEMINI.wire.encode(call)
 
 
-def document(name: str, payload: Any, event: EventSpec[Any] | None = None, **scene: Any) -> dict[str, Any]:
-    return json.loads(told(name, payload, Scene(session_id="s", cwd="/p", **scene), event).document)
+def document(name: str, payload: Any, event: EventSpec[Any] | None = None, **info: Any) -> dict[str, Any]:
+    return json.loads(received(name, payload, SessionInfo(session_id="s", cwd="/p", **info), event).document)
 
 
 @every("path", PAYLOADS)
 def test_a_recorded_payload_read_and_told_again_is_the_same(path: Path) -> None:
     recorded: Mapping[str, Any] = json.loads(path.read_text())
     parsed = GEMINI.wire.parse(recorded)
-    encoded = told(recorded["hook_event_name"], parsed.payload, parsed.scene, parsed.event)
+    encoded = received(recorded["hook_event_name"], parsed.payload, parsed.info, parsed.event)
     assert json.loads(encoded.document) == recorded
 
 
@@ -66,8 +66,8 @@ def test_every_event_can_be_told_without_a_client(name: str) -> None:
 
 
 def test_the_variables() -> None:
-    env = told(
-        "SessionEnd", example_payload(ROWS["SessionEnd"].event), Scene(session_id="s", cwd="/p/sub")
+    env = received(
+        "SessionEnd", example_payload(ROWS["SessionEnd"].event), SessionInfo(session_id="s", cwd="/p/sub")
     ).env
     assert env == {
         "GEMINI_PROJECT_DIR": "/p/sub",
@@ -75,9 +75,10 @@ def test_the_variables() -> None:
         "GEMINI_SESSION_ID": "s",
         "CLAUDE_PROJECT_DIR": "/p/sub",
     }
-    scene = Scene(cwd="/p/sub", project_dir="/p")
+    info = SessionInfo(cwd="/p/sub", project_dir="/p")
     assert (
-        told("SessionEnd", example_payload(ROWS["SessionEnd"].event), scene).env["GEMINI_PROJECT_DIR"] == "/p"
+        received("SessionEnd", example_payload(ROWS["SessionEnd"].event), info).env["GEMINI_PROJECT_DIR"]
+        == "/p"
     )
 
 
@@ -137,7 +138,7 @@ def test_a_tool_of_a_server_is_told_with_its_server() -> None:
     call = ToolCall(tool_name="mcp_my_srv_run", mcp_server={"name": "my_srv"})
     said = document("BeforeTool", call)
     assert said["mcp_context"] == {"server_name": "my_srv", "tool_name": "run"}
-    # What was said of another server in an earlier call is not told again.
+    # A message about another server in an earlier call is not repeated.
     other = document("BeforeTool", call, extra={"mcp_context": {"server_name": "x", "command": "y"}})
     assert other["mcp_context"] == said["mcp_context"]
     assert GEMINI.wire.parse(said).payload.mcp_server == {"name": "my_srv"}
@@ -165,4 +166,7 @@ def test_a_payload_that_is_none_says_what_is_wrong(wrong: Mapping[str, Any], err
 
 def test_the_event_before_a_tool_is_the_one_of_every_agent() -> None:
     assert GEMINI.events["BeforeTool"].event is PRE_TOOL_USE
-    assert [one.event.name for one in GEMINI.moments("AfterTool")] == ["PostToolUse", "PostToolUseFailure"]
+    assert [one.event.name for one in GEMINI.recorded_events("AfterTool")] == [
+        "PostToolUse",
+        "PostToolUseFailure",
+    ]

@@ -1,4 +1,4 @@
-"""What the recorded cases of Gemini CLI show beyond agreement (see `tests/dialects/test_recorded.py`)."""
+"""Test what the recorded cases of Gemini CLI show beyond agreement (see `tests/dialects/test_recorded.py`)."""
 
 from pathlib import Path
 

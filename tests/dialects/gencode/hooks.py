@@ -1,4 +1,4 @@
-"""What the tests of gen-code share: agents with given settings, hooks that print something, one payload per event."""
+"""Share between the tests of gen-code: agents with settings, hooks that print something, one payload per event."""
 
 import json
 import shlex
@@ -79,11 +79,11 @@ def project_file(text: str) -> list[File]:
     return [(".gen/settings.json", "project", text)]
 
 
-def agent_with(text: str, *, handlers: Mapping[str, Handler] | None = None, **scene: Any) -> HookedAgent:
-    return HookedAgent(dialect(), project_file(text), handlers=handlers, **scene)
+def agent_with(text: str, *, handlers: Mapping[str, Handler] | None = None, **info: Any) -> HookedAgent:
+    return HookedAgent(dialect(), project_file(text), handlers=handlers, **info)
 
 
 def agent_with_hooks(
-    event: str, *entries: str | Mapping[str, Any], matcher: str = "", **scene: Any
+    event: str, *entries: str | Mapping[str, Any], matcher: str = "", **info: Any
 ) -> HookedAgent:
-    return agent_with(settings(event, *entries, matcher=matcher), **scene)
+    return agent_with(settings(event, *entries, matcher=matcher), **info)

@@ -42,7 +42,7 @@ def test_any_other_exit_goes_on_and_is_recorded(code: int, status: str, cause: s
     assert outcome.reason == "second"
     first = agent.runs[0]
     assert (first.status, first.cause, first.detail) == (status, cause, detail)
-    assert first.passed_without_answer
+    assert first.failed_open
     assert [message.text for message in outcome.messages] == [f"hook printf gave no answer: {detail}"]
 
 

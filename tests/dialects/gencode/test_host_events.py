@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from hookline import Engine, Outcome
-from hookline.events import EventSpec, May
+from hookline.events import Capability, EventSpec
 
 
 class Deployment(msgspec.Struct, frozen=True):
@@ -17,9 +17,11 @@ class Deployment(msgspec.Struct, frozen=True):
     notes: str = ""
 
 
-RECORD = EventSpec("Deployed", Deployment, "after a deployment.", May.BLOCK | May.CONTEXT, subject="target")
+RECORD = EventSpec(
+    "Deployed", Deployment, "after a deployment.", Capability.BLOCK | Capability.CONTEXT, subject="target"
+)
 MAPPING: EventSpec[dict[str, Any]] = EventSpec(
-    "Deployed", dict, "after a deployment.", May.BLOCK | May.CONTEXT
+    "Deployed", dict, "after a deployment.", Capability.BLOCK | Capability.CONTEXT
 )
 
 
@@ -32,7 +34,7 @@ def dispatch(
     file.write_text(json.dumps({"hooks": {"Deployed": [group]}}))
 
     async def play() -> Outcome:
-        async with Engine(rows=[event]) as engine:
+        async with Engine(events=[event]) as engine:
             loaded = engine.load(project, None, ["gen-code"], trust=True)
             assert loaded.diagnostics == ()
             return await engine.session("s", cwd=str(project)).dispatch(event, payload)

@@ -1,4 +1,4 @@
-"""Whatever a hook prints, reading it ends soon, raises nothing, and allows nothing by accident."""
+"""Test hostile output of hooks: reading it ends soon, raises nothing, and allows nothing by accident."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hookline import ConfigError
 from hookline.dialects.gencode import dialect
-from hookline.extending import Broke, Call, Decoded, Exited, Replied, Returned, Scene
+from hookline.extending import Decoded, Exited, Failed, HookInvocation, Replied, Returned, SessionInfo
 from hookline.model.errors import UnknownEventError
 from tests.dialects.gencode.hooks import PAYLOADS
 from tests.dialects.hooked_agent import read_hooks
@@ -38,10 +38,10 @@ HOSTILE = [
 ]
 
 
-def call(event: str = "PreToolUse") -> Call:
+def call(event: str = "PreToolUse") -> HookInvocation:
     mine = dialect()
     hook = mine.flag_hook(mine.events[event], "true")
-    return Call(hook=hook, event=hook.event, payload=PAYLOADS[event], scene=Scene(), timeout=1)
+    return HookInvocation(hook=hook, event=hook.event, payload=PAYLOADS[event], info=SessionInfo(), timeout=1)
 
 
 def decode(raw: Any, event: str = "PreToolUse") -> Decoded:
@@ -110,7 +110,7 @@ def test_bytes_at_random_are_never_more_than_a_failure() -> None:
 
 
 def test_a_failure_stays_what_it_is() -> None:
-    broke = Broke("timed_out", "after 1 s")
+    broke = Failed("timed_out", "after 1 s")
     assert decode(broke) == Decoded(failure=broke)
     assert decode(Returned(None)) == Decoded()
     failure = decode(Returned(5)).failure

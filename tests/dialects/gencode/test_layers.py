@@ -119,7 +119,7 @@ def test_a_list_that_is_none_does_not_replace_one_that_is() -> None:
 
 
 def test_there_are_six_places_lowest_first() -> None:
-    places = dialect().places("/project", {"HOME": "/home/me"})
+    places = dialect().config_paths("/project", {"HOME": "/home/me"})
     assert [(place.file, place.scope) for place in places] == [
         ("/home/me/.claude/settings.json", "user"),
         ("/home/me/.gen/settings.json", "user"),
@@ -128,7 +128,7 @@ def test_there_are_six_places_lowest_first() -> None:
         ("/project/.claude/settings.local.json", "local"),
         ("/project/.gen/settings.local.json", "local"),
     ]
-    assert len(dialect().places("/project", {})) == 4
+    assert len(dialect().config_paths("/project", {})) == 4
 
 
 def test_its_shape_is_nobodys_own() -> None:

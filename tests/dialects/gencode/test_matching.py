@@ -82,7 +82,7 @@ def test_if_is_read_at_every_event_about_a_tool(event: str) -> None:
     )
     assert not agent.reading.diagnostics
     agent.fire(event, PAYLOADS[event])
-    assert {run.status for run in agent.runs} <= {"ok", "detached"}
+    assert {run.status for run in agent.runs} <= {"ok", "background"}
     assert len({run.run_id for run in agent.runs}) == 1
 
 

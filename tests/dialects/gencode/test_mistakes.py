@@ -19,7 +19,7 @@ EXAMPLE = HERE.parents[2] / "examples" / "gencode" / ".gen" / "settings.json"
 #: Errors after which the hook still loads, as gen-code has it.
 KEPT = ("duplicate-key", "bad-timeout")
 
-#: What stands in the line, and what is said about it.
+#: The line of the file, and the finding about it.
 FOUND = {
     "outside of hooks": "misplaced-event",
     "unknown event": "unknown-event",
@@ -96,7 +96,7 @@ def test_what_cannot_be_a_hook_is_an_error_and_everything_else_loads() -> None:
 def test_fixes_name_what_was_meant() -> None:
     reading = read_hooks(dialect(), project_file(MISTAKES.read_text()))
     fixes = {one.code: one.fix for one in reading.diagnostics if one.fix}
-    assert fixes["unknown-event"] == "did you mean PreToolUse?"
+    assert fixes["unknown-event"] == "join it with PreToolUse on line 19"
     assert fixes["unknown-type"] == "did you mean command?"
     assert '"mcp__files__.*"' in [one.fix for one in reading.diagnostics]
     assert fixes["timeout-unit"] == "5 for 5,000 milliseconds"

@@ -7,7 +7,7 @@ import pytest
 from hookline import Engine
 from hookline.dialects.gencode import dialect
 from hookline.events import PRE_TOOL_USE, SESSION_START
-from hookline.model.outcome import GO_ON
+from hookline.model.outcome import PASS
 from tests.dialects.gencode.hooks import PAYLOADS, WAITED, agent_with, agent_with_hooks, bash, prints, says
 from tests.every import every
 from tests.waiting import wait_until, waits_for
@@ -88,8 +88,8 @@ def test_once_is_used_up_by_a_run_that_failed() -> None:
 def test_an_async_hook_never_changes_the_outcome_and_leaves_two_records() -> None:
     answer = {"systemMessage": "late", **says("PreToolUse", permissionDecision="deny")}
     agent = agent_with_hooks("PreToolUse", {"command": prints(answer), "async": True})
-    assert agent.fire("PreToolUse", bash("ls")) == GO_ON
-    assert [run.status for run in agent.runs] == ["detached", "blocked"]
+    assert agent.fire("PreToolUse", bash("ls")) == PASS
+    assert [run.status for run in agent.runs] == ["background", "blocked"]
     assert len({run.run_id for run in agent.runs}) == 1
     assert agent.late == []
 
@@ -98,7 +98,7 @@ def test_async_is_not_waited_for(tmp_path: Path) -> None:
     agent = agent_with_hooks("Stop", {"command": waits_for(tmp_path / "never"), "async": True})
 
     async def main() -> None:
-        # Comes back although the hook never ends by itself.
+        # Returns although the hook never ends.
         await agent.session.dispatch(agent.dialect.events["Stop"].event, PAYLOADS["Stop"])
         await agent.engine.close(0)
 
@@ -108,13 +108,13 @@ def test_async_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse", "Notification", "SessionEnd"])
 def test_async_rewake_does_not_block_but_wakes_the_agent_with_the_reason(event: str) -> None:
     agent = agent_with_hooks(event, {"command": prints(code=2, stderr="found a hole"), "asyncRewake": True})
-    assert agent.fire(event, PAYLOADS[event]) == GO_ON
+    assert agent.fire(event, PAYLOADS[event]) == PASS
     (late,) = agent.late
     assert (late.kind, late.event, late.hook, late.text) == ("wake", event, "printf", "found a hole")
     about = next(run for run in agent.runs if run.run_id == late.run_id)
     assert (about.type, about.source) == ("command", ".gen/settings.json:1")
     clean = agent_with_hooks(event, {"command": prints({"systemMessage": "fine"}), "asyncRewake": True})
-    assert clean.fire(event, PAYLOADS[event]) == GO_ON
+    assert clean.fire(event, PAYLOADS[event]) == PASS
     assert clean.late == []
 
 
@@ -130,10 +130,10 @@ def test_async_rewake_does_not_block_but_wakes_the_agent_with_the_reason(event: 
 def test_a_first_line_that_says_async_detaches_the_hook_for_good(ending: str, tmp_path: Path) -> None:
     mark = tmp_path / "went_on"
     agent = agent_with_hooks("PreToolUse", f"echo '{{\"async\": true}}'; touch {mark}; {ending}")
-    assert agent.fire("PreToolUse", bash("ls")) == GO_ON
+    assert agent.fire("PreToolUse", bash("ls")) == PASS
     assert mark.exists()
     assert agent.runs[-1].status == "ok"
-    assert agent.runs[-1].dropped == (("what it said after async",) if "printf" in ending else ())
+    assert agent.runs[-1].dropped == (("its output after async",) if "printf" in ending else ())
     assert agent.late == []
 
 
@@ -159,7 +159,7 @@ def test_without_hooks_nothing_happens() -> None:
         agent = agent_with(text)
         assert not agent.reading.diagnostics
         assert not agent.session.has(PRE_TOOL_USE)
-        assert agent.fire("PreToolUse", bash("ls")) is GO_ON
+        assert agent.fire("PreToolUse", bash("ls")) is PASS
         assert agent.runs == []
 
 
@@ -178,8 +178,8 @@ def test_each_run_leaves_a_record_of_what_came_of_it() -> None:
 }"""
     )
     agent.fire("PreToolUse", bash("ls"))
-    told = [(run.event, run.source, run.status, run.reason) for run in agent.runs]
-    assert told == [
+    received = [(run.event, run.source, run.status, run.reason) for run in agent.runs]
+    assert received == [
         ("PreToolUse", ".gen/settings.json:5", "ok", None),
         ("PreToolUse", ".gen/settings.json:6", "failed", None),
         ("PreToolUse", ".gen/settings.json:7", "blocked", "no"),
@@ -187,7 +187,7 @@ def test_each_run_leaves_a_record_of_what_came_of_it() -> None:
     assert all(run.duration_ms > 0 and run.dialect == "gen-code" for run in agent.runs)
     late = agent_with_hooks("PreToolUse", {"command": "true", "async": True})
     late.fire("PreToolUse", bash("ls"))
-    assert [run.status for run in late.runs] == ["detached", "ok"]
+    assert [run.status for run in late.runs] == ["background", "ok"]
 
 
 def test_these_events_are_waited_for() -> None:
@@ -200,15 +200,15 @@ def test_these_events_are_waited_for() -> None:
 @every("event", sorted(set(PAYLOADS) - set(WAITED)))
 def test_at_all_others_nobody_waits_and_nothing_is_said(event: str) -> None:
     agent = agent_with_hooks(event, prints({"systemMessage": "late", "continue": False}))
-    assert agent.fire(event, PAYLOADS[event]) == GO_ON
-    assert agent.runs[0].status == "detached"
+    assert agent.fire(event, PAYLOADS[event]) == PASS
+    assert agent.runs[0].status == "background"
     assert agent.late == []
 
 
 @pytest.mark.parametrize("event", ["CwdChanged", "FileChanged"])
 def test_paths_to_watch_count_also_where_nobody_waits(event: str) -> None:
     agent = agent_with_hooks(event, prints(says(event, watchPaths=["/a"])))
-    assert agent.fire(event, PAYLOADS[event]) == GO_ON
+    assert agent.fire(event, PAYLOADS[event]) == PASS
     assert [(late.kind, late.paths) for late in agent.late] == [("watch", ("/a",))]
 
 

@@ -7,13 +7,13 @@ import pytest
 from hookline import ConfigError
 from hookline.dialects.gencode import dialect
 from hookline.dialects.gencode.events import ROWS
-from hookline.extending import Call, Scene
+from hookline.extending import HookInvocation, SessionInfo
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from tests.dialects.gencode.hooks import PAYLOADS, agent_with, agent_with_hooks, bash
 from tests.every import every
 
-SCENE: dict[str, Any] = {
+INFO: dict[str, Any] = {
     "transcript_path": "/t.jsonl",
     "permission_mode": "plan",
     "project_dir": "/",
@@ -81,15 +81,15 @@ SENT: dict[str, dict[str, Any]] = {
 }
 
 
-def told(event: str, payload: Any, **scene: Any) -> dict[str, Any]:
-    return json.loads(encoded(event, payload, **scene).document)
+def received(event: str, payload: Any, **info: Any) -> dict[str, Any]:
+    return json.loads(encoded(event, payload, **info).document)
 
 
-def encoded(event: str, payload: Any, **scene: Any) -> Any:
+def encoded(event: str, payload: Any, **info: Any) -> Any:
     mine = dialect()
     hook = mine.flag_hook(mine.events[event], "true")
     return mine.wire.encode(
-        Call(hook=hook, event=hook.event, payload=payload, scene=Scene(**scene), timeout=1)
+        HookInvocation(hook=hook, event=hook.event, payload=payload, info=SessionInfo(**info), timeout=1)
     )
 
 
@@ -101,7 +101,7 @@ def test_all_events_are_here() -> None:
 @pytest.mark.parametrize("event", SENT)
 def test_stdin_is_this_document_without_a_newline(event: str, tmp_path: Path) -> None:
     seen = tmp_path / "stdin"
-    agent = agent_with_hooks(event, f"cat > {seen}", cwd=str(tmp_path), **SCENE)
+    agent = agent_with_hooks(event, f"cat > {seen}", cwd=str(tmp_path), **INFO)
     agent.fire(event, PAYLOADS[event])
     text = seen.read_text()
     assert json.loads(text) == {
@@ -117,22 +117,22 @@ def test_stdin_is_this_document_without_a_newline(event: str, tmp_path: Path) ->
 
 @every("event", SENT)
 def test_permission_mode_is_there_at_every_event(event: str) -> None:
-    assert told(event, PAYLOADS[event])["permission_mode"] == "default"
+    assert received(event, PAYLOADS[event])["permission_mode"] == "default"
 
 
 def test_what_is_empty_is_not_sent_but_the_common_keys_are() -> None:
     common = {"session_id", "transcript_path", "cwd", "hook_event_name", "permission_mode"}
-    assert set(told("PreToolUse", p.ToolCall(tool_name="Bash"))) == {*common, "tool_name"}
-    assert set(told("Stop", p.TurnAnswer())) == common
-    assert told("PostToolUse", p.ToolResult(tool_name="Bash", tool_response=""))["tool_response"] == ""
+    assert set(received("PreToolUse", p.ToolCall(tool_name="Bash"))) == {*common, "tool_name"}
+    assert set(received("Stop", p.TurnAnswer())) == common
+    assert received("PostToolUse", p.ToolResult(tool_name="Bash", tool_response=""))["tool_response"] == ""
 
 
 def test_a_mapping_will_do_as_a_payload() -> None:
-    assert told("PreToolUse", {"tool_name": "Bash", "tool_input": {"a": 1}})["tool_input"] == {"a": 1}
+    assert received("PreToolUse", {"tool_name": "Bash", "tool_input": {"a": 1}})["tool_input"] == {"a": 1}
 
 
 def test_text_that_is_not_unicode_is_told_as_an_escape() -> None:
-    assert told("CwdChanged", p.CwdMove(old_cwd="/a", new_cwd="/b\udcff"))["new_cwd"] == "/b\udcff"
+    assert received("CwdChanged", p.CwdMove(old_cwd="/a", new_cwd="/b\udcff"))["new_cwd"] == "/b\udcff"
 
 
 def test_the_environment_has_each_name_twice(tmp_path: Path) -> None:
@@ -173,12 +173,12 @@ def test_a_document_read_back_is_the_same_document(event: str) -> None:
     }
     parsed = dialect().wire.parse({"transcript_path": "/t", **document})
     assert parsed.event.name == event
-    again = json.loads(encoded(event, parsed.payload, **_scene(parsed.scene)).document)
+    again = json.loads(encoded(event, parsed.payload, **_info(parsed.info)).document)
     assert again == {"transcript_path": "/t", **document}
 
 
-def _scene(scene: Scene) -> dict[str, Any]:
-    return {name: getattr(scene, name) for name in scene.__struct_fields__}
+def _info(info: SessionInfo) -> dict[str, Any]:
+    return {name: getattr(info, name) for name in info.__struct_fields__}
 
 
 @pytest.mark.parametrize(

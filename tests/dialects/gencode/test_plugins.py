@@ -96,12 +96,12 @@ def test_settings_replace_the_hooks_of_plugins_event_by_event(user: User) -> Non
 
 
 @pytest.mark.parametrize(
-    ("folder", "on"), [("~/.gen/plugins", True), (".gen/plugins", False), (".gen/plugins-local", False)]
+    ("directory", "on"), [("~/.gen/plugins", True), (".gen/plugins", False), (".gen/plugins-local", False)]
 )
 def test_the_users_plugins_are_on_and_a_projects_are_off_unless_settings_say_otherwise(
-    user: User, folder: str, on: bool
+    user: User, directory: str, on: bool
 ) -> None:
-    user.write(f"{folder}/guard/hooks/hooks.json", hooks("mine"))
+    user.write(f"{directory}/guard/hooks/hooks.json", hooks("mine"))
     assert user.commands() == (["mine"] if on else [])
     for settings in ("~/.gen/settings.json", ".gen/settings.local.json"):
         for said in (True, False):

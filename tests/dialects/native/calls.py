@@ -5,12 +5,12 @@ from typing import Any
 
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
-from hookline.events import EVENTS, EventSpec
-from hookline.extending import Call, Hook, Scene
+from hookline.events import EventSpec
+from hookline.extending import Hook, HookInvocation, SessionInfo
 from hookline.model import payloads as p
 
 WIRE = NativeWire()
-POLICIES = NativePolicies(EVENTS.values())
+POLICIES = NativePolicies()
 
 #: The payloads that cannot be made without saying something.
 _NEEDED: Mapping[str, Any] = {
@@ -35,6 +35,7 @@ _NEEDED: Mapping[str, Any] = {
     "directory": "/d",
     "mcp_server_name": "m",
     "teammate_name": "t",
+    "program": "rm",
 }
 
 
@@ -51,14 +52,14 @@ def call(
     *,
     kind: str = "command",
     name: str = "guard.sh",
-    scene: Scene | None = None,
+    info: SessionInfo | None = None,
     wire: NativeWire = WIRE,
-) -> Call:
+) -> HookInvocation:
     hook = Hook(name=name, event=event, policy=POLICIES.of(event), wire=wire, kind=kind)
-    return Call(
+    return HookInvocation(
         hook=hook,
         event=event,
         payload=payload_for(event) if payload is None else payload,
-        scene=scene or Scene(session_id="s1", cwd="/proj", project_dir="/proj"),
+        info=info or SessionInfo(session_id="s1", cwd="/proj", project_dir="/proj"),
         timeout=5,
     )

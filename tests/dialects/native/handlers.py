@@ -6,13 +6,13 @@ from hookline.dialects.native import dialect
 from hookline.documents.document import Document
 from hookline.events import EVENTS, event_table
 from hookline.extending import (
-    Broke,
-    Call,
+    ConfigPath,
+    Failed,
     Handler,
+    HookInvocation,
     Layer,
-    Place,
+    LoadedHooks,
     RawResult,
-    Reading,
     Tools,
     standard_builtins,
 )
@@ -21,9 +21,9 @@ from hookline.handlers.builtin import BuiltinHandler
 from hookline.handlers.http.handler import HttpHandler
 from hookline.handlers.mcp_tool import McpToolHandler
 from hookline.handlers.prompt import PromptHandler
-from hookline.matching.patterns import Patterns
-from hookline.matching.shell import ShellReader
 from hookline.model.hook import Scope
+from hookline.model.patterns import Patterns
+from hookline.shell import ShellReader
 
 
 class NoProcess:
@@ -34,8 +34,8 @@ class NoProcess:
     def __init__(self, kind: str) -> None:
         self.kind = kind
 
-    async def run(self, call: Call) -> RawResult:
-        return Broke("not_started", f"{call.hook.name} is not run here")
+    async def run(self, call: HookInvocation) -> RawResult:
+        return Failed("not_started", f"{call.hook.name} is not run here")
 
     def problem(self, spec: Any) -> str | None:
         return "no shell is called fish" if getattr(spec, "shell", None) == "fish" else None
@@ -46,7 +46,7 @@ class NoProcess:
 
 def read_file(
     document: Document, scope: Scope = "project", *rows: Any, more: tuple[Handler, ...] = ()
-) -> Reading:
+) -> LoadedHooks:
     """A document as an engine with these handlers reads it."""
     handlers: tuple[Handler, ...] = (
         NoProcess("command"),
@@ -59,4 +59,4 @@ def read_file(
     )
     tools = Tools({handler.kind: handler for handler in handlers}, Patterns(), ShellReader())
     native = dialect(event_table((*EVENTS.values(), *rows)))
-    return native.read([Layer(Place(document.file, scope), document)], tools)
+    return native.read([Layer(ConfigPath(document.file, scope), document)], tools)

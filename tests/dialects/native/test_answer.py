@@ -21,12 +21,12 @@ from hookline.events import (
     STOP,
     USER_PROMPT_SUBMIT,
     WORKTREE_CREATE,
+    Capability,
     EventSpec,
-    May,
     Payload,
 )
 from hookline.extending import Decoded, Exited, Replied, Returned
-from hookline.model.outcome import GO_ON, Halt, Message, PermissionUpdate, Vote
+from hookline.model.outcome import PASS, Halt, Message, PermissionUpdate, Vote
 from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
 from tests.every import every
@@ -45,7 +45,7 @@ def said(event: EventSpec[Any], document: dict[str, Any]) -> Decoded:
         assert (other.outcome, other.ignored) == (printed.outcome, printed.ignored)
         assert (other.failure is None) == (printed.failure is None)
     model = WIRE.decode(call(event, kind="prompt"), Replied(b"```json\n" + text + b"\n```"))
-    says_nothing = printed.outcome == GO_ON and not {"ok", "continue"} & {
+    says_nothing = printed.outcome == PASS and not {"ok", "continue"} & {
         key for key in document if document[key] is not None
     }
     # A model was asked to decide, so an answer that does not is a failure.
@@ -79,7 +79,7 @@ def test_the_older_words_still_vote():
     assert outcome(PRE_TOOL_USE, {"decision": "block", "reason": "no"}).votes == (Vote("block", "no"),)
     assert outcome(PRE_TOOL_USE, {"decision": "approve", "reason": "ok"}).votes == (Vote("allow", "ok"),)
     assert outcome(PRE_TOOL_USE, {"ok": False, "reason": "no"}).votes == (Vote("block", "no"),)
-    assert outcome(PRE_TOOL_USE, {"ok": True, "reason": "yes"}) == GO_ON
+    assert outcome(PRE_TOOL_USE, {"ok": True, "reason": "yes"}) == PASS
 
 
 def test_a_block_without_a_reason_names_the_hook():
@@ -110,7 +110,7 @@ class Basket(Payload, frozen=True, kw_only=True):
 
 
 def test_the_row_of_a_host_has_its_own_rewrite_field():
-    row = EventSpec("BasketFilled", Basket, "when it is full.", May.REWRITE, rewrites="shopping_list")
+    row = EventSpec("BasketFilled", Basket, "when it is full.", Capability.REWRITE, rewrites="shopping_list")
     decoded = WIRE.decode(
         call(row, Basket()), Exited(0, b'{"hookSpecificOutput": {"updatedShoppingList": "milk"}}')
     )
@@ -119,7 +119,7 @@ def test_the_row_of_a_host_has_its_own_rewrite_field():
 
 def test_a_rewrite_of_another_event_is_ignored_by_name():
     decoded = said(STOP, specific(updatedInput={"command": "ls"}))
-    assert decoded.outcome == GO_ON
+    assert decoded.outcome == PASS
     assert decoded.ignored == ("hookSpecificOutput.updatedInput",)
 
 
@@ -142,7 +142,7 @@ def test_the_other_fields_go_where_they_belong():
 
 
 def test_empty_text_adds_nothing():
-    assert outcome(SESSION_START, {"systemMessage": " ", **specific(additionalContext="")}) == GO_ON
+    assert outcome(SESSION_START, {"systemMessage": " ", **specific(additionalContext="")}) == PASS
 
 
 def test_a_permission_request_is_answered_by_its_decision():
@@ -237,7 +237,7 @@ def test_a_reason_without_a_decision_is_listed():
 )
 def test_one_wrong_value_makes_the_whole_answer_unreadable(document: dict[str, Any], named: str):
     decoded = said(PRE_TOOL_USE, {"systemMessage": "kept out", **document})
-    assert decoded.outcome == GO_ON
+    assert decoded.outcome == PASS
     assert decoded.failure is not None
     assert decoded.failure.cause == "unreadable"
     assert named in decoded.failure.detail

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from hookline.documents.document import Format, read_document
-from hookline.events import EVENTS, PRE_TOOL_USE, EventSpec, May, ToolCall
-from hookline.extending import CommandSpec, Hook, Reading, Scene
+from hookline.events import EVENTS, PRE_TOOL_USE, Capability, EventSpec, ToolCall
+from hookline.extending import CommandSpec, Hook, LoadedHooks, SessionInfo
 from hookline.handlers.agent import AgentSpec
 from hookline.handlers.builtin import BuiltinSpec
 from hookline.handlers.http.handler import HttpSpec
@@ -14,11 +14,11 @@ from tests.dialects.native.handlers import NoProcess, read_file
 from tests.every import every
 
 
-def read(text: str, kind: Format = "json", *rows: Any) -> Reading:
+def read(text: str, kind: Format = "json", *rows: Any) -> LoadedHooks:
     return read_file(read_document(textwrap.dedent(text), kind, f"hooks.{kind}"), "project", *rows)
 
 
-def entries(event: str, *given: Any, matcher: Any = None) -> Reading:
+def entries(event: str, *given: Any, matcher: Any = None) -> LoadedHooks:
     group: dict[str, Any] = {"hooks": list(given)}
     if matcher is not None:
         group["matcher"] = matcher
@@ -180,10 +180,10 @@ def test_if_and_matcher_and_condition_all_have_to_hold():
     assert found.condition is not None
     call = ToolCall(tool_name="Bash", tool_input={"command": "git push"})
     row = EVENTS["PreToolUse"]
-    assert found.condition.holds(row, call, Scene(permission_mode="plan"))
-    assert not found.condition.holds(row, call, Scene(permission_mode="default"))
+    assert found.condition.holds(row, call, SessionInfo(permission_mode="plan"))
+    assert not found.condition.holds(row, call, SessionInfo(permission_mode="default"))
     other = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
-    assert not found.condition.holds(row, other, Scene(permission_mode="plan"))
+    assert not found.condition.holds(row, other, SessionInfo(permission_mode="plan"))
 
 
 def test_the_identity_is_the_whole_definition():
@@ -232,7 +232,7 @@ def test_nothing_is_no_mistake(text: str):
 
 
 def test_the_events_of_a_host_can_be_configured():
-    row = EventSpec("CheckoutStarted", ToolCall, "when a checkout starts.", May.BLOCK, guard=True)
+    row = EventSpec("CheckoutStarted", ToolCall, "when a checkout starts.", Capability.BLOCK, guard=True)
     reading = read('{"hooks": {"CheckoutStarted": [{"hooks": [{"command": "x"}]}]}}', "json", row)
     assert [each.event for each in reading.hooks] == [row]
     assert reading.hooks[0].policy.failures["crashed"] == "block"
@@ -420,7 +420,7 @@ def test_a_file_of_the_wrong_shape_is_one_error(text: str, code: str):
     reading = read(text)
     assert [(each.severity, each.code) for each in reading.diagnostics] == [("error", code)]
     guards = [row.name for row in EVENTS.values() if row.guard]
-    lost = code in ("not-an-object", "syntax")  # nobody knows what such a file guarded
+    lost = code in ("not-an-object", "syntax")  # the guards of such a file are unknown
     assert [each.event.name for each in reading.hooks] == (guards if lost else [])
     assert all(each.broken for each in reading.hooks)
 
@@ -502,7 +502,7 @@ def test_every_mistake_of_a_file_is_found_on_its_own_line():
 def test_every_documented_category_holds(category: str, call: ToolCall):
     condition = hook("PreToolUse", condition={"type": "tool_category", "category": category}).condition
     assert condition is not None
-    assert condition.holds(PRE_TOOL_USE, call, Scene())
+    assert condition.holds(PRE_TOOL_USE, call, SessionInfo())
 
 
 def test_nested_conditions_are_read_and_their_mistakes_placed():

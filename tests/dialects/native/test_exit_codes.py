@@ -1,7 +1,7 @@
 import pytest
 
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP, USER_PROMPT_SUBMIT
-from hookline.extending import Broke, Detached, Exited
+from hookline.extending import Background, Exited, Failed
 from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
 from tests.dialects.native.hostile import STDERRS, STDOUTS
@@ -121,6 +121,6 @@ def test_a_first_line_that_only_looks_like_an_async_mark_is_part_of_the_answer()
 
 
 def test_a_failure_of_the_handler_is_passed_on_and_a_detached_hook_has_said_nothing():
-    broke = Broke("timed_out", "after 5 s")
+    broke = Failed("timed_out", "after 5 s")
     assert WIRE.decode(call(PRE_TOOL_USE), broke).failure is broke
-    assert WIRE.decode(call(PRE_TOOL_USE), Detached(None)) is NOTHING_SAID
+    assert WIRE.decode(call(PRE_TOOL_USE), Background(None)) is NOTHING_SAID

@@ -9,7 +9,9 @@ from hookline.dialects.native import dialect
 
 
 def found(cwd: Path, env: Mapping[str, str] = {}) -> list[str]:
-    return [place.file for place in dialect().find(str(cwd), env) if os.path.exists(place.file)]
+    return [
+        config_path.file for config_path in dialect().find(str(cwd), env) if os.path.exists(config_path.file)
+    ]
 
 
 def put(path: Path, text: str = "") -> str:
@@ -60,7 +62,7 @@ def test_files_of_machine_user_project_and_local_ones_come_in_that_order(tmp_pat
     ]
     env = {"HOME": str(home)}
     assert found(project, env) == expected
-    scopes = dict.fromkeys(place.scope for place in dialect().find(str(project), env))
+    scopes = dict.fromkeys(config_path.scope for config_path in dialect().find(str(project), env))
     assert list(scopes) == ["managed", "user", "project", "local"]
     assert dialect().find(str(project), env)[0].file == "/etc/hookline/hooks.toml"
 
@@ -91,7 +93,7 @@ def test_outside_of_a_repository_only_the_directory_itself_counts(tmp_path: Path
 def test_places_where_nothing_stands_are_told_too(project: Path):
     env = {"HOME": "/nowhere"}
     assert found(project, env) == []
-    files = [place.file for place in dialect().find(str(project), env)]
+    files = [config_path.file for config_path in dialect().find(str(project), env)]
     assert os.path.join(str(project), ".hookline/hooks.toml") in files
     assert "/nowhere/.config/hookline/hooks.json" in files
 

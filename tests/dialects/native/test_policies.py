@@ -1,9 +1,9 @@
 import pytest
 
 from hookline.dialects.native.events import NativePolicies
-from hookline.events import EVENTS, EventSpec, May, Payload
+from hookline.events import EVENTS, Capability, EventSpec, Payload
 from hookline.extending import Policy
-from hookline.model.policy import CAUSES, Limit
+from hookline.model.policy import CAUSES, BlockLimit
 from tests.dialects.native.calls import POLICIES
 from tests.every import every
 
@@ -35,33 +35,33 @@ def test_every_row_may_do_what_its_event_allows_and_rewriters_come_first(name: s
 def test_the_same_row_always_has_the_same_policy():
     for row in EVENTS.values():
         assert POLICIES.of(row) is POLICIES.of(row)
-    late = EventSpec("Late", Payload, "late.", May.BLOCK, guard=True)
+    late = EventSpec("Late", Payload, "late.", Capability.BLOCK, guard=True)
     assert POLICIES.of(late) is POLICIES.of(late)
     assert POLICIES.of(late).block_means == "deny_call"
     assert POLICIES.of(late).failures["crashed"] == "block"
 
 
 def test_two_tables_do_not_share_policies():
-    other = NativePolicies(EVENTS.values())
+    other = NativePolicies()
     assert other.of(EVENTS["Stop"]) is not POLICIES.of(EVENTS["Stop"])
 
 
 @pytest.mark.parametrize(
     ("name", "limit"),
     [
-        ("TurnEnd", Limit(2, "pass")),
-        ("PreModelCall", Limit(2, "end_turn")),
-        ("Stop", Limit(8, "pass", "call")),
-        ("SubagentStop", Limit(8, "pass", "call")),
+        ("TurnEnd", BlockLimit(2, "pass")),
+        ("PreModelCall", BlockLimit(2, "end_turn")),
+        ("Stop", BlockLimit(8, "pass", "call")),
+        ("SubagentStop", BlockLimit(8, "pass", "call")),
         ("PreToolUse", None),
     ],
 )
-def test_blocks_that_could_go_on_for_ever_are_limited(name: str, limit: Limit | None):
+def test_blocks_that_could_go_on_for_ever_are_limited(name: str, limit: BlockLimit | None):
     assert policy(name).limit == limit
 
 
 @every(
-    ("name", "means", "placement", "lives"),
+    ("name", "means", "placement", "lifetime"),
     [
         ("PreToolUse", "deny_call", "tool_result", "session"),
         ("PermissionRequest", "deny_call", "tool_result", "session"),
@@ -75,9 +75,9 @@ def test_blocks_that_could_go_on_for_ever_are_limited(name: str, limit: Limit | 
         ("PreCompact", "cancel", "conversation", "session"),
     ],
 )
-def test_what_a_block_means_and_where_text_lands(name: str, means: str, placement: str, lives: str):
+def test_what_a_block_means_and_where_text_lands(name: str, means: str, placement: str, lifetime: str):
     found = policy(name)
-    assert (found.block_means, found.placement, found.lives) == (means, placement, lives)
+    assert (found.block_means, found.placement, found.lifetime) == (means, placement, lifetime)
 
 
 def test_closing_a_session_takes_at_most_a_minute():

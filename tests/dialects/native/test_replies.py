@@ -1,7 +1,7 @@
 import pytest
 
 from hookline.events import PRE_TOOL_USE, SESSION_START, STOP
-from hookline.extending import Broke, Decoded, Replied
+from hookline.extending import Decoded, Failed, Replied
 from hookline.model.wire import NOTHING_SAID
 from tests.dialects.native.calls import WIRE, call
 from tests.every import every
@@ -15,7 +15,7 @@ def asked(body: bytes, kind: str = "prompt") -> Decoded:
     return WIRE.decode(call(STOP, kind=kind), Replied(body))
 
 
-def failure(decoded: Decoded) -> Broke:
+def failure(decoded: Decoded) -> Failed:
     assert decoded.failure is not None
     return decoded.failure
 

@@ -17,21 +17,21 @@ from hookline.events import (
     SESSION_START,
     STOP,
     TURN_START,
+    Capability,
     EventSpec,
-    May,
 )
-from hookline.extending import Scene
+from hookline.extending import SessionInfo
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
-from hookline.model.outcome import Edit
+from hookline.model.outcome import Rewrite
 from tests.dialects.native.calls import WIRE, call, payload_for
 from tests.every import every
 
 
-def told(
-    event: EventSpec[Any], payload: Any = None, scene: Scene | None = None, wire: NativeWire = WIRE
+def received(
+    event: EventSpec[Any], payload: Any = None, info: SessionInfo | None = None, wire: NativeWire = WIRE
 ) -> Any:
-    document = wire.encode(call(event, payload, scene=scene, wire=wire)).document
+    document = wire.encode(call(event, payload, info=info, wire=wire)).document
     assert document.endswith(b"\n")
     assert document.count(b"\n") == 1
     return json.loads(document)
@@ -39,9 +39,9 @@ def told(
 
 @every("event", EVENTS.values())
 def test_every_event_tells_who_where_and_what_and_is_read_back(event: EventSpec[Any]):
-    scene = Scene(session_id="s1", transcript_path="/t", cwd="/proj", permission_mode="plan")
+    info = SessionInfo(session_id="s1", transcript_path="/t", cwd="/proj", permission_mode="plan")
     payload = payload_for(event)
-    document = told(event, payload, scene)
+    document = received(event, payload, info)
     assert list(document)[:5] == [
         "session_id",
         "transcript_path",
@@ -54,7 +54,7 @@ def test_every_event_tells_who_where_and_what_and_is_read_back(event: EventSpec[
     parsed = WIRE.parse(document)
     assert parsed.event is event
     assert parsed.payload == payload
-    assert (parsed.scene.session_id, parsed.scene.cwd, parsed.scene.permission_mode) == (
+    assert (parsed.info.session_id, parsed.info.cwd, parsed.info.permission_mode) == (
         "s1",
         "/proj",
         "plan",
@@ -62,8 +62,10 @@ def test_every_event_tells_who_where_and_what_and_is_read_back(event: EventSpec[
 
 
 def test_what_the_scene_knows_is_told_when_it_knows_it():
-    scene = Scene(agent_id="a", agent_type="review", parent_agent_id="p", prompt_id="q", model="m", turn=3)
-    document = told(PRE_TOOL_USE, scene=scene)
+    info = SessionInfo(
+        agent_id="a", agent_type="review", parent_agent_id="p", prompt_id="q", model="m", turn=3
+    )
+    document = received(PRE_TOOL_USE, info=info)
     assert {name: document[name] for name in ("agent_id", "agent_type", "parent_agent_id", "prompt_id")} == {
         "agent_id": "a",
         "agent_type": "review",
@@ -71,19 +73,21 @@ def test_what_the_scene_knows_is_told_when_it_knows_it():
         "prompt_id": "q",
     }
     assert (document["model"], document["turn"]) == ("m", 3)
-    assert WIRE.parse(document).scene == scene
-    assert "agent_id" not in told(PRE_TOOL_USE)
+    assert WIRE.parse(document).info == info
+    assert "agent_id" not in received(PRE_TOOL_USE)
 
 
 def test_fields_that_scripts_rely_on_are_there_at_their_default_too():
-    assert told(PRE_TOOL_USE)["tool_input"] == {}
-    assert told(STOP)["stop_hook_active"] is False
-    assert told(SESSION_START)["source"] == "startup"
-    assert "file_name" not in told(FILE_CHANGED)
+    assert received(PRE_TOOL_USE)["tool_input"] == {}
+    assert received(STOP)["stop_hook_active"] is False
+    assert received(SESSION_START)["source"] == "startup"
+    assert "file_name" not in received(FILE_CHANGED)
 
 
 def test_the_environment_names_event_session_and_directories():
-    env = WIRE.encode(call(PRE_TOOL_USE, scene=Scene(session_id="s", cwd="/w/sub", project_dir="/w"))).env
+    env = WIRE.encode(
+        call(PRE_TOOL_USE, info=SessionInfo(session_id="s", cwd="/w/sub", project_dir="/w"))
+    ).env
     assert env == {
         "HOOKLINE_EVENT": "PreToolUse",
         "HOOKLINE_SESSION_ID": "s",
@@ -91,7 +95,7 @@ def test_the_environment_names_event_session_and_directories():
         "HOOKLINE_PROJECT_DIR": "/w",
         "CLAUDE_PROJECT_DIR": "/w",
     }
-    assert WIRE.encode(call(PRE_TOOL_USE, scene=Scene(cwd="/c"))).env["HOOKLINE_PROJECT_DIR"] == "/c"
+    assert WIRE.encode(call(PRE_TOOL_USE, info=SessionInfo(cwd="/c"))).env["HOOKLINE_PROJECT_DIR"] == "/c"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,9 +105,9 @@ class Parcel:
 
 
 def test_a_host_may_use_any_record_or_mapping():
-    row = EventSpec("ParcelSent", Parcel, "when it is sent.", May.REWRITE, rewrites="label")
-    assert told(row, Parcel(2.5))["weight"] == 2.5
-    assert told(row, MappingProxyType({"weight": 1, "inner": MappingProxyType({"a": 1})}))["inner"] == {
+    row = EventSpec("ParcelSent", Parcel, "when it is sent.", Capability.REWRITE, rewrites="label")
+    assert received(row, Parcel(2.5))["weight"] == 2.5
+    assert received(row, MappingProxyType({"weight": 1, "inner": MappingProxyType({"a": 1})}))["inner"] == {
         "a": 1
     }
     document = {"hook_event_name": "ParcelSent", "weight": 3.5, "label": "x"}
@@ -134,7 +138,7 @@ def test_a_payload_that_is_nested_without_end_is_refused():
 
 
 def test_a_directory_whose_name_is_not_utf8_is_told_by_escapes():
-    document = told(PRE_TOOL_USE, scene=Scene(cwd="/caf\udce9"))
+    document = received(PRE_TOOL_USE, info=SessionInfo(cwd="/caf\udce9"))
     assert document["cwd"] == "/caf\udce9"
 
 
@@ -192,7 +196,7 @@ def test_a_long_text_among_many_numbers_is_cut_and_named():
 def test_texts_told_by_escapes_are_cut_too():
     wire = NativeWire(stdin_limit=20_000)
     payload = p.ToolCall(tool_name="Write", tool_input={"content": "é" * 30_000})
-    document = told(PRE_TOOL_USE, payload, Scene(cwd="/caf\udce9"), wire)
+    document = received(PRE_TOOL_USE, payload, SessionInfo(cwd="/caf\udce9"), wire)
     assert document["hookline_shortened"] == ["tool_input.content"]
     assert len(document["tool_input"]["content"]) > 1000
 
@@ -209,17 +213,17 @@ def test_advancing_replaces_the_field_of_the_event_and_nothing_else():
 def test_advancing_goes_edit_by_edit_and_trusts_a_value_the_engine_worked_out():
     payload = p.ToolCall(tool_name="Bash", tool_input={"a": 1})
     edits = (
-        Edit({"b": 2}, patch=True, field="tool_input"),
-        Edit({"x": 9}, field="prompt"),
-        Edit({"c": 3}, patch=True),
+        Rewrite({"b": 2}, patch=True, field="tool_input"),
+        Rewrite({"x": 9}, field="prompt"),
+        Rewrite({"c": 3}, patch=True),
     )
     assert WIRE.advance(PRE_TOOL_USE, payload, Outcome(edits=edits)).tool_input == {"a": 1, "b": 2, "c": 3}
-    known = Outcome(edits=(Edit({"b": 2}, patch=True, field="tool_input", whole={"w": 1}),))
+    known = Outcome(edits=(Rewrite({"b": 2}, patch=True, field="tool_input", whole={"w": 1}),))
     assert WIRE.advance(PRE_TOOL_USE, payload, known).tool_input == {"w": 1}
 
 
 def test_advancing_works_on_every_kind_of_payload():
-    row = EventSpec("ParcelSent", Parcel, "when it is sent.", May.REWRITE, rewrites="label")
+    row = EventSpec("ParcelSent", Parcel, "when it is sent.", Capability.REWRITE, rewrites="label")
     assert WIRE.advance(row, Parcel(1.0), rewrite("new")) == Parcel(1.0, "new")
     assert WIRE.advance(row, {"weight": 1}, rewrite("new")) == {"weight": 1, "label": "new"}
 
@@ -229,7 +233,7 @@ def test_without_an_edit_the_payload_stays_the_same_object():
     assert WIRE.advance(TURN_START, payload, rewrite("x")) is payload
     tool = p.ToolCall(tool_name="Bash")
     assert WIRE.advance(PRE_TOOL_USE, tool, Outcome()) is tool
-    assert WIRE.advance(PRE_TOOL_USE, tool, Outcome(edits=(Edit(1, field="other"),))) is tool
+    assert WIRE.advance(PRE_TOOL_USE, tool, Outcome(edits=(Rewrite(1, field="other"),))) is tool
 
 
 @pytest.mark.parametrize(
@@ -260,4 +264,4 @@ def test_a_mapping_row_gets_what_is_not_the_scene():
     row: EventSpec[Any] = EventSpec("Any", dict, "at any time.")
     parsed = NativeWire({"Any": row}).parse({"hook_event_name": "Any", "session_id": "s", "a": 1})
     assert parsed.payload == {"a": 1}
-    assert parsed.scene.session_id == "s"
+    assert parsed.info.session_id == "s"

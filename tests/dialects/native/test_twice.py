@@ -7,14 +7,14 @@ import pytest
 
 from hookline.documents.document import Format, read_document
 from hookline.events import EVENTS
-from hookline.extending import Hook, Reading
+from hookline.extending import Hook, LoadedHooks
 from tests.dialects.native.handlers import read_file
 from tests.every import every
 
 GUARD = '{"hooks": [{"command": "exit 2"}]}'
 
 
-def read(text: str, kind: Format = "json") -> Reading:
+def read(text: str, kind: Format = "json") -> LoadedHooks:
     return read_file(read_document(text, kind, f"hooks.{kind}"))
 
 

@@ -1,10 +1,10 @@
-"""What the tests of Reasonix share: settings as text, and the payloads of its events."""
+"""Share between the tests of Reasonix: settings as text, and the payloads of its events."""
 
 from pathlib import Path
 from typing import Any
 
 from hookline.dialects.reasonix import dialect
-from hookline.extending import Reading
+from hookline.extending import LoadedHooks
 from hookline.model import payloads as p
 from hookline.model.messages import HostMessage
 from hookline.model.usage import Usage
@@ -43,13 +43,13 @@ PAYLOADS: dict[str, Any] = {
 }
 
 
-def read_settings(text: str, *more: File) -> Reading:
+def read_settings(text: str, *more: File) -> LoadedHooks:
     """The project's settings, and other files."""
     return read_hooks(dialect(), [(PROJECT, "project", text), *more])
 
 
-def agent_with(text: str, *more: File, cwd: str = "/tmp", **scene: Any) -> HookedAgent:
-    return HookedAgent(dialect(), [(PROJECT, "project", text), *more], cwd=cwd, **scene)
+def agent_with(text: str, *more: File, cwd: str = "/tmp", **info: Any) -> HookedAgent:
+    return HookedAgent(dialect(), [(PROJECT, "project", text), *more], cwd=cwd, **info)
 
 
 def agent_with_hook(event: str, command: str, **fields: Any) -> HookedAgent:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from hookline import Outcome
 from hookline.dialects.reasonix import dialect
-from hookline.extending import Call, Exited, HookReply, Scene
+from hookline.extending import Exited, HookInvocation, HookReply, SessionInfo
 from hookline.model.errors import UnknownEventError
-from hookline.model.outcome import Answer, ContextItem, Edit, Halt, Message, PermissionUpdate, Vote
+from hookline.model.outcome import Answer, ContextItem, Halt, Message, PermissionUpdate, Rewrite, Vote
 from tests.dialects.reasonix.hooks import PAYLOADS, agent_with_hook
 from tests.every import every
 
@@ -22,11 +22,13 @@ HOOKS = {
 }
 
 
-def understood(event: str, told: HookReply) -> Outcome:
-    """What Reasonix makes of an answer."""
+def understood(event: str, received: HookReply) -> Outcome:
+    """Return how Reasonix reads an answer."""
     hook = HOOKS[event]
-    call = Call(hook=hook, event=hook.event, payload=PAYLOADS[event], scene=Scene(), timeout=1)
-    outcome = hook.wire.decode(call, Exited(told.code, told.stdout.encode(), told.stderr.encode())).outcome
+    call = HookInvocation(hook=hook, event=hook.event, payload=PAYLOADS[event], info=SessionInfo(), timeout=1)
+    outcome = hook.wire.decode(
+        call, Exited(received.code, received.stdout.encode(), received.stderr.encode())
+    ).outcome
     return outcome.clipped(hook.event.may & hook.policy.may)[0]
 
 
@@ -36,71 +38,73 @@ def block(reason: str = "no", **more: Any) -> Outcome:
 
 @pytest.mark.parametrize("event", GATES)
 def test_a_block_comes_back_as_a_block(event: str):
-    told = WIRE.answer(event, block("not here\nnor there"))
-    assert (told.code, told.stderr, told.lost) == (2, "not here\nnor there", ())
-    again = understood(event, told)
+    received = WIRE.answer(event, block("not here\nnor there"))
+    assert (received.code, received.stderr, received.lost) == (2, "not here\nnor there", ())
+    again = understood(event, received)
     assert (again.blocked, again.reason) == (True, "not here\nnor there")
 
 
 @every("event", PAYLOADS)
 def test_a_pass_comes_back_as_a_pass(event: str):
-    told = WIRE.answer(event, Outcome())
-    assert told == HookReply()
-    assert understood(event, told) == Outcome()
+    received = WIRE.answer(event, Outcome())
+    assert received == HookReply()
+    assert understood(event, received) == Outcome()
 
 
 @every("event", [event for event in PAYLOADS if event not in GATES])
 def test_where_nothing_can_be_stopped_the_reason_is_shown_and_the_block_lost(event: str):
-    told = WIRE.answer(event, block())
-    assert (told.code, told.stderr, told.lost) == (2, "no", ("block",))
-    assert not understood(event, told).blocked
+    received = WIRE.answer(event, block())
+    assert (received.code, received.stderr, received.lost) == (2, "no", ("block",))
+    assert not understood(event, received).blocked
 
 
 @pytest.mark.parametrize("event", TEXTS)
 def test_text_comes_back_as_text(event: str):
-    told = WIRE.answer(event, Outcome(context_items=(ContextItem("one"), ContextItem("two"))))
-    assert (told.code, told.lost) == (0, ())
-    assert understood(event, told).context == ("one\n\ntwo",)
+    received = WIRE.answer(event, Outcome(context_items=(ContextItem("one"), ContextItem("two"))))
+    assert (received.code, received.lost) == (0, ())
+    assert understood(event, received).context == ("one\n\ntwo",)
 
 
 @pytest.mark.parametrize("event", TEXTS)
 def test_text_that_is_too_long_is_cut_here_and_said_to_be_lost(event: str):
-    told = WIRE.answer(event, Outcome(context_items=(ContextItem("x" * 5000),)))
-    assert (len(told.stdout), told.lost) == (4096, ("text beyond 4,096 characters",))
+    received = WIRE.answer(event, Outcome(context_items=(ContextItem("x" * 5000),)))
+    assert (len(received.stdout), received.lost) == (4096, ("text beyond 4,096 characters",))
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"])
 def test_text_with_no_place_is_lost(event: str):
-    told = WIRE.answer(event, Outcome(context_items=(ContextItem("x"),)))
-    assert (told.code, told.stdout, told.lost) == (0, "", ("context",))
+    received = WIRE.answer(event, Outcome(context_items=(ContextItem("x"),)))
+    assert (received.code, received.stdout, received.lost) == (0, "", ("context",))
 
 
 def test_the_end_of_a_turn_speaks_by_marked_lines():
     outcome = block("tests fail", context_items=(ContextItem("fix\nthem"),), messages=(Message("two\nfail"),))
-    told = WIRE.answer("TurnEnd", outcome)
-    assert told == HookReply(2, "@@INJECT: fix\n@@INJECT: them\n@@WARN: two fail\n", "tests fail")
-    again = understood("TurnEnd", told)
+    received = WIRE.answer("TurnEnd", outcome)
+    assert received == HookReply(2, "@@INJECT: fix\n@@INJECT: them\n@@WARN: two fail\n", "tests fail")
+    again = understood("TurnEnd", received)
     assert (again.reason, again.context) == ("tests fail", ("fix\nthem",))
     assert again.messages[-1].text == "two fail"
 
 
 def test_a_warning_at_the_end_of_a_turn_needs_no_block():
-    told = WIRE.answer("TurnEnd", Outcome(messages=(Message("careful"),), context_items=(ContextItem("x"),)))
-    assert told == HookReply(0, "@@WARN: careful\n", "", ("context",))
-    assert [message.text for message in understood("TurnEnd", told).messages] == ["careful"]
+    received = WIRE.answer(
+        "TurnEnd", Outcome(messages=(Message("careful"),), context_items=(ContextItem("x"),))
+    )
+    assert received == HookReply(0, "@@WARN: careful\n", "", ("context",))
+    assert [message.text for message in understood("TurnEnd", received).messages] == ["careful"]
 
 
 @every("event", GATES)
 @every("kind", ["ask", "defer"])
 def test_what_nobody_can_be_asked_about_does_not_happen(event: str, kind: Any):
-    told = WIRE.answer(event, Outcome(votes=(Vote(kind, "really?"),)))
-    assert (told.code, told.stderr, told.lost) == (2, "really?", (kind,))
+    received = WIRE.answer(event, Outcome(votes=(Vote(kind, "really?"),)))
+    assert (received.code, received.stderr, received.lost) == (2, "really?", (kind,))
     assert WIRE.answer(event, Outcome(votes=(Vote(kind),))).stderr == "this needs the user's permission"
 
 
 def test_an_allow_cannot_be_said():
-    told = WIRE.answer("PreToolUse", Outcome(votes=(Vote("allow", "fine"),)))
-    assert (told.code, told.lost) == (0, ("allow",))
+    received = WIRE.answer("PreToolUse", Outcome(votes=(Vote("allow", "fine"),)))
+    assert (received.code, received.lost) == (0, ("allow",))
 
 
 @pytest.mark.parametrize(
@@ -115,14 +119,14 @@ def test_an_allow_cannot_be_said():
     ],
 )
 def test_a_stop_closes_the_gate_it_came_to(event: str, code: int, lost: tuple[str, ...]):
-    told = WIRE.answer(event, Outcome(halts=(Halt("enough"),)))
-    assert (told.code, told.lost) == (code, lost)
-    assert told.stderr == ("enough" if code else "")
+    received = WIRE.answer(event, Outcome(halts=(Halt("enough"),)))
+    assert (received.code, received.lost) == (code, lost)
+    assert received.stderr == ("enough" if code else "")
 
 
 def test_everything_that_has_no_words_there_is_named():
     outcome = Outcome(
-        edits=(Edit({}),),
+        edits=(Rewrite({}),),
         permission_updates=(PermissionUpdate("setMode"),),
         watch_paths=("/x",),
         seeds=("x",),

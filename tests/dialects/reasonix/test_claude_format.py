@@ -1,4 +1,4 @@
-"""Entries in Claude's format: what they are told, and how their JSON is read."""
+"""Test entries in Claude's format: their payloads, and how their JSON is read."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ def claude(event: str, command: str, **fields: Any):
     return agent_with_hook(event, command, payloadFormat="claude", **fields)
 
 
-def told(event: str, payload: Any) -> dict[str, Any]:
+def received(event: str, payload: Any) -> dict[str, Any]:
     agent = claude(event, "cat >&2; exit 1")
     agent.fire(event, payload)
     return json.loads(agent.runs[0].stderr)
@@ -27,7 +27,7 @@ def test_a_file_tool_has_claudes_name_and_an_absolute_path():
     payload = p.ToolCall(
         tool_name="write_file", tool_input={"path": "a/b.txt", "content": "x"}, tool_use_id="t1"
     )
-    assert told("PreToolUse", payload) == {
+    assert received("PreToolUse", payload) == {
         **BASE,
         "hook_event_name": "PreToolUse",
         "tool_name": "Write",
@@ -38,7 +38,7 @@ def test_a_file_tool_has_claudes_name_and_an_absolute_path():
 
 def test_the_result_of_a_shell_is_wrapped():
     payload = p.ToolResult(tool_name="bash", tool_input={"command": "ls"}, tool_response="a")
-    assert told("PostToolUse", payload)["tool_response"] == {
+    assert received("PostToolUse", payload)["tool_response"] == {
         "stdout": "a",
         "stderr": "",
         "interrupted": False,
@@ -47,7 +47,7 @@ def test_the_result_of_a_shell_is_wrapped():
 
 def test_a_tool_of_its_own_keeps_its_name():
     payload = p.ToolCall(tool_name="mcp__db__query", tool_input={"path": "x"})
-    document = told("PreToolUse", payload)
+    document = received("PreToolUse", payload)
     assert (document["tool_name"], document["tool_input"]) == ("mcp__db__query", {"path": "x"})
 
 
@@ -65,7 +65,7 @@ def test_a_tool_of_its_own_keeps_its_name():
     ],
 )
 def test_the_keys_are_claudes(event: str, payload: Any, keys: dict[str, Any]):
-    assert told(event, payload) == {**BASE, "hook_event_name": event, **keys}
+    assert received(event, payload) == {**BASE, "hook_event_name": event, **keys}
 
 
 CALL = p.ToolCall(tool_name="bash", tool_input={"command": "ls"})

@@ -1,4 +1,4 @@
-"""Where entries stand, in which order they run, and what their fields mean."""
+"""Test where entries are, in which order they run, and what their fields mean."""
 
 import asyncio
 
@@ -94,18 +94,18 @@ def test_a_key_that_stands_twice_counts_the_last_time_and_is_named():
 
 
 def test_without_a_project_only_the_users_file_is_looked_for():
-    found = dialect().places("", {"HOME": "/home/me"})
+    found = dialect().config_paths("", {"HOME": "/home/me"})
     assert [(place.file, place.scope) for place in found] == [(GLOBAL, "user")]
 
 
 def test_the_projects_file_is_looked_for_first():
-    found = dialect().places("/home/me/shop", {"HOME": "/home/me"})
+    found = dialect().config_paths("/home/me/shop", {"HOME": "/home/me"})
     assert [(place.file, place.scope) for place in found] == [(PROJECT, "project"), (GLOBAL, "user")]
 
 
 def test_a_home_of_its_own_comes_before_the_usual_one():
     env = {"HOME": "/home/me", "REASONIX_HOME": "/opt/rx"}
-    files = [place.file for place in dialect().places("/p", env)]
+    files = [config_path.file for config_path in dialect().config_paths("/p", env)]
     assert files == ["/p/.reasonix/settings.json", "/opt/rx/settings.json", GLOBAL]
 
 
@@ -120,12 +120,14 @@ def test_the_usual_home_is_only_a_fallback():
 
 
 def test_in_the_home_directory_the_one_file_is_read_once():
-    assert [place.scope for place in dialect().places("/home/me", {"HOME": "/home/me"})] == ["user"]
+    assert [
+        config_path.scope for config_path in dialect().config_paths("/home/me", {"HOME": "/home/me"})
+    ] == ["user"]
 
 
 def test_nobodys_home_is_no_place():
-    assert dialect().places("", {}) == []
-    assert dialect().places("", {"HOME": "relative", "REASONIX_HOME": "x"}) == []
+    assert dialect().config_paths("", {}) == []
+    assert dialect().config_paths("", {"HOME": "relative", "REASONIX_HOME": "x"}) == []
 
 
 @pytest.mark.parametrize("match", [None, "*", ""])
@@ -229,7 +231,7 @@ def test_hooks_of_a_project_that_is_not_trusted_do_not_run():
 
     async def main() -> bool:
         async with Engine(
-            reading.hooks, admit=lambda hook, _scene: Admission(admitted=hook.scope != "project")
+            reading.hooks, admit=lambda hook, _info: Admission(admitted=hook.scope != "project")
         ) as engine:
             engine.journal.subscribe(runs.append)
             outcome = await engine.session("s").dispatch(reading.hooks[0].event, PAYLOADS["PreToolUse"])

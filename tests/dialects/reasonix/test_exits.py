@@ -1,4 +1,4 @@
-"""What the end of a hook means, at each event."""
+"""Test what the end of a hook means, at each event."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hookline.dialects.reasonix import dialect
-from hookline.extending import Broke, Exited, standard_handlers
+from hookline.extending import Exited, Failed, standard_handlers
 from hookline.handlers.command import CommandHandler
 from hookline.handlers.process.pool import Processes
 from tests.dialects.hooked_agent import HookedAgent
@@ -39,7 +39,7 @@ def test_exit_0_passes_and_says_nothing(event: str):
     outcome = agent.fire(event, PAYLOADS[event])
     assert not outcome.blocked
     assert outcome.messages == ()
-    assert [(run.status, run.spelled) for run in agent.runs] == [("ok", event)]
+    assert [(run.status, run.dialect_event) for run in agent.runs] == [("ok", event)]
 
 
 @pytest.mark.parametrize("event", GATES)
@@ -56,9 +56,7 @@ def test_exit_2_anywhere_else_is_a_warning(event: str):
     outcome = agent.fire(event, PAYLOADS[event])
     assert not outcome.blocked
     assert message_texts(outcome) == [f"hook project/{event} `echo not here >&2; exit 2` warn: not here"]
-    assert [(run.status, run.cause, run.passed_without_answer) for run in agent.runs] == [
-        ("failed", "crashed", True)
-    ]
+    assert [(run.status, run.cause, run.failed_open) for run in agent.runs] == [("failed", "crashed", True)]
 
 
 @every("command", ["exit 1", "exit 3", "exit 127", "kill -9 $$"])
@@ -95,7 +93,7 @@ def test_a_hook_that_cannot_be_started_never_blocks(event: str):
     assert not outcome.blocked
     (line,) = message_texts(outcome)
     assert line.startswith(f"hook project/{event} `exit 2` error: ")
-    assert [(run.status, run.passed_without_answer) for run in agent.runs] == [("not_started", True)]
+    assert [(run.status, run.failed_open) for run in agent.runs] == [("not_started", True)]
 
 
 THREE = """
@@ -223,7 +221,7 @@ def test_a_first_line_that_means_async_elsewhere_does_not_free_a_gate():
 def test_a_failed_tool_reaches_hooks_after_tools_too():
     agent = agent_with_hook("PostToolUse", "cat >&2; exit 1", match="bash")
     outcome = agent.fire("PostToolUseFailure", PAYLOADS["PostToolUseFailure"])
-    assert [run.spelled for run in agent.runs] == ["PostToolUse"]
+    assert [run.dialect_event for run in agent.runs] == ["PostToolUse"]
     assert '"event":"PostToolUse"' in message_texts(outcome)[0]
     assert '"toolResult":"gone"' in message_texts(outcome)[0]
 
@@ -231,11 +229,11 @@ def test_a_failed_tool_reaches_hooks_after_tools_too():
 @every("event", PAYLOADS)
 @every("code", [0, 1, 2])
 def test_bytes_that_are_no_text_are_read_as_far_as_they_go(event: str, code: int):
-    from hookline.model.scene import Scene
-    from hookline.model.wire import Call
+    from hookline.model.session_info import SessionInfo
+    from hookline.model.wire import HookInvocation
 
     (hook, *_) = agent_with_hook(event, "x").reading.hooks
-    call = Call(hook=hook, event=hook.event, payload=PAYLOADS[event], scene=Scene(), timeout=1)
+    call = HookInvocation(hook=hook, event=hook.event, payload=PAYLOADS[event], info=SessionInfo(), timeout=1)
     noise = bytes(range(256)) * 2000
     assert hook.wire.decode(call, Exited(code, noise, noise)).outcome is not None
-    assert hook.wire.decode(call, Broke("truncated", "too much", noise, noise)).failure is not None
+    assert hook.wire.decode(call, Failed("truncated", "too much", noise, noise)).failure is not None

@@ -1,4 +1,4 @@
-"""Whatever stands in a settings file or in a payload, the answer is a diagnostic or a typed error."""
+"""Test hostile settings and payloads: the answer is a diagnostic or a typed error."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from hookline import HooklineError, Outcome
 from hookline.dialects.reasonix import dialect
 from hookline.dialects.reasonix.payload import KEYS
 from hookline.dialects.reasonix.settings import FIELDS
-from hookline.extending import Call, Exited, Scene
+from hookline.extending import Exited, HookInvocation, SessionInfo
 from hookline.model.outcome import ContextItem, Vote
 from tests.dialects.reasonix.hooks import PAYLOADS, read_settings
 from tests.every import every
@@ -90,7 +90,9 @@ def test_a_mistake_names_no_other_entry() -> None:
 def test_a_denial_counts_beside_what_a_strict_reader_refuses(beside: bytes) -> None:
     entry = {"command": "true", "payloadFormat": "claude"}
     hook = read_settings(json.dumps({"hooks": {"PreToolUse": [entry]}})).hooks[0]
-    call = Call(hook=hook, event=hook.event, payload=PAYLOADS["PreToolUse"], scene=Scene(), timeout=1)
+    call = HookInvocation(
+        hook=hook, event=hook.event, payload=PAYLOADS["PreToolUse"], info=SessionInfo(), timeout=1
+    )
     denial = b'"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}'
     assert hook.wire.decode(call, Exited(0, b"{" + beside + b", " + denial + b"}")).outcome.blocked
 
@@ -98,6 +100,6 @@ def test_a_denial_counts_beside_what_a_strict_reader_refuses(beside: bytes) -> N
 @every("event", sorted(PAYLOADS))
 def test_an_answer_can_be_printed_whatever_its_texts_hold(event: str) -> None:
     outcome = Outcome(votes=(Vote("block", "no \ud83d"),), context_items=(ContextItem("\ud83d"),))
-    told = dialect().wire.answer(event, outcome)
-    assert told.stderr.encode().decode() == "no \ufffd"
-    assert told.stdout.encode() is not None
+    received = dialect().wire.answer(event, outcome)
+    assert received.stderr.encode().decode() == "no \ufffd"
+    assert received.stdout.encode() is not None

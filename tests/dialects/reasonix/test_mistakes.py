@@ -8,7 +8,7 @@ TEXT = (Path(__file__).parent / "mistakes.json").read_text()
 #: The line, the kind of mistake, and a part of the fix.
 EXPECTED = [
     (2, "misplaced-event", "hooks.Stop"),
-    (4, "unknown-event", "did you mean PreToolUse?"),
+    (4, "unknown-event", "join it with PreToolUse on line 6"),
     (5, "not-a-list", "[{"),
     (8, "not-an-object", ""),
     (9, "missing-field", "command"),

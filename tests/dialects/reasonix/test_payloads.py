@@ -1,4 +1,4 @@
-"""What stands on stdin at each event, to the byte, and read back."""
+"""Test what is on stdin at each event, to the byte, and read back."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from hookline import ConfigError
 from hookline.dialects.reasonix import dialect
-from hookline.extending import Call, Scene
+from hookline.extending import HookInvocation, SessionInfo
 from hookline.model import payloads as p
 from hookline.model.errors import UnknownEventError
 from hookline.model.messages import HostMessage
@@ -48,34 +48,34 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-def encoded(event: str, payload: Any, scene: Scene | None = None) -> bytes:
+def encoded(event: str, payload: Any, info: SessionInfo | None = None) -> bytes:
     (hook, *_) = agent_with_hook(event, "x").reading.hooks
-    scene = scene or Scene(session_id="s", cwd="/tmp", turn=4)
-    call = Call(hook=hook, event=hook.event, payload=payload, scene=scene, timeout=1)
+    info = info or SessionInfo(session_id="s", cwd="/tmp", turn=4)
+    call = HookInvocation(hook=hook, event=hook.event, payload=payload, info=info, timeout=1)
     return hook.wire.encode(call).document
 
 
 @every("event", PAYLOADS)
 def test_a_hook_gets_the_keys_of_its_event_in_order(event: str):
-    told = json.loads(encoded(event, PAYLOADS[event]))
+    received = json.loads(encoded(event, PAYLOADS[event]))
     first = [("event", event), ("sessionId", "s"), ("cwd", "/tmp")]
-    assert list(told.items()) == [*first, *DOCUMENTS[event].items()]
+    assert list(received.items()) == [*first, *DOCUMENTS[event].items()]
 
 
 @every("file", RECORDED)
 def test_a_payload_of_the_released_agent_comes_back_equal(file: Path):
-    told = json.loads(file.read_text())
-    parsed = dialect().wire.parse(told)
-    assert json.loads(encoded(told["event"], parsed.payload, parsed.scene)) == told
+    received = json.loads(file.read_text())
+    parsed = dialect().wire.parse(received)
+    assert json.loads(encoded(received["event"], parsed.payload, parsed.info)) == received
 
 
 def test_the_error_of_a_failed_call_is_told_after_it():
     failed = p.ToolFailure(tool_name="bash", tool_input={"command": "ls"}, error="gone")
     agent = agent_with_hook("PostToolUse", "cat >&2; exit 1")
     agent.fire("PostToolUseFailure", failed)
-    told = json.loads(agent.runs[0].stderr)
+    received = json.loads(agent.runs[0].stderr)
     # The result is the error, as it was said first; and so is the key that the released agent has for it.
-    assert (told["toolResult"], told["error"]) == ("gone", "gone")
+    assert (received["toolResult"], received["error"]) == ("gone", "gone")
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "UserPromptSubmit"])
@@ -94,23 +94,25 @@ def test_stdin_is_one_line_of_json(event: str):
 
 def test_a_hook_gets_no_variables():
     (hook, *_) = agent_with_hook("Stop", "x").reading.hooks
-    call = Call(hook=hook, event=hook.event, payload=PAYLOADS["Stop"], scene=Scene(), timeout=1)
+    call = HookInvocation(
+        hook=hook, event=hook.event, payload=PAYLOADS["Stop"], info=SessionInfo(), timeout=1
+    )
     assert hook.wire.encode(call).env == {}
 
 
 def test_the_end_of_a_turn_tells_its_text_under_both_keys():
     agent = agent_with_hook("TurnEnd", "cat >&2; exit 1")
     agent.fire("TurnEnd", p.TurnAnswer(last_assistant_message="the end"))
-    told = json.loads(agent.runs[0].stderr)
-    assert told["lastAssistantText"] == told["last_assistant_message"] == "the end"
+    received = json.loads(agent.runs[0].stderr)
+    assert received["lastAssistantText"] == received["last_assistant_message"] == "the end"
 
 
 @pytest.mark.parametrize(
     ("response", "text"), [("plain", "plain"), ({"a": [1]}, '{"a":[1]}'), (None, ""), (7, "7"), ("", "")]
 )
 def test_a_result_is_always_text(response: Any, text: str):
-    told = json.loads(encoded("PostToolUse", p.ToolResult(tool_name="x", tool_response=response)))
-    assert told["toolResult"] == text
+    received = json.loads(encoded("PostToolUse", p.ToolResult(tool_name="x", tool_response=response)))
+    assert received["toolResult"] == text
 
 
 @pytest.mark.parametrize(
@@ -131,8 +133,8 @@ def test_the_content_of_a_message_is_always_text(content: Any, text: str):
 
 def test_tokens_are_counted_under_the_agents_names():
     usage = {"prompt_tokens": 5, "completion_tokens": 6, "prompt_cache_hit_tokens": 2, "cacheMissTokens": 3}
-    told = json.loads(encoded("PostModelCall", p.ModelResponse(usage=usage_of(usage))))
-    assert told["usage"] == {
+    received = json.loads(encoded("PostModelCall", p.ModelResponse(usage=usage_of(usage))))
+    assert received["usage"] == {
         "promptTokens": 5,
         "completionTokens": 6,
         "cacheHitTokens": 2,
@@ -142,7 +144,7 @@ def test_tokens_are_counted_under_the_agents_names():
 
 
 def test_a_name_that_is_not_utf8_is_told_as_an_escape():
-    text = encoded("Stop", PAYLOADS["Stop"], Scene(cwd="/tmp/\udcff"))
+    text = encoded("Stop", PAYLOADS["Stop"], SessionInfo(cwd="/tmp/\udcff"))
     assert b"\\udcff" in text
     assert json.loads(text)["cwd"] == "/tmp/\udcff"
 
@@ -153,8 +155,8 @@ def test_a_document_read_back_says_the_same(event: str):
     document = json.loads(encoded(event, PAYLOADS[event]))
     parsed = own.wire.parse(document)
     assert parsed.event is own.events[event].event
-    assert parsed.scene.cwd == "/tmp"
-    assert json.loads(encoded(event, parsed.payload, parsed.scene)) == document
+    assert parsed.info.cwd == "/tmp"
+    assert json.loads(encoded(event, parsed.payload, parsed.info)) == document
 
 
 def test_the_end_of_a_turn_is_read_from_either_key():

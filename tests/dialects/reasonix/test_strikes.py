@@ -1,4 +1,4 @@
-"""Three blocks in a row, and the agent goes on without the gate."""
+"""Test three blocks in a row: the agent then continues without the gate."""
 
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def test_a_turn_is_sent_back_until_the_gate_passes_or_a_third_time(tmp_path: Pat
     outcome = agent.fire("TurnEnd", ANSWER)
     assert (outcome.blocked, outcome.stop, outcome.limit_reached) == (False, False, True)
     assert message_texts(outcome)[-1] == "TurnEnd blocked 3 times in a row: not obeyed this time"
-    # The turn is over: nobody is left to read the message.
+    # The turn is over: no one is left to read the message.
     assert outcome.context_items == ()
 
 

@@ -1,4 +1,4 @@
-"""Where the text goes that a hook prints: to the system prompt, to one request, to the user, or nowhere."""
+"""Test where a hook's output goes: to the system prompt, to one request, to the user, or nowhere."""
 
 import shlex
 import shutil
@@ -15,18 +15,18 @@ from tests.every import every
 
 
 @pytest.mark.parametrize(
-    ("event", "placement", "lives"),
+    ("event", "placement", "lifetime"),
     [
         ("SessionStart", "system", "session"),
         ("TurnStart", "conversation", "turn"),
         ("PreModelCall", "transient", "call"),
     ],
 )
-def test_text_of_a_passing_hook_goes_to_its_place(event: str, placement: str, lives: str):
+def test_text_of_a_passing_hook_goes_to_its_place(event: str, placement: str, lifetime: str):
     agent = agent_with_hook(event, "echo; echo ' remember this '; echo 'and this'; echo")
     outcome = agent.fire(event, PAYLOADS[event])
     (item,) = outcome.context_items
-    assert (item.text, item.placement, item.lives) == ("remember this \nand this", placement, lives)
+    assert (item.text, item.placement, item.lifetime) == ("remember this \nand this", placement, lifetime)
     assert outcome.messages == ()
 
 

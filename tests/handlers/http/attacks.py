@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.extending import Broke, RawResult, Replied
+from hookline.extending import Failed, RawResult, Replied
 from hookline.handlers.http.handler import HttpHandler, HttpRules, HttpSpec
 from tests.handlers.calls import call_with
 from tests.handlers.servers import Server, response, serving
@@ -77,7 +77,7 @@ _HOSTILE = (
 TRICKS = (
     *(Trick("$TOKEN", None, {"TOKEN": value}) for value in _HOSTILE),
     *(Trick(value, None) for value in _HOSTILE),
-    # what is not listed is empty, whatever the way of writing it
+    # an unlisted variable is empty, however it is written
     *(
         Trick(template, sent, {"SECRET": SECRET, "TOKEN": "t"})
         for template, sent in (
@@ -167,7 +167,7 @@ async def try_urls(urls: Sequence[str] = FORBIDDEN_URLS) -> list[str]:
 
 
 async def try_rebinding(rounds: int = 20) -> list[str]:
-    """A name that is this machine when it is checked and the metadata address a moment later, and back."""
+    """A name that is this machine when it is checked and the metadata address a little later, and back."""
     wrong: list[str] = []
     async with serving(response(b"{}", "200 OK", "Connection: close")) as server:
         for forbidden in ("169.254.169.254", "0.0.0.0", "10.0.0.1", "::"):
@@ -228,7 +228,7 @@ async def try_redirects() -> list[str]:
                 reply = response(b"", f"{status} Moved", f"Location: {location}")
                 async with serving(reply) as server:
                     raw = await posted(handler, server.url)
-                if not (isinstance(raw, Broke) and raw.cause == "transport" and str(status) in raw.detail):
+                if not (isinstance(raw, Failed) and raw.cause == "transport" and str(status) in raw.detail):
                     wrong.append(f"{status} {location}: {raw}")
         wrong.extend(["a redirect was followed"] * prize.connects)
     return wrong
@@ -278,7 +278,7 @@ def _trick_problem(trick: Trick, raw: RawResult, server: Server) -> str | None:
 def _refused(raw: RawResult, *secrets: str) -> bool:
     """Not started, with a reason, and without the parts of a URL or header that may be secret."""
     return (
-        isinstance(raw, Broke)
+        isinstance(raw, Failed)
         and raw.cause == "not_started"
         and bool(raw.detail)
         and not any(secret in raw.detail for secret in secrets)

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from hookline.extending import Broke, Replied
+from hookline.extending import Failed, Replied
 from hookline.handlers.http.handler import HttpHandler, HttpRules, HttpSpec
 from tests.every import every
 from tests.handlers.calls import finished
@@ -100,7 +100,7 @@ def test_this_machines_private_address_is_refused_though_it_could_be_reached() -
             await asyncio.sleep(0.01)
             before = server.connects
             raw = await posted(handler, f"http://{own}:{server.port}/")
-            assert isinstance(raw, Broke)
+            assert isinstance(raw, Failed)
             assert server.connects == before == 1
 
     finished(main())
@@ -114,7 +114,7 @@ def test_plain_http_is_only_for_this_machine_unless_allowed() -> None:
         with watched_connects() as connects:
             async with handling(resolver=elsewhere) as handler:
                 raw = await posted(handler, "http://example.test/")
-        assert isinstance(raw, Broke)
+        assert isinstance(raw, Failed)
         assert raw.cause == "not_started"
         assert "http:// is only for this one" in raw.detail
         assert connects == []
@@ -175,7 +175,9 @@ def test_a_url_that_is_not_listed_is_never_connected_to() -> None:
     async def main() -> None:
         async with serving() as server, handling(HttpRules(allowed_urls=())) as handler:
             raw = await posted(handler, f"{server.url}/x?key=secret")
-            assert raw == Broke("not_started", f"{server.url}/x is refused: it is not among the allowed URLs")
+            assert raw == Failed(
+                "not_started", f"{server.url}/x is refused: it is not among the allowed URLs"
+            )
             assert server.connects == 0
 
     finished(main())

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import pytest
 
-from hookline.extending import Broke, RawResult, Replied
+from hookline.extending import Failed, RawResult, Replied
 from hookline.handlers.deadline import bounded
 from hookline.handlers.http.handler import HttpHandler, HttpSpec
 from tests.every import every
@@ -169,7 +169,7 @@ def test_ways_of_sending_a_body_are_understood(answer: Answer, body: bytes) -> N
 )
 def test_an_answer_that_cannot_be_read_is_a_transport_failure_that_names_the_url(answer: Answer) -> None:
     raw = reply_of(answer)
-    assert isinstance(raw, Broke)
+    assert isinstance(raw, Failed)
     assert raw.cause == "transport"
     assert raw.detail.startswith("http://127.0.0.1:")
     assert raw.detail.isprintable()
@@ -182,7 +182,7 @@ def test_nobody_listening_is_a_transport_failure() -> None:
             pass
         async with handling() as handler:
             raw = await posted(handler, f"{server.url}/x?key=secret")
-        assert isinstance(raw, Broke)
+        assert isinstance(raw, Failed)
         assert raw.cause == "transport"
         assert "secret" not in raw.detail
 
@@ -200,7 +200,7 @@ def test_a_name_that_does_not_resolve_is_a_transport_failure() -> None:
         for resolver in (nowhere, no_address):
             async with handling(resolver=resolver) as handler:
                 raw = await posted(handler, "https://missing.test/")
-            assert isinstance(raw, Broke)
+            assert isinstance(raw, Failed)
             assert raw.cause == "transport"
 
     finished(main())
@@ -211,7 +211,7 @@ def test_a_name_that_cannot_be_looked_up_is_a_typed_result(host: str) -> None:
     async def main() -> None:
         async with handling() as handler:
             raw = await posted(handler, f"https://{host}/")
-        assert isinstance(raw, Broke)
+        assert isinstance(raw, Failed)
 
     finished(main())
 
@@ -224,7 +224,7 @@ def test_a_resolver_that_hangs_is_bounded_by_the_time_to_connect() -> None:
     async def main() -> None:
         async with handling(resolver=hangs) as handler:
             raw = await handler.run(call_with(HttpSpec("https://slow.test/"), timeout=0.05))
-        assert isinstance(raw, Broke)
+        assert isinstance(raw, Failed)
         assert raw.cause == "transport"
         assert "no connection within 0.05 s" in raw.detail
 
@@ -341,7 +341,7 @@ def test_a_payload_that_cannot_be_encoded_is_not_started() -> None:
     async def main() -> None:
         async with serving() as server, handling() as handler:
             raw = await handler.run(call_with(HttpSpec(server.url), payload=object()))
-            assert isinstance(raw, Broke)
+            assert isinstance(raw, Failed)
             assert raw.cause == "not_started"
             assert "cannot be encoded" in raw.detail
             assert server.connects == 0
@@ -365,12 +365,12 @@ def test_a_payload_that_cannot_be_encoded_is_not_started() -> None:
 def test_what_can_never_run_is_known_when_the_configuration_is_read(
     spec: HttpSpec, problem: str | None
 ) -> None:
-    told = HttpHandler().problem(spec)
+    received = HttpHandler().problem(spec)
     if problem is None:
-        assert told is None
+        assert received is None
     else:
-        assert told is not None
-        assert problem in told
+        assert received is not None
+        assert problem in received
 
 
 @pytest.fixture(scope="module")
@@ -440,7 +440,7 @@ def test_a_certificate_that_is_unknown_or_for_another_name_is_refused(
         ):
             name = "other.test" if trusted else "hook.test"
             raw = await posted(handler, f"https://{name}:{server.port}/")
-            assert isinstance(raw, Broke)
+            assert isinstance(raw, Failed)
             assert raw.cause == "transport"
             assert "CERTIFICATE_VERIFY_FAILED" in raw.detail
             assert server.requests == []
@@ -453,7 +453,7 @@ def test_a_handshake_that_never_ends_is_bounded_by_the_time_to_connect() -> None
         async with serving() as server, handling() as handler:
             url = server.url.replace("http:", "https:")
             raw = await handler.run(call_with(HttpSpec(url), timeout=0.1))
-            assert isinstance(raw, Broke)
+            assert isinstance(raw, Failed)
             assert raw.cause == "transport"
             assert server.requests == []
 

@@ -1,8 +1,8 @@
-"""Which answers may be repeated, and for how long."""
+"""Test which answers may be cached, and for how long."""
 
 import json
 
-from hookline.handlers.http.repeats import LONGEST_SECONDS, Repeats, question_of
+from hookline.handlers.http.response_cache import LONGEST_SECONDS, ResponseCache, question_of
 from hookline.model.raw import Replied
 from tests.every import every
 
@@ -42,7 +42,7 @@ def test_other_servers_and_other_callers_are_other_questions() -> None:
 
 def test_an_answer_lives_as_long_as_its_server_says_and_never_longer_than_an_hour() -> None:
     now = [0.0]
-    repeats = Repeats(clock=lambda: now[0])
+    repeats = ResponseCache(clock=lambda: now[0])
     repeats.keep(b"short", ANSWER)
     repeats.keep(b"long", Replied(b"{}", 200, decision_id="b", repeatable=1e9))
     for seconds, short, long in ((9.0, True, True), (10.0, False, True), (LONGEST_SECONDS, False, False)):
@@ -52,7 +52,7 @@ def test_an_answer_lives_as_long_as_its_server_says_and_never_longer_than_an_hou
 
 
 def test_what_cannot_be_trusted_or_is_too_big_is_not_kept_and_the_oldest_goes_first() -> None:
-    repeats = Repeats(clock=lambda: 0.0)
+    repeats = ResponseCache(clock=lambda: 0.0)
     repeats.keep(b"cut", Replied(b"{}", 200, True, "a", 10))
     repeats.keep(b"big", Replied(b"x" * 100_000, 200, False, "a", 10))
     repeats.keep(b"once", Replied(b"{}", 200, decision_id="a"))

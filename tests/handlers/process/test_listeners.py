@@ -1,17 +1,17 @@
-"""Whoever listens hears all of both outputs as they come, also what is too much to be kept."""
+"""Test that listeners get both outputs completely as they come, also what is too long to keep."""
 
 import asyncio
 
 from hookline.extending import Exited, RawResult
 from hookline.handlers.process.pool import Processes
-from hookline.handlers.process.run import Bounds, Listeners
+from hookline.handlers.process.run import Listeners, RunLimits
 
 
 def test_listeners_hear_more_than_is_kept() -> None:
     out, err = bytearray(), bytearray()
 
     async def main() -> RawResult:
-        processes = Processes(bounds=Bounds(stdout=10, stderr=10))
+        processes = Processes(bounds=RunLimits(stdout=10, stderr=10))
         result = await processes.run(
             ["/bin/sh", "-c", "yes | head -c 200000; echo end; yes n | head -c 100000 >&2"],
             env={"PATH": "/usr/bin:/bin"},

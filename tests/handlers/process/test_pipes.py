@@ -1,4 +1,4 @@
-"""What goes in, what comes out, and who keeps hold of the pipes."""
+"""Test what goes in, what comes out, and who keeps hold of the pipes."""
 
 import asyncio
 import os
@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from bench.process_scenes import ROOT, floods, held_pipes, living, said, shell, unread_stdin, with_mark
-from hookline.extending import Broke, Detached, Exited, RawResult
+from hookline.extending import Background, Exited, Failed, RawResult
 from hookline.handlers.process.pool import Processes
-from hookline.handlers.process.run import Bounds
+from hookline.handlers.process.run import RunLimits
 from tests.every import every
 from tests.waiting import wait_until
 
 
-def ran(command: str, seconds: float = 30, bounds: Bounds | None = None, **more: Any) -> RawResult:
+def ran(command: str, seconds: float = 30, bounds: RunLimits | None = None, **more: Any) -> RawResult:
     async def main() -> RawResult:
         processes = Processes(bounds=bounds)
         try:
@@ -36,8 +36,8 @@ def exited(result: RawResult) -> Exited:
     return result
 
 
-def broke(result: RawResult) -> Broke:
-    assert isinstance(result, Broke), result
+def broke(result: RawResult) -> Failed:
+    assert isinstance(result, Failed), result
     return result
 
 
@@ -59,7 +59,7 @@ def test_death_by_a_signal_is_told_with_its_number_and_the_output_so_far() -> No
 
 def test_a_large_document_is_passed_on_whole_while_the_hook_talks() -> None:
     document = os.urandom(3_000_000)
-    result = exited(ran("cat", stdin=document, bounds=Bounds(stdout=4_000_000)))
+    result = exited(ran("cat", stdin=document, bounds=RunLimits(stdout=4_000_000)))
     assert result.stdout == document
 
 
@@ -130,7 +130,7 @@ def test_a_silent_child_of_a_finished_hook_is_killed_with_its_group() -> None:
 
 def test_a_child_that_goes_on_flooding_after_the_hook_ended_is_not_listened_to() -> None:
     started = time.monotonic()
-    result = exited(ran("yes & exit 5", bounds=Bounds(drain=20)))
+    result = exited(ran("yes & exit 5", bounds=RunLimits(drain=20)))
     assert result.code == 5
     assert result.pipes_held
     assert time.monotonic() - started < 15
@@ -182,7 +182,7 @@ def test_a_first_line_that_asks_for_it_detaches_the_hook(first: str) -> None:
         processes = Processes()
         command = f"printf '{first}'; cat >/dev/null; sleep 0.3; echo; echo late; exit 6"
         result = await shell(processes, command, may_detach=True)
-        assert isinstance(result, Detached)
+        assert isinstance(result, Background)
         assert processes.alive == 1
         assert processes.slots.taken == 0
         rest = exited(await result.rest)
@@ -225,7 +225,7 @@ def test_a_detached_hook_is_still_under_its_deadline() -> None:
     async def main() -> None:
         processes = Processes()
         result = await shell(processes, "echo '{\"async\": true}'; sleep 31", 0.5, may_detach=True)
-        assert isinstance(result, Detached)
+        assert isinstance(result, Background)
         rest = broke(await result.rest)
         assert rest.cause == "timed_out"
         assert rest.stdout == b'{"async": true}\n'
@@ -241,7 +241,7 @@ def test_cancelling_whoever_waits_for_the_rest_ends_the_detached_hook() -> None:
         result = await shell(
             processes, "echo '{\"async\": true}'; sleep 31", may_detach=True, env=with_mark(mark)
         )
-        assert isinstance(result, Detached)
+        assert isinstance(result, Background)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(result.rest, 0.05)
         await processes.close(5)
@@ -255,7 +255,7 @@ def test_beyond_a_number_of_them_detached_hooks_keep_their_slots() -> None:
         processes = Processes(detached=1)
         command = "echo '{\"async\": true}'; sleep 31"
         for _ in range(3):
-            assert isinstance(await shell(processes, command, may_detach=True), Detached)
+            assert isinstance(await shell(processes, command, may_detach=True), Background)
         assert processes.slots.taken == 2
         await processes.close(0)
         assert processes.slots.taken == 0

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bench.process_scenes import said, shell
-from hookline.extending import Broke, Exited
+from hookline.extending import Exited, Failed
 from hookline.handlers.process.pool import Processes, Slots
 
 
@@ -134,7 +134,7 @@ def test_a_full_queue_is_a_hook_that_did_not_start() -> None:
         first = asyncio.create_task(shell(processes, "sleep 0.2"))
         await asyncio.sleep(0)
         refused = await shell(processes, "exit 0")
-        assert isinstance(refused, Broke)
+        assert isinstance(refused, Failed)
         assert refused.cause == "not_started"
         assert "slot" in refused.detail
         assert said(await first) == "exited 0"

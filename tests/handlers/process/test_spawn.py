@@ -1,4 +1,4 @@
-"""Every way a program can fail to start has words of its own that name the culprit."""
+"""Test that every way a program can fail to start has its own message that names the culprit."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench.process_scenes import ROOT
-from hookline.extending import Broke, Exited, RawResult
+from hookline.extending import Exited, Failed, RawResult
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.spawn import find_program
 
@@ -33,13 +33,13 @@ def started(argv: Sequence[str], cwd: str = "/", env: Mapping[str, str] = PATH, 
 
 def why(argv: Sequence[str], cwd: str = "/", env: Mapping[str, str] = PATH, **more: Any) -> str:
     result = started(argv, cwd, env, **more)
-    assert isinstance(result, Broke), result
+    assert isinstance(result, Failed), result
     assert result.cause == "not_started"
     return result.detail
 
 
-def program(folder: Path, content: bytes, mode: int = 0o755, name: str = "hook") -> str:
-    file = folder / name
+def program(directory: Path, content: bytes, mode: int = 0o755, name: str = "hook") -> str:
+    file = directory / name
     file.write_bytes(content)
     file.chmod(mode)
     return str(file)
@@ -142,7 +142,7 @@ asyncio.run(main())
     first, *middle, last = done.stdout.splitlines()
     assert first.startswith("Exited(code=0")
     assert "no file descriptor left" in middle[0]
-    assert all(line.startswith(("Exited(code=0", "Broke(cause='not_started'")) for line in middle)
+    assert all(line.startswith(("Exited(code=0", "Failed(cause='not_started'")) for line in middle)
     assert last.startswith("Exited(code=0")
     assert last.endswith(" 0 0")
 
@@ -170,15 +170,15 @@ def test_programs_are_found_only_in_absolute_parts_of_the_path(tmp_path: Path) -
         found = find_program("ls", trap, str(tmp_path))
         assert found == "/usr/bin/ls"
     assert find_program("ls", f"{tmp_path}:/usr/bin", "/") == f"{tmp_path}/ls"
-    assert isinstance(find_program("ls", ".", str(tmp_path)), Broke)
-    assert isinstance(find_program("ls", "", str(tmp_path)), Broke)
+    assert isinstance(find_program("ls", ".", str(tmp_path)), Failed)
+    assert isinstance(find_program("ls", "", str(tmp_path)), Failed)
 
 
 def test_a_file_on_the_path_that_is_not_executable_is_passed_over_and_named_if_alone(tmp_path: Path) -> None:
     program(tmp_path, b"#!/bin/sh\n", 0o644, name="ls")
     assert find_program("ls", f"{tmp_path}:/usr/bin", "/") == "/usr/bin/ls"
     alone = find_program("ls", str(tmp_path), "/")
-    assert isinstance(alone, Broke)
+    assert isinstance(alone, Failed)
     assert "not an executable file" in alone.detail
 
 

@@ -1,6 +1,6 @@
-"""A warm script that leaves processes in every way and is killed at its deadline. Run as a process of its own.
+"""Run a warm script that leaves processes in every way and is killed at its deadline, as a separate process.
 
-python -m tests.handlers.warm.killed FOLDER group|subreaper
+python -m tests.handlers.warm.killed DIRECTORY group|subreaper
 """
 
 import sys
@@ -25,8 +25,8 @@ time.sleep(300)
 """
 
 
-async def main(folder: Path, containment: str, seconds: str) -> None:
-    async with WarmRuns(folder, containment=cast("Any", containment)) as runs:
+async def main(directory: Path, containment: str, seconds: str) -> None:
+    async with WarmRuns(directory, containment=cast("Any", containment)) as runs:
         await runs.ready()
         result = await runs.run(runs.write(_LEAVES), seconds, containment, timeout=1.0)
         print(result.cause, result.stdout.decode().strip(), result.warm)

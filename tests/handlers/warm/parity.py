@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.extending import Broke, Exited
+from hookline.extending import Exited, Failed
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.warm.scripts import WarmScripts
 
@@ -66,11 +66,11 @@ def interpreters() -> list[str]:
 
 
 class Differences:
-    """Runs scripts with one interpreter, each in a folder of its own, and says where warm is unlike cold."""
+    """Runs scripts with one interpreter, each in a new directory, and reports where warm differs from cold."""
 
-    def __init__(self, python: str, folder: Path, at_once: int = 4) -> None:
+    def __init__(self, python: str, directory: Path, at_once: int = 4) -> None:
         self._python = python
-        self._folder = folder
+        self._folder = directory
         self._at_once = at_once
         self.compared = 0
         self.misses = 0
@@ -123,13 +123,13 @@ class Differences:
             if value != seen[0][key]
         ]
 
-    async def _run(self, script: Script, place: Path, warm: bool) -> Exited | Broke:
-        argv, env, stdin = self._order(script, place)
+    async def _run(self, script: Script, directory: Path, warm: bool) -> Exited | Failed:
+        argv, env, stdin = self._order(script, directory)
         end = asyncio.get_running_loop().time() + _LONG
         while True:
             run = self._processes.run(
-                argv, stdin=stdin, env=env, cwd=str(place), timeout=float(script.said("timeout", "20")),
-                run_id=place.name, warm=warm,
+                argv, stdin=stdin, env=env, cwd=str(directory), timeout=float(script.said("timeout", "20")),
+                run_id=directory.name, warm=warm,
             )  # fmt: skip
             async with self._starting:  # one at a time, because the umask is that of the whole process
                 before = os.umask(int(script.said("umask", "022"), 8))
@@ -147,29 +147,29 @@ class Differences:
                 return result
             self.misses += 1
             if asyncio.get_running_loop().time() > end:
-                why = self._warm.why_cold(argv, env, str(place))
-                return Broke("not_started", f"it never ran warm: {why}, {self._warm.runs}")
-            _write(script, place, self._python)
+                why = self._warm.why_cold(argv, env, str(directory))
+                return Failed("not_started", f"it never ran warm: {why}, {self._warm.runs}")
+            _write(script, directory, self._python)
             await asyncio.sleep(0.02)
             self._warm.tend()
 
-    def _order(self, script: Script, place: Path) -> tuple[list[str], dict[str, str], bytes]:
+    def _order(self, script: Script, directory: Path) -> tuple[list[str], dict[str, str], bytes]:
         flags, args = (shlex.split(_unescaped(script.said(key))) for key in ("flags", "args"))
         form = script.said("form")
         target = {
             "code": ["-c", script.files["script.py"]],
             "module": ["-m", "not_there" if script.has("missing") else "script"],
             "relative": ["script.py"],
-        }.get(form, [str(place / "script.py")])
+        }.get(form, [str(directory / "script.py")])
         words = (
-            [str(place / "script.py"), *args]
+            [str(directory / "script.py"), *args]
             if form == "first-line"
             else [self._python, *flags, *target, *args]
         )
         argv = words if form == "exec" else ["/bin/sh", "-c", shlex.join(words)]
         env = _BASE | dict(_unescaped(each).split("=", 1) for each in script.settings.get("env", ()))
         if script.has("pythonpath"):
-            env["PYTHONPATH"] = str(place / script.said("pythonpath"))
+            env["PYTHONPATH"] = str(directory / script.said("pythonpath"))
         if env["LANG"] == "":
             del env["LANG"]
         stdin = _unescaped(script.said("stdin")).encode("utf-8", "surrogateescape")
@@ -189,28 +189,28 @@ def _unescaped(text: str) -> str:
     )
 
 
-def _write(script: Script, place: Path, python: str) -> None:
+def _write(script: Script, directory: Path, python: str) -> None:
     """The files of a script, as they are before it has run."""
     import shutil
 
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True, exist_ok=True)
     for name, text in script.files.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_bytes(_bytes(script, text.replace("{name}", place.name)))
-    main = place / "script.py"
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_bytes(_bytes(script, text.replace("{name}", directory.name)))
+    main = directory / "script.py"
     if script.said("form") == "first-line":
         main.write_text(f"#!{python}\n{script.files['script.py']}", encoding="utf-8")
         main.chmod(0o755)
     if script.has("missing"):
         main.unlink()
     if script.has("folder"):
-        main.rename(place / "__main__.py")
+        main.rename(directory / "__main__.py")
         main.mkdir()
-        (place / "__main__.py").rename(main / "__main__.py")
+        (directory / "__main__.py").rename(main / "__main__.py")
     if script.has("link") and not main.is_symlink():
-        (place / "real").mkdir()
-        main.rename(place / "real" / "other.py")
+        (directory / "real").mkdir()
+        main.rename(directory / "real" / "other.py")
         main.symlink_to("real/other.py")
 
 
@@ -225,8 +225,8 @@ def _bytes(script: Script, text: str) -> bytes:
     return b"\xef\xbb\xbf" + encoded if script.has("bom") else encoded
 
 
-def _facts(result: Exited | Broke, place: Path, turn: str, name: str) -> dict[str, object]:
-    """What must be equal. The folders differ in one word."""
+def _facts(result: Exited | Failed, directory: Path, turn: str, name: str) -> dict[str, object]:
+    """Return what must be equal. The directories differ in one word."""
     ended = result.code if isinstance(result, Exited) else (result.cause, result.detail, result.signal)
     held = result.pipes_held if isinstance(result, Exited) else None
     own = f"/{turn}/{name}".encode()
@@ -240,7 +240,7 @@ def _facts(result: Exited | Broke, place: Path, turn: str, name: str) -> dict[st
     }
     left = {
         each.name: each.read_bytes()
-        for each in sorted(place.glob("*"))
+        for each in sorted(directory.glob("*"))
         if each.is_file() and each.suffix != ".py" and not each.is_symlink()
     }
     return {"end": ended, "held": held, "files": left, **streams}
@@ -253,8 +253,8 @@ def main() -> Iterator[str]:
         each for each in scripts() if not sys.argv[2:] or any(word in each.name for word in sys.argv[2:])
     ]
     for python in [sys.argv[1]] if sys.argv[1:] and sys.argv[1] != "all" else interpreters():
-        with tempfile.TemporaryDirectory() as folder:
-            differences = Differences(python, Path(folder))
+        with tempfile.TemporaryDirectory() as directory:
+            differences = Differences(python, Path(directory))
             found = asyncio.run(differences.among(wanted))
             yield f"{python}: {differences.compared} scripts, {len(found)} differences, {differences.misses} misses"
             yield from found

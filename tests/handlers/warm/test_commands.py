@@ -1,15 +1,15 @@
-"""Which commands can run warm, and why others cannot."""
+"""Test which commands can run warm, and why others cannot."""
 
 from pathlib import Path
 
-from hookline.handlers.warm.commands import Cold, Script, find_script, unknown_setting
+from hookline.handlers.warm.commands import Cold, WarmScript, find_script, unknown_setting
 from tests.every import every
 
 ENV = {"PATH": "/usr/bin:/bin", "HOME": "/home/u", "PROJECT": "/p/my project", "PLAIN": "/p/plain"}
 PYTHON = "/usr/bin/python3"
 
 
-def _of_line(line: str) -> Script | Cold:
+def _of_line(line: str) -> WarmScript | Cold:
     return find_script(["/bin/sh", "-c", line], ENV, "/work")
 
 
@@ -35,7 +35,7 @@ def test_one_simple_command_can_run_warm(
     line: str, argv: tuple[str, ...], form: str, flags: tuple[str, ...]
 ) -> None:
     found = _of_line(line)
-    assert isinstance(found, Script), found
+    assert isinstance(found, WarmScript), found
     assert (found.program, found.argv, found.form, found.flags) == (PYTHON, argv, form, flags)
     assert found.shell == "/bin/sh"
     assert found.waits is not line.startswith("exec")
@@ -66,9 +66,9 @@ def test_one_simple_command_can_run_warm(
         ("python3 -i x.py", "cannot have"),
         ("python3 -X importtime x.py", "cannot have"),
         ("python3 -v x.py", "cannot have"),
-        ("node guard.js", "no Python"),
-        ("uv run guard.py", "no Python"),
-        ("python2 x.py", "no Python"),
+        ("node guard.js", "not a Python"),
+        ("uv run guard.py", "not a Python"),
+        ("python2 x.py", "not a Python"),
         ("python3.99 x.py", "no program"),
         ("'", "not a simple"),
         ("", "more than one"),
@@ -98,7 +98,7 @@ def test_a_first_line_names_the_interpreter(tmp_path: Path) -> None:
             if argv is None:
                 assert isinstance(found, Cold), first
                 continue
-            assert isinstance(found, Script), found
+            assert isinstance(found, WarmScript), found
             named = str(tmp_path / "./guard.py") if command[0] != "./guard.py" else f"{tmp_path}/./guard.py"
             assert found.argv == tuple(named if word == "SCRIPT" else word for word in argv)
 

@@ -104,8 +104,8 @@ _MAPPINGS = textwrap.dedent("""
 
 def test_no_mapping_is_a_trap(tmp_path: Path) -> None:
     """Behind the end of a file, reserved, shared, of the kernel; under a limit; and where the advice is not known."""
-    folder = Path(hookline.handlers.warm.__file__).parent / "zygote"
-    words = [PYTHON, "-c", _MAPPINGS, str(folder), str(tmp_path / "file")]
+    directory = Path(hookline.handlers.warm.__file__).parent / "zygote"
+    words = [PYTHON, "-c", _MAPPINGS, str(directory), str(tmp_path / "file")]
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.splitlines() == ["file small True", "True True", "True", "True"]

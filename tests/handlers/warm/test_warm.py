@@ -111,7 +111,7 @@ def test_nothing_of_one_run_is_in_the_memory_of_another(tmp_path: Path) -> None:
             env = {"TOKEN": f"{secret}-tail"}
             for _ in range(3):
                 await runs.warm(script, f"{secret}-tail", env=env, stdin=env["TOKEN"].encode())
-            # It finds what is there: its own environment.
+            # It finds what exists: its own environment.
             own = await runs.warm(scan, secret[::-1], env=env)
             assert own.stdout != b"[]\n"
             for _ in range(4):
@@ -463,12 +463,12 @@ def test_shells_are_tried_out_and_their_rules_hold(tmp_path: Path) -> None:
     for shell in ("/bin/sh", "bash"):
         shells.try_out(shell, os.environ["PATH"])
         env = {"PATH": "/usr/bin:/bin", "odd.name": "1", "PWD": "/nowhere", "A": "b c"}
-        told = shells.environment(shell, env, str(tmp_path), "/usr/bin/env")
+        received = shells.environment(shell, env, str(tmp_path), "/usr/bin/env")
         ran = subprocess.run(
             [shell, "-c", "/usr/bin/env -0"], env=env, cwd=tmp_path, check=True, capture_output=True
         )
         seen = dict(each.split("=", 1) for each in ran.stdout.decode().split("\0") if each)
-        assert told == seen, shell
+        assert received == seen, shell
     refused = shells.environment("bash", {"BASH_ENV": "x"}, "/", "/usr/bin/env")
     assert not isinstance(refused, dict)
 

@@ -27,12 +27,12 @@ class WarmRuns:
     """Use it with `async with`: everything that it started is gone afterwards."""
 
     def __init__(
-        self, folder: Path, *, children: int = 2, containment: Literal["group", "subreaper"] = "group"
+        self, directory: Path, *, children: int = 2, containment: Literal["group", "subreaper"] = "group"
     ) -> None:
-        self.folder = folder
+        self.directory = directory
         self.scripts = WarmScripts(children=children, after=1)
         self.processes = Processes(containment=containment, warm=self.scripts)
-        self.env = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"}
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": str(directory), "LANG": "C.UTF-8"}
         self._number = 0
 
     async def __aenter__(self) -> Self:
@@ -45,7 +45,7 @@ class WarmRuns:
         self.scripts.close()
 
     def write(self, text: str, name: str = "script.py") -> Path:
-        file = self.folder / name
+        file = self.directory / name
         file.write_text(text, encoding="utf-8")
         return file
 
@@ -62,7 +62,7 @@ class WarmRuns:
     ) -> Any:
         self._number += 1
         return await self.processes.run(
-            [python, str(script), *args], stdin=stdin, env={**self.env, **(env or {})}, cwd=str(self.folder),
+            [python, str(script), *args], stdin=stdin, env={**self.env, **(env or {})}, cwd=str(self.directory),
             timeout=timeout, run_id=str(self._number), warm=warm, files=files,
         )  # fmt: skip
 

@@ -1,22 +1,22 @@
-"""The host API by hand: a small loop that asks the session at every moment, and the same loop without Hookline."""
+"""Use the host API by hand: a small loop that calls the session at every step, and the same without Hookline."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from hookline import Blocking, Engine, Session
 from hookline.engine.bridge import BlockingSession
-from hookline.host import CallResult
+from hookline.host import AnswerResult, CallResult, EndResult, ModelRequestResult, PromptResult
 from hookline.testing.conformance import (
-    Conversation,
+    CaseTool,
+    ConversationPlan,
     Helper,
-    Limit,
-    Response,
+    KnownLimit,
+    ModelScript,
     Said,
-    Script,
-    Seen,
-    Tool,
-    ToolUse,
+    ScriptedCall,
+    ScriptedResponse,
+    ShownOutput,
     each_prompt,
 )
 
@@ -25,29 +25,30 @@ def _json(messages: Sequence[Said]) -> list[dict[str, Any]]:
     return [{"role": each.role, "content": each.text} for each in messages]
 
 
-def _calls(response: Response) -> list[dict[str, Any]]:
+def _calls(response: ScriptedResponse) -> list[dict[str, Any]]:
     return [{"id": call.id, "name": call.name, "input": dict(call.input)} for call in response.calls]
 
 
 class History:
-    """What was said so far, and the tools."""
+    """The messages so far, and the tools."""
 
-    def __init__(self, who: Conversation | Helper) -> None:
-        self.script: Script = who.script
-        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in who.tools}
-        self.helper = who.helper if isinstance(who, Conversation) else None
+    def __init__(self, who: ConversationPlan | Helper) -> None:
+        self.script: ModelScript = who.script
+        self.tools: Mapping[str, CaseTool] = {tool.name: tool for tool in who.tools}
+        self.helper = who.helper if isinstance(who, ConversationPlan) else None
         self.messages: list[Said] = []
 
     def add(self, role: Any, *texts: str, call: str = "") -> None:
         self.messages += [Said(role, text, call) for text in texts]
 
-    def ask_model(self, transient: Sequence[str] = ()) -> Response:
-        """The model streams its answer piece by piece; this loop waits for the whole of it."""
-        answer = self.script.answer([*self.messages, *(Said("user", text) for text in transient)])
-        return Response("".join(answer.pieces), answer.calls)
+    def ask_model(
+        self, messages: Sequence[Said] | None = None, transient: Sequence[str] = ()
+    ) -> ScriptedResponse:
+        sent = self.messages if messages is None else messages
+        return self.script.answer([*sent, *(Said("user", text) for text in transient)])
 
-    def problem(self, call: ToolUse) -> str | None:
-        """Why the call cannot be made."""
+    def problem(self, call: ScriptedCall) -> str | None:
+        """Return why the call cannot be made."""
         if call.name not in self.tools and (self.helper is None or self.helper.name != call.name):
             return f"There is no tool {call.name}"
         return None
@@ -68,7 +69,7 @@ class PlainLoop(History):
             ):
                 self.add("tool", text, call=call.id)
 
-    async def _run(self, call: ToolUse) -> str:
+    async def _run(self, call: ScriptedCall) -> str:
         problem = self.problem(call)
         if problem is not None:
             return problem
@@ -85,25 +86,32 @@ def _text(value: Any) -> str:
 
 
 class HookedLoop(History):
-    """The same agent with hooks."""
+    """The same agent with hooks. Each step is a method, so that a test can break one rule and no other."""
 
-    def __init__(self, who: Conversation | Helper, session: Session) -> None:
+    def __init__(self, who: ConversationPlan | Helper, session: Session) -> None:
         super().__init__(who)
         self._session = session
+        self._show = who.show if isinstance(who, ConversationPlan) and who.entry == "stream" else None
 
     async def say(self, prompt: str) -> str:
+        try:
+            return await self._turn(prompt)
+        except ConnectionError as error:
+            await self._failed(error)
+            raise
+
+    async def _turn(self, prompt: str) -> str:
         begun = await self._session.prompt(prompt)
-        if begun.blocked is not None:
-            return begun.blocked
-        self.add("user", begun.text, *(item.text for item in begun.context))
+        if self._is_blocked(begun):
+            return begun.blocked or ""
+        self._begin(begun)
         while True:
             request = await self._session.model(_json(self.messages))
-            self.add("user", *(item.text for item in request.context))
             if request.blocked is not None:
-                return await self._over(request.blocked)
-            response = self.ask_model(request.transient)
-            answer = await self._session.answer(response.text, _calls(response))
-            self.add("assistant", answer.text)
+                return await self._held(request)
+            response = self.ask_model(self._sent(request), self._once(request))
+            answer = await self._answer(response)
+            self._keep_answer(answer, response)
             if answer.stop is not None:
                 return await self._over(answer.stop)
             if response.calls:
@@ -111,47 +119,98 @@ class HookedLoop(History):
                 if stop is not None:
                     return await self._over(stop)
                 continue
-            end = await self._session.end(answer.text)
-            self.add("user", *(item.text for item in end.context))
-            if end.send_back is None:
+            end = await self._end(answer)
+            if not self._goes_on(end):
                 return end.stop or answer.text
-            self.add("user", end.send_back)
+            self._send_back(end)
+
+    def _is_blocked(self, begun: PromptResult) -> bool:
+        return begun.blocked is not None
+
+    def _begin(self, begun: PromptResult) -> None:
+        self.add("user", *begun.texts)
+
+    def _sent(self, request: ModelRequestResult) -> Sequence[Said]:
+        """Return the messages to send, as hooks left them, with text of theirs that stays."""
+        self.add("user", *(item.text for item in request.context))
+        if not request.rewritten:
+            return self.messages
+        return [Said(each["role"], each["content"]) for each in request.messages]
+
+    def _once(self, request: ModelRequestResult) -> Sequence[str]:
+        return request.transient
+
+    async def _held(self, request: ModelRequestResult) -> str:
+        return await self._over(request.blocked or "")
+
+    async def _answer(self, response: ScriptedResponse) -> AnswerResult:
+        """Show the answer while it comes, if the user sees a stream."""
+        stream = self._session.stream(_each(response.pieces), _calls(response))
+        async for text in stream:
+            if self._show is not None:
+                self._show(text)
+        return stream.answer
+
+    def _keep_answer(self, answer: AnswerResult, _response: ScriptedResponse) -> None:
+        self.add("assistant", answer.text)
+
+    async def _end(self, answer: AnswerResult) -> EndResult:
+        return await self._session.end(answer.text)
+
+    def _goes_on(self, end: EndResult) -> bool:
+        return end.send_back is not None
+
+    def _send_back(self, end: EndResult) -> None:
+        self.add("user", *end.texts)
+
+    async def _failed(self, error: Exception) -> None:
+        await self._session.failed(error, "server")
 
     async def _over(self, why: str) -> str:
         """A hook ended the turn; ending it says so to the session."""
         await self._session.end("")
         return why
 
-    def _store(self, response: Response, results: Sequence[CallResult | str]) -> str | None:
+    def _store(self, response: ScriptedResponse, results: Sequence[CallResult | str]) -> str | None:
         """Keep the results in the order of the calls, then what hooks say elsewhere. Why the run stops, if it does."""
         for call, done in zip(response.calls, results, strict=True):
             self.add("tool", done if isinstance(done, str) else done.text, call=call.id)
         all_done = [done for done in results if not isinstance(done, str)]
-        self.add("user", *(item.text for done in all_done for item in done.context))
+        self._place([item.text for done in all_done for item in done.context])
         return next((done.stop for done in all_done if done.stop is not None), None)
 
-    async def _run(self, call: ToolUse) -> CallResult | str:
+    def _place(self, texts: Sequence[str]) -> None:
+        self.add("user", *texts)
+
+    async def _run(self, call: ScriptedCall) -> CallResult | str:
         problem = self.problem(call)
         if problem is not None:
             return problem
         if self.helper is not None and call.name == self.helper.name:
             return await self._session.tool(call.name, call.input, run=self._delegate, id=call.id)
-        tool = self.tools[call.name]
+        return await self._call(call, self.tools[call.name])
+
+    async def _call(self, call: ScriptedCall, tool: CaseTool) -> CallResult:
         return await self._session.tool(call.name, call.input, run=tool.call, id=call.id, check=tool.problem)
 
     async def _delegate(self, given: Mapping[str, Any]) -> str:
         assert self.helper is not None
-        below = self._session.engine.session(
-            self._session.id, parent=self._session, agent_id="helper-1", agent_type=self.helper.name
-        )
-        async with below:
-            return await HookedLoop(self.helper, below).say(given["task"])
+        async with self._below(self.helper) as below:
+            return await type(self)(self.helper, below).say(given["task"])
+
+    def _below(self, helper: Helper) -> Session:
+        return self._session.child(helper.name)
+
+
+async def _each(pieces: Sequence[str]) -> AsyncIterator[str]:
+    for piece in pieces:
+        yield piece
 
 
 class BlockingLoop(History):
     """The same agent for programs without an event loop."""
 
-    def __init__(self, who: Conversation, session: BlockingSession) -> None:
+    def __init__(self, who: ConversationPlan, session: BlockingSession) -> None:
         super().__init__(who)
         self._session = session
 
@@ -165,7 +224,7 @@ class BlockingLoop(History):
             if request.blocked is not None:
                 self._session.end("")
                 return request.blocked
-            response = self.ask_model(request.transient)
+            response = self.ask_model(transient=request.transient)
             answer = self._session.answer(response.text, _calls(response))
             self.add("assistant", answer.text)
             for call in response.calls:
@@ -185,9 +244,9 @@ class ByHand:
     """Plays a conversation with these loops."""
 
     name = "host API"
-    cannot: Mapping[str, Limit] = {}
+    cannot: Mapping[str, KnownLimit] = {}
 
-    async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
         if engine is None:
             return await each_prompt(conversation, PlainLoop(conversation).say)
         if conversation.entry == "sync":

@@ -1,1 +1,1 @@
-"""What the models of the clients speak: how a request is read, and how a step of a script is written as its answer."""
+"""Speak the clients' model protocols: read a request, and write a step of a script as its response."""

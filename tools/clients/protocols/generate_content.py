@@ -21,7 +21,7 @@ class GenerateContent:
         contents: Sequence[Mapping[str, Any]] = request.get("contents", ())
         parts: Sequence[Mapping[str, Any]] = [part for each in contents for part in each.get("parts", ())]
         results = [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
-        told = [
+        received = [
             part["text"]
             for each in contents
             if each.get("role") == "user"
@@ -30,11 +30,11 @@ class GenerateContent:
         ]
         tools: Sequence[Mapping[str, Any]] = request.get("tools", ())
         return Conversation(
-            opening="\n".join(told),
+            opening="\n".join(received),
             offered=frozenset(one["name"] for tool in tools for one in tool.get("functionDeclarations", ())),
             made=sum("functionCall" in part for part in parts),
             results={number: _result(each) for number, each in enumerate(results)},
-            told=frozenset(told),
+            received=frozenset(received),
         )
 
     def write(self, request: Any, name: str, call: Call | None, number: int, *, stream: bool) -> bytes:

@@ -30,7 +30,7 @@ class Messages:
                 for block in blocks
                 if block["type"] == "tool_result" and block["tool_use_id"] in numbers
             },
-            told=frozenset(text for message in messages for text in _texts(message)),
+            received=frozenset(text for message in messages for text in _texts(message)),
         )
 
     def write(self, request: Any, name: str, call: Call | None, number: int, *, stream: bool) -> bytes:

@@ -1,4 +1,4 @@
-"""What a scripted model must know of a request, whichever protocol it came in."""
+"""Define what a scripted model must know of a request, whichever protocol it came in."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ class Call(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What the model was told of a call."""
+    """The result of a call, as the model read it."""
 
     text: str
     is_error: bool
@@ -34,13 +34,13 @@ class Conversation(Struct, frozen=True):
     made: int
     #: How they ended, by their number.
     results: Mapping[int, Result]
-    #: Everything that the model was told in words.
-    told: frozenset[str]
+    #: Every text that the model read.
+    received: frozenset[str]
 
 
 class ModelProtocol(Protocol):
     def asks(self, path: str) -> bool:
-        """Whether a request to this path is one for the model."""
+        """Return True if a request to this path is one for the model."""
         ...
 
     def read(self, request: Any) -> Conversation: ...

@@ -43,7 +43,7 @@ class Responses:
                 for number, id_ in enumerate(made)
                 if id_ in outputs
             },
-            told=frozenset(text for item in items for text in _texts(item)),
+            received=frozenset(text for item in items for text in _texts(item)),
         )
 
     def write(self, request: Any, name: str, call: Call | None, number: int, *, stream: bool) -> bytes:

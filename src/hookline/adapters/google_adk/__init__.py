@@ -1,13 +1,15 @@
-"""Hooks in runners of Google's Agent Development Kit::
+"""Add hooks to runners of Google's Agent Development Kit::
 
     from hookline.adapters.google_adk import HooklinePlugin
     runner = InMemoryRunner(agent, plugins=[HooklinePlugin(engine)])
 
-A session of the runner is one of Hookline. An agent that runs by an `AgentTool` is a sub-agent.
+A session of the runner is one of Hookline, by its app, its user and its id. An agent that runs by an `AgentTool` is a
+subagent.
 """
 
 from collections.abc import Callable
 from typing import Any, Unpack
+from weakref import finalize
 
 from google.adk.agents import InvocationContext
 from google.adk.events import Event
@@ -16,72 +18,91 @@ from google.adk.plugins import BasePlugin
 from google.genai import types
 
 from hookline import Engine, Session
-from hookline.adapters.calls import told_call
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.google_adk import content as c
-from hookline.adapters.sessions import Sessions, sub_agent
+from hookline.adapters.sessions import AdapterSessions, sub_agent
+from hookline.adapters.tool_calls import translated_call
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
-from hookline.host import SceneOptions
+from hookline.host import SessionOptions
 
 
 class _Run:
+    """An invocation."""
+
     def __init__(self, session: Session) -> None:
         self.session = session
         #: Why the prompt was blocked.
         self.blocked: str | None = None
-        #: What a step of a workflow answered last.
+        #: The last answer of a step of a workflow.
         self.answer: str | None = None
+        #: Text of hooks that the next request takes along.
+        self.waiting: list[str] = []
 
 
 class HooklinePlugin(BasePlugin):
-    """Hooks for all agents of a runner. `session_id` chooses the session of an invocation; else it is that of ADK."""
+    """Hooks for all agents of a runner.
+
+    `session_id` chooses the session of an invocation; else it is `APP/USER/ID` of the session of ADK: its ids alone are
+    not unique. Hooks see the fields of `info`: cwd ...
+    """
 
     def __init__(
         self,
         engine: Engine,
         session_id: Callable[[InvocationContext], str] | None = None,
-        **scene: Unpack[SceneOptions],
+        **info: Unpack[SessionOptions],
     ) -> None:
         super().__init__("hookline")
-        self._sessions = Sessions(engine, scene)
+        self._sessions = AdapterSessions(engine, info)
         self._session_id = session_id or _own_id
-        #: By the id of the session in ADK.
+        #: By the ids of their invocations.
         self._runs: dict[str, _Run] = {}
         self._tools = c.ToolCalls()
+        #: Returns the session of a conversation by its id: to add hooks to it, or to read its inbox.
+        self.session_of = self._sessions.of
 
     async def close(self) -> None:
         await self._sessions.close()
 
-    def _session(self, context: Any) -> Session:
-        return self._runs[context.session.id].session
+    def _run(self, context: Any) -> _Run:
+        """Return the run of an invocation; one that is resumed begins here, without a message of the user."""
+        run = self._runs.get(context.invocation_id)
+        return run if run is not None else self._begin(getattr(context, "_invocation_context", context))
+
+    def _begin(self, invocation: InvocationContext) -> _Run:
+        agent: Any = invocation.agent
+        session = sub_agent(agent.name) or self._sessions.of(self._session_id(invocation))
+        run = self._runs[invocation.invocation_id] = _Run(session)
+        # An invocation that is cancelled has no end that a plugin would be told.
+        finalize(invocation, self._runs.pop, invocation.invocation_id, None)
+        return run
 
     async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
-        invocation, said = invocation_context, c.text_of(user_message)
-        session = sub_agent(invocation.agent.name) or self._sessions.of(self._session_id(invocation))
-        run = self._runs[invocation.session.id] = _Run(session)
+        run, said = self._begin(invocation_context), c.text_of(user_message)
         if not said:  # results of calls that took long
             return None
-        prompt = await session.prompt(said)
+        prompt = await run.session.prompt(said)
         run.blocked = prompt.blocked
         if prompt.blocked is not None:
             return c.content_of("user", ["(a hook blocked this prompt)"])
         return c.content_of("user", prompt.texts, c.other_parts(user_message)) if prompt.changed else None
 
     async def before_run_callback(self, *, invocation_context: Any) -> types.Content | None:
-        blocked = self._runs[invocation_context.session.id].blocked
+        blocked = self._run(invocation_context).blocked
         return None if blocked is None else c.content_of("model", [blocked])
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> LlmResponse | None:
-        session, invocation = self._session(callback_context), callback_context.get_invocation_context()
-        contents = llm_request.contents = [c.as_shown(each) for each in llm_request.contents]
-        read = session.has(PRE_MODEL_CALL)
-        told = [each.model_dump(mode="json", exclude_none=True) for each in contents] if read else []
-        request = await session.model(told, llm_request.model)
+        run, invocation = self._run(callback_context), callback_context.get_invocation_context()
+        session = run.session
+        llm_request.contents = [c.as_shown(each) for each in llm_request.contents]
+        shown = c.shown_request(llm_request) if session.has(PRE_MODEL_CALL) else []
+        request = await session.model(shown, llm_request.model)
         if request.blocked is not None:
             return LlmResponse(content=c.content_of("model", [request.blocked]))
         if request.rewritten:
-            llm_request.contents = [types.Content.model_validate(each) for each in request.messages]
-        for text in [item.text for item in request.context]:
+            c.use_messages(llm_request, request.messages)
+        waiting, run.waiting = run.waiting, []
+        for text in [*waiting, *(item.text for item in request.context)]:
             event = Event(
                 author="user", invocation_id=invocation.invocation_id, content=c.content_of("user", [text])
             )
@@ -91,21 +112,22 @@ class HooklinePlugin(BasePlugin):
         return None
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> LlmResponse | None:
-        session, content = self._session(callback_context), llm_response.content
+        run, content = self._run(callback_context), llm_response.content
+        session = run.session
         if llm_response.partial and session.has(POST_MODEL_CALL):  # it may still change the text
             return LlmResponse(partial=True)
         if llm_response.partial or content is None or llm_response.error_code:
             return None
         others, usage = c.other_parts(content), llm_response.usage_metadata
         calls = [part.function_call for part in others if part.function_call]
-        told = [told_call(each.id, each.name, each.args or {}) for each in calls]
+        shown = [translated_call(each.id, each.name, each.args or {}) for each in calls]
         used: dict[str, Any] = usage.model_dump(exclude_none=True) if usage else {}
-        answer = await session.answer(c.text_of(content), told, used)
+        answer = await session.answer(c.text_of(content), shown, used)
         words = ""
         if answer.stop is not None:
             others = [part for part in others if part.function_call is None]
         elif not calls and not _is_of_the_user(callback_context.get_invocation_context().agent):
-            self._runs[callback_context.session.id].answer = answer.text
+            run.answer = answer.text
         elif not calls:
             words = "\n\n".join((await session.end(answer.text)).texts)
         if words:
@@ -119,7 +141,7 @@ class HooklinePlugin(BasePlugin):
     async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> Any:
         if tool.name == c.SENT_BACK:
             return tool_args
-        return await self._tools.before(self._session(tool_context), tool, tool_args, tool_context)
+        return await self._tools.before(self._run(tool_context), tool, tool_args, tool_context)
 
     async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> Any:
         return await self._tools.after(tool_context, result)
@@ -130,20 +152,21 @@ class HooklinePlugin(BasePlugin):
         return await self._tools.failed(tool_context, error)
 
     async def after_run_callback(self, *, invocation_context: Any) -> None:
-        run = self._runs[invocation_context.session.id]
+        run = self._run(invocation_context)
+        self._runs.pop(invocation_context.invocation_id, None)
         if run.answer is not None or run.session.host.stopped is not None:  # too late to send the model back
             await run.session.end(run.answer or "")
 
     async def on_run_error_callback(self, *, invocation_context: Any, error: Exception) -> None:
-        run = self._runs.get(invocation_context.session.id)
+        run = self._runs.pop(invocation_context.invocation_id, None)
         if run is not None:
             await tell_failure(run.session, error)
 
 
 def _own_id(invocation: InvocationContext) -> str:
-    return invocation.session.id
+    return f"{invocation.app_name}/{invocation.user_id}/{invocation.session.id}"
 
 
 def _is_of_the_user(agent: Any) -> bool:
-    """Whether the agent answers the user: it is no step of a workflow, and has no task of another agent."""
+    """Return True if the agent answers the user: it is not a step of a workflow, and has no task of another agent."""
     return agent.parent_agent is None or getattr(agent, "mode", None) == "chat"

@@ -1,11 +1,11 @@
-"""Hooks in agents of LangChain, which are graphs of LangGraph::
+"""Add hooks to agents of LangChain, which are graphs of LangGraph::
 
     from hookline.adapters.langchain import HooklineMiddleware
     agent = create_agent(model, tools, middleware=[HooklineMiddleware(engine)])
 
 A session is a thread, by its `thread_id` or the id that you choose. An agent that a tool of another one invokes is its
-sub-agent, if both have the middleware. For `invoke` and `stream`, hooks run on the loop of a `Blocking`: pass yours in
-place of the engine to share it and to close it.
+subagent, if both have the middleware. For `invoke` and `stream`, hooks run on the loop of a `Blocking`: pass yours
+instead of the engine to share it and to close it.
 """
 
 from collections.abc import Callable
@@ -20,19 +20,22 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from hookline import Blocking, Engine, Session
-from hookline.adapters.calls import call_tool
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.langchain import messages as h
 from hookline.adapters.langchain.messages import ENDED, HooklineState
-from hookline.adapters.sessions import Sessions, inside, sub_agent
-from hookline.events import PRE_MODEL_CALL
-from hookline.host import SceneOptions
+from hookline.adapters.sessions import MOST_SESSIONS, AdapterSessions, inside, sub_agent
+from hookline.adapters.tool_calls import call_tool
+from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
+from hookline.host import SessionOptions
 
 __all__ = ["ENDED", "HooklineMiddleware", "HooklineState"]
 
 
 class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Hooks for one agent or several. `session_id` chooses the session by a run's config; `scene` is told to hooks."""
+    """Hooks for one agent or several.
+
+    `session_id` chooses the session by a run's config; hooks see the fields of `info`.
+    """
 
     state_schema = HooklineState
 
@@ -41,28 +44,32 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         engine: Engine | Blocking,
         *,
         session_id: Callable[[Any], str] | None = None,
-        **scene: Unpack[SceneOptions],
+        **info: Unpack[SessionOptions],
     ) -> None:
         super().__init__()
         self._given = engine
-        self._sessions = Sessions(engine.engine if isinstance(engine, Blocking) else engine, scene)
+        self._sessions = AdapterSessions(engine.engine if isinstance(engine, Blocking) else engine, info)
         self._session_id, self._below = session_id, dict[str, Session]()
         #: Text of hooks that the next request takes along.
         self._waiting: dict[Session, list[m.BaseMessage]] = {}
         #: Ends the session of one thread, or of all.
         self.close = self._sessions.close
+        #: Returns the session of a conversation by its id: to add hooks to it, or to read its inbox.
+        self.session_of = self._sessions.of
 
     @cached_property
     def bridge(self) -> Blocking:
-        """For synchronous agents."""
+        """The bridge for synchronous agents."""
         return self._given if isinstance(self._given, Blocking) else Blocking(self._given)
 
     def _begin(self, state: Any) -> str:
-        """The key of the run's session, found where the run was started."""
+        """Return the key of the run's session, found where the run was started."""
         config, key = get_config(), uuid4().hex
         below = sub_agent(str(config.get("metadata", {}).get("lc_agent_name") or "agent"))
         if below is not None:
             self._below[key] = below
+            if len(self._below) > MOST_SESSIONS:  # of one that fails the graph does not report the end
+                del self._below[next(iter(self._below))]
             return key
         if self._session_id is not None:
             return self._session_id(config)
@@ -93,17 +100,20 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
         session, known = self._session(request.state), h.known(request)
-        told: Any = m.convert_to_openai_messages(known) if session.has(PRE_MODEL_CALL) else []
-        asked = await session.model(told, getattr(request.model, "model_name", None))
+        shown: Any = m.convert_to_openai_messages(known) if session.has(PRE_MODEL_CALL) else []
+        asked = await session.model(shown, getattr(request.model, "model_name", None))
         if asked.blocked is not None:
             return h.ended(asked.blocked)
         if asked.rewritten:
-            known = [h.wanted_message(each, told, known) for each in asked.messages]
+            known = [h.wanted_message(each, shown, known) for each in asked.messages]
         kept = [*self._waiting.pop(session, []), *(m.HumanMessage(item.text) for item in asked.context)]
         sent = [*known, *kept, *(m.HumanMessage(text) for text in asked.transient)]
+        request = h.with_messages(request, sent)
+        if session.has(POST_MODEL_CALL):
+            request = h.unstreamed(request)
         try:
-            response = await handler(h.with_messages(request, sent))
-        except Exception as error:
+            response = await handler(request)
+        except BaseException as error:
             await tell_failure(session, error)
             raise
         return await h.answered(session, response, kept)
@@ -126,11 +136,16 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             (use["name"], use["args"], use["id"]),
             lambda new: handler(request.override(tool_call={**use, "args": new})),
             check=lambda new: h.check(tool, new),
-            told=lambda value: h.told_result(value, use["id"]),
+            shown=lambda value: h.shown_result(value, use["id"]),
             pauses=(GraphBubbleUp,),
+            later=h.approval_of,
         )
         self._waiting.setdefault(session, []).extend(m.HumanMessage(item.text) for item in call.done.context)
-        return h.result_of(call, use)
+        try:
+            return h.result_of(call, use)
+        except Exception as error:  # of the tool: it ends the run
+            await tell_failure(session, error)
+            raise
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: Any, runtime: Any) -> Any:

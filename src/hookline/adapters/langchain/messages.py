@@ -1,31 +1,33 @@
-"""The state of an agent of LangChain, and its messages, results and answers as hooks read and write them."""
+"""Convert the state, messages, results and answers of LangChain agents for hooks and back."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, NotRequired, cast
 
+import msgspec
 from langchain.agents.middleware import AgentState, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core import messages as m
-from langgraph.types import Command
+from langgraph.constants import TAG_NOSTREAM
+from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
 from hookline import Session, ToolError
-from hookline.adapters.calls import Call, told_call
-from hookline.host import PromptResult
+from hookline.adapters.tool_calls import AdapterResult, translated_call
+from hookline.host import Approval, PendingCall, PromptResult
 
 #: In `additional_kwargs` of a message that says why hooks ended the run: it is shown, and never sent to a model.
 ENDED = "hookline_ended"
 
 
 class HooklineState(AgentState[Any]):
-    """The state of an agent, and the key of its session."""
+    """State of an agent, and the key of its session."""
 
     hookline: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
 def with_prompt(message: m.HumanMessage, prompt: PromptResult) -> m.HumanMessage:
-    """A prompt as hooks left it."""
+    """Return a prompt as hooks left it."""
     others = [each for each in message.content if isinstance(each, dict) and each.get("type") != "text"]
     text = "\n\n".join(prompt.texts)
     content: Any = [{"type": "text", "text": text}, *others] if others else text
@@ -33,28 +35,37 @@ def with_prompt(message: m.HumanMessage, prompt: PromptResult) -> m.HumanMessage
 
 
 def known(request: ModelRequest[Any]) -> list[Any]:
-    """The messages that a model would be sent, the system message first."""
+    """Return the messages that a model would be sent, the system message first."""
     system = [request.system_message] if request.system_message is not None else []
     return [*system, *(each for each in request.messages if ENDED not in each.additional_kwargs)]
 
 
 def with_messages(request: ModelRequest[Any], messages: Sequence[Any]) -> ModelRequest[Any]:
-    """The request with these messages, of which one may be a system message."""
+    """Return the request with these messages, of which one may be a system message."""
     system = next((each for each in messages if isinstance(each, m.SystemMessage)), None)
     return request.override(system_message=system, messages=[each for each in messages if each is not system])
 
 
+def unstreamed(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    """Return the request for a model whose text is not streamed: a hook may still change it.
+
+    `astream(stream_mode="messages")` then shows the answer as a whole, when the graph has it.
+    """
+    model = request.model
+    return request.override(model=model.model_copy(update={"tags": [*(model.tags or ()), TAG_NOSTREAM]}))
+
+
 async def answered(session: Session, response: ModelResponse[Any], kept: Sequence[m.BaseMessage]) -> Any:
-    """The answer as hooks leave it, after the messages that were added to the request."""
+    """Return the answer as hooks leave it, after the messages that were added to the request."""
     said = next((each for each in response.result if isinstance(each, m.AIMessage)), m.AIMessage(""))
-    calls = [told_call(call["id"], call["name"], call["args"]) for call in said.tool_calls]
+    calls = [translated_call(call["id"], call["name"], call["args"]) for call in said.tool_calls]
     answer = await session.answer(said.text, calls, cast("Any", said.usage_metadata) or {})
     new = said.model_copy(update={"content": answer.text}) if answer.rewritten else said
     return replace(response, result=[*kept, *(new if each is said else each for each in response.result)])
 
 
-def result_of(call: Call, use: Any) -> Any:
-    """What the graph gets of a call; where hooks have nothing to say, what it would get without them."""
+def result_of(call: AdapterResult, use: Any) -> Any:
+    """Return the graph's result of a call; where hooks have nothing to add, the same as without them."""
     if call.untouched or (call.ran and call.error is not None):
         return call.value
     if call.error is not None:
@@ -72,21 +83,30 @@ def result_of(call: Call, use: Any) -> Any:
     return replace(call.value, update={**call.value.update, "messages": messages})
 
 
+def approval_of(pending: PendingCall) -> Approval:
+    """Interrupt the graph, or return what it was resumed with: a truth value, or an object with `allow`."""
+    question = {"tool": pending.tool_name, "input": dict(pending.tool_input), "reason": pending.reason}
+    answer: Any = interrupt({"id": pending.tool_use_id, **question})
+    if isinstance(answer, dict):
+        return msgspec.convert(answer, Approval)
+    return Approval(allow=answer is True)
+
+
 def is_command(result: Any) -> bool:
-    """Whether a tool gave a command for the graph."""
+    """Return True if a tool returned a command for the graph."""
     return isinstance(result, Command)
 
 
 def tool_message(result: Any, call_id: str | None) -> m.ToolMessage | None:
-    """What the model reads of a result: it may be a command for the graph, with the message inside."""
+    """Return what the model reads of a result: it may be a command for the graph, with the message inside."""
     update: Any = result.update if is_command(result) else {"messages": [result]}
     inside: Any = dict(update or {}).get("messages", ())
     found = (each for each in inside if isinstance(each, m.ToolMessage))
     return next((each for each in found if each.tool_call_id == call_id), None)
 
 
-def told_result(result: Any, call_id: str | None) -> Any:
-    """What a tool gave, as hooks read it."""
+def shown_result(result: Any, call_id: str | None) -> Any:
+    """Return a tool's result as hooks read it."""
     message = tool_message(result, call_id)
     if message is not None and message.status == "error":
         raise ToolError(message.text)
@@ -94,7 +114,7 @@ def told_result(result: Any, call_id: str | None) -> Any:
 
 
 def check(tool: Any, arguments: dict[str, Any]) -> None:
-    """Raise ValueError for what LangGraph would object to."""
+    """Raise ValueError for arguments that LangGraph would reject."""
     if tool is None:
         raise ValueError("no such tool")
     schema = tool.tool_call_schema
@@ -103,11 +123,11 @@ def check(tool: Any, arguments: dict[str, Any]) -> None:
 
 
 def ended(why: str, what: str = "run") -> m.AIMessage:
-    """What is shown where hooks ended a run or blocked a prompt."""
+    """Return the message that is shown where hooks ended a run or blocked a prompt."""
     return m.AIMessage(why, additional_kwargs={ENDED: what})
 
 
-def wanted_message(wanted: Any, told: Sequence[Any], known: Sequence[m.BaseMessage]) -> m.BaseMessage:
-    """The message that a hook left as it was, or the one it wrote."""
-    same = (message for each, message in zip(told, known, strict=True) if each == wanted)
+def wanted_message(wanted: Any, shown: Sequence[Any], known: Sequence[m.BaseMessage]) -> m.BaseMessage:
+    """Return the message that a hook left unchanged, or the one it wrote."""
+    same = (message for each, message in zip(shown, known, strict=True) if each == wanted)
     return next(same, None) or m.convert_to_messages([wanted])[0]

@@ -1,4 +1,4 @@
-"""Agents of the OpenAI Agents SDK under hooks: copies whose models, tools and handoffs are."""
+"""Copy agents of the OpenAI Agents SDK with hooks on their models, tools and handoffs."""
 
 import json
 from collections.abc import Callable
@@ -13,19 +13,19 @@ from agents.function_schema import function_schema
 from agents.tool import resolve_function_tool_failure_error_function, set_function_tool_failure_error_function
 from pydantic_core import to_jsonable_python
 
-from hookline.adapters.calls import call_tool
 from hookline.adapters.openai_agents.model import HookedModel, RunHooks, user_item
+from hookline.adapters.tool_calls import call_tool
 
 
 class HookedAgents:
-    """The agents of one run."""
+    """Agents of one run."""
 
     def __init__(self, run: RunHooks) -> None:
         self._run = run
         self._hooked: dict[int, sdk.Agent[Any]] = {}
 
     def under_hooks(self, agent: sdk.Agent[Any]) -> sdk.Agent[Any]:
-        """A copy whose model, tools and handoffs are under hooks."""
+        """Return a copy with hooks on its model, tools and handoffs."""
         agent = getattr(agent, "hookline_original", agent)
         if id(agent) not in self._hooked:
             hooked = agent.clone(
@@ -41,7 +41,7 @@ class HookedAgents:
         return self._hooked[id(agent)]
 
     def model(self, model: Any) -> Any:
-        """The model of an agent or of a run; a name is looked up later."""
+        """Return the model of an agent or of a run with hooks; a name is looked up later."""
         return HookedModel(self._run, model) if isinstance(model, sdk.Model) else model
 
     def _handoff(self, to: Any) -> Any:
@@ -58,7 +58,7 @@ class HookedAgents:
             raise sdk.UserError(
                 f"the agent behind {tool.name} would run without hooks: use runner.run() in a tool"
             )
-        bare = set_function_tool_failure_error_function(copy(tool), None)  # hooks are told of what it raises
+        bare = set_function_tool_failure_error_function(copy(tool), None)  # hooks get its exceptions
 
         async def invoke(context: Any, given: str) -> Any:
             try:
@@ -71,7 +71,7 @@ class HookedAgents:
                 (tool.name, arguments, context.tool_call_id),
                 lambda new: bare.on_invoke_tool(context, json.dumps(new)),
                 check=lambda new: _check(tool, new),
-                told=lambda value: to_jsonable_python(value, fallback=str),
+                shown=lambda value: to_jsonable_python(value, fallback=str),
             )
             self._run.kept += [(-1, user_item(item.text)) for item in call.done.context]
             if call.error is None:
@@ -91,7 +91,7 @@ def _parameters(function: Callable[..., Any]) -> Any:
 
 
 def _check(tool: sdk.FunctionTool, arguments: dict[str, Any]) -> None:
-    """As the SDK checks them: by the signature of the function, if the tool is made of one."""
+    """Check arguments as the SDK does: by the signature of the function, if the tool is made of one."""
     function = getattr(tool, "__wrapped__", None)
     if function is not None:
         _parameters(function)(**arguments)

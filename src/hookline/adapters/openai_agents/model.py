@@ -1,6 +1,6 @@
-"""The model of an agent of the OpenAI Agents SDK, under hooks: what it is sent, and what it answers.
+"""OpenAI Agents SDK model with hooks: on its requests, and on its answers.
 
-The SDK lets others look at a request, and change nothing of an answer. So its models are wrapped.
+The SDK lets others see a request, and change nothing of an answer. So its models are wrapped.
 """
 
 from collections.abc import AsyncGenerator
@@ -12,18 +12,18 @@ import agents as sdk
 from openai.types import responses as r
 
 from hookline import Session
-from hookline.adapters.calls import told_call
+from hookline.adapters.tool_calls import translated_call
 from hookline.events import POST_MODEL_CALL
 
 _REQUEST = ("system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs", "tracing")
 
 
 class RunStoppedError(sdk.AgentsException):
-    """Hooks ended the run, and its output cannot be a text that says why."""
+    """An error: hooks ended the run, and its output type has no place for the reason."""
 
 
 class RunHooks:
-    """What the agents, tools and models of one run share."""
+    """State that the agents, tools and models of one run share."""
 
     def __init__(self, session: Session, kept: list[tuple[int, Any]]) -> None:
         self.session = session
@@ -34,7 +34,7 @@ class RunHooks:
 
 
 class HookedModels(sdk.ModelProvider):
-    """The models of a provider, under the hooks of a run."""
+    """Models of a provider, with the hooks of a run."""
 
     def __init__(self, run: RunHooks, inner: sdk.ModelProvider) -> None:
         self._run, self._inner = run, inner
@@ -45,7 +45,7 @@ class HookedModels(sdk.ModelProvider):
 
 
 class HookedModel(sdk.Model):
-    """A model under the hooks of a run."""
+    """A model with the hooks of a run."""
 
     def __init__(self, run: RunHooks, inner: sdk.Model) -> None:
         self._run, self._inner = run, inner
@@ -55,7 +55,8 @@ class HookedModel(sdk.Model):
         request = await self._request({**dict(zip(_REQUEST, given, strict=False)), **named})
         if request is None:
             return sdk.ModelResponse([_message(self._run.held)], sdk.Usage(), None)
-        response = await self._inner.get_response(**request)
+        args, kwargs = _as_given(request, len(given))
+        response = await self._inner.get_response(*args, **kwargs)
         return replace(response, output=await self._answered(response.output, response.usage))
 
     async def stream_response(self, *given: Any, **named: Any) -> AsyncGenerator[Any]:
@@ -63,30 +64,33 @@ class HookedModel(sdk.Model):
         if request is None:
             yield _completed(_message(self._run.held))
             return
-        # Text is passed on as it comes, unless a hook may still change it.
+        # Text is forwarded as it arrives, unless a hook may still change it.
         waiting: list[Any] | None = [] if self._run.session.has(POST_MODEL_CALL) else None
-        async for event in self._inner.stream_response(**request):
-            if isinstance(event, r.ResponseCompletedEvent):
+        args, kwargs = _as_given(request, len(given))
+        async for event in self._inner.stream_response(*args, **kwargs):
+            if isinstance(event, r.ResponseCompletedEvent | r.ResponseIncompleteEvent):
                 output = await self._answered(event.response.output, event.response.usage)
                 for each in (waiting or ()) if output is event.response.output else ():
                     yield each
                 yield event.model_copy(
                     update={"response": event.response.model_copy(update={"output": output})}
                 )
-            elif waiting is None:
+            elif waiting is None or isinstance(event, r.ResponseFailedEvent | r.ResponseErrorEvent):
                 yield event
             else:
                 waiting.append(event)
 
     async def _request(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """The request as hooks want it, or None: `held` says why."""
+        """Return the request as hooks want it, or None: `held` says why."""
         run, given, schema = self._run, request["input"], request["output_schema"]
         items: list[Any] = [user_item(given)] if isinstance(given, str) else list(given)
         run.kept[:] = [(len(items) if at < 0 else at, item) for at, item in run.kept]
         for at, item in reversed(run.kept):
             items.insert(at, item)
+        system = request["system_instructions"]
+        shown = [{"role": "system", "content": system}, *items] if system else items
         asked = (
-            await run.session.model(items, getattr(self._inner, "model", None)) if run.held is None else None
+            await run.session.model(shown, getattr(self._inner, "model", None)) if run.held is None else None
         )
         run.held = run.held if asked is None else asked.blocked
         if asked is None or run.held is not None:
@@ -95,21 +99,33 @@ class HookedModel(sdk.Model):
             return None
         kept = [user_item(item.text) for item in asked.context]
         run.kept += [(len(items), item) for item in kept]
-        return {**request, "input": [*asked.messages, *kept, *(user_item(text) for text in asked.transient)]}
+        if asked.rewritten and system:
+            written = [str(each["content"]) for each in asked.messages if each.get("role") == "system"]
+            items = [each for each in asked.messages if each.get("role") != "system"]
+            request = {**request, "system_instructions": "\n\n".join(written) or None}
+        elif asked.rewritten:
+            items = list(asked.messages)
+        return {**request, "input": [*items, *kept, *(user_item(text) for text in asked.transient)]}
 
     async def _answered(self, output: list[Any], usage: Any) -> list[Any]:
         said = [each for each in output if isinstance(each, r.ResponseOutputMessage)]
         text = "".join(sdk.ItemHelpers.extract_text(each) or "" for each in said)
         made = [each for each in output if isinstance(each, r.ResponseFunctionToolCall)]
-        calls = [told_call(each.call_id, each.name, each.arguments) for each in made]
+        calls = [translated_call(each.call_id, each.name, each.arguments) for each in made]
         numbers = {key: getattr(usage, key, None) for key in ("input_tokens", "output_tokens")}
         answer = await self._run.session.answer(text, calls, numbers)
         others = (each for each in output if each not in said)
         return [_message(answer.text), *others] if answer.rewritten else output
 
 
+def _as_given(request: dict[str, Any], count: int) -> tuple[list[Any], dict[str, Any]]:
+    """Return the request as the SDK gave it: a model of the user's may have other names for what comes by place."""
+    places = _REQUEST[:count]
+    return [request[name] for name in places], {k: v for k, v in request.items() if k not in places}
+
+
 def user_item(text: str) -> Any:
-    """An item of the SDK's input."""
+    """Return an item of the SDK's input."""
     return {"role": "user", "content": text}
 
 

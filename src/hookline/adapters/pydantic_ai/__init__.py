@@ -1,10 +1,10 @@
-"""Hooks in agents of Pydantic AI::
+"""Add hooks to agents of Pydantic AI::
 
     from hookline.adapters.pydantic_ai import HooklineCapability
     agent = Agent(model, capabilities=[HooklineCapability(engine)])
 
 A session is a conversation, by its `conversation_id` or the id that you choose. An agent that runs inside a tool of
-another one is its sub-agent, if both have the capability.
+another one is its subagent, if both have the capability.
 """
 
 from collections.abc import Callable
@@ -23,12 +23,13 @@ from pydantic_core import to_json, to_jsonable_python
 from pydantic_graph import End
 
 from hookline import Engine, Session
-from hookline.adapters.calls import told_call
 from hookline.adapters.failures import tell_failure
+from hookline.adapters.pydantic_ai.stream import JudgedModel
 from hookline.adapters.pydantic_ai.tools import HookedTools
-from hookline.adapters.sessions import Sessions, sub_agent
-from hookline.events import PRE_MODEL_CALL
-from hookline.host import SceneOptions
+from hookline.adapters.sessions import AdapterSessions, sub_agent
+from hookline.adapters.tool_calls import translated_call
+from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
+from hookline.host import SessionOptions
 
 #: Messages that a hook writes without knowing those of Pydantic AI, by their role.
 _PLAIN: dict[str, Callable[[str], m.ModelMessage]] = {
@@ -39,30 +40,37 @@ _PLAIN: dict[str, Callable[[str], m.ModelMessage]] = {
 
 
 class RunStoppedError(x.AgentRunError):
-    """Hooks ended the run, and its output cannot be a text that says why."""
+    """An error: hooks ended the run, and its output type has no place for the reason."""
 
 
 class HooklineCapability(AbstractCapability[Any]):
-    """Hooks for one agent or several. `session_id` chooses the session of a run; `scene` is told to hooks: cwd ..."""
+    """Hooks for one agent or several.
+
+    `session_id` chooses the session of a run; hooks see the fields of `info`: cwd ...
+    """
 
     session: Session
     _held: m.ModelResponse | None = None
+    #: The answer of a stream, as hooks left it.
+    _judged: m.ModelResponse | None = None
 
     def __init__(
         self,
         engine: Engine,
         *,
         session_id: Callable[[RunContext[Any]], str] | None = None,
-        **scene: Unpack[SceneOptions],
+        **info: Unpack[SessionOptions],
     ) -> None:
         super().__init__()
-        self._sessions = Sessions(engine, scene)
+        self._sessions = AdapterSessions(engine, info)
         self._session_id = session_id
         #: Ends the session of one conversation, or of all.
         self.close = self._sessions.close
+        #: Returns the session of a conversation by its id: to add hooks to it, or to read its inbox.
+        self.session_of = self._sessions.of
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Next to the model and the tools: hooks judge what is sent and what runs."""
+        """Place hooks next to the model and the tools: they judge what is sent and what runs."""
         return CapabilityOrdering(position="innermost")
 
     async def for_run(self, ctx: RunContext[Any]) -> "HooklineCapability":
@@ -87,7 +95,7 @@ class HooklineCapability(AbstractCapability[Any]):
 
     async def _prompt(self, ctx: RunContext[Any], node: Any) -> Any:
         parts = [part for part in node.request.parts if isinstance(part, m.UserPromptPart)]
-        if not parts:  # the run goes on where another one paused
+        if not parts:  # the run continues where another one paused
             return node
         content = [c for p in parts for c in ([p.content] if isinstance(p.content, str) else p.content)]
         texts = {id(c): text for c in content if isinstance(text := getattr(c, "content", c), str)}
@@ -103,8 +111,8 @@ class HooklineCapability(AbstractCapability[Any]):
     async def before_model_request(self, ctx: RunContext[Any], request_context: Any) -> Any:
         messages = request_context.messages
         read = self.session.has(PRE_MODEL_CALL)
-        told = m.ModelMessagesTypeAdapter.dump_python(messages, mode="json") if read else ()
-        request = await self.session.model(told, request_context.model.model_name)
+        shown = m.ModelMessagesTypeAdapter.dump_python(messages, mode="json") if read else ()
+        request = await self.session.model(shown, request_context.model.model_name)
         if request.blocked is not None:
             self._held = m.ModelResponse([m.TextPart(request.blocked)])
             raise x.SkipModelRequest(self._held)
@@ -114,19 +122,30 @@ class HooklineCapability(AbstractCapability[Any]):
             plain = [e if "kind" in e else _PLAIN[e["role"]](e["content"]) for e in request.messages]
             messages = m.ModelMessagesTypeAdapter.validate_python(plain)
         request_context.messages = [*messages, *map(_PLAIN["user"], request.transient)]
+        if request_context.streaming and self.session.has(POST_MODEL_CALL):
+            request_context.model = JudgedModel(request_context.model, self._judge_stream)
         return request_context
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: m.ModelResponse) -> Any:
-        calls = [told_call(c.tool_call_id, c.tool_name, c.args_as_dict()) for c in response.tool_calls]
+        judged, self._judged = self._judged is not None, None  # a stream was judged before it was shown
+        return response if judged else await self._judge(response)
+
+    async def _judge_stream(self, response: m.ModelResponse) -> m.ModelResponse:
+        self._judged = await self._judge(response)
+        return self._judged
+
+    async def _judge(self, response: m.ModelResponse) -> m.ModelResponse:
+        calls = [translated_call(c.tool_call_id, c.tool_name, c.args_as_dict()) for c in response.tool_calls]
         answer = await self.session.answer(response.text or "", calls, to_jsonable_python(response.usage))
-        if not answer.rewritten:
-            return response
-        others = [part for part in response.parts if not isinstance(part, m.TextPart)]
-        return replace(response, parts=[*([m.TextPart(answer.text)] if answer.text else []), *others])
+        if answer.rewritten:
+            others = [part for part in response.parts if not isinstance(part, m.TextPart)]
+            parts = [*([m.TextPart(answer.text)] if answer.text else []), *others]
+            response = replace(response, parts=parts)
+        return response
 
     async def _end(self, ctx: RunContext[Any], result: Any) -> Any:
         output = result.data.output
-        if isinstance(output, DeferredToolRequests | PendingModelResponse):  # it goes on in another run
+        if isinstance(output, DeferredToolRequests | PendingModelResponse):  # it continues in another run
             return result
         text = output if isinstance(output, str) else to_json(output, fallback=str).decode()
         over = await self.session.end(text)

@@ -1,4 +1,4 @@
-"""The tools of an agent of Pydantic AI, under hooks."""
+"""Wrap the tools of a Pydantic AI agent with hooks."""
 
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -10,28 +10,30 @@ from pydantic_ai.toolsets import ToolsetTool, WrapperToolset
 from pydantic_core import to_jsonable_python
 
 from hookline import Session
-from hookline.adapters.calls import call_tool
+from hookline.adapters.tool_calls import call_tool
+from hookline.host import Approval, PendingCall
 
 
 @dataclass
 class HookedTools(WrapperToolset[Any]):
-    """Tools under the hooks of a session."""
+    """Tools with the hooks of a session."""
 
     session: Session
 
     async def call_tool(self, name: str, tool_args: Any, ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
-        told = _arguments(tool_args, ctx, tool)
+        shown = _arguments(tool_args, ctx, tool)
 
         def checked(arguments: dict[str, Any]) -> Any:
-            return tool_args if arguments == told else tool.args_validator.validate_python(arguments)
+            return tool_args if arguments == shown else _validated(arguments, ctx, tool)
 
         call = await call_tool(
             self.session,
-            (name, told, ctx.tool_call_id),
+            (name, shown, ctx.tool_call_id),
             lambda new: self.wrapped.call_tool(name, checked(new), ctx, tool),
             check=checked,
-            told=lambda value: to_jsonable_python(getattr(value, "return_value", value), fallback=str),
+            shown=lambda value: to_jsonable_python(getattr(value, "return_value", value), fallback=str),
             pauses=(x.CallDeferred, x.ApprovalRequired),
+            later=lambda pending: _approval(ctx, pending),
         )
         for item in call.done.context:
             ctx.enqueue(item.text)
@@ -45,10 +47,21 @@ class HookedTools(WrapperToolset[Any]):
         return replace(cast("Any", call).value, return_value=call.output)
 
 
+def _approval(ctx: RunContext[Any], pending: PendingCall) -> Approval:
+    """Return the approval that the run was resumed with; else pause it: its output is the deferred request."""
+    if ctx.tool_call_approved:
+        return Approval(allow=True)
+    raise x.ApprovalRequired({"reason": pending.reason, "tool_input": dict(pending.tool_input)})
+
+
+def _validated(arguments: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
+    return tool.args_validator.validate_python(arguments, context=ctx.validation_context)
+
+
 def _arguments(tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> dict[str, Any]:
-    """As the model gave them; as they are, where others have changed them since."""
+    """Return the model's arguments; the current ones, where others have changed them since."""
     answers = (each for each in reversed(ctx.messages) if isinstance(each, m.ModelResponse))
     calls = next((each.tool_calls for each in answers), ())
     raw = next((each.args_as_dict() for each in calls if each.tool_call_id == ctx.tool_call_id), tool_args)
-    same = raw == tool_args or tool.args_validator.validate_python(raw) == tool_args
+    same = raw == tool_args or _validated(raw, ctx, tool) == tool_args
     return raw if same else to_jsonable_python(tool_args, fallback=str)

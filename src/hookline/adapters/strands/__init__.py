@@ -1,9 +1,9 @@
-"""Hooks in agents of Strands::
+"""Add hooks to agents of Strands::
 
     from hookline.adapters.strands import HooklinePlugin
     agent = Agent(model=model, plugins=[HooklinePlugin(engine)])
 
-An agent that runs inside a tool of another one is its sub-agent, if both have the plugin.
+An agent that runs inside a tool of another one is its subagent, if both have the plugin.
 """
 
 import sys
@@ -24,27 +24,32 @@ from strands.plugins import Plugin
 
 from hookline import Engine, Session
 from hookline.adapters.failures import tell_failure
-from hookline.adapters.sessions import Sessions, steps_inside, sub_agent
+from hookline.adapters.sessions import AdapterSessions, steps_inside, sub_agent
 from hookline.adapters.strands.messages import (
     answered,
     blocks_of,
     finished,
     model_stop,
     problem,
+    read_messages,
     result_event,
+    system_message,
     text_of,
     with_texts,
 )
 from hookline.events import POST_MODEL_CALL
-from hookline.host import SceneOptions
+from hookline.host import CallResult, SessionOptions
 
-#: The run goes on later, or the user has ended it: no time for Stop hooks.
+#: The run continues later, or the user has ended it: Stop hooks do not run.
 _NO_END = {"interrupt", "checkpoint", "cancelled", "limit_turns", "limit_total_tokens", "limit_output_tokens"}
 
 
 class HooklinePlugin(Plugin):
-    """Hooks for an agent or several. Each agent is a conversation, by its own `session_id` or the one that you say:
-    a text, or a function of the agent and its invocation state. `close` ends the session of one, or of all."""
+    """Hooks for an agent or several.
+
+    Each agent is a conversation, by its own `session_id` or yours: a text, or a function of the agent and
+    its invocation state. `close` ends the session of one, or of all.
+    """
 
     @property
     def name(self) -> str:
@@ -54,14 +59,18 @@ class HooklinePlugin(Plugin):
         self,
         engine: Engine,
         session_id: str | Callable[[Agent, dict[str, Any]], str] = "",
-        **scene: Unpack[SceneOptions],
+        **info: Unpack[SessionOptions],
     ) -> None:
         super().__init__()
-        self._session_id, self._sessions = session_id, Sessions(engine, scene)
+        self._session_id, self._sessions = session_id, AdapterSessions(engine, info)
         self._current: WeakKeyDictionary[Agent, Session] = WeakKeyDictionary()
-        #: Agents whose next invocation is not a prompt of the user, but what a Stop hook says.
+        #: Agents whose next invocation is not a prompt of the user, but the text of a Stop hook.
         self._sent_back: WeakSet[Agent] = WeakSet()
+        #: Text of hooks that the next request takes along.
+        self._waiting: WeakKeyDictionary[Session, list[str]] = WeakKeyDictionary()
         self.close = self._sessions.close
+        #: Returns the session of a conversation by its id: to add hooks to it, or to read its inbox.
+        self.session_of = self._sessions.of
 
     def init_agent(self, agent: Agent) -> None:
         agent.add_hook(self._begin, BeforeInvocationEvent)
@@ -91,13 +100,21 @@ class HooklinePlugin(Plugin):
 
     async def _model(self, context: Any, next_fn: Any) -> AsyncGenerator[TypedEvent, None]:
         session, held = self._session(context), list[TypedEvent]()
-        request = await session.model(context.messages, context.model.get_config().get("model_id"))
+        system = [system_message(context.system_prompt)] if context.system_prompt else []
+        given = [*system, *context.messages]
+        request = await session.model(given, context.model.get_config().get("model_id"))
         if request.blocked is not None:
             yield model_stop("end_turn", blocks_of([request.blocked]))
             return
-        kept = blocks_of(item.text for item in request.context)
+        waiting = self._waiting.pop(session, [])
+        kept = blocks_of([*waiting, *(item.text for item in request.context)])
         context.agent.messages[-1]["content"].extend(kept)
-        *earlier, last = request.messages
+        if request.rewritten:
+            system_prompt, messages = read_messages(request.messages)
+            context = context.replace(system_prompt=system_prompt if system else context.system_prompt)
+        else:
+            messages = context.messages
+        *earlier, last = messages
         last = {**last, "content": [*last["content"], *kept, *blocks_of(request.transient)]}
         async for event in next_fn(context.replace(messages=[*earlier, last])):
             if isinstance(event, ModelStopReason):
@@ -117,23 +134,29 @@ class HooklinePlugin(Plugin):
         name, given, call_id = use["name"], use["input"], use["toolUseId"]
         call = await session.open_tool(name, given, id=call_id, check=lambda new: problem(tool, new))
         if call.refused is not None:
+            self._keep(session, call.refused)
             yield result_event(
                 call.refused, ToolResultEvent({"toolUseId": call_id, "status": "error", "content": []})
             )
             return
         context = context.replace(tool_use={**use, "input": call.arguments})
         async for event in steps_inside(session, next_fn(context)):
-            if isinstance(event, ToolResultEvent):  # there is none while the tool waits for an interrupt
-                yield result_event(await finished(call, event), event)
+            if isinstance(event, ToolResultEvent):  # it has none while the tool waits for an interrupt
+                yield result_event(self._keep(session, await finished(call, event)), event)
             else:
                 yield event
+
+    def _keep(self, session: Session, done: CallResult) -> CallResult:
+        """Let text that does not belong into a result wait for the next request."""
+        self._waiting.setdefault(session, []).extend(item.text for item in done.context)
+        return done
 
     async def _after_tools(self, event: AfterToolsEvent) -> None:
         event.end_turn = self._session(event).host.stopped or event.end_turn
 
     async def _end(self, event: AfterInvocationEvent) -> None:
         session, result, error = self._session(event), event.result, sys.exception()
-        if isinstance(error, Exception):
+        if error is not None and result is None:
             await tell_failure(session, error)
         elif session.host.stopped or (result is not None and result.stop_reason not in _NO_END):
             end = await session.end(str(result or "").strip())

@@ -1,1 +1,1 @@
-"""MCP servers of a session: configured, started, called by tools and by hooks, and their questions."""
+"""Configure, start and call the MCP servers of a session, for tools and hooks, and handle their questions."""

@@ -1,8 +1,8 @@
-"""The only module that uses the `mcp` package. Imported with the first server: it takes a second.
+"""Use the `mcp` package; no other module does. Imported with the first server: it takes a second.
 
-A client lives in one task from beginning to end; calls come from any task. The package's own link to a process
-is not used: it keeps lines of any length, stops at the first byte that is not text, and hands servers the
-environment of this process.
+A client lives in one task from beginning to end; calls come from any task. The package's own link to a
+process is not used: it keeps lines of any length, stops at the first byte that is not text, and hands servers
+the environment of this process.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ from mcp_types import (
 )
 
 from hookline.agent.mcp.config import ServerSpec
-from hookline.agent.mcp.connection import CallResult, call_result
-from hookline.agent.mcp.elicitation import Answers, ServerAnswer, ServerQuestion
+from hookline.agent.mcp.connection import ServerResult, call_result
+from hookline.agent.mcp.elicitation import ElicitationHandler, ServerAnswer, ServerQuestion
 from hookline.agent.mcp.server_process import ServerEndedError, ServerProcess
 from hookline.handlers.failures import shortened
 
 _LONGEST_SHOWN = 120
-#: Of a line that is no message, only the beginning is looked at.
+#: Of a line that is not a message, only the beginning is read.
 _CHUNK = 1 << 16
 _MOST_GARBAGE = 4 << 20
 
@@ -42,7 +42,7 @@ Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObj
 
 
 class StrayOutput:
-    """What a server printed that is no message: often a greeting, sometimes the reason why it does not work."""
+    """Output of a server that is not a message: often a greeting, sometimes the reason why it does not work."""
 
     def __init__(self, hide: Callable[[str], str]) -> None:
         self._hide = hide
@@ -51,21 +51,21 @@ class StrayOutput:
         self._bytes = 0
 
     def message_seen(self) -> None:
-        """The limit counts between two messages: a session may last for days."""
+        """Reset the limit at each message: a session may last for days."""
         self._bytes = 0
 
     def add(self, line: bytes) -> None:
-        """Raises ServerEndedError when it is too much."""
+        """Add a line. Raises ServerEndedError when it is too much."""
         if not self.first:
             self.first = shortened(self._hide(line[:_CHUNK].decode("utf-8", "replace")), _LONGEST_SHOWN)
         self._bytes += len(line) + 1
         if self._bytes > _MOST_GARBAGE:
-            raise ServerEndedError(f"it printed more than {_MOST_GARBAGE >> 20} MB that is no message")
+            raise ServerEndedError(f"it printed more than {_MOST_GARBAGE >> 20} MB that is not a message")
 
 
 @asynccontextmanager
 async def process_streams(process: ServerProcess, stray: StrayOutput) -> AsyncGenerator[Streams]:
-    """Streams for a client. They close when the process ends, so that no call waits for ever."""
+    """Return streams for a client. They close when the process ends, so that no call waits for ever."""
     arrived, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -147,15 +147,15 @@ class ServerSession:
                 break
         return found
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ServerResult:
         return call_result(await self._client.call_tool(tool, dict(arguments)))
 
 
 @contextlib.asynccontextmanager
 async def connect(
-    spec: ServerSpec, process: ServerProcess | None, stray: StrayOutput, answers: Answers
+    spec: ServerSpec, process: ServerProcess | None, stray: StrayOutput, answers: ElicitationHandler
 ) -> AsyncGenerator[ServerSession]:
-    """Connected and initialized."""
+    """Connect to a server and initialize the session."""
     _silence_logging()
     async with contextlib.AsyncExitStack() as stack:
         transport = _transport(spec, process, stray, stack)
@@ -184,9 +184,9 @@ def _transport(
 
 
 class _Questions:
-    """Passes a server's questions on."""
+    """Forwarder of a server's questions."""
 
-    def __init__(self, server: str, answers: Answers) -> None:
+    def __init__(self, server: str, answers: ElicitationHandler) -> None:
         self._server = server
         self._answers = answers
 
@@ -218,7 +218,7 @@ def _result(answer: ServerAnswer) -> ElicitResult:
 
 
 def _silence_logging() -> None:
-    """The package's log records would be printed unescaped, in the middle of the screen."""
+    """Silence the package's log records: they would be printed unescaped, in the middle of the screen."""
     for name in ("mcp", "client"):
         logger = logging.getLogger(name)
         if not logger.handlers:

@@ -1,7 +1,9 @@
-"""The MCP servers of a session: `.mcp.json` of the project and the user, `mcp_servers` of settings files.
+"""Read the MCP servers of a session: `.mcp.json` of the project and the user, `mcp_servers` of settings
+files.
 
-Entries are read one by one: a bad one is reported and does not hide the others. One of the project that the user has
-not trusted is not read at all: no variable of the environment is looked up for it, and it takes no other's place.
+Entries are read one by one: a bad one is reported and does not hide the others. A project's entry that the
+user has not trusted is not read at all: no environment variable is looked up for it, and it replaces no other
+entry.
 """
 
 import os
@@ -22,8 +24,8 @@ from hookline.journal.redaction import MARK, holds_a_secret, secret_forms
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.safe_text import bare_url, one_line
+from hookline.trust.command_paths import quoted
 from hookline.trust.items import TrustItem
-from hookline.trust.names import quoted
 
 if TYPE_CHECKING:
     from hookline.trust.trust import Trust
@@ -39,8 +41,9 @@ _LONGEST_WAIT = 24 * 3600.0
 _SHORTEST_SECRET = 4
 _DELIMITERS = re.compile(r"[/:?#@&=\[\]]")
 #: An address in a message, up to a blank or a quote.
-_ADDRESS = re.compile(r"\w+://[^\s'\"<>]+")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}")
+_ADDRESS = re.compile(r"\b\w++://[^\s'\"<>]+")
+#: An unclosed one reaches to the end of the text and is not replaced.
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*+)(:-([^}]*+))?(?:\}|(\Z))")
 #: The values of `type`.
 _KINDS: Mapping[str, Kind] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
 _OWN_FOLDERS = frozenset({".hookline", "hookline"})
@@ -49,8 +52,8 @@ _TABLES = ("mcp_servers", "mcpServers")
 _MILLISECONDS, _SECONDS = 1000.0, 1.0
 
 
-class Entry(Struct, frozen=True, kw_only=True):
-    """The fields of an entry."""
+class ServerEntry(Struct, frozen=True, kw_only=True):
+    """Fields of an entry."""
 
     type: str | None = None
     command: str | None = None
@@ -65,7 +68,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class ServerSpec(Struct, frozen=True, kw_only=True):
-    """A server as it is started or reached."""
+    """A server's settings, as it is started or reached."""
 
     name: str
     source: Source
@@ -81,13 +84,13 @@ class ServerSpec(Struct, frozen=True, kw_only=True):
     #: How it is reached, for messages: as its entry says it, without user, password and query. Values of variables
     #: may be secrets, so their names stay.
     reached: str = ""
-    #: Whether the user's trust still covers it, the files it names included; None where it needs none.
+    #: Returns True while the user's trust covers it and the files it names; None where it needs none.
     trusted: Callable[[], bool] | None = None
-    #: What no message may show, each with what is shown instead.
+    #: Texts that no message may show, each with its replacement.
     secrets: tuple[tuple[str, str], ...] = ()
 
     def hide(self, text: str) -> str:
-        """What others say about the server, without its secrets, in whatever form they are in it."""
+        """Remove the server's secrets, in any form, from a text about it."""
         forms = {
             form: instead
             for value, instead in self.secrets
@@ -100,7 +103,7 @@ class ServerSpec(Struct, frozen=True, kw_only=True):
 
 
 class ServersFound(Struct, frozen=True):
-    """The servers that can be used, and what is wrong with the others."""
+    """Usable servers, and what is wrong with the others."""
 
     specs: tuple[ServerSpec, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -111,7 +114,7 @@ class ServersFound(Struct, frozen=True):
 
 
 def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
-    """Every place of a `.mcp.json`, from the weakest to the strongest."""
+    """Yield every path of a `.mcp.json`, from the weakest to the strongest."""
     for user in reversed(user_directories(env)):
         yield "user", os.path.join(user, "mcp.json")
         yield "user", os.path.join(user, ".mcp.json")
@@ -122,7 +125,7 @@ def mcp_files(cwd: str, env: Mapping[str, str]) -> Iterator[tuple[Source, str]]:
 def find_servers(
     cwd: str, env: Mapping[str, str], settings: Sequence[Document], trust: "Trust | None" = None
 ) -> ServersFound:
-    """All of them. If two have the same name, the one nearer to the project wins.
+    """Find all servers. If two have the same name, the one nearer to the project wins.
 
     Without `trust` everything counts as trusted.
     """
@@ -132,7 +135,7 @@ def find_servers(
     untrusted: dict[str, TrustItem] = {}
     for source in _SOURCES:
         for document, scale in (*_mcp_documents(cwd, env, source, said), *_settings(settings, source, env)):
-            reader = EntryReader(document, source, env, scale)
+            reader = ServerEntryReader(document, source, env, scale)
             entries = list(_entries(document, said))
             own: dict[str, _Item] = {}
             foreign = trust is not None and trust.is_foreign(document.file, source)
@@ -147,7 +150,7 @@ def find_servers(
                     continue
                 spec = reader.read(name, entry, table, name)
                 trusted = own[name].is_trusted if name in own else None
-                # What is no server takes no other's place, either.
+                # An entry that is not a server replaces no other, either.
                 if name in own or not foreign:
                     found[name] = replace(spec, trusted=trusted) if spec is not None else None
             said.extend(reader.said)
@@ -156,7 +159,7 @@ def find_servers(
 
 
 def _entries(document: Document, said: list[Diagnostic]) -> Iterator[tuple[str, str, Any]]:
-    """Each entry with its table and its name."""
+    """Yield each entry with its table and its name."""
     value: Any = document.value
     tables: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
     for table in _TABLES:
@@ -176,22 +179,22 @@ def _items(
     trust: "Trust",
     cwd: str,
 ) -> Iterator[tuple[str, "_Item"]]:
-    """The entries of a project's file as items, with the files that their commands name."""
+    """Yield the entries of a project's file as trust items, with the files that their commands name."""
     for table, name, given in entries:
         if not isinstance(given, Mapping):
             continue
         entry = cast("Mapping[str, Any]", given)
         if entry.get("disabled") is True and name not in found:
-            continue  # it does nothing; but one that switches off a server of the user does
-        folder: Any = entry.get("cwd")
-        start = os.path.join(cwd, folder) if isinstance(folder, str) and "$" not in folder else cwd
+            continue  # it does nothing, unless it switches off a server of the user
+        directory: Any = entry.get("cwd")
+        start = os.path.join(cwd, directory) if isinstance(directory, str) and "$" not in directory else cwd
         words = [_word(text, start) for text in _texts(entry)]
         where, facts = document.where(table, name), {**entry, "name": name}
         yield name, _Item(trust, partial(trust.server_item, where, name, facts, words, start))
 
 
 class _Item:
-    """A server of the project, and whether the user's trust covers it, now and when it is started."""
+    """A server of the project, and the user's trust in it, now and when it is started."""
 
     def __init__(self, trust: "Trust", make: Callable[[], TrustItem]) -> None:
         self.item = make()
@@ -202,14 +205,14 @@ class _Item:
         return self._trust.allows(self._make())
 
 
-def _word(text: str, folder: str) -> str:
-    """A text of an entry as it may name files: a line for a shell, or in quotes a word that no shell reads."""
-    plain = not any(each.isspace() for each in text) or os.path.lexists(os.path.join(folder, text))
+def _word(text: str, directory: str) -> str:
+    """Return a text of an entry in a form that may name files: a shell line, or a quoted word that no shell reads."""
+    plain = not any(each.isspace() for each in text) or os.path.lexists(os.path.join(directory, text))
     return quoted(text) if plain else text
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in an entry."""
+    """Yield every text in an entry."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -233,20 +236,20 @@ def _mcp_documents(
 def _settings(
     documents: Sequence[Document], source: Source, env: Mapping[str, str]
 ) -> Iterator[tuple[Document, float]]:
-    """Hookline's own settings files, which were read already."""
+    """Yield Hookline's own settings files, which were read already."""
     of_user = user_directories(env)
     for document in documents:
-        folder = os.path.dirname(document.file)
-        if os.path.basename(folder) not in _OWN_FOLDERS:
+        directory = os.path.dirname(document.file)
+        if os.path.basename(directory) not in _OWN_FOLDERS:
             continue
         local = ".local." in os.path.basename(document.file)
-        whose: Source = "user" if folder in of_user else "local" if local else "project"
+        whose: Source = "user" if directory in of_user else "local" if local else "project"
         if whose == source:
             yield document, _SECONDS
 
 
-class EntryReader:
-    """Reads the entries of one document. `scale` is the number of its time units in a second."""
+class ServerEntryReader:
+    """Reader of one document's entries. `scale` is the number of its time units in a second."""
 
     def __init__(self, document: Document, source: Source, env: Mapping[str, str], scale: float) -> None:
         self._document = document
@@ -256,7 +259,7 @@ class EntryReader:
         self.said: list[Diagnostic] = []
 
     def read(self, name: str, given: Any, *path: str) -> ServerSpec | None:
-        """None when it is disabled, or cannot be used, which is reported."""
+        """Read an entry; return None if it is disabled, or cannot be used, which is reported."""
         found = len(self.said)
         if not name.isprintable():
             self._wrong(
@@ -275,23 +278,25 @@ class EntryReader:
     def _errors(self, since: int) -> bool:
         return any(diagnostic.severity == "error" for diagnostic in self.said[since:])
 
-    def _entry(self, name: str, given: Mapping[str, Any], path: tuple[str, ...]) -> Entry | None:
+    def _entry(self, name: str, given: Mapping[str, Any], path: tuple[str, ...]) -> ServerEntry | None:
         fields: dict[str, Any] = {}
         fine = True
         for key, value in given.items():
-            if key not in Entry.__struct_fields__:
+            if key not in ServerEntry.__struct_fields__:
                 self._unknown(name, str(key), path)
                 continue
             try:
-                fields[key] = msgspec.structs.asdict(msgspec.convert({key: value}, Entry, strict=False))[key]
+                fields[key] = msgspec.structs.asdict(
+                    msgspec.convert({key: value}, ServerEntry, strict=False)
+                )[key]
             except msgspec.ValidationError as problem:
                 fine = False
                 self._wrong(
                     f"the MCP server {name}: {key}: {str(problem).partition(' - at ')[0]}", *path, str(key)
                 )
-        return Entry(**fields) if fine else None
+        return ServerEntry(**fields) if fine else None
 
-    def _spec(self, name: str, entry: Entry, path: tuple[str, ...]) -> ServerSpec | None:
+    def _spec(self, name: str, entry: ServerEntry, path: tuple[str, ...]) -> ServerSpec | None:
         kind = self._kind(name, entry, path)
         if kind is None:
             return None
@@ -319,12 +324,12 @@ class EntryReader:
             names = ", ".join(dict.fromkeys(filled.missing))
             self._wrong(
                 f"the MCP server {name} is not started: {names} is not set; "
-                "set it, or write ${NAME:-default} in its place",
+                "set it, or write ${NAME:-default} instead",
                 *path,
             )
         return spec
 
-    def _kind(self, name: str, entry: Entry, path: tuple[str, ...]) -> Kind | None:
+    def _kind(self, name: str, entry: ServerEntry, path: tuple[str, ...]) -> Kind | None:
         if entry.type is None:
             kind: Kind | None = "http" if entry.url and not entry.command else "stdio"
         else:
@@ -348,7 +353,7 @@ class EntryReader:
         return min(given / self._scale, _LONGEST_WAIT)
 
     def _unknown(self, name: str, key: str, path: tuple[str, ...]) -> None:
-        close = nearest(key, Entry.__struct_fields__)
+        close = nearest(key, ServerEntry.__struct_fields__)
         hint = f"; did you mean {close!r}?" if close else " and was ignored"
         message = f"the MCP server {name}: {key!r} is not supported{hint}"
         where = self._document.where(*path, key)
@@ -359,13 +364,13 @@ class EntryReader:
 
 
 def _secrets(spec: ServerSpec, used: Mapping[str, str]) -> dict[str, str]:
-    """What may be secret in an entry, and what is shown in its place."""
+    """Return possible secrets of an entry, each with its replacement."""
     values = [*spec.headers.values(), *_secrets_of_address(spec.url)]
     # A path is more use to a reader than it is to a thief.
     values += [text for name, text in spec.env.items() if text[:1] != "/" or holds_a_secret(name, text)]
     found = dict.fromkeys(values, MARK)
     for name, value in used.items():
-        # An address that cannot be read is told by a piece of it.
+        # Errors may quote a piece of an unreadable address.
         pieces = _DELIMITERS.split(value) if spec.url else ()
         found |= dict.fromkeys((value, *pieces), f"${{{name}}}")
     return found
@@ -385,7 +390,7 @@ def _secrets_of_address(url: str) -> Iterator[str]:
 
 
 class _Variables:
-    """Replaces `${NAME}` and `${NAME:-default}` by environment variables."""
+    """Replacer of `${NAME}` and `${NAME:-default}` by environment variables."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
@@ -400,6 +405,8 @@ class _Variables:
         return {name: self.text(value) for name, value in given.items()}
 
     def _value(self, found: re.Match[str]) -> str:
+        if found[4] is not None:
+            return found[0]
         value = self._env.get(found[1])
         if value:
             self.used[found[1]] = value

@@ -1,4 +1,4 @@
-"""The connection to one MCP server: started on first use, called with time limits, closed with the session."""
+"""Connect to one MCP server: start it on first use, call it with time limits, close it with the session."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,12 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from hookline.agent.mcp.config import ServerSpec
-from hookline.agent.mcp.elicitation import Answers, PendingQuestions
+from hookline.agent.mcp.elicitation import ElicitationHandler, PendingQuestions
 from hookline.agent.mcp.server_process import ServerEndedError, ServerProcess
+from hookline.extras import how_to_add
 from hookline.handlers.command import project_environment
 from hookline.handlers.failures import described, shortened
 from hookline.handlers.process.watchdog import Watchdog
-from hookline.model.raw import Broke
+from hookline.model.raw import Failed
 
 if TYPE_CHECKING:
     from hookline.agent.mcp.client import OfferedTool, ServerSession
@@ -34,8 +35,8 @@ class ServerError(Exception):
     """A sentence for the model and the user: which server, what happened, what to do."""
 
 
-class CallResult(Struct, frozen=True):
-    """The result of a tool call: text for the model, content blocks for hooks."""
+class ServerResult(Struct, frozen=True):
+    """Result of a tool call: text for the model, content blocks for hooks."""
 
     text: str
     #: As the server sent them.
@@ -44,19 +45,19 @@ class CallResult(Struct, frozen=True):
 
 
 class ServerSetup(Struct, frozen=True, kw_only=True, eq=False):
-    """What the servers of a session have in common."""
+    """Settings that the servers of a session share."""
 
     env: Mapping[str, str]
     cwd: str
     watchdog: Watchdog
     #: Answers their questions.
-    answers: Answers
+    answers: ElicitationHandler
     #: Called with problems, for the user to see.
     report: Callable[[str], None]
 
 
-class Connection:
-    """The server of one entry. A problem is reported once."""
+class ServerConnection:
+    """Connection to the server of one entry. A problem is reported once."""
 
     def __init__(self, spec: ServerSpec, setup: ServerSetup) -> None:
         self.spec = spec
@@ -86,11 +87,11 @@ class Connection:
 
     @property
     def asking(self) -> bool:
-        """Whether one of its questions is open."""
+        """True if one of its questions is open."""
         return self._questions.open
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
-        """Raises ServerError, at the latest when the time limit of a call is over."""
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ServerResult:
+        """Call a tool. Raises ServerError, at the latest when the time limit of a call is over."""
         if self.state in {"failed", "closed"}:
             raise ServerError(self.why)
         session = await asyncio.shield(self.begin())
@@ -171,7 +172,7 @@ class Connection:
         self._failed(ready, self._failure(None))
 
     def _check_trust(self) -> None:
-        """Files that it names may have changed since its entry was read."""
+        """Check trust again: files that it names may have changed since its entry was read."""
         if self.spec.trusted is not None and not self.spec.trusted():
             what = "it or a file that it names changed since you trusted it"
             raise ServerError(
@@ -180,7 +181,7 @@ class Connection:
 
     def _start_process(self) -> ServerProcess:
         env = project_environment(self._setup.env, {})
-        if isinstance(env, Broke):
+        if isinstance(env, Failed):
             raise ServerError(env.detail)
         try:
             return ServerProcess.begin(
@@ -195,7 +196,7 @@ class Connection:
             raise ServerError(f"{self._named} cannot be started: {why}; {hint} ({self.spec.where})") from None
 
     async def _wait_for_exit(self) -> None:
-        """Its output closes a moment before its end is known."""
+        """Wait briefly for the end of the process, whose output closes a little earlier."""
         if self._process is not None:
             await asyncio.wait({self._process.ended}, timeout=_MOMENT)
 
@@ -210,7 +211,7 @@ class Connection:
             closing.cancel()
 
     async def _in_time(self, work: Awaitable[T], what: str) -> T:
-        """The result, within the time limit of a call. While a question is open, the clock is stopped."""
+        """Await a result within the time limit of a call. While a question is open, the clock is stopped."""
         task = asyncio.ensure_future(work)
         try:
             while not task.done():
@@ -219,7 +220,7 @@ class Connection:
                     break
                 if not self._questions.open:
                     raise ServerError(
-                        f"{what} gave no answer within {self.spec.timeout:g} s; "
+                        f"{what} did not answer within {self.spec.timeout:g} s; "
                         "`timeout` of its entry sets the limit"
                     )
                 await asyncio.wait({task, self._questions.answered()}, return_when=asyncio.FIRST_COMPLETED)
@@ -253,7 +254,7 @@ class Connection:
         return f"{self._named} cannot be used: {self._innermost(error)} ({self.spec.where})"
 
     def _innermost(self, error: BaseException | None) -> str:
-        """The first error that is not a group. It may tell the whole address, or what a server was sent."""
+        """Return the first error that is not a group. It may contain the whole address, or data sent to the server."""
         while isinstance(error, BaseExceptionGroup):
             inner: tuple[BaseException, ...] = cast("BaseExceptionGroup[BaseException]", error).exceptions
             error = inner[0]
@@ -283,25 +284,25 @@ def _client_module() -> Any:
         return import_module("hookline.agent.mcp.client")
     except ModuleNotFoundError as missing:
         raise ServerError(
-            f"MCP servers need the package {missing.name}, which is not installed: pip install 'hookline[agent]'"
+            f"MCP servers need the package {missing.name}, which is not installed: {how_to_add('agent')}"
         ) from None
 
 
 def _mark_seen(future: "asyncio.Future[Any]") -> None:
-    """Marks the error as seen, so that asyncio does not log it."""
+    """Mark the error as seen, so that asyncio does not log it."""
     if not future.cancelled():
         future.exception()
 
 
-def call_result(answered: Any) -> CallResult:
-    """From the package's CallToolResult, of which only the JSON form is used."""
+def call_result(answered: Any) -> ServerResult:
+    """Convert the package's CallToolResult, of which only the JSON form is used."""
     document: dict[str, Any] = answered.model_dump(mode="json", by_alias=True, exclude_none=True)
     blocks: tuple[dict[str, Any], ...] = tuple(document.get("content", ()))
     text = "\n".join(filter(None, map(_text, blocks)))
     structured = document.get("structuredContent")
     if not text and structured is not None:
         text = msgspec.json.encode(structured).decode()
-    return CallResult(text, blocks, bool(document.get("isError")))
+    return ServerResult(text, blocks, bool(document.get("isError")))
 
 
 def _text(block: dict[str, Any]) -> str:

@@ -1,4 +1,6 @@
-"""Questions of MCP servers: hooks may answer first, then the user, and hooks see the answer before it is sent."""
+"""Answer questions of MCP servers: hooks may answer first, then the user, and hooks see the answer before it
+is sent.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,7 +10,7 @@ from msgspec import Struct
 
 from hookline.agent.mcp.schema import arguments_problem
 from hookline.agent.ports import UserPort
-from hookline.engine.tool_call import Hooks
+from hookline.engine.tool_call import HookDispatcher
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome
@@ -31,16 +33,16 @@ class ServerAnswer(Struct, frozen=True, kw_only=True):
     content: Mapping[str, Any] | None = None
 
 
-class Answers(Protocol):
-    """Answers the questions of servers."""
+class ElicitationHandler(Protocol):
+    """Answers to the questions of servers."""
 
     async def ask(self, question: ServerQuestion) -> ServerAnswer: ...
 
 
 class PendingQuestions:
-    """The open questions of a server."""
+    """Open questions of a server."""
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: ElicitationHandler) -> None:
         self._answers = answers
         self._tasks: set[asyncio.Future[ServerAnswer]] = set()
 
@@ -52,7 +54,7 @@ class PendingQuestions:
         return asyncio.gather(*self._tasks, return_exceptions=True)
 
     def withdraw(self) -> None:
-        """The call they belong to was given up, so they are withdrawn."""
+        """Withdraw the questions of a call that was given up."""
         for task in self._tasks:
             task.cancel()
 
@@ -75,7 +77,7 @@ _ACTIONS: Mapping[str, Action] = {"accept": "accept", "decline": "decline", "can
 class Elicitation:
     """Answers for one session. Without `person` a question that hooks do not answer is cancelled."""
 
-    def __init__(self, hooks: Hooks, user: UserPort, person: Answers | None) -> None:
+    def __init__(self, hooks: HookDispatcher, user: UserPort, person: ElicitationHandler | None) -> None:
         self._hooks = hooks
         self._user = user
         self._person = person
@@ -83,7 +85,7 @@ class Elicitation:
     async def ask(self, question: ServerQuestion) -> ServerAnswer:
         asked = await self._hooks.dispatch(
             e.ELICITATION,
-            p.Question(
+            p.ElicitationRequest(
                 mcp_server_name=question.server,
                 message=question.message,
                 mode=question.mode,
@@ -128,7 +130,7 @@ class Elicitation:
         return final
 
     def _hooks_answer(self, outcome: Outcome, question: ServerQuestion) -> ServerAnswer | None:
-        """What hooks answered; a block declines. None when they leave the answer to the user."""
+        """Return the hooks' answer; a block declines. None when they leave the answer to the user."""
         if outcome.blocked:
             return ServerAnswer(action="decline")
         given: Any = outcome.answer

@@ -1,4 +1,4 @@
-"""The forms of MCP servers, filled in by the user: one line for each field, checked as it is typed."""
+"""Let the user fill in forms of MCP servers: one line for each field, checked as it is typed."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
@@ -15,27 +15,27 @@ _DECLINE, _CANCEL = ServerAnswer(action="decline"), ServerAnswer(action="cancel"
 
 
 class _EndedError(Exception):
-    """The user declined or cancelled."""
+    """An error that says that the user declined or cancelled."""
 
     def __init__(self, answer: ServerAnswer) -> None:
         super().__init__(answer.action)
         self.answer = answer
 
 
-class Lines(Protocol):
-    """Asks by lines: says something, and takes the next line the user types."""
+class LineDialog(Protocol):
+    """Questions by lines: it shows a text, and takes the next line the user types."""
 
     def say(self, text: str, /) -> None: ...
 
     async def next_line(self) -> str | None:
-        """None if the input has ended."""
+        """Return the next line; None if the input has ended."""
         ...
 
 
 class FormAnswers:
-    """Answers questions of MCP servers: one line for each field of the form."""
+    """Answers to MCP servers, with one line for each field of the form."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: LineDialog) -> None:
         self._lines = lines
 
     async def ask(self, question: ServerQuestion) -> ServerAnswer:
@@ -63,7 +63,7 @@ class FormAnswers:
                 if await self._typed({"type": "boolean"})
                 else _DECLINE
             )
-        self._lines.say("  a line for each; /decline says no, /cancel leaves it unanswered")
+        self._lines.say("  a line for each; /decline says no, /cancel gives no answer")
         required: Any = schema.get("required")
         needed = cast("list[Any]", required) if isinstance(required, list) else []
         content: dict[str, Any] = {}
@@ -82,7 +82,7 @@ class FormAnswers:
         return await self._typed(rules, needed=needed)
 
     async def _typed(self, rules: Mapping[str, Any], *, needed: bool = True) -> Any:
-        """A line that is a valid value; the user gets a few tries, each with what is wrong."""
+        """Return a line that is a valid value; the user gets a few tries, each with what is wrong."""
         for _ in range(_MOST_TRIES):
             line = await self._lines.next_line()
             if line is None or line.strip() == "/cancel":
@@ -100,7 +100,7 @@ class FormAnswers:
 
 
 def _value(line: str, rules: Mapping[str, Any]) -> Any:
-    """The line as a value of the type that is asked for; unchanged if it is not one."""
+    """Convert a line to the requested type; return it unchanged if it does not fit."""
     match rules.get("type"):
         case "boolean" if line.casefold() in _TRUE | _FALSE:
             return line.casefold() in _TRUE

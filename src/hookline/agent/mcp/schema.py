@@ -1,4 +1,4 @@
-"""Checks arguments against the JSON Schema of a server's tool: what models get wrong, not all of JSON Schema.
+"""Check arguments against the JSON Schema of a server's tool: what models get wrong, not all of JSON Schema.
 
 Patterns and references are left to the server: they are untrusted text, and may be slow or refer to anything.
 """
@@ -28,7 +28,7 @@ _IS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def arguments_problem(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:
-    """What is wrong with them in one sentence, up to a few things; None when they fit."""
+    """Describe what is wrong with the arguments in one sentence, up to a few problems; None when they fit."""
     found: list[str] = []
     for problem in _problems(schema, arguments, "", 0):
         found.append(problem)
@@ -49,8 +49,8 @@ def _problems(schema: Any, value: Any, path: str, depth: int) -> Iterator[str]:
     if isinstance(value, Mapping):
         yield from _in_object(rules, cast("Mapping[str, Any]", value), path, depth)
     elif isinstance(value, list | tuple):
-        for place, each in enumerate(cast("Sequence[Any]", value)):
-            yield from _problems(rules.get("items"), each, f"{path}[{place}]", depth + 1)
+        for index, each in enumerate(cast("Sequence[Any]", value)):
+            yield from _problems(rules.get("items"), each, f"{path}[{index}]", depth + 1)
 
 
 def _wrong_kind(rules: Mapping[str, Any], value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""The process of an MCP server: lines in, lines out, the end of its stderr, and an end within seconds."""
+"""Run the process of an MCP server: lines in, lines out, the last lines of its stderr, and a quick end."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from hookline.handlers.process.exit_watch import exit_watch
 from hookline.handlers.process.spawn import Started, signal_group, start
 from hookline.handlers.process.watchdog import Watchdog
-from hookline.model.raw import Broke
+from hookline.model.raw import Failed
 
 #: Small: all lines of a chunk are handled without a pause.
 _CHUNK = 16384
@@ -22,11 +22,11 @@ _GRACE = 1.0
 
 
 class ServerEndedError(Exception):
-    """The process has ended or does not read any more."""
+    """An error: the process has ended or does not read any more."""
 
 
 class ServerProcess:
-    """Started in a session of its own. If the agent dies, however it dies, the watchdog kills the group."""
+    """A process in its own session. If the agent dies, however it dies, the watchdog kills the group."""
 
     def __init__(self, started: Started, watchdog: Watchdog) -> None:
         self._loop = asyncio.get_running_loop()
@@ -44,10 +44,10 @@ class ServerProcess:
     def begin(
         cls, argv: Sequence[str], env: Mapping[str, str], cwd: str, watchdog: Watchdog
     ) -> "ServerProcess":
-        """Raises ServerEndedError with a sentence that says why it cannot be started."""
+        """Start the process. Raises ServerEndedError with a sentence that says why it cannot be started."""
         watchdog.start()
         started = start(argv, env=env, cwd=cwd)
-        if isinstance(started, Broke):
+        if isinstance(started, Failed):
             raise ServerEndedError(started.detail)
         return cls(started, watchdog)
 
@@ -58,7 +58,7 @@ class ServerProcess:
         return lines[-1].strip() if lines else ""
 
     async def lines(self) -> AsyncGenerator[bytes]:
-        """Its output line by line, until it has ended or closed it."""
+        """Yield its output line by line, until it has ended or closed it."""
         begun: list[bytes] = []
         while chunk := await self._read():
             *ends, rest = chunk.split(b"\n")
@@ -72,7 +72,7 @@ class ServerProcess:
             await asyncio.sleep(0)
 
     async def write(self, line: bytes) -> None:
-        """Raises ServerEndedError when the process does not read any more."""
+        """Write a line. Raises ServerEndedError when the process does not read any more."""
         left = memoryview(line)
         while left:
             if not self._stdin_open or self.ended.done():
@@ -85,7 +85,7 @@ class ServerProcess:
                 raise ServerEndedError(f"it does not read any more: {problem.strerror}") from None
 
     async def end(self) -> None:
-        """As the protocol wants it: close its input, then SIGTERM, then SIGKILL."""
+        """End the process as the protocol wants it: close its input, then SIGTERM, then SIGKILL."""
         try:
             self._close_stdin()
             if not await self._exits_within(_GRACE):
@@ -107,7 +107,7 @@ class ServerProcess:
         return self.ended.done()
 
     async def _read(self) -> bytes:
-        """The next bytes; none when it ended, even if a process it started still holds its output open."""
+        """Return the next bytes; none when it ended, even if a process it started still holds its output open."""
         while True:
             try:
                 return os.read(self._started.stdout, _CHUNK)
@@ -121,7 +121,7 @@ class ServerProcess:
     async def _until(
         self, add: Callable[..., object], remove: Callable[[int], object], descriptor: int
     ) -> None:
-        """Until the descriptor is ready or the process has ended."""
+        """Wait until the descriptor is ready or the process has ended."""
         ready: asyncio.Future[None] = self._loop.create_future()
         add(descriptor, _settle, ready)
         try:
@@ -141,7 +141,7 @@ class ServerProcess:
         self._stderr = (self._stderr + chunk)[-_LONGEST_STDERR:]
 
     def _reap(self) -> None:
-        """Kill what is left of its group first: once it is reaped, its pid may belong to another process."""
+        """Kill what is left of its group, then reap it: once it is reaped, its pid may belong to another process."""
         signal_group(self._started.pid, signal.SIGKILL)
         self._watchdog.ended(self._started.pid)
         try:

@@ -1,4 +1,4 @@
-"""All MCP servers of a session, and their tools: `mcp__server__tool`. Hooks call them, too."""
+"""Manage all MCP servers of a session, and their tools: `mcp__server__tool`. Hooks call them, too."""
 
 import asyncio
 import re
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hookline.agent.mcp.config import ServerSpec
-from hookline.agent.mcp.connection import Connection, ServerError, ServerSetup
+from hookline.agent.mcp.connection import ServerConnection, ServerError, ServerSetup
 from hookline.agent.mcp.schema import arguments_problem
-from hookline.agent.tools.base import Category, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import Category, ToolReply, Workplace
 from hookline.handlers.mcp_tool import McpReply
 from hookline.matching.nearest import nearest
+from hookline.model.errors import ToolError
 
 if TYPE_CHECKING:
     from hookline.agent.mcp.client import OfferedTool
@@ -35,7 +36,7 @@ class McpTool:
     category: Category = "mcp"
     callers: frozenset[str] | None = None
 
-    def __init__(self, name: str, connection: Connection, offered: "OfferedTool") -> None:
+    def __init__(self, name: str, connection: ServerConnection, offered: "OfferedTool") -> None:
         self.name = name
         self.description = (
             offered.description[:_LONGEST_DESCRIPTION] or f"{offered.name} of {connection.spec.name}"
@@ -46,14 +47,14 @@ class McpTool:
 
     @property
     def mcp_server(self) -> Mapping[str, Any]:
-        """Its server, as hooks get it."""
+        """The server of the tool, as hooks get it."""
         return {"name": self._connection.spec.name, "source": self._connection.spec.source}
 
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         return arguments_problem(self.schema, arguments)
 
-    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
-        del place
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+        del workplace
         try:
             result = await self._connection.call(self._called, arguments)
         except ServerError as problem:
@@ -63,8 +64,8 @@ class McpTool:
         return ToolReply(text=result.text or "(no output)", response=list(result.blocks))
 
 
-def tools_of(connection: Connection) -> Iterator[McpTool]:
-    """The tools of a server that can be offered; the others are reported."""
+def tools_of(connection: ServerConnection) -> Iterator[McpTool]:
+    """Yield the tools of a server that can be offered; the others are reported."""
     server, report = connection.spec.name, connection.report
     taken: set[str] = set()
     for offered in connection.tools[:_MOST_TOOLS]:
@@ -98,10 +99,10 @@ def _usable(schema: Mapping[str, Any]) -> bool:
 
 
 class McpServers:
-    """Made before its session, because the handlers of hooks need it; the session configures it."""
+    """Servers of a session. Made before it, because the handlers of hooks need it; the session configures it."""
 
     def __init__(self) -> None:
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[str, ServerConnection] = {}
         self._untrusted: frozenset[str] = frozenset()
         self._setup: ServerSetup | None = None
         #: Seconds that the first prompt waits for servers. The tools of slower ones join later.
@@ -111,16 +112,16 @@ class McpServers:
     def configure(
         self, specs: Sequence[ServerSpec], setup: ServerSetup, untrusted: Collection[str] = ()
     ) -> None:
-        """For the session that begins. The servers of an earlier session must have been closed.
+        """Configure a new session. The servers of an earlier session must have been closed.
 
         `untrusted` are the names of servers that are not started, because the user has not trusted them.
         """
         self._setup = setup
         self._untrusted = frozenset(untrusted)
-        self._connections = {spec.name: Connection(spec, setup) for spec in specs}
+        self._connections = {spec.name: ServerConnection(spec, setup) for spec in specs}
 
     @property
-    def connections(self) -> Sequence[Connection]:
+    def connections(self) -> Sequence[ServerConnection]:
         return tuple(self._connections.values())
 
     def start(self, ready: Callable[[Sequence[McpTool]], None]) -> None:
@@ -143,7 +144,7 @@ class McpServers:
             self._setup.report(f"not connected yet: MCP {_plural(late)}; the tools join when it answers")
 
     async def call_tool(self, server: str, tool: str, arguments: Mapping[str, Any]) -> McpReply:
-        """For hooks. Raises ServerError when the server cannot be called."""
+        """Call a tool for a hook. Raises ServerError when the server cannot be called."""
         connection = self._connections.get(server)
         if connection is None and server in self._untrusted:
             raise ServerError(
@@ -162,7 +163,7 @@ class McpServers:
             task.cancel()
         await asyncio.gather(*(connection.close() for connection in self._connections.values()))
 
-    async def _follow(self, connection: Connection, ready: Callable[[Sequence[McpTool]], None]) -> None:
+    async def _follow(self, connection: ServerConnection, ready: Callable[[Sequence[McpTool]], None]) -> None:
         try:
             await asyncio.shield(connection.begin())
         except ServerError:

@@ -1,1 +1,3 @@
-"""Models for the agent and for hooks: a script, or a provider through pydantic-ai, which is loaded when chosen."""
+"""Provide models for the agent and for hooks: a script, or a provider through pydantic-ai, which is loaded
+when chosen.
+"""

@@ -1,4 +1,4 @@
-"""From a model's name to a port that reaches it, or to a message that says what to set."""
+"""Find a port that reaches a model by its name, or explain what to set."""
 
 import os
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hookline.agent.models.port import ModelPort
 from hookline.agent.models.scripted import scripted_model
+from hookline.extras import how_to_add
 from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError
 from hookline.model.safe_text import bare_url
@@ -71,11 +72,10 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 
 
 SCRIPTED: Final = "scripted"
-#: A session that is written in advance and comes with Hookline.
+#: A scripted session that comes with Hookline.
 DEMO: Final = "demo"
 _DEMO_FILE: Final = os.path.join(os.path.dirname(__file__), "demo.json")
 MODEL_VARIABLE: Final = "HOOKLINE_MODEL"
-INSTALL: Final = "pip install 'hookline[agent]'"
 
 _NAMES: Final = ", ".join(f"{name}:NAME" for name in PROVIDERS)
 #: Sent to servers that need no key: the clients insist on one.
@@ -83,10 +83,10 @@ _NO_KEY: Final = "no-key-set"
 
 
 class ModelSetupError(HooklineError):
-    """The model cannot be reached with these settings; the message says what to set. Nothing was sent."""
+    """An error: the model cannot be reached with these settings; the message says what to set. Nothing was sent."""
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class ModelTarget(Struct, frozen=True, kw_only=True):
     """One model at one URL."""
 
     provider: str
@@ -106,7 +106,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 def default_model(env: Mapping[str, str]) -> str:
-    """The model to use when none was named. Raises ModelSetupError."""
+    """Return the model to use when none was named. Raises ModelSetupError."""
     name = env.get(MODEL_VARIABLE, "").strip()
     if name:
         return name
@@ -129,7 +129,10 @@ def default_model(env: Mapping[str, str]) -> str:
 
 
 def provider_model(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> ModelPort:
-    """A port to the named model. Raises ModelSetupError, or ConfigError for a script, before anything is sent."""
+    """Return a port to the named model.
+
+    Raises ModelSetupError, or ConfigError for a script, before anything is sent.
+    """
     kind, _, file = name.strip().partition(":")
     if name.strip() == DEMO:
         return scripted_model(_DEMO_FILE)
@@ -160,11 +163,11 @@ def check_model(name: str, *, base_url: str | None = None, env: Mapping[str, str
 
 def missing(provider: str, problem: ImportError) -> str:
     what = f" ({problem.name})" if problem.name else ""
-    return f"models of {provider} need packages that are not installed{what}: {INSTALL}"
+    return f"models of {provider} need packages that are not installed{what}: {how_to_add('agent')}"
 
 
-def target_of(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> Target:
-    """What the name means, checked as far as possible without a request. Raises ModelSetupError."""
+def target_of(name: str, *, base_url: str | None = None, env: Mapping[str, str]) -> ModelTarget:
+    """Resolve a name, checked as far as possible without a request. Raises ModelSetupError."""
     name = name.strip()
     provider, model = _split(name, elsewhere=bool(base_url or env.get(PROVIDERS["openai"].url_variable)))
     if not model:
@@ -173,7 +176,7 @@ def target_of(name: str, *, base_url: str | None = None, env: Mapping[str, str])
     place = (base_url or env.get(row.url_variable) or row.home).strip()
     at_home = place.rstrip("/") == row.home
     _refuse_url(place, "--base-url" if base_url else row.url_variable)
-    return Target(
+    return ModelTarget(
         provider=provider,
         model=model,
         base_url=place,
@@ -183,7 +186,7 @@ def target_of(name: str, *, base_url: str | None = None, env: Mapping[str, str])
 
 
 def _split(name: str, *, elsewhere: bool) -> tuple[str, str]:
-    """Provider and model. With a base URL, a name without a provider is a model of that server."""
+    """Split a name into provider and model. With a base URL, a name without a provider is a model of that server."""
     head, colon, tail = name.partition(":")
     if colon and head in PROVIDERS:
         return head, tail.strip()

@@ -1,10 +1,17 @@
-"""Models for `prompt` and `agent` hooks: one answer, or a conversation with read-only tools."""
+"""Run models for `prompt` and `agent` hooks: one answer, or a conversation with read-only tools."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, runtime_checkable
 
-from hookline.agent.models.port import ModelError, ModelPort, Piece, Request, Response, ToolOffer
-from hookline.handlers.agent import AgentRun, AgentTool, Step, ToolOutput, ToolUse
+from hookline.agent.models.port import (
+    CompletionRequest,
+    CompletionResponse,
+    ModelError,
+    ModelPort,
+    Piece,
+    ToolOffer,
+)
+from hookline.handlers.agent import AgentRun, AgentTool, RequestedCall, Step, ToolOutput
 from hookline.model.messages import Assistant, Message, ToolResult, User
 
 #: The name under which arguments that are not an object are passed: no tool has it, so the tool refuses them.
@@ -13,19 +20,19 @@ _ANYTHING: Final[Mapping[str, Any]] = {"type": "object"}
 
 
 class ModelCompleter:
-    """Answers `prompt` hooks. `model` is for hooks that name none."""
+    """Answers to `prompt` hooks. `model` is for hooks that name none."""
 
     def __init__(self, port: ModelPort, model: str) -> None:
         self._port = port
         self._model = model
 
     async def complete(self, prompt: str, *, system: str, model: str | None) -> str:
-        request = Request(model=model or self._model, system=system, messages=(User(text=prompt),))
+        request = CompletionRequest(model=model or self._model, system=system, messages=(User(text=prompt),))
         return (await whole_answer(self._port, request)).text
 
 
 class ModelAgentRunner:
-    """Runs `agent` hooks with the given tools."""
+    """Runner of `agent` hooks with the given tools."""
 
     def __init__(self, port: ModelPort, model: str, tools: Sequence[AgentTool] = ()) -> None:
         self._port = port
@@ -46,7 +53,7 @@ class _Run:
         self, port: ModelPort, model: str, system: str, task: str, tools: tuple[ToolOffer, ...]
     ) -> None:
         self._port = port
-        self._request = Request(model=model, system=system, messages=(), tools=tools)
+        self._request = CompletionRequest(model=model, system=system, messages=(), tools=tools)
         self._messages: list[Message] = [User(text=task)]
         self._names: dict[str, str] = {}
 
@@ -63,14 +70,16 @@ class _Run:
         asked = self._request
         answer = await whole_answer(
             self._port,
-            Request(
+            CompletionRequest(
                 model=asked.model, system=asked.system, messages=tuple(self._messages), tools=asked.tools
             ),
         )
         self._messages.append(Assistant(text=answer.text, tool_calls=answer.tool_calls))
         self._names = {call.id: call.name for call in answer.tool_calls}
         uses = tuple(
-            ToolUse(call.name, {_BROKEN: call.input} if isinstance(call.input, str) else call.input, call.id)
+            RequestedCall(
+                call.name, {_BROKEN: call.input} if isinstance(call.input, str) else call.input, call.id
+            )
             for call in answer.tool_calls
         )
         return Step(text=answer.text, tool_uses=uses)
@@ -82,7 +91,7 @@ class BriefPort:
     def __init__(self, make: Callable[[], ModelPort]) -> None:
         self._make = make
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         port = self._make()
         try:
             async for piece in port.stream(request):
@@ -91,14 +100,14 @@ class BriefPort:
             await port.close()
 
     async def close(self) -> None:
-        """Nothing is open between two requests."""
+        """Do nothing: no request is open."""
 
 
-async def whole_answer(port: ModelPort, request: Request) -> Response:
-    """The complete answer to a request. Raises ModelError."""
-    answer: Response | None = None
+async def whole_answer(port: ModelPort, request: CompletionRequest) -> CompletionResponse:
+    """Return the complete answer to a request. Raises ModelError."""
+    answer: CompletionResponse | None = None
     async for piece in port.stream(request):
-        if isinstance(piece, Response):
+        if isinstance(piece, CompletionResponse):
             answer = piece
     if answer is None:
         raise ModelError("server", "the model ended without an answer")

@@ -1,10 +1,10 @@
-"""The read-only tools of `agent` hooks."""
+"""Offer read-only tools to `agent` hooks."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from hookline.agent.hooks import NoHooks
-from hookline.agent.tools.base import Tool, Workplace
+from hookline.agent.tools.base import AgentTool, Workplace
 from hookline.agent.tools.glob import glob_tool
 from hookline.agent.tools.grep import grep_tool
 from hookline.agent.tools.read import read_tool
@@ -13,9 +13,9 @@ from hookline.agent.tools.read import read_tool
 class HookTool:
     """A tool of the agent as a hook may call it."""
 
-    def __init__(self, tool: Tool, place: Workplace) -> None:
+    def __init__(self, tool: AgentTool, workplace: Workplace) -> None:
         self._tool = tool
-        self._place = place
+        self._place = workplace
         self.name = tool.name
         self.description = tool.description
         self.schema = tool.schema
@@ -29,6 +29,6 @@ class HookTool:
 
 
 def read_only_tools(cwd: str, env: Mapping[str, str]) -> tuple[HookTool, ...]:
-    """Read, Glob and Grep in a workplace of their own: no hook fires for what a hook reads."""
-    place = Workplace(NoHooks(), cwd, env=env)
-    return tuple(HookTool(tool, place) for tool in (read_tool(), glob_tool(), grep_tool()))
+    """Return Read, Glob and Grep in a separate workplace: no hook fires for what a hook reads."""
+    workplace = Workplace(NoHooks(), cwd, env=env)
+    return tuple(HookTool(tool, workplace) for tool in (read_tool(), glob_tool(), grep_tool()))

@@ -1,4 +1,4 @@
-"""What the agent needs of a language model: one request in, pieces of one response out."""
+"""Define what the agent needs of a language model: one request in, pieces of one response out."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ class ToolOffer(Struct, frozen=True, kw_only=True):
     schema: Mapping[str, Any]
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class CompletionRequest(Struct, frozen=True, kw_only=True):
     """One complete request: the port keeps no state between requests."""
 
     model: str
@@ -29,7 +29,7 @@ class Request(Struct, frozen=True, kw_only=True):
     agent_type: str | None = None
 
 
-class Response(Struct, frozen=True, kw_only=True):
+class CompletionResponse(Struct, frozen=True, kw_only=True):
     """A complete answer."""
 
     text: str = ""
@@ -44,12 +44,12 @@ class TextPiece(Struct, frozen=True):
     text: str
 
 
-#: What a model streams: text as it arrives, then the complete answer.
-Piece = TextPiece | Response
+#: A piece of a stream: text as it arrives, then the complete answer.
+Piece = TextPiece | CompletionResponse
 
 
 class ModelError(Exception):
-    """The model gave no answer. `kind` is one of the error types of StopFailure."""
+    """A request without an answer. `kind` is one of the error types of StopFailure."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -59,8 +59,8 @@ class ModelError(Exception):
 class ModelPort(Protocol):
     """A way to reach models. One port may serve several model names."""
 
-    def stream(self, request: Request) -> AsyncIterator[Piece]:
-        """Pieces, the last one a Response. Raises ModelError; cancelling it ends the request."""
+    def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
+        """Yield pieces, the last one a Response. Raises ModelError; cancelling it ends the request."""
         ...
 
     async def close(self) -> None: ...
@@ -72,9 +72,9 @@ class RequestLog:
     def __init__(self, port: ModelPort, *, keep: bool = True) -> None:
         self._port = port
         self._keep = keep
-        self.requests: list[Request] = []
+        self.requests: list[CompletionRequest] = []
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         if self._keep:
             self.requests.append(request)
         async for piece in self._port.stream(request):

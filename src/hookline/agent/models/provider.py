@@ -1,4 +1,4 @@
-"""The port to real models, through pydantic-ai. Imported when a model of a provider is chosen: it takes seconds."""
+"""Reach real models through pydantic-ai. Imported when a model of a provider is chosen: it takes seconds."""
 
 import ssl
 import warnings
@@ -19,8 +19,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
-from hookline.agent.models.choose import PROVIDERS, ModelSetupError, Target, missing, target_of
-from hookline.agent.models.port import ModelError, Piece, Request, TextPiece
+from hookline.agent.models.choose import PROVIDERS, ModelSetupError, ModelTarget, missing, target_of
+from hookline.agent.models.port import CompletionRequest, ModelError, Piece, TextPiece
 from hookline.agent.models.provider_messages import model_messages, parameters, response_of, sendable
 from hookline.model.safe_text import bare_url, one_line
 
@@ -31,7 +31,7 @@ LONGEST_REQUEST: Final = 1800.0
 
 #: Far more than any provider sends.
 MOST_BYTES: Final = 64 << 20
-#: For an answer that is compressed, although none is asked for: it may unpack to a thousand times its size.
+#: For an answer that is compressed although we refuse compression: it may unpack to a thousand times its size.
 MOST_PACKED_BYTES: Final = 256 << 10
 
 _LIBRARIES: Final = r"(pydantic_ai|openai|anthropic|google\.genai|genai_prices)(\.|$)"
@@ -57,13 +57,13 @@ _SHORTEST_KEY: Final = 8
 
 
 class ProviderPort:
-    """Reaches the model it was made for, and others that a request names."""
+    """A port to the model it was made for, and to others that a request names."""
 
-    def __init__(self, target: Target, env: Mapping[str, str]) -> None:
+    def __init__(self, target: ModelTarget, env: Mapping[str, str]) -> None:
         self._target = target
         self._env = env
         self._client: httpx2.AsyncClient | None = None
-        self._models: dict[Target, Model[Any]] = {}
+        self._models: dict[ModelTarget, Model[Any]] = {}
 
     def prepare(self) -> None:
         """Load the model's packages. Raises ModelSetupError if one is not installed."""
@@ -72,7 +72,7 @@ class ProviderPort:
         except ModelError as problem:
             raise ModelSetupError(str(problem)) from problem
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         target = self._target_for(request.model)
         model = self._model(target)
         # A warning of a library, such as a deprecated model, must not be printed or end the turn.
@@ -102,8 +102,10 @@ class ProviderPort:
         if client is not None:
             await client.aclose()
 
-    def _target_for(self, name: str) -> Target:
-        """A request may name another model of this provider (`gpt-5`) or of another one (`anthropic:…`)."""
+    def _target_for(self, name: str) -> ModelTarget:
+        """Resolve a model that a request names: another one of this provider (`gpt-5`) or of another one
+        (`anthropic:…`).
+        """
         own = self._target
         if name in {"", own.model, f"{own.provider}:{own.model}"}:
             return own
@@ -115,11 +117,11 @@ class ProviderPort:
                 return target_of(name, env=self._env)
             except ModelSetupError as problem:
                 raise ModelError("auth_failed", str(problem)) from None
-        return Target(
+        return ModelTarget(
             provider=own.provider, model=name, base_url=own.base_url, api_key=own.api_key, at_home=own.at_home
         )
 
-    def _model(self, target: Target) -> Model[Any]:
+    def _model(self, target: ModelTarget) -> Model[Any]:
         model = self._models.get(target)
         if model is None:
             if self._client is None:
@@ -146,8 +148,8 @@ def _text(event: ModelResponseStreamEvent) -> str:
 # ruff: noqa: PLC0415
 
 
-def build_model(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
-    """The model, with our client, key and URL, and no retries. Raises ImportError without its client library."""
+def build_model(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
+    """Build the model with our client, key and URL, and no retries. Raises ImportError without its client library."""
     speech = target.row.speech
     if speech == "openai":
         # Servers that imitate OpenAI's rarely have its newer API.
@@ -155,8 +157,8 @@ def build_model(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return _BUILDERS[speech](target, client)
 
 
-def request_settings(target: Target, *, tools: bool) -> ModelSettings:
-    """With tools the request is an agent's, and the next one begins with the same bytes: they can be cached."""
+def request_settings(target: ModelTarget, *, tools: bool) -> ModelSettings:
+    """Return the settings of a request. With tools, the next request begins with the same bytes: they can be cached."""
     chosen: dict[str, Any] = {"request_timeout": LONGEST_REQUEST}
     if target.row.speech == "google":
         return ModelSettings(**chosen)  # its timeouts and retries are set in _google
@@ -170,7 +172,7 @@ def request_settings(target: Target, *, tools: bool) -> ModelSettings:
     return ModelSettings(**chosen)
 
 
-def _chat(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _chat(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from openai import AsyncOpenAI
     from pydantic_ai.models.ollama import OllamaModel
     from pydantic_ai.models.openai import OpenAIChatModel
@@ -187,7 +189,7 @@ def _chat(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return OpenAIChatModel(target.model, provider=OpenAICompatibleProvider("other", openai_client=api))
 
 
-def _responses(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _responses(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from openai import AsyncOpenAI
     from pydantic_ai.models.openai import OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
@@ -196,7 +198,7 @@ def _responses(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return OpenAIResponsesModel(target.model, provider=OpenAIProvider(openai_client=api))
 
 
-def _anthropic(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _anthropic(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from anthropic import AsyncAnthropic
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
@@ -205,7 +207,7 @@ def _anthropic(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return AnthropicModel(target.model, provider=AnthropicProvider(anthropic_client=api))
 
 
-def _google(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _google(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from google.genai.types import HttpRetryOptions
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
@@ -219,7 +221,7 @@ def _google(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return GoogleModel(target.model, provider=provider)
 
 
-_BUILDERS: Final[Mapping[str, Callable[[Target, httpx2.AsyncClient], Model[Any]]]] = {
+_BUILDERS: Final[Mapping[str, Callable[[ModelTarget, httpx2.AsyncClient], Model[Any]]]] = {
     "chat": _chat,
     "responses": _responses,
     "anthropic": _anthropic,
@@ -231,11 +233,11 @@ _BUILDERS: Final[Mapping[str, Callable[[Target, httpx2.AsyncClient], Model[Any]]
 
 
 class TooLongError(httpx2.ReadError):
-    """The server sent more than an answer may have."""
+    """An error: the server sent more than an answer may have."""
 
 
 def connect(most_bytes: int = MOST_BYTES) -> httpx2.AsyncClient:
-    """A client that is bounded in time and in bytes, and never sends a key to another host."""
+    """Return a client that is bounded in time and in bytes, and never sends a key to another host."""
 
     async def bound(response: httpx2.Response) -> None:
         packed = response.headers.get("content-encoding", "identity") != "identity"
@@ -254,7 +256,7 @@ def connect(most_bytes: int = MOST_BYTES) -> httpx2.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Reading the certificates takes 30 ms or more, so once per process."""
+    """Read the certificates once per process: it takes 30 ms or more."""
     return httpx2.create_ssl_context()
 
 
@@ -278,8 +280,8 @@ class _Bounded(httpx2.AsyncByteStream):
 # -- errors ------------------------------------------------------------------------------------------------
 
 
-def model_error(problem: Exception, target: Target) -> ModelError:
-    """The error in the agent's terms. An unknown one is taken for the server's."""
+def model_error(problem: Exception, target: ModelTarget) -> ModelError:
+    """Return the error in the agent's terms. An unknown one counts as the server's."""
     if isinstance(problem, ModelError):
         return problem
     kind = _kind(problem)
@@ -297,7 +299,7 @@ def _kind(problem: Exception) -> str:
     return "unknown" if isinstance(problem, x.UserError) else "server"
 
 
-def _described(problem: Exception, target: Target) -> str:
+def _described(problem: Exception, target: ModelTarget) -> str:
     who = f"{target.provider}:{target.model}"
     if isinstance(problem, x.ModelHTTPError):
         message = _message(problem.body)
@@ -310,7 +312,7 @@ def _described(problem: Exception, target: Target) -> str:
 
 
 def _message(body: object) -> str:
-    """The message in an error body, however it is nested."""
+    """Return the message in an error body, however it is nested."""
     for _ in range(3):
         if not isinstance(body, dict):
             break
@@ -319,14 +321,14 @@ def _message(body: object) -> str:
     return sendable(str(body)) if body else ""
 
 
-def _hint(kind: str, problem: Exception, target: Target) -> str:
+def _hint(kind: str, problem: Exception, target: ModelTarget) -> str:
     if kind == "auth_failed":
         return f" (check {' or '.join(target.row.key_variables)})"
     wait = getattr(problem, "retry_after", None) if kind in {"rate_limit", "server"} else None
     return f" (it asks to wait {wait:.0f} s)" if isinstance(wait, int | float) else ""
 
 
-def _without_key(text: str, target: Target) -> str:
-    """The server may quote what it was sent."""
+def _without_key(text: str, target: ModelTarget) -> str:
+    """Remove the key from a text: the server may quote its input."""
     key = target.api_key
     return text.replace(key, "[key]") if len(key) >= _SHORTEST_KEY else text

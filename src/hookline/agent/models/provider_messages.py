@@ -1,4 +1,4 @@
-"""Requests and answers, converted to pydantic-ai's messages and back."""
+"""Convert requests and answers to pydantic-ai's messages and back."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
@@ -21,7 +21,7 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
-from hookline.agent.models.port import ModelError, Request, Response
+from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError
 from hookline.model.messages import Assistant, Message, ToolResult, ToolUse, User
 from hookline.model.usage import Usage
 
@@ -32,7 +32,7 @@ _NO_RESULT: Final = "This call has no result: it was interrupted."
 _CUT: Final = "the model's answer was cut off at its limit of tokens"
 
 
-def parameters(request: Request) -> ModelRequestParameters:
+def parameters(request: CompletionRequest) -> ModelRequestParameters:
     system = sendable(request.system)
     return ModelRequestParameters(
         function_tools=[
@@ -40,7 +40,7 @@ def parameters(request: Request) -> ModelRequestParameters:
                 name=tool.name,
                 description=sendable(tool.description),
                 parameters_json_schema=jsonable(dict(tool.schema)),
-                # Strict would rewrite the schema; the agent itself tells the model what does not fit.
+                # Strict would rewrite the schema; the agent itself reports misfits to the model.
                 strict=False,
             )
             for tool in request.tools
@@ -50,7 +50,7 @@ def parameters(request: Request) -> ModelRequestParameters:
 
 
 def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMessage]:
-    """The conversation, in an order every provider accepts. `marks`: the provider takes cache marks."""
+    """Convert the conversation, in an order every provider accepts. `marks`: the provider takes cache marks."""
     found: list[ModelMessage] = []
     said: list[User | ToolResult] = []
     open_calls: Sequence[ToolUse] = ()
@@ -70,7 +70,7 @@ def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMes
 def _add_turn(
     found: list[ModelMessage], calls: Sequence[ToolUse], said: Sequence[User | ToolResult], *, marks: bool
 ) -> None:
-    """What came between two answers. First one result for every call: providers refuse anything else."""
+    """Add what came between two answers. First one result for every call: providers refuse anything else."""
     results = {each.tool_use_id: each for each in said if isinstance(each, ToolResult)}
     called = {call.id for call in calls}
     parts: list[ModelRequestPart] = [_result(call, results.get(call.id)) for call in calls]
@@ -116,17 +116,17 @@ def _user(message: User, *, marks: bool) -> UserPromptPart:
 
 
 def _orphan(result: ToolResult) -> UserPromptPart:
-    """A result whose call a hook or a summary has removed from the conversation."""
+    """Convert a result whose call a hook or a summary has removed from the conversation."""
     return UserPromptPart(content=f"[result of {result.name}]\n{sendable(result.text)}")
 
 
-def response_of(answer: ModelResponse) -> Response:
-    """The complete answer. Raises ModelError when there is none, or only its beginning."""
+def response_of(answer: ModelResponse) -> CompletionResponse:
+    """Return the complete answer. Raises ModelError when there is none, or only its beginning."""
     text = "".join(sendable(part.content) for part in answer.parts if isinstance(part, TextPart))
     thoughts = "".join(sendable(part.content) for part in answer.parts if isinstance(part, ThinkingPart))
     calls = _calls([part for part in answer.parts if isinstance(part, ToolCallPart)])
     _refuse_incomplete(answer, text, calls)
-    return Response(text=text, tool_calls=calls, reasoning=thoughts or None, usage=_usage(answer))
+    return CompletionResponse(text=text, tool_calls=calls, reasoning=thoughts or None, usage=_usage(answer))
 
 
 def _refuse_incomplete(answer: ModelResponse, text: str, calls: Sequence[ToolUse]) -> None:
@@ -147,18 +147,18 @@ def _refuse_incomplete(answer: ModelResponse, text: str, calls: Sequence[ToolUse
 def _calls(parts: Sequence[ToolCallPart]) -> tuple[ToolUse, ...]:
     taken: set[str] = set()
     calls: list[ToolUse] = []
-    for place, part in enumerate(parts, 1):
+    for index, part in enumerate(parts, 1):
         one = sendable(part.tool_call_id)
         # Results are matched by id: two calls must never share one.
         while not one or one in taken:
-            one = f"{one or 'call'}_{place}"
+            one = f"{one or 'call'}_{index}"
         taken.add(one)
         calls.append(ToolUse(id=one, name=sendable(part.tool_name), input=_input(part.args)))
     return tuple(calls)
 
 
 def _input(arguments: str | dict[str, Any] | None) -> Mapping[str, Any] | str:
-    """A JSON object, or the text: the agent tells the model what is wrong with it."""
+    """Return a JSON object, or the text: the agent reports to the model what is wrong with it."""
     if isinstance(arguments, dict):
         return arguments
     if not arguments or not arguments.strip():
@@ -177,7 +177,7 @@ def _usage(answer: ModelResponse) -> Usage:
     return Usage(
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,
-        # 0 is also what the library has for a count that the provider did not give.
+        # The library also uses 0 for a count that the provider did not give.
         cache_read_tokens=used.cache_read_tokens or None,
         cache_write_tokens=used.cache_write_tokens or None,
         reasoning_tokens=used.output_reasoning_tokens or None,
@@ -186,7 +186,7 @@ def _usage(answer: ModelResponse) -> Usage:
 
 
 def _cost(answer: ModelResponse) -> float | None:
-    """None if the price list does not have the model or the URL."""
+    """Return the cost; None if the price list lacks the model or the URL."""
     if answer.usage.cost is not None:
         return float(answer.usage.cost)
     if not answer.usage.has_values():
@@ -198,14 +198,14 @@ def _cost(answer: ModelResponse) -> float | None:
 
 
 def sendable(text: str) -> str:
-    """The text as UTF-8; a lone surrogate becomes a question mark."""
+    """Encode the text as UTF-8; a lone surrogate becomes a question mark."""
     if text.isascii():
         return text
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def jsonable(value: Any) -> Any:
-    """The JSON value with all its texts made sendable."""
+    """Make all texts of a JSON value sendable."""
     if isinstance(value, str):
         return sendable(value)
     if isinstance(value, dict):

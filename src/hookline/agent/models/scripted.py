@@ -1,4 +1,4 @@
-"""A model that plays a script, for tests, demos and dry runs without a provider."""
+"""Play a script as a model, for tests, demos and dry runs without a provider."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.agent.models.port import ModelError, Piece, Request, Response, TextPiece
+from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError, Piece, TextPiece
 from hookline.documents.document import format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import ConfigError
@@ -24,7 +24,7 @@ class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scripted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One response of the script, or an error in its place."""
+    """One response of the script, or an error instead."""
 
     text: str = ""
     tool_calls: tuple[ScriptedCall, ...] = ()
@@ -41,16 +41,16 @@ class Scripted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ScriptedModel:
-    """Plays its responses in order. When none is left, it raises ModelError."""
+    """A model that plays its responses in order. When none is left, it raises ModelError."""
 
     def __init__(self, script: Sequence[Scripted], name: str = "the script") -> None:
         self._script = list(script)
         self._name = name
         self._played = 0
         self._calls = 0
-        self.requests: list[Request] = []
+        self.requests: list[CompletionRequest] = []
 
-    async def stream(self, request: Request) -> AsyncIterator[Piece]:
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Piece]:
         self.requests.append(request)
         entry = self._next(request)
         if entry.delay:
@@ -61,7 +61,7 @@ class ScriptedModel:
             yield TextPiece(word)
             # Other tasks run between two pieces, as they do while a real stream is read.
             await asyncio.sleep(entry.pause)
-        yield Response(
+        yield CompletionResponse(
             text=entry.text,
             tool_calls=tuple(self._call(each) for each in entry.tool_calls),
             reasoning=entry.reasoning,
@@ -69,17 +69,17 @@ class ScriptedModel:
         )
 
     async def close(self) -> None:
-        """Nothing to close."""
+        pass
 
     @property
     def left(self) -> int:
         return len(self._script)
 
-    def _next(self, request: Request) -> Scripted:
-        for place, entry in enumerate(self._script):
+    def _next(self, request: CompletionRequest) -> Scripted:
+        for index, entry in enumerate(self._script):
             if entry.agent is None or entry.agent == request.agent_type:
                 self._played += 1
-                return self._script.pop(place)
+                return self._script.pop(index)
         raise ModelError("unknown", f"{self._name} has no response left (all {self._played} were used)")
 
     def _call(self, call: ScriptedCall) -> ToolUse:
@@ -87,14 +87,14 @@ class ScriptedModel:
         return ToolUse(id=call.id or f"call_{self._calls}", name=call.name, input=call.input)
 
 
-def _estimate(request: Request, entry: Scripted) -> Usage:
-    """Four characters per token: enough to see counters grow and compaction start."""
+def _estimate(request: CompletionRequest, entry: Scripted) -> Usage:
+    """Estimate the usage by four characters per token: enough to see counters grow and compaction start."""
     said = len(request.system) + sum(len(msgspec.json.encode(each)) for each in request.messages)
     return Usage(input_tokens=said // 4, output_tokens=len(entry.text) // 4 + 8 * len(entry.tool_calls))
 
 
 def scripted_model(file: str) -> ScriptedModel:
-    """The script in a YAML or JSON file. Raises ConfigError that names the entry and what is wrong with it."""
+    """Read the script in a YAML or JSON file. Raises ConfigError that names the entry and what is wrong with it."""
     return ScriptedModel(read_script(file), file)
 
 
@@ -111,7 +111,7 @@ def read_script(file: str) -> list[Scripted]:
     if not isinstance(value, list):
         raise ConfigError([_wrong(document.where(), "a script must be a list with one entry per response")])
     entries = cast("list[Any]", value)
-    return [_entry(entry, document.where(place)) for place, entry in enumerate(entries)]
+    return [_entry(entry, document.where(index)) for index, entry in enumerate(entries)]
 
 
 def _entry(entry: Any, where: Where) -> Scripted:

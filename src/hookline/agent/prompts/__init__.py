@@ -1,1 +1,1 @@
-"""From a submitted text to a prompt: `submit` is the way through; the other modules are its steps."""
+"""Turn a submitted text into a prompt: `submit` is the way through; the other modules are its steps."""

@@ -1,7 +1,7 @@
 """Read the file of a command or skill, and the files it mentions.
 
-What the user types is the user's word. What a file of the project mentions, and a link in its place, is read like a
-Read call of the model, once the user trusts it.
+Mentions that the user types need no trust. Files that a project's file mentions, and a link instead of it,
+are read like a Read call of the model, once the user trusts them.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hookline.agent.include_items import include_item, is_below, leads_elsewhere, link_item, target
 from hookline.agent.prompts.library import (
     Definition,
-    Entry,
+    PromptFile,
     argument_words,
     definition_of,
     definition_text,
@@ -20,9 +20,17 @@ from hookline.agent.prompts.library import (
     is_partly_placeholder,
     read_definition,
 )
-from hookline.agent.prompts.mentions import Expanded, Mention, Wanted, block, expand, mentions, wanted_files
+from hookline.agent.prompts.mentions import (
+    Expanded,
+    Mention,
+    MentionedFile,
+    block,
+    expand,
+    mentions,
+    wanted_files,
+)
 from hookline.agent.prompts.prompt import PromptContext
-from hookline.agent.safe_files import UnreadableError
+from hookline.agent.safe_files import UnusableFileError
 from hookline.dialects.dialect import upward
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Scope
@@ -34,28 +42,28 @@ if TYPE_CHECKING:
     from hookline.agent.turn.includes import Includes
 
 
-async def read_command(entry: Entry, context: PromptContext) -> Definition:
-    """Return what the file of a command says. Raises UnreadableError."""
+async def read_command(entry: PromptFile, context: PromptContext) -> Definition:
+    """Read the file of a command. Raises UnreadableError."""
     includes, root = _foreign(entry, context), _root(context.cwd)
     if includes is None or not leads_elsewhere(entry.file, root):
         return await asyncio.to_thread(read_definition, entry)
     why = includes.untrusted(entry.file, _scope(entry), link_item(entry.file, root, includes.trust), root)
     if why is not None:
-        raise UnreadableError(f"is a link to another file, and {why}")
+        raise UnusableFileError(f"is a link to another file, and {why}")
     return definition_of(entry, await includes.read(entry.file, root, definition_text))
 
 
 async def expand_command(
     definition: Definition, wrapped: str, arguments: str, context: PromptContext
 ) -> Expanded:
-    """Return the files that a command and its arguments mention. An @ in the text of a skill means nothing."""
+    """Return the files that a command and its arguments mention. An @ in the text of a skill is plain text."""
     entry, typed = definition.entry, mentions(arguments)
     if entry.kind == "skill":
         return await asyncio.to_thread(expand, typed, context)
     includes = _foreign(entry, context)
     if includes is None:
         return await asyncio.to_thread(expand, mentions(wrapped), context)
-    # `@$1` names what the user typed.
+    # `@$1` names a word that the user typed.
     words = {*(mention.word for mention in typed), *argument_words(arguments), arguments}
     found = mentions(wrapped)
     first = await _included(definition, [each for each in found if each.word not in words], includes, context)
@@ -66,7 +74,7 @@ async def expand_command(
 async def _included(
     definition: Definition, own: list[Mention], includes: "Includes", context: PromptContext
 ) -> Expanded:
-    """Return the files that a command of the project mentions by itself."""
+    """Return the files that the text of a project's command mentions."""
     entry, root = definition.entry, _root(context.cwd)
     found = await asyncio.to_thread(lambda: list(wanted_files(own, context)))
     wanted = [each for each in found if not isinstance(each, str)]
@@ -82,13 +90,13 @@ async def _included(
     for each in wanted:
         try:
             blocks.append(await includes.read(each.path, root, lambda _, each=each: block(each, context)))
-        except UnreadableError as problem:
+        except UnusableFileError as problem:
             problems.append(f"{_shown(entry.file, root)}: @{each.name} {problem}")
     return Expanded(tuple(blocks), tuple(problems))
 
 
 def command_items(cwd: str, env: Mapping[str, str], trust: Trust) -> Iterator[TrustItem]:
-    """Yield what commands and skills of a project read besides their own file, for the user to trust."""
+    """Yield the trust items of files that a project's commands and skills read besides their own file."""
     root = _root(cwd)
     for entry in {each.file: each for each in entries(cwd, env).values()}.values():
         if not trust.is_foreign(entry.file, _scope(entry)):
@@ -97,7 +105,7 @@ def command_items(cwd: str, env: Mapping[str, str], trust: Trust) -> Iterator[Tr
             yield link_item(entry.file, root, trust)
         try:
             item = _mentions_item(read_definition(entry), cwd, env, trust)
-        except UnreadableError:
+        except UnusableFileError:
             continue
         if item.where.line is not None:
             yield item
@@ -111,7 +119,7 @@ def _mentions_item(definition: Definition, cwd: str, env: Mapping[str, str], tru
     root = _root(cwd)
     for mention in mentions(body) if entry.kind == "command" else ():
         wanted = next(wanted_files([mention], context), None)
-        if isinstance(wanted, Wanted) and is_below(wanted.path, root):
+        if isinstance(wanted, MentionedFile) and is_below(wanted.path, root):
             targets.append(target(wanted.path, root))
         elif is_partly_placeholder(mention.word):
             targets.append(mention.word)
@@ -121,13 +129,13 @@ def _mentions_item(definition: Definition, cwd: str, env: Mapping[str, str], tru
     return include_item(trust, Where(entry.file, locate=lambda _: line), targets)
 
 
-def _foreign(entry: Entry, context: PromptContext) -> "Includes | None":
-    """Return what reads the files that the command mentions, unless it is the user's own."""
+def _foreign(entry: PromptFile, context: PromptContext) -> "Includes | None":
+    """Return the reader of files that the command mentions, unless it is the user's own."""
     includes = context.includes
     return includes if includes is not None and includes.trust.is_foreign(entry.file, _scope(entry)) else None
 
 
-def _scope(entry: Entry) -> Scope:
+def _scope(entry: PromptFile) -> Scope:
     return "project" if entry.origin == "projectSettings" else "user"
 
 

@@ -1,11 +1,11 @@
-"""The user's input history: one JSON string per line, so that a damaged line affects no other."""
+"""Keep the user's input history: one JSON string per line, so that a damaged line affects no other."""
 
 import os
 from collections.abc import Callable
 
 import msgspec
 
-from hookline.agent.safe_files import UnreadableError, opened, reason
+from hookline.agent.safe_files import UnusableFileError, opened, reason
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | sum(
     getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY")
@@ -18,9 +18,9 @@ def _ignore(problem: str) -> None:
 
 
 class InputHistory:
-    """Holds prompts as hooks left them. Nothing here raises.
+    """Prompts as hooks left them. Nothing here raises.
 
-    A file that cannot be read or written is reported once; the session goes on without it.
+    A file that cannot be read or written is reported once; the session continues without it.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class InputHistory:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Newest last."""
+        """The prompts, newest last."""
         return tuple(self._known())
 
     def add(self, text: str) -> None:
@@ -62,7 +62,7 @@ class InputHistory:
             with opened(self._file) as descriptor:
                 size = os.fstat(descriptor).st_size
                 raw = os.pread(descriptor, _MOST_READ, max(size - _MOST_READ, 0))
-        except UnreadableError as problem:
+        except UnusableFileError as problem:
             if os.path.lexists(self._file):
                 self._tell(str(problem))
             return []

@@ -1,4 +1,4 @@
-"""Commands and skills: where they are found, and what their files say."""
+"""Find commands and skills, and read their files."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from msgspec import Struct
 
 from hookline.agent.prompts.prompt import Origin
-from hookline.agent.safe_files import UnreadableError, read_text
+from hookline.agent.safe_files import UnusableFileError, read_text
 from hookline.dialects.dialect import upward
 from hookline.dialects.registry import sharing
 from hookline.documents.front_matter import read_front_matter
@@ -17,9 +17,9 @@ from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.safe_text import one_line
 
 Kind = Literal["command", "skill"]
-#: What the folders are called that hold them.
+#: The names of the directories that hold them.
 _FOLDERS: Mapping[Kind, Literal["commands", "skills"]] = {"command": "commands", "skill": "skills"}
-#: For one folder and those below it; a folder with more is something else.
+#: For one directory and those below it; a directory with more is something else.
 _MOST_FILES = 1000
 _DEEPEST = 3
 _PLACE = re.compile(r"\$(ARGUMENTS\b|[1-9](?!\d))")
@@ -27,7 +27,7 @@ _MOST_BYTES = 256 * 1024
 _WIDEST_DESCRIPTION = 200
 
 
-class Entry(Struct, frozen=True):
+class PromptFile(Struct, frozen=True):
     """A file of a command or skill. It is read when it is used."""
 
     name: str
@@ -36,53 +36,57 @@ class Entry(Struct, frozen=True):
     origin: Origin
 
 
-class Place(Struct, frozen=True):
+class PromptDirectory(Struct, frozen=True):
     kind: Kind
-    folder: str
+    directory: str
     origin: Origin
 
 
-def places(cwd: str, env: Mapping[str, str]) -> tuple[Place, ...]:
-    """Every folder that is searched. Commands come before skills, the project before the user."""
+def prompt_directories(cwd: str, env: Mapping[str, str]) -> tuple[PromptDirectory, ...]:
+    """Return every directory that is searched. Commands come before skills, the project before the user."""
     directories = upward(os.path.abspath(cwd))
-    found: list[Place] = []
+    found: list[PromptDirectory] = []
     for kind, name in _FOLDERS.items():
         dialects = sharing(name)
         found += [
-            Place(kind, os.path.join(directory, dialect.folder, name), "projectSettings")
+            PromptDirectory(kind, os.path.join(directory, dialect.directory, name), "projectSettings")
             for directory in directories
             for dialect in dialects
         ]
         folders = (dialect.user_folder(env) for dialect in dialects)
-        found += [Place(kind, os.path.join(folder, name), "userSettings") for folder in folders if folder]
+        found += [
+            PromptDirectory(kind, os.path.join(directory, name), "userSettings")
+            for directory in folders
+            if directory
+        ]
     return tuple(found)
 
 
-def entries(cwd: str, env: Mapping[str, str]) -> Mapping[str, Entry]:
-    """Every command and skill by the name it is called with. Blocking."""
-    found: dict[str, Entry] = {}
-    for place in places(cwd, env):
+def entries(cwd: str, env: Mapping[str, str]) -> Mapping[str, PromptFile]:
+    """Return every command and skill by the name it is called with. Blocking."""
+    found: dict[str, PromptFile] = {}
+    for place in prompt_directories(cwd, env):
         for entry in _commands(place) if place.kind == "command" else _skills(place):
             found.setdefault(entry.name, entry)
     return found
 
 
-def _commands(place: Place) -> Iterator[Entry]:
-    """`ui/button.md` is /ui:button, and /button if no other has that name."""
-    nested: list[Entry] = []
-    for relative in _markdown(place.folder):
+def _commands(prompts: PromptDirectory) -> Iterator[PromptFile]:
+    """Yield commands: `ui/button.md` is /ui:button, and /button if no other has that name."""
+    nested: list[PromptFile] = []
+    for relative in _markdown(prompts.directory):
         parts = relative.removesuffix(".md").split(os.sep)
-        file = os.path.join(place.folder, relative)
-        yield Entry(":".join(parts), "command", file, place.origin)
+        file = os.path.join(prompts.directory, relative)
+        yield PromptFile(":".join(parts), "command", file, prompts.origin)
         if len(parts) > 1:
-            nested.append(Entry(parts[-1], "command", file, place.origin))
+            nested.append(PromptFile(parts[-1], "command", file, prompts.origin))
     yield from nested
 
 
-def _markdown(folder: str) -> list[str]:
+def _markdown(root: str) -> list[str]:
     found: list[str] = []
-    for directory, below, files in os.walk(folder):
-        inside = os.path.relpath(directory, folder)
+    for directory, below, files in os.walk(root):
+        inside = os.path.relpath(directory, root)
         depth = 0 if inside == "." else inside.count(os.sep) + 1
         below[:] = sorted(each for each in below if not each.startswith(".")) if depth < _DEEPEST else []
         wanted = [name for name in sorted(files) if name.endswith(".md") and not name.startswith(".")]
@@ -92,19 +96,19 @@ def _markdown(folder: str) -> list[str]:
     return found[:_MOST_FILES]
 
 
-def _skills(place: Place) -> Iterator[Entry]:
+def _skills(prompts: PromptDirectory) -> Iterator[PromptFile]:
     try:
-        names = sorted(os.listdir(place.folder))[:_MOST_FILES]
+        names = sorted(os.listdir(prompts.directory))[:_MOST_FILES]
     except OSError:
         return
     for name in names:
-        file = os.path.join(place.folder, name, "SKILL.md")
+        file = os.path.join(prompts.directory, name, "SKILL.md")
         if not name.startswith(".") and os.path.isfile(file):
-            yield Entry(name, "skill", file, place.origin)
+            yield PromptFile(name, "skill", file, prompts.origin)
 
 
 class Definition(Struct, frozen=True, kw_only=True):
-    entry: Entry
+    entry: PromptFile
     body: str
     #: The number of the line that the body begins with.
     first_line: int = 1
@@ -116,16 +120,16 @@ class Definition(Struct, frozen=True, kw_only=True):
     hooks_at: Where = NOWHERE
 
     def wrap(self, arguments: str) -> str:
-        """The prompt, with what was typed after its name."""
+        """Return the prompt, with the text typed after its name."""
         text = with_arguments(self.body.strip(), arguments)
         if self.entry.kind == "command":
             return text
-        folder = one_line(os.path.dirname(self.entry.file), 500)
-        return f"Follow the skill {self.entry.name!r}. Files it names are in {folder}.\n\n{text}"
+        directory = one_line(os.path.dirname(self.entry.file), 500)
+        return f"Follow the skill {self.entry.name!r}. Files it names are in {directory}.\n\n{text}"
 
 
-def read_definition(entry: Entry) -> Definition:
-    """Raises UnreadableError: a file whose `allowed-tools` cannot be read must not be used."""
+def read_definition(entry: PromptFile) -> Definition:
+    """Read a definition. Raises UnreadableError: a file whose `allowed-tools` cannot be read must not be used."""
     return definition_of(entry, definition_text(entry.file))
 
 
@@ -134,13 +138,13 @@ def definition_text(file: str) -> str:
     return read_text(file, _MOST_BYTES)
 
 
-def definition_of(entry: Entry, text: str) -> Definition:
-    """Read the text of a command or skill. Raises UnreadableError, as above."""
+def definition_of(entry: PromptFile, text: str) -> Definition:
+    """Parse the text of a command or skill. Raises UnreadableError, as above."""
     matter = read_front_matter(text, entry.file)
     if (error := matter.error) is not None:
         line = error.where.line  # the first is the front matter as a whole
         place = "" if line is None or line == 1 else f"line {line} of its front matter: "
-        raise UnreadableError(f"cannot be used: {place}{one_line(error.message, 200)}")
+        raise UnusableFileError(f"cannot be used: {place}{one_line(error.message, 200)}")
     fields = matter.fields
     return Definition(
         entry=entry,
@@ -156,7 +160,7 @@ def definition_of(entry: Entry, text: str) -> Definition:
 
 
 def _line(value: Any) -> str:
-    """YAML reads hints in square brackets as lists."""
+    """Return a value as text: YAML reads hints in square brackets as lists."""
     if isinstance(value, list):
         return " ".join(f"[{each}]" for each in cast("list[Any]", value))
     return "" if value is None else str(value)
@@ -164,13 +168,13 @@ def _line(value: Any) -> str:
 
 def _model(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise UnreadableError("cannot be used: model is not text")
+        raise UnusableFileError("cannot be used: model is not text")
     return value if value and value != "inherit" else None
 
 
 def _hooks(value: Any) -> Mapping[str, Any] | None:
     if value is not None and not isinstance(value, dict):
-        raise UnreadableError("cannot be used: hooks is not an object of events")
+        raise UnusableFileError("cannot be used: hooks is not an object of events")
     return cast("dict[str, Any] | None", value)
 
 
@@ -181,12 +185,12 @@ def _rules(value: Any) -> tuple[str, ...] | None:
         return tuple(split_rules(value.removeprefix("[").removesuffix("]")))
     listed = cast("list[Any]", value)
     if not isinstance(value, list) or not all(isinstance(each, str) for each in listed):
-        raise UnreadableError("cannot be used: allowed-tools is neither text nor a list of texts")
+        raise UnusableFileError("cannot be used: allowed-tools is neither text nor a list of texts")
     return tuple(each.strip() for each in listed if each.strip())
 
 
 def split_rules(text: str) -> Iterator[str]:
-    """`Bash(git add:*), Read Edit`: split at commas and spaces outside brackets."""
+    """Split `Bash(git add:*), Read Edit` at commas and spaces outside brackets."""
     rule = ""
     depth = 0
     for character in text:
@@ -202,7 +206,7 @@ def split_rules(text: str) -> Iterator[str]:
 
 
 def with_arguments(body: str, arguments: str) -> str:
-    """`$ARGUMENTS` and `$1` to `$9` filled in, in one pass: an argument's own `$1` stays as it is."""
+    """Fill in `$ARGUMENTS` and `$1` to `$9` in one pass: an argument's own `$1` stays as it is."""
     words = argument_words(arguments)
 
     def filled(place: re.Match[str]) -> str:
@@ -222,7 +226,7 @@ def is_partly_placeholder(word: str) -> bool:
 
 
 def argument_words(arguments: str) -> list[str]:
-    """Return what `$1` to `$9` stand for."""
+    """Return the values of `$1` to `$9`."""
     try:
         return shlex.split(arguments)
     except ValueError:

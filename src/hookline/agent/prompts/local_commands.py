@@ -1,4 +1,4 @@
-"""The slash commands that the agent carries out itself."""
+"""Define the slash commands that the agent carries out itself."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _SLASH = re.compile(r"/([A-Za-z][\w.:-]*)(?=\s|$)")
 
 
 class Slash(Struct, frozen=True):
-    """What was typed as a command: its name, and the rest of the text."""
+    """A typed command: its name, and the rest of the text."""
 
     name: str
     arguments: str
@@ -40,7 +40,7 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
         "compact": LocalRow("optional", "INSTRUCTIONS", "replace the conversation so far by a summary"),
         "retry": LocalRow("none", "", "send the last prompt again"),
         "resume": LocalRow(
-            "optional", "ID", "go on with an earlier session; last is the newest, alone it lists them"
+            "optional", "ID", "continue an earlier session; last is the newest, alone it lists them"
         ),
         "model": LocalRow("optional", "NAME", "use another model; alone it says which one is used"),
         "mode": LocalRow("optional", "NAME", "change the permission mode; alone it lists them"),
@@ -51,7 +51,7 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
             "events [EVENT]",
             "show the active hooks; or the events they can be at, in their own words",
         ),
-        "cost": LocalRow("none", "", "show what the session used"),
+        "cost": LocalRow("none", "", "show the session's usage"),
         "logout": LocalRow("none", "", "end the session and forget the account"),
         "exit": LocalRow("none", "", "end the session"),
     }
@@ -59,13 +59,13 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
 
 
 def slash_of(text: str) -> Slash | None:
-    """The command in a text, or None when it is plain text."""
+    """Return the command in a text, or None when it is plain text."""
     found = _SLASH.match(text)
     return Slash(found[1], text[found.end() :].strip()) if found else None
 
 
 def local_command(text: str) -> LocalCommand | str | None:
-    """Return the local command in a text, or what is wrong with it; None when it is something else."""
+    """Return the local command in a text, or the error in it; None when it is something else."""
     slash = slash_of(text)
     row = LOCAL_COMMANDS.get(slash.name) if slash is not None else None
     if slash is None or row is None:

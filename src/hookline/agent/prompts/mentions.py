@@ -1,4 +1,4 @@
-"""`@file` in a prompt: finds the mentions, and adds the files they name to the end of the prompt."""
+"""Find `@file` mentions in a prompt, and add the files they name to the end of the prompt."""
 
 import codecs
 import os
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from hookline.agent.prompts.prompt import PromptContext
-from hookline.agent.safe_files import UnreadableError, chunks, opened, reason
+from hookline.agent.safe_files import UnusableFileError, chunks, opened, reason
 from hookline.dialects.dialect import upward
 from hookline.model.safe_text import one_line
 from hookline.trust.project import is_inside
@@ -38,7 +38,7 @@ _MOST_SCANNED = 20_000
 _WIDEST_PATH = 500
 
 
-class Reading(Struct, frozen=True):
+class MentionCandidate(Struct, frozen=True):
     """One way to read a mention: a path and a range of lines."""
 
     path: str
@@ -53,7 +53,7 @@ class Mention(Struct, frozen=True):
     """A word after an @, and the ways to read it, the most likely first."""
 
     word: str
-    readings: tuple[Reading, ...]
+    readings: tuple[MentionCandidate, ...]
     quoted: bool = False
 
     @property
@@ -62,7 +62,7 @@ class Mention(Struct, frozen=True):
         return self.readings[-1].path
 
     def looks_like_a_path(self) -> bool:
-        """Whether the user would expect it to be read."""
+        """True if the user would expect it to be read."""
         path = self.name
         if self.readings[-1].ranged or path.startswith(("./", "../", "~/", "/")):
             return True
@@ -73,7 +73,7 @@ class Mention(Struct, frozen=True):
 
 
 def mentions(text: str) -> list[Mention]:
-    """Every word that may name a file, in order, each once."""
+    """Return every word that may name a file, in order, each once."""
     found: dict[str, Mention] = {}
     for match in _MENTION.finditer(text):
         quoted, plain, lines = match[1], match[2], match[3] or ""
@@ -85,29 +85,29 @@ def mentions(text: str) -> list[Mention]:
     return list(found.values())
 
 
-def _readings(word: str, *, trim: bool) -> tuple[Reading, ...]:
-    """As typed, and without punctuation at its end; each also with its ending read as a range of lines."""
+def _readings(word: str, *, trim: bool) -> tuple[MentionCandidate, ...]:
+    """Return the readings of a word: as typed, and without punctuation at its end; each also with a range of lines."""
     texts = [word]
     shorter = word.rstrip(_SENTENCE_MARKS)
     if trim and shorter and shorter != word:
         texts.append(shorter)
-    found: list[Reading] = []
+    found: list[MentionCandidate] = []
     for text in texts:
-        found.append(Reading(text))
+        found.append(MentionCandidate(text))
         lines = _RANGE.fullmatch(text)
         if lines is not None:
             first = max(int(lines[2]), 1)
             last = int(lines[3]) if lines[3] else first
-            found.append(Reading(lines[1], first, last, ranged=True))
+            found.append(MentionCandidate(lines[1], first, last, ranged=True))
     return tuple(found)
 
 
-class Wanted(Struct, frozen=True):
-    """A mentioned file that is there."""
+class MentionedFile(Struct, frozen=True):
+    """A mentioned file that exists."""
 
     name: str
     path: str
-    reading: Reading
+    reading: MentionCandidate
 
 
 class Expanded(Struct, frozen=True):
@@ -117,7 +117,7 @@ class Expanded(Struct, frozen=True):
 
 class _Contents(Struct, frozen=True):
     text: str
-    #: What the label says besides the path.
+    #: The label's text after the path.
     says: str = ""
 
 
@@ -131,13 +131,13 @@ def expand(found: Sequence[Mention], context: PromptContext) -> Expanded:
             continue
         try:
             blocks.append(block(each, context))
-        except UnreadableError as problem:
+        except UnusableFileError as problem:
             problems.append(f"@{each.name} {problem}")
     return Expanded(tuple(blocks), tuple(problems))
 
 
-def wanted_files(found: Sequence[Mention], context: PromptContext) -> Iterator[Wanted | str]:
-    """Yield the files that are mentioned, each once, and what is wrong with the others."""
+def wanted_files(found: Sequence[Mention], context: PromptContext) -> Iterator[MentionedFile | str]:
+    """Yield the mentioned files, each once, and the problems of the others."""
     seen: set[tuple[str, int, int | None]] = set()
     for mention in found[:MOST_WORDS]:
         name = one_line(mention.name, 200)
@@ -154,12 +154,12 @@ def wanted_files(found: Sequence[Mention], context: PromptContext) -> Iterator[W
             yield f"only the first {MOST_MENTIONS} mentioned files were read"
             break
         seen.add(key)
-        yield Wanted(name, path, reading)
+        yield MentionedFile(name, path, reading)
     if len(found) > MOST_WORDS:
         yield f"only the first {MOST_WORDS} words with an @ were read"
 
 
-def _there(mention: Mention, context: PromptContext) -> tuple[str, Reading] | None:
+def _there(mention: Mention, context: PromptContext) -> tuple[str, MentionCandidate] | None:
     for reading in mention.readings:
         path = _absolute(reading.path, context)
         try:
@@ -178,7 +178,7 @@ def _absolute(path: str, context: PromptContext) -> str:
 
 
 def _is_missed(mention: Mention, context: PromptContext) -> bool:
-    """Also when its first directory exists: `@src/nothing`."""
+    """Return True if a missing file should be reported, also when its first directory exists: `@src/nothing`."""
     if mention.looks_like_a_path():
         return True
     above, slash, _rest = mention.name.partition("/")
@@ -192,7 +192,7 @@ def _is_directory(path: str) -> bool:
         return False
 
 
-def block(wanted: Wanted, context: PromptContext) -> str:
+def block(wanted: MentionedFile, context: PromptContext) -> str:
     """Return a file as a block. Raises UnreadableError."""
     path, reading = wanted.path, wanted.reading
     _refuse_forbidden(path, context)
@@ -209,8 +209,8 @@ def block(wanted: Wanted, context: PromptContext) -> str:
 def _refuse_forbidden(path: str, context: PromptContext) -> None:
     real, root = os.path.realpath(path), upward(os.path.abspath(context.cwd))[-1]
     if is_inside(path, root) and not is_inside(real, os.path.realpath(root)):
-        # The user typed the name of a file of the project, and not what the repository made of it.
-        raise UnreadableError(
+        # The user typed the name of a project's file, not the target that the repository chose for it.
+        raise UnusableFileError(
             f"was not read: it is a link to {one_line(real, 300)}; mention that if you mean it"
         )
     if context.objection is None:
@@ -218,7 +218,7 @@ def _refuse_forbidden(path: str, context: PromptContext) -> None:
     for name in dict.fromkeys((path, real)):
         why = context.objection(name)
         if why is not None:
-            raise UnreadableError(f"was not read: {one_line(why, 300)}")
+            raise UnusableFileError(f"was not read: {one_line(why, 300)}")
 
 
 def _label(path: str, cwd: str) -> str:
@@ -227,7 +227,7 @@ def _label(path: str, cwd: str) -> str:
 
 
 def _fence(text: str) -> str:
-    """Longer than any in the text, so that the file cannot end its own block."""
+    """Return a fence longer than any in the text, so that the file cannot end its own block."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     return "`" * max(3, longest + 1)
 
@@ -241,20 +241,20 @@ def _listing(path: str) -> _Contents:
                 if len(names) >= _MOST_SCANNED:
                     break
     except OSError as error:
-        raise UnreadableError(f"cannot be listed: {reason(error)}") from None
+        raise UnusableFileError(f"cannot be listed: {reason(error)}") from None
     names.sort()
     cut = len(names) > _MOST_LISTED
     says = f"the first {_MOST_LISTED} of at least {len(names):,} names" if cut else ""
     return _Contents("\n".join(names[:_MOST_LISTED]), says)
 
 
-def _lines(path: str, reading: Reading) -> _Contents:
+def _lines(path: str, reading: MentionCandidate) -> _Contents:
     if reading.last is not None and reading.last < reading.first:
-        raise UnreadableError(f"asks for lines {reading.first} to {reading.last}, which runs backwards")
+        raise UnusableFileError(f"asks for lines {reading.first} to {reading.last}, which runs backwards")
     wanted = MOST_LINES if reading.last is None else min(reading.last - reading.first + 1, MOST_LINES)
     raw, more = _window(path, reading.first, wanted)
     if b"\0" in raw:
-        raise UnreadableError("is not text")
+        raise UnusableFileError("is not text")
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(raw[:MOST_BYTES])
     shown = text.count("\n") + (not text.endswith("\n"))
     complete = not more or (reading.last is not None and wanted == reading.last - reading.first + 1)
@@ -262,7 +262,7 @@ def _lines(path: str, reading: Reading) -> _Contents:
     return _Contents(text.removesuffix("\n"), _says(reading, shown, cut=cut))
 
 
-def _says(reading: Reading, shown: int, *, cut: bool) -> str:
+def _says(reading: MentionCandidate, shown: int, *, cut: bool) -> str:
     if not reading.ranged and not cut:
         return ""
     said = f"lines {reading.first}-{reading.first + max(shown, 1) - 1}"
@@ -270,7 +270,7 @@ def _says(reading: Reading, shown: int, *, cut: bool) -> str:
 
 
 def _window(path: str, first: int, count: int) -> tuple[bytes, bool]:
-    """`count` lines from line `first`, perhaps more than may be shown, and whether the file goes on."""
+    """Return `count` lines from line `first`, perhaps more than may be shown, and True if the file continues."""
     skip = first - 1
     kept = b""
     with opened(path) as descriptor:
@@ -284,12 +284,12 @@ def _window(path: str, first: int, count: int) -> tuple[bytes, bool]:
             if len(kept) > MOST_BYTES:
                 return kept, True
     if skip or (first > 1 and not kept):
-        raise UnreadableError(f"has no line {first}")
+        raise UnusableFileError(f"has no line {first}")
     return kept, False
 
 
 def _skipped(chunk: bytes, skip: int) -> tuple[int, bytes]:
-    """How many lines are still to be skipped after this chunk, and the rest of it."""
+    """Return how many lines are still to be skipped after this chunk, and the rest of it."""
     breaks = chunk.count(b"\n") if skip else 0
     if breaks < skip:
         return skip - breaks, b""

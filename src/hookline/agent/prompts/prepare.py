@@ -1,4 +1,4 @@
-"""From the final text of a prompt, after its hooks, to what is sent: commands and skills expanded, files added."""
+"""Turn the final text of a prompt, after its hooks, into what is sent: expand commands and skills, add files."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hookline.agent.prompts.command_files import expand_command, read_command
 from hookline.agent.prompts.history import InputHistory
-from hookline.agent.prompts.library import Definition, Entry, entries, read_definition
+from hookline.agent.prompts.library import Definition, PromptFile, entries, read_definition
 from hookline.agent.prompts.local_commands import (
     LOCAL_COMMANDS,
     LocalCommand,
@@ -18,7 +18,7 @@ from hookline.agent.prompts.local_commands import (
 )
 from hookline.agent.prompts.mentions import expand, mentions
 from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext
-from hookline.agent.safe_files import UnreadableError
+from hookline.agent.safe_files import UnusableFileError
 from hookline.matching.nearest import nearest
 from hookline.model.safe_text import one_line
 from hookline.permissions.decide import CallFacts, decide
@@ -26,7 +26,7 @@ from hookline.permissions.state import Permissions
 
 
 async def prepare(text: str, context: PromptContext) -> PreparedPrompt:
-    """What the text becomes. Never raises: what is wrong is among its problems."""
+    """Prepare a text. Never raises: errors are among its problems."""
     slash = slash_of(text)
     if slash is None and "@" not in text and not context.router:
         return PreparedPrompt(shown=text, text=text)
@@ -37,7 +37,7 @@ async def prepare(text: str, context: PromptContext) -> PreparedPrompt:
 
 
 async def help_text(context: PromptContext) -> str:
-    """Every command, one per line, printable."""
+    """List every command, one per line, printable."""
     return await asyncio.to_thread(_help, context)
 
 
@@ -58,7 +58,7 @@ async def _called(text: str, slash: Slash, context: PromptContext) -> PreparedPr
         return _refused(text, _unknown(slash.name, [*LOCAL_COMMANDS, *known]))
     try:
         definition = await read_command(entry, context)
-    except UnreadableError as problem:
+    except UnusableFileError as problem:
         return _refused(text, f"/{slash.name}: {one_line(entry.file, 300)} {problem}")
     wrapped = definition.wrap(slash.arguments)
     expanded = await expand_command(definition, wrapped, slash.arguments, context)
@@ -100,17 +100,17 @@ def _help(context: PromptContext) -> str:
     return "\n".join(f"{call:{width}}  {says}".rstrip() for call, says in lines)
 
 
-def _described(entry: Entry) -> tuple[str, str]:
+def _described(entry: PromptFile) -> tuple[str, str]:
     shown = f"/{one_line(entry.name, 80)}"
     try:
         definition: Definition = read_definition(entry)
-    except UnreadableError as problem:
+    except UnusableFileError as problem:
         return shown, f"({problem})"
     return f"{shown} {definition.argument_hint}".rstrip(), definition.description or f"a {entry.kind}"
 
 
 async def no_hooks(prepared: PreparedPrompt) -> Sequence[str]:
-    """For an agent without an engine, which runs no hooks of commands."""
+    """Add no hooks, for an agent without an engine."""
     return (
         (f"/{prepared.command}: its hooks do not run: this agent runs without hooks",)
         if prepared.hooks
@@ -149,7 +149,10 @@ class ProjectPrompts:
 
 
 def denied_reads(permissions: Permissions, cwd: str) -> Callable[[str], str | None]:
-    """Why a mentioned file may not be read. Only deny rules count: the user who names a file need not be asked."""
+    """Return a function that says why a mentioned file may not be read.
+
+    Only deny rules count: the user named the file.
+    """
 
     def objection(path: str) -> str | None:
         decision = decide(CallFacts("Read", {"file_path": path}, "read", cwd), permissions)

@@ -1,13 +1,13 @@
-"""A prompt while it is prepared: what decides what a text becomes, and the prompt that comes out."""
+"""Define a prompt while it is prepared: its inputs, and the result."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from hookline.matching.patterns import Expression, Patterns
 from hookline.model.diagnostics import NOWHERE, Where
 from hookline.model.errors import PatternError
+from hookline.model.patterns import Expression, Patterns
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ LONGEST_ROUTED = 16 * 1024
 Origin = Literal["projectSettings", "userSettings"]
 
 
-class Route(Struct, frozen=True, forbid_unknown_fields=True):
-    """Prompts in which the pattern is found go to the model."""
+class PromptRoute(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route: prompts that match the pattern go to the model."""
 
     pattern: str
     model: str
 
 
 class Router:
-    """Chooses a model by the first route that matches. A route with a bad pattern is reported and ignored."""
+    """Choice of a model by the first route that matches. A route with a bad pattern is reported and ignored."""
 
-    def __init__(self, routes: Sequence[Route] = ()) -> None:
+    def __init__(self, routes: Sequence[PromptRoute] = ()) -> None:
         self._routes: list[tuple[Expression, str]] = []
         self.problems: tuple[str, ...] = ()
         patterns = Patterns(longest_subject=LONGEST_ROUTED)
@@ -52,7 +52,7 @@ class Router:
 
 
 class PromptContext(Struct, frozen=True, kw_only=True, eq=False):
-    """Everything besides its text that decides what a prompt becomes."""
+    """Everything besides its text that decides how a prompt is prepared."""
 
     cwd: str
     #: HOME and XDG_CONFIG_HOME say where the user's commands are, and what `~` is.
@@ -60,7 +60,7 @@ class PromptContext(Struct, frozen=True, kw_only=True, eq=False):
     router: Router | None = None
     #: Why a mentioned file may not be read, or None. Asked with the path and with the target of a link.
     objection: Callable[[str], str | None] | None = None
-    #: Reads what files of the project mention; None: it is read like what the user mentions.
+    #: Reads files that the project's files mention; None: they are read like the user's mentions.
     includes: "Includes | None" = None
 
 

@@ -1,6 +1,6 @@
 """Take a submitted text to a turn that may begin.
 
-Local commands are read from what the user typed. Then hooks come; everything after sees only what they leave.
+Local commands are read from the typed text. Then hooks run; everything after sees only what they leave.
 """
 
 import uuid
@@ -21,25 +21,25 @@ from hookline.permissions.rules import RuleSet
 
 
 class Prompts(Protocol):
-    """Turns a text that hooks let through into a prompt."""
+    """Preparation of texts that hooks let through."""
 
     def local(self, text: str) -> LocalCommand | str | None:
-        """Return the command for the agent itself in a text, or what is wrong with it; None for anything else."""
+        """Return the command for the agent itself in a text, or the error in it; None for anything else."""
         ...
 
     async def prepare(self, text: str, cwd: str) -> PreparedPrompt: ...
 
     async def begin(self, prepared: PreparedPrompt) -> Sequence[str]:
-        """The prompt is accepted: hooks of its command join the session. Returns the problems found."""
+        """Let hooks of the accepted prompt's command join the session. Returns the problems found."""
         ...
 
     def remember(self, text: str) -> None:
-        """Add it to the input history."""
+        """Add a text to the input history."""
         ...
 
 
 class PlainPrompts:
-    """No commands, no mentions: the text is the prompt."""
+    """Prompts without commands and mentions: the text is the prompt."""
 
     def local(self, text: str) -> LocalCommand | str | None:
         del text
@@ -60,7 +60,7 @@ class PlainPrompts:
 class AcceptedPrompt(Struct, frozen=True, kw_only=True):
     """A prompt that may become a turn."""
 
-    #: As the user may see it again: after hooks, before files and commands were put in.
+    #: As the user may see it again: after hooks, before files and commands were inserted.
     shown: str
     text: str
     model: str | None = None
@@ -71,14 +71,14 @@ class AcceptedPrompt(Struct, frozen=True, kw_only=True):
 
 
 class RejectedPrompt(Struct, frozen=True, kw_only=True):
-    """Nothing of it is kept; the text is given back for the user to edit."""
+    """A prompt of which nothing is kept; the text is returned for the user to edit."""
 
     why: str
     text: str
 
 
 class Submission:
-    """Takes the prompts of one session."""
+    """Submission of one session's prompts."""
 
     def __init__(self, parts: AgentParts, prompts: Prompts) -> None:
         self._hooks = parts.hooks
@@ -93,7 +93,7 @@ class Submission:
         return self._unusable(text, (typed,)) if isinstance(typed, str) else typed
 
     async def submit(self, text: str) -> AcceptedPrompt | RejectedPrompt:
-        """Return the prompt as hooks leave it. What they make of it is never a local command."""
+        """Submit a prompt and return it as hooks leave it. Their text is never a local command."""
         self._hooks.update(prompt_id=str(uuid.uuid4()))
         submitted = await self._hooks.dispatch(e.USER_PROMPT_SUBMIT, p.Prompt(prompt=text))
         if submitted.blocked or submitted.stop:
@@ -122,7 +122,7 @@ class Submission:
         )
 
     def _made_local(self, typed: str, made: str, outcome: Outcome) -> RejectedPrompt:
-        """Give back what the user typed: sent once more, the hook's text would be a command."""
+        """Return the typed text: sent once more, the hook's text would be a command."""
         why = f"a hook made the prompt {made.split(maxsplit=1)[0]}, which only the user may type"
         return self._rejected(typed, why, **self._hooks.by(outcome.edits[-1].by, e.USER_PROMPT_SUBMIT))
 

@@ -1,1 +1,1 @@
-"""One session: its start and end, prompts, compaction, instructions, watched files, local commands."""
+"""Run one session: its start and end, prompts, compaction, instructions, watched files, local commands."""

@@ -1,4 +1,4 @@
-"""What the agent does when the user types `/name`: one function per local command."""
+"""Carry out local commands (`/name`): one function each."""
 
 import asyncio
 import os
@@ -7,53 +7,53 @@ from functools import partial
 
 from hookline.agent.call_text import near
 from hookline.agent.prompts.prepare import ProjectPrompts
-from hookline.agent.session.session import Agent, Command, PromptResult
+from hookline.agent.session.session import Agent, Command, PromptTurn
 from hookline.agent.subagents.worktrees import Worktrees
-from hookline.agent.tools.base import ToolError
 from hookline.agent.transcript.store import SessionsStore, listed
 from hookline.agent.transcript.writer import TranscriptError
 from hookline.config.engine import Engine
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.errors import ToolError
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
 from hookline.permissions.modes import MODES
 from hookline.trust.trust import Trust
 
-_DONE = PromptResult(status="completed")
+_DONE = PromptTurn(status="completed")
 _WIDEST = 200
 #: Columns of a page about an event.
 _PAGE = 88
 
 
-def _say(agent: Agent, text: str, *, failed: bool = False) -> PromptResult:
+def _say(agent: Agent, text: str, *, failed: bool = False) -> PromptTurn:
     agent.user.show("warning" if failed else "notice", text)
-    return PromptResult(status="failed" if failed else "completed", why=text if failed else "")
+    return PromptTurn(status="failed" if failed else "completed", why=text if failed else "")
 
 
 def _messages(number: int) -> str:
     return f"{number} message{'' if number == 1 else 's'}"
 
 
-async def clear(agent: Agent, argument: str) -> PromptResult:
+async def clear(agent: Agent, argument: str) -> PromptTurn:
     del argument
     kept = _messages(len(agent.conversation.messages))
     await agent.begin_anew("clear", "clear")
     return _say(agent, f"a new conversation: nothing of the earlier one is sent any more ({kept})")
 
 
-async def compact(agent: Agent, argument: str) -> PromptResult:
+async def compact(agent: Agent, argument: str) -> PromptTurn:
     before = len(agent.conversation.messages)
     why = await agent.compaction.compact(agent.model_name, "manual", argument)
     if why is None:
-        return _say(agent, f"compacted: a summary takes the place of {_messages(before)}")
+        return _say(agent, f"compacted: a summary replaces {_messages(before)}")
     if not before:
         agent.user.warn(why)
-    return PromptResult(status="blocked", why=why)
+    return PromptTurn(status="blocked", why=why)
 
 
-async def mode(agent: Agent, argument: str) -> PromptResult:
+async def mode(agent: Agent, argument: str) -> PromptTurn:
     if not argument:
         rows = (
             f"{'*' if name == agent.permissions.mode else ' '} {name}: {row.says}"
@@ -65,14 +65,14 @@ async def mode(agent: Agent, argument: str) -> PromptResult:
     return _say(agent, f"there is no mode {argument!r}; there are {', '.join(MODES)}", failed=True)
 
 
-async def model(agent: Agent, argument: str) -> PromptResult:
+async def model(agent: Agent, argument: str) -> PromptTurn:
     if not argument:
         return _say(agent, f"model: {agent.model_name}; /model NAME changes it")
     why = await agent.set_model(argument, "command")
     return _say(agent, why or f"model: {argument}", failed=why is not None)
 
 
-async def add_dir(agent: Agent, argument: str) -> PromptResult:
+async def add_dir(agent: Agent, argument: str) -> PromptTurn:
     directory = agent.workplace.path(argument)
     if not await asyncio.to_thread(os.path.isdir, directory):
         return _say(agent, f"{directory} is not a directory", failed=True)
@@ -82,19 +82,19 @@ async def add_dir(agent: Agent, argument: str) -> PromptResult:
     return _say(agent, f"the tools may work in {directory} too")
 
 
-async def leave(agent: Agent, argument: str) -> PromptResult:
+async def leave(agent: Agent, argument: str) -> PromptTurn:
     del argument
     agent.leaving = "prompt_input_exit"
     return _DONE
 
 
-async def logout(agent: Agent, argument: str) -> PromptResult:
+async def logout(agent: Agent, argument: str) -> PromptTurn:
     del argument
     agent.leaving = "logout"
     return _DONE
 
 
-async def cost(agent: Agent, argument: str) -> PromptResult:
+async def cost(agent: Agent, argument: str) -> PromptTurn:
     del argument
     used = agent.totals
     price = f", {used.cost_usd:.4f} USD" if used.cost_usd is not None else ""
@@ -102,7 +102,7 @@ async def cost(agent: Agent, argument: str) -> PromptResult:
 
 
 def worktree_command(worktrees: Worktrees) -> Command:
-    async def worktree(agent: Agent, argument: str) -> PromptResult:
+    async def worktree(agent: Agent, argument: str) -> PromptTurn:
         """Enter the worktree of that name; `keep` and `remove` leave the current one."""
         try:
             if argument in {"keep", "remove"}:
@@ -119,7 +119,7 @@ def worktree_command(worktrees: Worktrees) -> Command:
 
 
 def help_command(prompts: ProjectPrompts) -> Command:
-    async def show_help(agent: Agent, argument: str) -> PromptResult:
+    async def show_help(agent: Agent, argument: str) -> PromptTurn:
         del argument
         return _say(agent, await prompts.help_text(agent.workplace.cwd))
 
@@ -127,16 +127,14 @@ def help_command(prompts: ProjectPrompts) -> Command:
 
 
 def hooks_command(engine: Engine | None) -> Command:
-    async def show_hooks(agent: Agent, argument: str) -> PromptResult:
+    async def show_hooks(agent: Agent, argument: str) -> PromptTurn:
         asked, _, event = argument.partition(" ")
         if asked == "events":
             found = await asyncio.to_thread(_about_events, engine, event.strip())
             unknown = f"no event is called {event.strip()!r}; /hooks events lists them"
             return _say(agent, found or unknown, failed=not found)
         if asked:
-            return _say(
-                agent, "/hooks shows the active hooks, /hooks events what they can be at", failed=True
-            )
+            return _say(agent, "/hooks shows the active hooks, /hooks events lists the events", failed=True)
         trust = engine.trust if engine is not None else None
         hooks = engine.hooks if engine is not None else ()
         lines = [
@@ -150,9 +148,9 @@ def hooks_command(engine: Engine | None) -> Command:
 
 
 def _about_events(engine: Engine | None, event: str) -> str:
-    """The events of every agent whose hooks are active, or one of them, each in that agent's words."""
-    from hookline.schemas.own_page import listing, own_lines, page  # noqa: PLC0415 few users look
-    from hookline.schemas.own_words import own_event  # noqa: PLC0415 as above
+    """List the events of every agent whose hooks are active, or one of them, each in that agent's words."""
+    from hookline.schemas.agent_event import own_event  # noqa: PLC0415 as above
+    from hookline.schemas.agent_page import listing, own_lines, page  # noqa: PLC0415 few users look
 
     names = dict.fromkeys(hook.dialect for hook in engine.hooks) if engine is not None else {}
     known = [] if engine is None else [engine.loader.dialect(each) for each in names or (OWN_FORMAT,)]
@@ -164,7 +162,7 @@ def _about_events(engine: Engine | None, event: str) -> str:
         page(own_event(dialect, name), dialect.title, _PAGE)
         for dialect in dialects
         for name in dialect.events
-        if event in (name, *(each.event.name for each in dialect.moments(name)))
+        if event in (name, *(each.event.name for each in dialect.recorded_events(name)))
     )
     return "\n\n".join(found)
 
@@ -180,12 +178,12 @@ def _state(hook: Hook, trust: Trust | None) -> str:
 
 
 def resume_command(store: SessionsStore) -> Command:
-    async def resume(agent: Agent, argument: str) -> PromptResult:
+    async def resume(agent: Agent, argument: str) -> PromptTurn:
         """End this session; the host resumes the other one."""
         if not argument:
             return _say(agent, await asyncio.to_thread(listed, store))
         try:
-            this = agent.hooks.scene.session_id
+            this = agent.hooks.info.session_id
             find = partial(store.last, this) if argument == "last" else partial(store.find, argument)
             stored = await asyncio.to_thread(find)
         except TranscriptError as problem:
@@ -199,7 +197,7 @@ def resume_command(store: SessionsStore) -> Command:
 def session_commands(
     worktrees: Worktrees, prompts: ProjectPrompts, engine: Engine | None, store: SessionsStore
 ) -> Mapping[str, Command]:
-    """Every local command by its name."""
+    """Return every local command by its name."""
     return {
         "clear": clear,
         "compact": compact,

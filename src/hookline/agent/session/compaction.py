@@ -1,25 +1,25 @@
-"""Replaces a conversation that grew too long by a summary, if hooks agree."""
+"""Replace a conversation that grew too long by a summary, if hooks agree."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.agent.models.port import ModelError, Response
+from hookline.agent.models.port import CompletionResponse, ModelError
 from hookline.agent.turn.turn import AgentParts
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.messages import User
 
 _ASK = (
-    "Summarise this conversation so that you can go on from the summary alone: what the user wants, what was "
+    "Summarise this conversation so that you can continue from the summary alone: what the user wants, what was "
     "done and found, which files matter, what is left to do. Answer with the summary only."
 )
 _SUMMARY = "The conversation so far, summarised:"
 
 
-class Compaction:
-    """Compacts one conversation. `restart` fires SessionStart for the conversation's new beginning."""
+class Compactor:
+    """Compaction of one conversation. `restart` fires SessionStart for the conversation's new beginning."""
 
     def __init__(self, parts: AgentParts, restart: Callable[[], Awaitable[None]]) -> None:
         self._parts = parts
@@ -37,7 +37,7 @@ class Compaction:
             return False
         tokens = self._conversation.tokens or 0
         if await self.compact(model, "auto", task=task) is None:
-            says = f"compacted: a summary takes the place of {length} messages, which had reached {tokens:,} tokens"
+            says = f"compacted: a summary replaces {length} messages, which had reached {tokens:,} tokens"
             self._parts.user.show("notice", says)
             return True
         self._refused_at = length
@@ -46,7 +46,7 @@ class Compaction:
     async def compact(
         self, model: str, trigger: str, instructions: str = "", *, task: str = ""
     ) -> str | None:
-        """None when it was compacted, else why not."""
+        """Compact the conversation. Returns None, else why not."""
         if not self._conversation.messages:
             return "there is nothing to compact yet"
         before = await self._hooks.dispatch(
@@ -59,7 +59,9 @@ class Compaction:
             ),
         )
         if before.blocked:
-            return self._refused(f"the conversation was not compacted: {before.reason or 'a hook objects'}")
+            return self._refused(
+                f"the conversation was not compacted: {before.reason or 'a hook blocked it'}"
+            )
         try:
             given: Any = before.answer
             asked = "\n".join([text for text in (instructions, *before.context) if text])
@@ -68,7 +70,7 @@ class Compaction:
             return self._refused(f"the conversation was not compacted: {error.kind}: {error}")
         kept = [User(text=f"{_SUMMARY}\n\n{summary}", by="compaction")]
         if task:
-            kept.append(User(text=f"Go on with what the user asked for:\n\n{task}", by="compaction"))
+            kept.append(User(text=f"Continue with the user's request:\n\n{task}", by="compaction"))
         self._conversation.replace_all(kept)
         self._conversation.forget_session_context()
         self._conversation.records.compacted(summary, kept)
@@ -81,13 +83,13 @@ class Compaction:
         return None
 
     async def _summary(self, model: str, instructions: str) -> str:
-        """A separate request without tools; it leaves nothing in the conversation."""
+        """Ask for a summary in a separate request without tools, which leaves nothing in the conversation."""
         request = self._conversation.request(model, ())
         question = User(text="\n\n".join([_ASK, instructions] if instructions else [_ASK]), by="compaction")
-        response = Response()
+        response = CompletionResponse()
         self._parts.user.show("request", model)
         async for piece in self._parts.model.stream(replace(request, messages=(*request.messages, question))):
-            if isinstance(piece, Response):
+            if isinstance(piece, CompletionResponse):
                 response = piece
         self._parts.workplace.spend(response.usage)
         self._hooks.spending.add(response.usage)

@@ -9,14 +9,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.include_items import include_item, inside, is_below, leads_elsewhere, link_item, target
-from hookline.agent.prompts.mentions import Mention, Reading
-from hookline.agent.safe_files import UnreadableError, chunks, opened
+from hookline.agent.prompts.mentions import Mention, MentionCandidate
+from hookline.agent.safe_files import UnusableFileError, chunks, opened
 from hookline.dialects.dialect import upward, user_directory
 from hookline.dialects.registry import sharing
 from hookline.documents.front_matter import read_front_matter
-from hookline.matching.patterns import glob
 from hookline.model.diagnostics import Where
 from hookline.model.hook import Scope
+from hookline.model.patterns import glob
 from hookline.trust.items import TrustItem
 from hookline.trust.trust import Trust
 
@@ -31,7 +31,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 _SCOPES: Mapping[str, Scope] = {"User": "user", "Project": "project", "Local": "local"}
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class InstructionFile(Struct, frozen=True, kw_only=True):
     """An instruction file that is there."""
 
     file: str
@@ -39,7 +39,7 @@ class Source(Struct, frozen=True, kw_only=True):
     memory_type: str = "Project"
     #: It and what it includes must be below this directory.
     within: str
-    #: `hookline trust` sees what it includes from this directory, and from those below.
+    #: `hookline trust` lists its includes when run in this directory or below.
     near: str
     #: The file that includes it, and how many files are between it and the first.
     parent: str | None = None
@@ -57,11 +57,11 @@ class Source(Struct, frozen=True, kw_only=True):
 
     @property
     def leads_elsewhere(self) -> bool:
-        """True for a link to a file that is no instruction file."""
+        """True for a link to a file that is not an instruction file."""
         named = os.path.basename(self.real) in NAMES
         return not named and leads_elsewhere(self.file, self.within)
 
-    def included(self, path: str) -> "Source":
+    def included(self, path: str) -> "InstructionFile":
         return replace(self, file=path, parent=self.file, depth=self.depth + 1)
 
 
@@ -74,28 +74,28 @@ class Include(Struct, frozen=True):
     exists: bool
 
 
-def at_start(root: str, cwd: str, env: Mapping[str, str]) -> list[Source]:
+def at_start(root: str, cwd: str, env: Mapping[str, str]) -> list[InstructionFile]:
     """Return the user's files, then those of every directory from the project's root to the working directory."""
-    found: list[Source] = []
+    found: list[InstructionFile] = []
     home = env.get("HOME", "")
     user = user_directory(env)
     if user is not None:
         found += _there((os.path.join(user, name) for name in NAMES[:2]), user, "User")
     for dialect in sharing("instructions") if os.path.isabs(home) else ():
-        folder = os.path.join(home, dialect.folder)
-        found += _there([os.path.join(folder, NAMES[1])], folder, "User")
+        own = os.path.join(home, dialect.directory)
+        found += _there([os.path.join(own, NAMES[1])], own, "User")
     for directory in down_to(root, cwd):
         found += _of_directory(directory, root)
     return found
 
 
-def nested(root: str, touched: str) -> list[Source]:
+def nested(root: str, touched: str) -> list[InstructionFile]:
     """Return the files of the directories between the root and a file that was touched."""
     directories = down_to(root, os.path.dirname(touched))[1:]
     return [source for directory in directories for source in _of_directory(directory, root)]
 
 
-def matching_rules(root: str, touched: str) -> list[Source]:
+def matching_rules(root: str, touched: str) -> list[InstructionFile]:
     """Return the rules of the project whose globs match a file that was touched."""
     relative = os.path.relpath(touched, root)
     if relative.startswith(os.pardir):
@@ -104,7 +104,7 @@ def matching_rules(root: str, touched: str) -> list[Source]:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    """`*` matches any text, `**/` also nothing."""
+    """Match a pattern: `*` matches any text, `**/` also nothing."""
     return glob(pattern.replace("**/", "*")).matches(path)
 
 
@@ -119,33 +119,33 @@ def down_to(root: str, directory: str) -> list[str]:
     return steps
 
 
-def _of_directory(directory: str, root: str) -> Iterator[Source]:
+def _of_directory(directory: str, root: str) -> Iterator[InstructionFile]:
     for name in NAMES:
         yield from _there([os.path.join(directory, name)], root, "Local" if ".local." in name else "Project")
 
 
-def _there(files: Iterable[str], within: str, kind: str) -> Iterator[Source]:
+def _there(files: Iterable[str], within: str, kind: str) -> Iterator[InstructionFile]:
     for file in files:
         if os.path.lexists(file):
-            yield Source(file=file, memory_type=kind, within=within, near=os.path.dirname(file))
+            yield InstructionFile(file=file, memory_type=kind, within=within, near=os.path.dirname(file))
 
 
-def _rules(root: str) -> Iterator[Source]:
-    for folder in (os.path.join(root, dialect.folder, "rules") for dialect in sharing("rules")):
+def _rules(root: str) -> Iterator[InstructionFile]:
+    for directory in (os.path.join(root, dialect.directory, "rules") for dialect in sharing("rules")):
         try:
-            names = sorted(os.listdir(folder))
+            names = sorted(os.listdir(directory))
         except OSError:
             continue
         for name in names:
-            file = os.path.join(folder, name)
+            file = os.path.join(directory, name)
             if name.endswith(".md") and (globs := _globs(file, root)):
-                yield Source(file=file, within=root, near=root, globs=globs)
+                yield InstructionFile(file=file, within=root, near=root, globs=globs)
 
 
 def _globs(file: str, root: str) -> tuple[str, ...]:
     try:
         fields = read_front_matter(read_instructions(inside(file, root))).fields
-    except UnreadableError:
+    except UnusableFileError:
         return ()
     given: Any = fields.get("paths") or fields.get("globs") or ()
     return (given,) if isinstance(given, str) else tuple(str(each) for each in given)
@@ -159,7 +159,7 @@ def read_instructions(real: str) -> str:
 
 
 def includes_of(text: str, file: str, env: Mapping[str, str]) -> list[Include]:
-    """Return the files that a text includes, each once, and names of files that are not there."""
+    """Return the files that a text includes, each once, also missing ones."""
     found: dict[str, Include] = {}
     home, fenced = env.get("HOME", ""), False
     for number, line in enumerate(text.splitlines(), 1):
@@ -170,17 +170,17 @@ def includes_of(text: str, file: str, env: Mapping[str, str]) -> list[Include]:
             beyond = os.path.join(home, name[2:]) if name.startswith("~/") and os.path.isabs(home) else name
             path = os.path.normpath(os.path.join(os.path.dirname(file), beyond))
             exists = os.path.isfile(path)
-            if exists or Mention(name, (Reading(name),)).looks_like_a_path():
+            if exists or Mention(name, (MentionCandidate(name),)).looks_like_a_path():
                 found.setdefault(path, Include(name, number, path, exists))
     return list(found.values())
 
 
-def readable(found: Iterable[Include], source: Source) -> list[Include]:
+def readable(found: Iterable[Include], source: InstructionFile) -> list[Include]:
     """Return the includes that may be read once the user trusts them."""
     return [each for each in found if each.exists and is_below(each.path, source.within)]
 
 
-def trust_item(source: Source, includes: Iterable[Include], trust: Trust) -> TrustItem:
+def trust_item(source: InstructionFile, includes: Iterable[Include], trust: Trust) -> TrustItem:
     """Return what the user has to trust for a file to include these."""
     found = list(includes)
     line = found[0].line if found else None
@@ -189,7 +189,7 @@ def trust_item(source: Source, includes: Iterable[Include], trust: Trust) -> Tru
 
 
 def instruction_items(cwd: str, env: Mapping[str, str], trust: Trust) -> Iterator[TrustItem]:
-    """Yield what instruction files of a project include, for the user to trust. Nothing is sent anywhere."""
+    """Yield trust items for the includes of a project's instruction files. Nothing is sent anywhere."""
     root = upward(os.path.abspath(cwd))[-1]
     seen: set[str] = set()
     waiting = [*at_start(root, cwd, env), *_rules(root)]
@@ -198,7 +198,7 @@ def instruction_items(cwd: str, env: Mapping[str, str], trust: Trust) -> Iterato
         try:
             real = inside(source.file, source.within)
             text = read_instructions(real)
-        except UnreadableError:
+        except UnusableFileError:
             continue
         if real in seen or not trust.is_foreign(source.file, source.scope):
             continue

@@ -1,6 +1,7 @@
 """Load the instruction files of a session: at its start, and near files it works on.
 
-A file that another one includes, or that a link in its place leads to, is read like a Read call of the model.
+A file that another one includes, or the target of a link instead of it, is read like a Read call of the
+model.
 """
 
 import asyncio
@@ -8,12 +9,12 @@ import os
 from collections.abc import Iterable, Sequence
 
 from hookline.agent.include_items import inside, link_item
-from hookline.agent.safe_files import UnreadableError
+from hookline.agent.safe_files import UnusableFileError
 from hookline.agent.session.instruction_files import (
     DEEPEST,
     LONGEST,
     Include,
-    Source,
+    InstructionFile,
     at_start,
     includes_of,
     matching_rules,
@@ -38,7 +39,7 @@ _WIDEST = 300
 
 
 class Instructions:
-    """Loads each file once, and fires InstructionsLoaded with the reason each time."""
+    """Instruction files of a session. Each is loaded once; InstructionsLoaded fires with the reason each time."""
 
     def __init__(self, parts: AgentParts) -> None:
         self._hooks = parts.hooks
@@ -46,59 +47,61 @@ class Instructions:
         self._workplace = parts.workplace
         self._trust = parts.trust
         self._texts = parts.conversation.instructions
-        self._root = parts.hooks.scene.project_dir or parts.workplace.cwd
+        self._root = parts.hooks.info.project_dir or parts.workplace.cwd
         self._includes = Includes(parts)
-        self._loaded: dict[str, Source] = {}
+        self._loaded: dict[str, InstructionFile] = {}
         #: Real paths that were loaded, and files and their real paths that were tried.
         self._real: set[str] = set()
         self._tried: set[tuple[str, str]] = set()
 
     async def start(self) -> None:
-        """Load what holds from the first request on."""
+        """Load the files that apply from the first request on."""
         for known in (self._loaded, self._texts, self._real, self._tried):
             known.clear()
         found = await asyncio.to_thread(at_start, self._root, self._workplace.cwd, self._workplace.env)
         await self._load(found, "session_start")
 
     async def reload(self) -> None:
-        """The conversation was compacted. The texts are still in the system text; only the event fires again."""
+        """Fire the event again after compaction. The texts are still in the system text."""
         for source in tuple(self._loaded.values()):
             await self._fire(source, "compact")
 
     async def load_near(self, files: Iterable[str]) -> None:
-        """Tools worked on these files: load the instructions of their directories, and rules that match them."""
+        """Load the instructions near files that tools worked on, and rules that match them."""
         for file in files:
             found = await asyncio.to_thread(nested, self._root, file)
             await self._load(found, "nested_traversal", file)
             found = await asyncio.to_thread(matching_rules, self._root, file)
             await self._load(found, "path_glob_match", file)
 
-    async def _load(self, sources: Sequence[Source], reason: str, trigger: str | None = None) -> None:
+    async def _load(
+        self, sources: Sequence[InstructionFile], reason: str, trigger: str | None = None
+    ) -> None:
         for source in sources:
             if (tried := (source.file, source.real)) in self._tried or source.real in self._real:
                 continue
             self._tried.add(tried)
             try:
                 text = await self._text(source)
-            except UnreadableError as problem:
+            except UnusableFileError as problem:
                 self._user.warn(f"{self._shown(source.file)} {problem}")
             else:
                 await self._add(source, text, reason, trigger)
 
-    async def _text(self, source: Source) -> str:
+    async def _text(self, source: InstructionFile) -> str:
         real = inside(source.file, source.within)
         if source.leads_elsewhere:
             why = self._untrusted(source, link_item(source.file, source.within, self._trust))
             if why is not None:
-                raise UnreadableError(f"was left out: it is a link to {self._shown(real)}, and {why}")
+                raise UnusableFileError(f"was left out: it is a link to {self._shown(real)}, and {why}")
             text = await self._includes.read(source.file, source.within, read_instructions)
         elif (why := self._includes.denied(source.file)) is not None:
-            raise UnreadableError(f"was left out: {one_line(why, _WIDEST)}")
+            raise UnusableFileError(f"was left out: {one_line(why, _WIDEST)}")
         else:
             text = await asyncio.to_thread(read_instructions, real)
         return read_front_matter(text).body if source.globs else text
 
-    async def _add(self, source: Source, text: str, reason: str, trigger: str | None = None) -> None:
+    async def _add(self, source: InstructionFile, text: str, reason: str, trigger: str | None = None) -> None:
         if len(text) > LONGEST:
             shown = self._shown(source.file)
             self._user.warn(f"{shown} is too long: only its first {LONGEST:,} characters are used")
@@ -109,7 +112,7 @@ class Instructions:
         if not source.globs:
             await self._follow(source, text[:LONGEST])
 
-    async def _follow(self, source: Source, text: str) -> None:
+    async def _follow(self, source: InstructionFile, text: str) -> None:
         """Load the files that a file includes."""
         found = await asyncio.to_thread(includes_of, text, source.file, self._workplace.env)
         asked = readable(found, source)
@@ -122,31 +125,31 @@ class Instructions:
         for number, each in enumerate(found):
             try:
                 await self._include(each, source, number)
-            except UnreadableError as problem:
+            except UnusableFileError as problem:
                 self._user.warn(f"{self._at(source, each)}: @{one_line(each.name, 200)} {problem}")
 
-    async def _include(self, each: Include, source: Source, number: int) -> None:
+    async def _include(self, each: Include, source: InstructionFile, number: int) -> None:
         if not each.exists:
-            raise UnreadableError("was left out: there is no such file")
+            raise UnusableFileError("was left out: there is no such file")
         if (included := source.included(each.path)).real in self._real:
             return
         if number >= _MOST_INCLUDES:
-            raise UnreadableError(f"was left out: a file includes at most {_MOST_INCLUDES} others")
+            raise UnusableFileError(f"was left out: a file includes at most {_MOST_INCLUDES} others")
         if source.depth >= DEEPEST:
-            raise UnreadableError("was left out: files include each other too deeply")
+            raise UnusableFileError("was left out: files include each other too deeply")
         text = await self._includes.read(each.path, source.within, read_instructions)
         await self._add(included, text, "include")
 
-    def _untrusted(self, source: Source, item: TrustItem) -> str | None:
+    def _untrusted(self, source: InstructionFile, item: TrustItem) -> str | None:
         return self._includes.untrusted(source.file, source.scope, item, source.near)
 
-    def _at(self, source: Source, include: Include) -> str:
+    def _at(self, source: InstructionFile, include: Include) -> str:
         return f"{self._shown(source.file)}:{include.line}"
 
     def _shown(self, file: str) -> str:
         return one_line(os.path.relpath(file, self._root) if is_inside(file, self._root) else file, _WIDEST)
 
-    async def _fire(self, source: Source, reason: str, trigger: str | None = None) -> None:
+    async def _fire(self, source: InstructionFile, reason: str, trigger: str | None = None) -> None:
         await self._hooks.dispatch(
             e.INSTRUCTIONS_LOADED,
             p.InstructionFile(

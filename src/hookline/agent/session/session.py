@@ -1,4 +1,4 @@
-"""One session of an agent: it starts, takes prompts, plays turns, is woken by background hooks, and ends."""
+"""Run one session of an agent: start it, take prompts, play turns, wake it for background hooks, and end it."""
 
 import asyncio
 import time
@@ -12,11 +12,11 @@ from hookline.agent.conversation import LateMessages, wake_prompt
 from hookline.agent.models.port import ModelError
 from hookline.agent.prompts.local_commands import LocalCommand, local_command
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
-from hookline.agent.session.compaction import Compaction
+from hookline.agent.session.compaction import Compactor
 from hookline.agent.session.instructions import Instructions
 from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.turn.loop import Loop
-from hookline.agent.turn.turn import AgentParts, Ending, Settlement, Turn, TurnKind
+from hookline.agent.turn.turn import AgentParts, Settlement, Turn, TurnEnding, TurnKind
 from hookline.dialects.json_text import whole_text
 from hookline.model import events as e
 from hookline.model import payloads as p
@@ -31,8 +31,8 @@ _LONGEST_STOP = 5.0
 _BY_THE_USER = "interrupted by the user"
 
 
-class PromptResult(Struct, frozen=True, kw_only=True):
-    """What one prompt came to. `turn` is None when no turn began."""
+class PromptTurn(Struct, frozen=True, kw_only=True):
+    """Result of one prompt. `turn` is None when no turn began."""
 
     status: str
     #: The answer as it was shown.
@@ -48,7 +48,7 @@ class PromptResult(Struct, frozen=True, kw_only=True):
         return self.turn is not None or self.status != "completed"
 
 
-def _ignore(result: PromptResult) -> None:
+def _ignore(result: PromptTurn) -> None:
     del result
 
 
@@ -72,13 +72,13 @@ class Agent:
         self.model_name = parts.settings.model
         self.turns = 0
         self.queue: deque[str] = queue if queue is not None else deque()
-        #: Prompts stay in the queue: the user stopped what was being done.
+        #: Prompts stay in the queue because the user stopped the turn.
         self.holds = False
         #: Set when the session is to end after this prompt: the reason for SessionEnd.
         self.leaving: str | None = None
         #: The id of the session to resume after this one.
         self.resume_id: str | None = None
-        self.compaction = Compaction(parts, self._restart)
+        self.compaction = Compactor(parts, self._restart)
         self.instructions = Instructions(parts)
         self._commands: Mapping[str, Command] = commands if commands is not None else {}
         self._submission = Submission(parts, prompts if prompts is not None else PlainPrompts())
@@ -87,7 +87,7 @@ class Agent:
         self._settlement = Settlement(parts)
         self._last_prompt: AcceptedPrompt | None = None
         self._wakes = 0
-        self._playing: asyncio.Future[PromptResult] | None = None
+        self._playing: asyncio.Future[PromptTurn] | None = None
         self._ending: asyncio.Future[Outcome] | None = None
         self._end_fired = False
         self._ended: asyncio.Future[None] | None = None
@@ -103,20 +103,20 @@ class Agent:
     # -- the session ------------------------------------------------------------------------------------
 
     def restore(self, past: EarlierSession) -> None:
-        """Go on with an earlier session. Call it before `start`."""
+        """Continue an earlier session. Call it before `start`."""
         self.conversation.restore(past.messages)
         self.turns = past.turns
         self.hooks.spending.restore(past.totals)
 
     @property
     def totals(self) -> Totals:
-        """What the session has used so far, its subagents and the turn that is being played included."""
+        """The session's usage so far, its subagents and the current turn included."""
         return self.hooks.spending.totals
 
     async def start(self, source: str = "startup", *, setup: str | None = None) -> None:
         """Fire Setup, if asked for, and SessionStart; load instructions."""
         self._end_fired = False
-        # Before hooks of the start add their text, which is no prompt.
+        # Before hooks of the start add their text, which is not a prompt.
         begun_before = self.turns > 0 and bool(self.conversation.messages)
         if setup is not None:
             ready = await self.fire(e.SETUP, p.SetupRun(trigger=setup))
@@ -158,11 +158,11 @@ class Agent:
         self.conversation.records.close()
 
     def show_late_messages(self) -> None:
-        """Show the user what background hooks said after the end."""
+        """Show the user the messages of background hooks that came after the end."""
         self._late.show_messages()
 
     async def _fire_end(self, reason: str) -> None:
-        """Until the SessionEnd hooks are done, were interrupted, or took too long."""
+        """Fire SessionEnd, and wait until its hooks are done, were interrupted, or took too long."""
         payload = p.SessionEnded(
             reason=reason,
             duration_ms=self._lasted(),
@@ -189,7 +189,7 @@ class Agent:
         return int((time.monotonic() - self._began) * 1000)
 
     async def begin_anew(self, source: str, reason: str) -> None:
-        """End the conversation and begin another one in its place."""
+        """End the conversation and begin another one instead."""
         await self._fire_end(reason)
         self.hooks.renew()
         self.conversation.replace_all(())
@@ -206,13 +206,13 @@ class Agent:
         self.queue.append(text)
 
     async def run(
-        self, *, wait: bool = True, tell: Callable[[PromptResult], None] = _ignore
-    ) -> PromptResult | None:
-        """Play what is queued, and what background hooks wake the agent for. Returns the last result.
+        self, *, wait: bool = True, tell: Callable[[PromptTurn], None] = _ignore
+    ) -> PromptTurn | None:
+        """Play queued prompts, and wakes of background hooks. Returns the last result.
 
         With `wait`, hooks that may still wake the agent are waited for. `tell` is called with every result.
         """
-        last: PromptResult | None = None
+        last: PromptTurn | None = None
         while self.leaving is None:
             text, woken, wake = self._queued(), False, ""
             if text is not None:
@@ -234,14 +234,14 @@ class Agent:
         return last
 
     def _queued(self) -> str | None:
-        """The prompt whose turn it is. One that the user has taken back in this moment is gone."""
+        """Return the next prompt. One that the user has just taken back is gone."""
         try:
             return None if self.holds or not self.queue else self.queue.popleft()
         except IndexError:
             return None
 
     async def wait_for_wake(self) -> None:
-        """Until a background hook wakes the agent; then call `run`."""
+        """Wait until a background hook wakes the agent; then call `run`."""
         await self._late.wait_for_wake()
 
     def _may_wake(self, text: str) -> bool:
@@ -255,10 +255,10 @@ class Agent:
     def busy(self) -> bool:
         return self._playing is not None
 
-    async def play(self, text: str, *, woken: bool = False, wake: str = "") -> PromptResult:
-        """One prompt, from submission to settlement. An interrupted turn is settled too.
+    async def play(self, text: str, *, woken: bool = False, wake: str = "") -> PromptTurn:
+        """Play one prompt, from submission to settlement. An interrupted turn is settled too.
 
-        `wake` is the id of what a durable hook woke the agent with.
+        `wake` is the id of the durable hook's result that woke the agent.
         """
         # Bytes that are not UTF-8 come from a command line as lone surrogates, which cannot be sent.
         text = text if text.isascii() else whole_text(text)
@@ -273,40 +273,38 @@ class Agent:
         finally:
             self._playing = None
         # Cancelled here means: interrupted once more while it was being settled.
-        return (
-            PromptResult(status="interrupted", why=_BY_THE_USER) if playing.cancelled() else playing.result()
-        )
+        return PromptTurn(status="interrupted", why=_BY_THE_USER) if playing.cancelled() else playing.result()
 
     def interrupt(self) -> bool:
-        """Stop the turn that is played, or the hooks of SessionEnd. False when there is nothing to stop."""
+        """Stop the current turn, or the hooks of SessionEnd. Returns False when there is nothing to stop."""
         at_work = self._playing if self._playing is not None else self._ending
         return at_work is not None and at_work.cancel()
 
-    async def _play(self, text: str, *, woken: bool, wake: str) -> PromptResult:
+    async def _play(self, text: str, *, woken: bool, wake: str) -> PromptTurn:
         started = time.monotonic()
         turn: Turn | None = None
         try:
             found = await self._turn_for(text, woken=woken, wake=wake)
-            if isinstance(found, PromptResult):
+            if isinstance(found, PromptTurn):
                 return found
             turn = found
             ending = await self._run_turn(turn)
         except asyncio.CancelledError:
             self.conversation.close_open_calls()
             self.user.warn("interrupted")
-            ending = Ending(status="interrupted", why=_BY_THE_USER)
+            ending = TurnEnding(status="interrupted", why=_BY_THE_USER)
             if turn is None:
-                return PromptResult(status=ending.status, why=ending.why)
+                return PromptTurn(status=ending.status, why=ending.why)
         except Exception as error:
             self.conversation.close_open_calls()
             if turn is not None:
-                failed = Ending(status="failed", why=f"{type(error).__name__}: {error}")
+                failed = TurnEnding(status="failed", why=f"{type(error).__name__}: {error}")
                 await self._settle(turn, failed, started)
             raise
         return await self._settle(turn, ending, started)
 
-    async def _turn_for(self, text: str, *, woken: bool, wake: str) -> Turn | PromptResult:
-        """The turn a text begins. Hooks of prompts do not see a wake: the user did not type it."""
+    async def _turn_for(self, text: str, *, woken: bool, wake: str) -> Turn | PromptTurn:
+        """Return the turn that a text begins. Hooks of prompts do not see a wake: the user did not type it."""
         if woken:
             return self._new_turn(AcceptedPrompt(shown=text, text=text, wake=wake))
         found = self._submission.command(text)
@@ -316,22 +314,22 @@ class Agent:
             found = await self._submission.submit(text)
         if isinstance(found, RejectedPrompt):
             self.hooks.update(turn=self.turns or None)
-            return PromptResult(status="blocked", why=found.why, rejected_text=found.text)
+            return PromptTurn(status="blocked", why=found.why, rejected_text=found.text)
         if isinstance(found, AcceptedPrompt):
             self._last_prompt = found
             return self._new_turn(found)
         return await self._local(found)
 
-    async def _local(self, local: LocalCommand) -> Turn | PromptResult:
+    async def _local(self, local: LocalCommand) -> Turn | PromptTurn:
         if local.name == "retry" and self._last_prompt is not None:
             # The same prompt again, which passed the hooks when it was submitted.
             return self._new_turn(self._last_prompt)
         command = self._commands.get(local.name)
         if command is not None:
             return await command(self, local.argument)
-        why = "there is no prompt yet to send again" if local.name == "retry" else "it cannot be used here"
+        why = "no prompt has been sent yet" if local.name == "retry" else "it cannot be used here"
         self.user.warn(f"/{local.name}: {why}")
-        return PromptResult(status="failed", why=f"/{local.name}: {why}")
+        return PromptTurn(status="failed", why=f"/{local.name}: {why}")
 
     def _new_turn(self, prompt: AcceptedPrompt) -> Turn:
         self.turns += 1
@@ -346,7 +344,7 @@ class Agent:
             wake=prompt.wake,
         )
 
-    async def _run_turn(self, turn: Turn) -> Ending:
+    async def _run_turn(self, turn: Turn) -> TurnEnding:
         try:
             return await self._loop.play(turn)
         except ModelError as error:
@@ -359,19 +357,19 @@ class Agent:
             and (self.conversation.tokens or 0) >= limit
             and await self.compaction.automatic(turn.model, turn.text)
         ):
-            # What hooks said about the prompt holds for the whole turn: the summary must not lose it.
+            # Text of hooks about the prompt applies to the whole turn: the summary must not lose it.
             self.conversation.place_again(turn.context)
         self._late.take()
         touched = self.workplace.take_touched()
         if touched:
             await self.instructions.load_near(touched)
 
-    async def _settle(self, turn: Turn, ending: Ending, started: float) -> PromptResult:
+    async def _settle(self, turn: Turn, ending: TurnEnding, started: float) -> PromptTurn:
         turn.usage += self.workplace.take_spent()
         await self._settlement.settle(
-            turn, ending, started=started, session_id=self.hooks.scene.session_id, queued=len(self.queue)
+            turn, ending, started=started, session_id=self.hooks.info.session_id, queued=len(self.queue)
         )
-        return PromptResult(status=ending.status, text=turn.last_shown, why=ending.why, turn=turn.number)
+        return PromptTurn(status=ending.status, text=turn.last_shown, why=ending.why, turn=turn.number)
 
     # -- for commands and hosts -------------------------------------------------------------------------
 
@@ -379,7 +377,7 @@ class Agent:
         return await self.hooks.dispatch(event, payload)
 
     async def set_mode(self, mode: str) -> bool:
-        """Change the permission mode; False when there is none of that name."""
+        """Change the permission mode; return False when it does not exist."""
         old = self.permissions.mode
         if not self.permissions.set_mode(mode):
             return False
@@ -389,11 +387,11 @@ class Agent:
         return True
 
     async def set_model(self, name: str, source: str) -> str | None:
-        """Change the model. None when hooks agree, else why they do not."""
+        """Change the model. Returns None when hooks agree, else why they do not."""
         move = p.ModelMove(from_model=self.model_name, to_model=name, requested_model=name, source=source)
         before = await self.fire(e.PRE_MODEL_SWITCH, move)
         if before.blocked or before.permission == "ask":
-            return before.reason or "a hook keeps the model as it is"
+            return before.reason or "a hook blocked the model switch"
         self.model_name = name
         self.hooks.update(model=name)
         after = await self.fire(e.POST_MODEL_SWITCH, move)
@@ -401,5 +399,5 @@ class Agent:
         return None
 
 
-#: What `/name argument` does.
-Command = Callable[[Agent, str], Awaitable[PromptResult]]
+#: Carries out `/name argument`.
+Command = Callable[[Agent, str], Awaitable[PromptTurn]]

@@ -1,4 +1,4 @@
-"""What changes around a session while it runs: files that hooks watch, and the configuration itself."""
+"""Watch for changes during a session: files that hooks watch, and the configuration itself."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from hookline.trust.store import StoreError
 
 Change = Literal["add", "change", "unlink"]
 
-#: How many files of a watched directory are looked at.
+#: How many files of a watched directory are checked.
 _MOST_FILES = 1000
 #: Seconds given to a program that is still writing.
 _WRITE_SECONDS = 0.05
@@ -35,9 +35,10 @@ def _ignore(problem: str) -> None:
 
 
 class ChangeLimit:
-    """Stops feedback loops when a FileChanged hook edits the file it watches.
+    """Limit that stops feedback loops when a FileChanged hook edits the file it watches.
 
-    One file may change `most` times in `seconds`; then its changes are ignored until it was quiet for `seconds`.
+    One file may change `most` times in `seconds`; then its changes are ignored until it was quiet for
+    `seconds`.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class ChangeLimit:
 
 
 class FileWatch:
-    """Notices changes of watched files. Run it as a task beside the agent."""
+    """Watcher of files. Run it as a task beside the agent."""
 
     def __init__(self, limit: ChangeLimit | None = None) -> None:
         self._limit = limit if limit is not None else ChangeLimit()
@@ -93,12 +94,12 @@ class FileWatch:
             self._again.set()
 
     def hold(self, file: str) -> None:
-        """A tool changed the file and tells hooks itself: report nothing about it until `seen`."""
+        """Report nothing about a file until `seen`: a tool changed it and notifies hooks itself."""
         self._held[file] += 1
         self._mark_again(file)
 
     def seen(self, file: str) -> None:
-        """Hooks have been told, and what they did to the file is no further change."""
+        """Resume watching a file: hooks were notified, and their own changes of it do not count."""
         self._mark_again(file)
         self._held[file] -= 1
         if not self._held[file]:
@@ -114,7 +115,7 @@ class FileWatch:
             for file, change in self._differences():
                 if self._limit.allows(file):
                     await changed(file, change)
-                # What hooks of this event did to the file is no further change, or they would never stop.
+                # Changes by hooks of this event do not count, or they would never stop.
                 self._mark_again(file)
 
     def _mark_again(self, file: str) -> None:
@@ -172,7 +173,7 @@ def _files(path: str) -> list[str]:
 
 
 class SessionWatch:
-    """Fires FileChanged and ConfigChange for one agent, until it is closed.
+    """Watcher that fires FileChanged and ConfigChange for one agent, until it is closed.
 
     `engine` is None where the configuration is not watched; `extra` are hooks that a reload keeps.
     """
@@ -202,11 +203,11 @@ class SessionWatch:
         self._tasks += [asyncio.ensure_future(self._guarded(run, what)) for what, run in watches.items()]
 
     async def _guarded(self, run: Callable[[], Awaitable[None]], what: str) -> None:
-        """If something cannot be watched, say so and let the session go on."""
+        """Report something that cannot be watched, and let the session continue."""
         try:
             await run()
         except Exception as problem:  # noqa: BLE001 - whatever it is, the user must see it
-            self._warn(f"{what} cannot be watched any more: {type(problem).__name__}: {problem}")
+            self._warn(f"{what} can no longer be watched: {type(problem).__name__}: {problem}")
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -220,21 +221,21 @@ class SessionWatch:
         self._agent.workplace.watch(outcome.watch_paths)
 
     async def _config_changed(self, changed: tuple[str, ...]) -> bool:
-        """Hooks are asked before a change takes effect; one objection rejects all of it."""
+        """Ask hooks before a change takes effect; one objection rejects all of it."""
         objections: list[str] = []
         for file in changed:
             outcome = await self._agent.fire(
                 e.CONFIG_CHANGE, p.ConfigEdit(source=self._source(file), file_path=file)
             )
             if outcome.blocked:
-                objections.append(f"{near(file)}: {outcome.reason or 'a hook objects'}")
+                objections.append(f"{near(file)}: {outcome.reason or 'a hook blocked it'}")
         if objections:
             why = "; ".join(objections)
             self._warn(f"the configuration stays as it was: {why}")
         return not objections
 
     async def _confirmed(self, changed: tuple[str, ...], loaded: Loaded) -> bool:
-        """What weakens a guard or adds something that runs waits for the user, whoever changed the file."""
+        """Ask the user about changes that weaken a guard or add something that runs, whatever changed the file."""
         if self._engine is None:
             return True
         extra = {id(hook) for hook in self._extra}
@@ -248,13 +249,13 @@ class SessionWatch:
         files, confirmer = ", ".join(map(near, changed)), self._agent.user.confirmer
         if confirmer is None:
             what = "; ".join(one_line(line, _WIDEST) for line in found.lines())
-            self._warn(f"{files} changed ({what}), but the earlier hooks stay in force: nobody can be asked")
+            self._warn(f"{files} changed ({what}), but the previous hooks stay active: no user can confirm")
             return False
-        # As they are now, and all of it: a yes must not cover what was not shown.
+        # The current files, completely: a yes must not cover anything that was not shown.
         items = self._untrusted(found.new)
         what = "".join(f"\n  {' '.join(printable(line).split())}" for line in found.lines())
         if not await confirmer.confirm(f"{files} changed:{what}"):
-            self._warn("the earlier hooks stay in force; the next start reads the files again")
+            self._warn("the previous hooks stay active; the next start reads the files again")
             return False
         for root, item in items:
             self._trust(root, item)
@@ -272,7 +273,7 @@ class SessionWatch:
         if trust is None:
             return
         try:
-            # Who trusts the project for this session only trusts its changes no longer than that.
+            # Trust for this session only covers changes for this session only.
             trust.accept([item], root, session=not trust.store.read(root).items)
         except StoreError as problem:
             trust.accept([item], root, session=True)
@@ -282,23 +283,23 @@ class SessionWatch:
         if ".local." in os.path.basename(file):
             return "local_settings"
         inside = self._home and file.startswith(self._home.rstrip(os.sep) + os.sep)
-        project = self._agent.hooks.scene.project_dir or self._agent.workplace.cwd
+        project = self._agent.hooks.info.project_dir or self._agent.workplace.cwd
         if inside and not file.startswith(project.rstrip(os.sep) + os.sep):
             return "user_settings"
         return "project_settings"
 
     def _reloaded(self, reload: Reload) -> None:
-        if self._engine is not None and reload.in_force and self._extra:
+        if self._engine is not None and reload.active and self._extra:
             given = {hook.where.file for hook in self._extra}
             loaded = (hook for hook in reload.loaded.hooks if hook.where.file not in given)
             self._engine.swap((*loaded, *self._extra))
         for diagnostic in reload.diagnostics:
             self._warn(str(diagnostic))
-        if self._engine is not None and reload.in_force:
+        if self._engine is not None and reload.active:
             # A guard must not disappear silently.
             before, self._count = self._count, len(self._engine.hooks)
             files = ", ".join(map(near, reload.changed))
-            says = f"{files} changed: hooks in force: {self._count}, before: {before}"
+            says = f"{files} changed: active hooks: {self._count}, before: {before}"
             self._agent.user.show("notice", says)
 
     def _warn(self, text: str) -> None:
@@ -306,7 +307,7 @@ class SessionWatch:
 
 
 def watched_names(engine: Engine, cwd: str) -> list[str]:
-    """Files that matchers of FileChanged hooks name: they are watched from the start."""
+    """Return the files that matchers of FileChanged hooks name: they are watched from the start."""
     found: list[str] = []
     for hook in engine.hooks:
         if hook.event is e.FILE_CHANGED and hook.matcher is not None:

@@ -1,1 +1,1 @@
-"""Subagents: the tool that starts them, definitions of agents in files, git worktrees."""
+"""Run subagents: the tool that starts them, definitions of agents in files, git worktrees."""

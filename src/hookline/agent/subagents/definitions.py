@@ -1,4 +1,4 @@
-"""Agents described in a file, in another agent's format or in Hookline's own, with their hooks."""
+"""Read agents described in a file, in another agent's format or in Hookline's own, with their hooks."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +21,13 @@ from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.errors import ConfigError
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Answer, Condition, Hook
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 
 ROOT = "root"
 
 
 class AgentDefinition(Struct, frozen=True, kw_only=True):
-    """One agent of a file. A field that is not set is as without a definition."""
+    """One agent of a file. A field that is not set has its default."""
 
     name: str = ""
     model: str | None = None
@@ -41,7 +41,7 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
     add_prompt_files: tuple[str, ...] = ()
 
 
-class Definitions(Struct, frozen=True, kw_only=True):
+class AgentDefinitions(Struct, frozen=True, kw_only=True):
     file: str
     #: The dialect it is written in.
     dialect: Dialect
@@ -51,7 +51,7 @@ class Definitions(Struct, frozen=True, kw_only=True):
     notices: tuple[Diagnostic, ...] = ()
 
     def root(self, name: str | None) -> AgentDefinition:
-        """The agent with this name, else `root`, else the first. Raises ConfigError."""
+        """Return the agent with this name, else `root`, else the first. Raises ConfigError."""
         wanted = name or (ROOT if ROOT in self.agents else next(iter(self.agents)))
         found = self.agents.get(wanted)
         if found is None:
@@ -61,7 +61,7 @@ class Definitions(Struct, frozen=True, kw_only=True):
         return found
 
     def types(self, root: AgentDefinition) -> tuple[AgentType, ...]:
-        """The subagents of an agent, as types."""
+        """Return the subagents of an agent, as types."""
         return tuple(
             AgentType(
                 name=each.name,
@@ -81,8 +81,8 @@ _FIELDS = tuple(name for name in AgentDefinition.__struct_fields__ if name != "n
 _ELSEWHERE = frozenset({"hooks", "redact_secrets"})
 
 
-def read_definitions(file: str) -> Definitions:
-    """Raises ConfigError with every mistake and its line."""
+def read_definitions(file: str) -> AgentDefinitions:
+    """Read a file of definitions. Raises ConfigError with every mistake and its line."""
     document = read_file(file)
     value: Any = document.value
     if value is None and document.diagnostics:
@@ -100,13 +100,13 @@ def read_definitions(file: str) -> Definitions:
     reader.check_sub_agents(found)
     if reader.errors:
         raise ConfigError(sorted(reader.errors, key=lambda said: said.where.line or 0))
-    return Definitions(
+    return AgentDefinitions(
         file=file, dialect=reader.dialect, agents=found, document=document, notices=tuple(reader.notices)
     )
 
 
 def _dialect_of(file: str, agents: Mapping[str, Any]) -> Dialect:
-    """A definition in TOML, or with hooks under Hookline's own names, is Hookline's."""
+    """Return the dialect of a file. A definition in TOML, or with hooks under Hookline's own names, is Hookline's."""
     own, *others = sorted(
         (each for each in every_dialect() if each.agent_file is not None or not each.has_agent),
         key=lambda each: each.has_agent,
@@ -134,7 +134,7 @@ class _Reader:
         self.notices: list[Diagnostic] = []
 
     def top(self, top: Mapping[str, Any]) -> None:
-        """What is beside the agents: named models, and in Hookline's own format nothing else."""
+        """Read what is beside the agents: named models, and in Hookline's own format nothing else."""
         if self._format is None:
             for key in map(str, top):
                 if key not in _TOP:
@@ -173,7 +173,7 @@ class _Reader:
         return msgspec.convert({**fields, "name": name}, AgentDefinition)
 
     def _takes(self, key: str, value: Any, path: Path) -> bool:
-        """Whether the field is ours and its value fits; anything else is reported."""
+        """Return True if the field is ours and its value fits; anything else is reported."""
         if key in _FIELDS:
             try:
                 msgspec.convert({key: value}, AgentDefinition)
@@ -201,11 +201,11 @@ class _Reader:
 
     def check_sub_agents(self, found: Mapping[str, AgentDefinition]) -> None:
         for name, agent in found.items():
-            for place, wanted in enumerate(agent.sub_agents):
+            for index, wanted in enumerate(agent.sub_agents):
                 if wanted not in found:
                     close = nearest(wanted, found)
                     hint = f"; did you mean {close!r}?" if close else ""
-                    path: Path = ("agents", name, "sub_agents", place)
+                    path: Path = ("agents", name, "sub_agents", index)
                     self._wrong(f"there is no agent {wanted!r} in this file{hint}", path)
 
     def _wrong(self, message: str, path: Path) -> None:
@@ -217,7 +217,7 @@ def _wrong(document: Document, message: str, path: Path) -> Diagnostic:
 
 
 class _ForAgent(Struct, frozen=True):
-    """Holds for one agent of the file.
+    """A condition that holds for one agent of the file.
 
     The session's own agent, and any subagent the file does not define, counts as the chosen agent: a guard is
     never lost because of a name.
@@ -234,19 +234,19 @@ class _ForAgent(Struct, frozen=True):
         mine = [] if self.name is None else [f"the agent is {self.name}"]
         return "; ".join([*mine, *([self.further.text] if self.further is not None else [])])
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:
-        agent = scene.agent_type if scene.agent_type in self.known else self.chosen
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> Answer:
+        agent = info.agent_type if info.agent_type in self.known else self.chosen
         if self.name is not None and agent != self.name:
             return False
         if self.name is None:
-            scene = replace(scene, agent_type=agent)
-        return self.further is None or self.further.holds(event, payload, scene)
+            info = replace(info, agent_type=agent)
+        return self.further is None or self.further.holds(event, payload, info)
 
 
 def definition_hooks(
-    engine: Engine, definitions: Definitions, chosen: str
+    engine: Engine, definitions: AgentDefinitions, chosen: str
 ) -> tuple[Sequence[Hook], Sequence[Diagnostic]]:
-    """The hooks of a definition, each for its own agent. `chosen` is the agent that runs the session."""
+    """Return the hooks of a definition, each for its own agent. `chosen` is the agent that runs the session."""
     known = frozenset(definitions.agents)
     if definitions.dialect.agent_file is not None:
         # With the path under which the loader may find the same file.
@@ -270,14 +270,14 @@ def definition_hooks(
 
 
 def _chosen(hook: Hook, chosen: str, known: frozenset[str]) -> Hook:
-    """That dialect takes `root` for the session's own agent."""
+    """Limit a hook to its agent; that dialect calls the session's own agent `root`."""
     if hook.condition is None:
         return hook
     return replace(hook, condition=_ForAgent(chosen, known, None, hook.condition))
 
 
 def _part(document: Document, path: Path) -> Document:
-    """A table of a document as a document of its own, with the lines of the file."""
+    """Return a table of a document as a separate document, with the lines of the file."""
     value: Any = document.value
     for step in path:
         value = cast("Mapping[Any, Any]", value)[step]

@@ -1,4 +1,4 @@
-"""Subagents: a tool whose work is a conversation of its own, under the same hooks and rules."""
+"""Run a subagent: a tool whose work is a separate conversation, with the same hooks and rules."""
 
 import asyncio
 import time
@@ -10,16 +10,18 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.agent.conversation import Conversation, LateMessages, Records
+from hookline.agent.conversation import Conversation, ConversationRecorder, LateMessages
 from hookline.agent.models.port import ModelError
 from hookline.agent.subagents.worktrees import Worktrees
-from hookline.agent.tools.base import MAIN, Category, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import MAIN, Category, ToolReply, Workplace
+from hookline.agent.tools.exec_guard import AgentGuard
 from hookline.agent.tools.toolbox import Toolbox
 from hookline.agent.turn.loop import Loop
-from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind
+from hookline.agent.turn.turn import AgentParts, Turn, TurnEnding, TurnKind
 from hookline.matching.nearest import nearest
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.errors import ToolError
 from hookline.model.events import EventSpec
 
 _LONGEST_ANSWER = 100_000
@@ -45,18 +47,18 @@ GENERAL = AgentType(
 
 
 def agent_types(types: Sequence[AgentType]) -> Mapping[str, AgentType]:
-    """By name, with the general one."""
+    """Return the types by name, with the general one."""
     return {kind.name: kind for kind in (GENERAL, *types)}
 
 
 class SubagentConfig(Struct, frozen=True, kw_only=True, eq=False):
-    """What all subagents of a session are made from."""
+    """Shared parts of all subagents of a session."""
 
     parent: AgentParts
     toolbox: Toolbox
     types: Mapping[str, AgentType]
     #: Makes the transcript of a subagent, given its id.
-    records: Callable[[str], Records]
+    records: Callable[[str], ConversationRecorder]
     worktrees: Worktrees
 
     @property
@@ -65,7 +67,7 @@ class SubagentConfig(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class SubagentTool:
-    """Starts a subagent and waits for its answer."""
+    """Tool that starts a subagent and waits for its answer."""
 
     category: Category = "agent"
     callers: frozenset[str] | None = frozenset({MAIN})
@@ -90,7 +92,7 @@ class SubagentTool:
                 "isolation": {
                     "type": "string",
                     "enum": ["worktree"],
-                    "description": "Work in a git worktree of its own.",
+                    "description": "Work in a separate git worktree.",
                 },
             },
             "required": ["prompt"],
@@ -99,7 +101,7 @@ class SubagentTool:
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         prompt = arguments.get("prompt")
         if not isinstance(prompt, str) or not prompt.strip():
-            return "`prompt` is missing: say what the agent is to do"
+            return "`prompt` is missing: describe the agent's task"
         kind, types = self._type(arguments), self._config.types
         if kind not in types:
             close = nearest(str(kind), types)
@@ -110,16 +112,16 @@ class SubagentTool:
     def _type(self, arguments: Mapping[str, Any]) -> Any:
         return arguments.get("subagent_type", self._config.default_type)
 
-    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
         kind = self._config.types[self._type(arguments)]
         agent_id = "a" + uuid.uuid4().hex[:16]
-        cwd, isolated, by_hook = place.cwd, arguments.get("isolation") == "worktree", False
+        cwd, isolated, by_hook = workplace.cwd, arguments.get("isolation") == "worktree", False
         if isolated:
-            cwd, by_hook = await self._config.worktrees.create(f"agent-{agent_id}", place)
-        child = Subagent(self._config, kind, place, agent_id, cwd)
+            cwd, by_hook = await self._config.worktrees.create(f"agent-{agent_id}", workplace)
+        child = Subagent(self._config, kind, workplace, agent_id, cwd)
         started = time.monotonic()
         ending, turn = await child.play(str(arguments["prompt"]), str(arguments.get("description", "")))
-        kept = isolated and not await self._removed(cwd, place, by_hook=by_hook)
+        kept = isolated and not await self._removed(cwd, workplace, by_hook=by_hook)
         where = f"\n\n(It worked in the worktree {cwd}, which is still there.)" if kept else ""
         if ending.status == "failed":
             raise ToolError(f"the {kind.name} agent failed: {ending.why}{where}")
@@ -139,16 +141,16 @@ class SubagentTool:
             },
         )
 
-    async def _removed(self, path: str, place: Workplace, *, by_hook: bool) -> bool:
-        """A worktree that a hook made is the hook's to remove; one that git cannot judge is kept."""
+    async def _removed(self, path: str, workplace: Workplace, *, by_hook: bool) -> bool:
+        """Remove an unchanged worktree. A hook removes its own; one that git cannot judge is kept."""
         try:
-            return not by_hook and await self._config.worktrees.remove_unchanged(path, place)
+            return not by_hook and await self._config.worktrees.remove_unchanged(path, workplace)
         except ToolError:
             return False
 
 
 class Subagent:
-    """One subagent at work, started by a call in `caller`."""
+    """A running subagent, started by a call in `caller`."""
 
     def __init__(
         self, config: SubagentConfig, kind: AgentType, caller: Workplace, agent_id: str, cwd: str
@@ -158,19 +160,19 @@ class Subagent:
         self._caller = caller
         self._parent = parent = config.parent
         # The user may have switched the model since the session began.
-        self._model = kind.model or parent.hooks.scene.model or parent.settings.model
+        self._model = kind.model or parent.hooks.info.model or parent.settings.model
         user = parent.user.of_subagent(kind.name)
-        scene = parent.hooks.scene
+        info = parent.hooks.info
         hooks = parent.hooks.of_subagent(
             user,
             agent_id=agent_id,
             agent_type=kind.name,
             cwd=cwd,
             model=self._model,
-            turn=scene.turn,
-            prompt_id=scene.prompt_id,
+            turn=info.turn,
+            prompt_id=info.prompt_id,
             # That of the session; its own is in the payload of SubagentStop.
-            transcript_path=scene.transcript_path,
+            transcript_path=info.transcript_path,
         )
         self._workplace = Workplace(
             hooks, cwd, env=caller.env, files=caller.files, agent_id=agent_id, agent_type=kind.name
@@ -192,6 +194,8 @@ class Subagent:
             user=user,
             trust=parent.trust,
         )
+        if isinstance(caller.guard, AgentGuard):
+            self._workplace.guard = caller.guard.of_subagent(self._parts.permissions, hooks, user)
         self._hooks = hooks
         self._conversation = self._parts.conversation
         self._loop = Loop(
@@ -200,7 +204,7 @@ class Subagent:
         )
         self._late = LateMessages(hooks.inbox, self._conversation, user, self._workplace.watch)
 
-    async def play(self, prompt: str, description: str) -> tuple[Ending, Turn]:
+    async def play(self, prompt: str, description: str) -> tuple[TurnEnding, Turn]:
         self._hooks.update(prompt=prompt)
         begun = await self._hooks.dispatch(
             e.SUBAGENT_START,
@@ -227,11 +231,11 @@ class Subagent:
             self._late.hand_over(self._parent.hooks.inbox)
             self._conversation.records.close()
 
-    async def _play(self, turn: Turn) -> Ending:
+    async def _play(self, turn: Turn) -> TurnEnding:
         try:
             ending = await self._loop.play(turn)
         except ModelError as error:
-            ending = Ending(status="failed", why=f"{error.kind}: {error}")
+            ending = TurnEnding(status="failed", why=f"{error.kind}: {error}")
         if ending.status != "completed":
             await self._fire_stop(ending.status, turn)
         return ending
@@ -241,7 +245,7 @@ class Subagent:
         self._late.take()
 
     async def _fire_stop(self, status: str, turn: Turn) -> None:
-        """It ended without an answer: hooks are told, but cannot keep it going."""
+        """Notify hooks that it ended without an answer; they cannot keep it going."""
         await self._hooks.dispatch(e.SUBAGENT_STOP, self._stop_payload(turn, turn.last_text, status))
 
     def _last_gate(self, turn: Turn, answer: p.TurnAnswer) -> tuple[EventSpec[Any], Any]:

@@ -1,4 +1,4 @@
-"""Git worktrees that an agent enters and leaves. A WorktreeCreate hook may make one itself and say where it is."""
+"""Enter and leave git worktrees. A WorktreeCreate hook may make one itself and return its path."""
 
 import asyncio
 import os
@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import MAIN, RecordTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import MAIN, RecordTool, ToolReply, Workplace
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.errors import ToolError
 from hookline.model.safe_text import one_line
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
@@ -26,62 +27,62 @@ class Entered(Struct, frozen=True, kw_only=True):
 
 
 class Worktrees:
-    """The worktrees of a session. It works in at most one at a time."""
+    """Worktrees of a session. It works in at most one at a time."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self.entered: Entered | None = None
 
-    async def create(self, name: str, place: Workplace) -> tuple[str, bool]:
-        """The path of a worktree, and whether a hook made it. Raises ToolError."""
+    async def create(self, name: str, workplace: Workplace) -> tuple[str, bool]:
+        """Create a worktree; return its path, and True if a hook made it. Raises ToolError."""
         if _NAME.fullmatch(name) is None:
             raise ToolError(
                 f"{one_line(name, 80)!r} cannot be the name of a worktree: letters, digits, . _ -"
             )
-        wanted = await place.hooks.dispatch(e.WORKTREE_CREATE, p.WorktreeWanted(name=name))
+        wanted = await workplace.hooks.dispatch(e.WORKTREE_CREATE, p.WorktreeWanted(name=name))
         if wanted.blocked:
-            raise ToolError(f"no worktree was made: {wanted.reason or 'a hook objects'}")
+            raise ToolError(f"no worktree created: {wanted.reason or 'a hook blocked it'}")
         if isinstance(wanted.answer, str) and wanted.answer:
-            path = place.path(wanted.answer)
+            path = workplace.path(wanted.answer)
             if not await asyncio.to_thread(os.path.isdir, path):
-                raise ToolError(f"a hook said the worktree is at {path}, but there is no directory")
+                raise ToolError(f"a hook returned the worktree {path}, but that directory does not exist")
             return path, True
         path = os.path.join(self._root, _FOLDER, name)
         if not await asyncio.to_thread(os.path.isdir, path):
             await _git(self._root, "worktree", "add", "-B", f"hookline/{name}", path)
         return path, False
 
-    async def remove(self, path: str, place: Workplace, *, by_hook: bool, discard: bool) -> None:
-        await place.hooks.dispatch(e.WORKTREE_REMOVE, p.WorktreeGone(worktree_path=path))
+    async def remove(self, path: str, workplace: Workplace, *, by_hook: bool, discard: bool) -> None:
+        await workplace.hooks.dispatch(e.WORKTREE_REMOVE, p.WorktreeGone(worktree_path=path))
         if not by_hook:
             force = ("--force",) if discard else ()
             await _git(self._root, "worktree", "remove", *force, path)
 
-    async def remove_unchanged(self, path: str, place: Workplace) -> bool:
-        """Remove a worktree in which nothing was done; False if something would be lost."""
+    async def remove_unchanged(self, path: str, workplace: Workplace) -> bool:
+        """Remove a worktree without changes; return False if something would be lost."""
         branch = f"hookline/{os.path.basename(path)}"
         commits = ("rev-list", "HEAD", "--not", f"--exclude={branch}", "--branches")
         if await _git(path, "status", "--porcelain") or await _git(path, *commits):
             return False
-        await self.remove(path, place, by_hook=False, discard=False)
+        await self.remove(path, workplace, by_hook=False, discard=False)
         await _git(self._root, "branch", "-D", branch)
         return True
 
-    async def enter(self, name: str, place: Workplace) -> str:
+    async def enter(self, name: str, workplace: Workplace) -> str:
         if self.entered is not None:
             raise ToolError(f"the session is in the worktree {self.entered.path} already: leave it first")
-        path, by_hook = await self.create(name, place)
-        self.entered = Entered(path=path, came_from=place.cwd, by_hook=by_hook)
-        place.worktree = path
+        path, by_hook = await self.create(name, workplace)
+        self.entered = Entered(path=path, came_from=workplace.cwd, by_hook=by_hook)
+        workplace.worktree = path
         return path
 
-    async def leave(self, place: Workplace, *, remove: bool, discard: bool = False) -> Entered:
+    async def leave(self, workplace: Workplace, *, remove: bool, discard: bool = False) -> Entered:
         here = self.entered
         if here is None:
             raise ToolError("the session is not in a worktree")
         if remove:
-            await self.remove(here.path, place, by_hook=here.by_hook, discard=discard)
-        self.entered, place.worktree = None, ""
+            await self.remove(here.path, workplace, by_hook=here.by_hook, discard=discard)
+        self.entered, workplace.worktree = None, ""
         return here
 
 
@@ -90,21 +91,21 @@ class EnterArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class ExitArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    action: Annotated[Literal["keep", "remove"], Meta(description="What becomes of the worktree.")] = "keep"
+    action: Annotated[Literal["keep", "remove"], Meta(description="Keep or remove the worktree.")] = "keep"
     discard_changes: Annotated[bool, Meta(description="Remove it even if something would be lost.")] = False
 
 
 def worktree_tools(worktrees: Worktrees) -> tuple[RecordTool[EnterArguments], RecordTool[ExitArguments]]:
-    """EnterWorktree and ExitWorktree, for the main agent only."""
+    """Return EnterWorktree and ExitWorktree, for the main agent only."""
 
-    async def enter(arguments: EnterArguments, place: Workplace) -> ToolReply:
-        path = await worktrees.enter(arguments.name, place)
+    async def enter(arguments: EnterArguments, workplace: Workplace) -> ToolReply:
+        path = await worktrees.enter(arguments.name, workplace)
         message = f"Created worktree at {path}. The session works there now; ExitWorktree leaves it."
         return ToolReply(text=message, response={"worktreePath": path, "message": message}, moved_to=path)
 
-    async def leave(arguments: ExitArguments, place: Workplace) -> ToolReply:
+    async def leave(arguments: ExitArguments, workplace: Workplace) -> ToolReply:
         remove = arguments.action == "remove"
-        left = await worktrees.leave(place, remove=remove, discard=arguments.discard_changes)
+        left = await worktrees.leave(workplace, remove=remove, discard=arguments.discard_changes)
         done = "Left and removed" if remove else "Left"
         message = f"{done} the worktree at {left.path}. The session is back in {left.came_from}."
         return ToolReply(
@@ -128,7 +129,7 @@ def worktree_tools(worktrees: Worktrees) -> tuple[RecordTool[EnterArguments], Re
 
 
 async def _git(root: str, *words: str) -> str:
-    """What git prints. Raises ToolError with git's error message."""
+    """Run git and return its output. Raises ToolError with git's error message."""
 
     def run() -> subprocess.CompletedProcess[str]:
         return subprocess.run(

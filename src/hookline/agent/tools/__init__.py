@@ -1,1 +1,1 @@
-"""The tools of the agent. `toolbox` lists those every session has; `base` says what a tool is."""
+"""Provide the tools of the agent. `toolbox` lists those every session has; `base` defines a tool."""

@@ -1,20 +1,23 @@
-"""What a tool is, where it runs, and how one is made of a record of its arguments."""
+"""Define a tool, where it runs, and how one is made of a record of its arguments."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
 
+from hookline.actions.kinds import Category
 from hookline.agent.hooks import SessionHooks
 from hookline.matching.nearest import nearest
-from hookline.model import errors
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.errors import ToolError
 from hookline.model.usage import Usage
 from hookline.permissions.rules import RuleSet
-from hookline.tools.kinds import Category
+
+if TYPE_CHECKING:
+    from hookline.agent.tools.exec_guard import CommandGuard
 
 #: The caller that is not a subagent.
 MAIN = "main"
@@ -27,7 +30,7 @@ _LONGEST_NAME = 80
 
 
 class ToolReply(Struct, frozen=True, kw_only=True):
-    """The result of a call: text for the model, and data for hooks."""
+    """Result of a call: text for the model, and data for hooks."""
 
     text: str
     #: `tool_response` of PostToolUse; None for the text.
@@ -36,20 +39,19 @@ class ToolReply(Struct, frozen=True, kw_only=True):
     moved_to: str | None = None
 
 
-class ToolError(errors.ToolError):
-    """The call was started and failed; the model reads the message."""
+class ShellError(ToolError):
+    """A failure of a shell command, which may have changed the working directory before."""
 
-    #: The working directory of a shell when its command failed.
     moved_to: str | None = None
 
 
 class WatchedFiles(Protocol):
-    """Files whose changes hooks want to be told about."""
+    """Files whose changes hooks want to know."""
 
     def add(self, paths: Sequence[str]) -> None: ...
 
     def hold(self, file: str) -> None:
-        """A tool changed the file and tells hooks itself; the watcher stays silent until `seen`."""
+        """Stay silent about a file until `seen`: a tool changed it and notifies hooks itself."""
         ...
 
     def seen(self, file: str) -> None: ...
@@ -58,7 +60,7 @@ class WatchedFiles(Protocol):
 
 
 class UnwatchedFiles:
-    """For a workplace whose files are not watched."""
+    """Files of a workplace that are not watched."""
 
     def add(self, paths: Sequence[str]) -> None: ...
 
@@ -72,7 +74,7 @@ class UnwatchedFiles:
 
 
 class Workplace:
-    """Where one agent's tools run: directory, environment, hooks. A subagent has its own."""
+    """Directory, environment and hooks of one agent's tools. A subagent has its own."""
 
     def __init__(
         self,
@@ -97,6 +99,8 @@ class Workplace:
         self.read_files: dict[str, float] = {}
         #: `allowed-tools` of the current turn. They hold for the subagents it starts, too.
         self.allowed: RuleSet | None = None
+        #: The exec guard of its shell commands.
+        self.guard: CommandGuard | None = None
         self._spent = Usage()
         self._touched: list[str] = []
 
@@ -104,8 +108,13 @@ class Workplace:
     def caller(self) -> str:
         return self.agent_type or MAIN
 
+    @property
+    def guarded_tool(self) -> str:
+        """The tool whose commands run under the exec guard; empty without."""
+        return "Bash" if self.guard is not None and self.guard.is_active else ""
+
     def path(self, given: str) -> str:
-        """An absolute path for what the model wrote."""
+        """Return an absolute path for the model's text."""
         return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(given)))
 
     def spend(self, usage: Usage) -> None:
@@ -124,23 +133,23 @@ class Workplace:
                 self._touched.append(self.path(given))
 
     def take_touched(self) -> tuple[str, ...]:
-        """The files noted since the last time, each once."""
+        """Return the files noted since the last time, each once."""
         taken, self._touched = tuple(dict.fromkeys(self._touched)), []
         return taken
 
     def watch(self, paths: Sequence[str]) -> None:
-        """Hooks want to be told when these change."""
+        """Watch paths for hooks that want to know their changes."""
         self.files.add([self.path(path) for path in paths])
 
     async def shell_env(self, tool_name: str, command: str, tool_input: Mapping[str, Any]) -> dict[str, str]:
-        """The environment of a command, with what ShellEnv hooks add."""
+        """Return the environment of a command, with what ShellEnv hooks add."""
         outcome = await self.hooks.dispatch(
             e.SHELL_ENV, p.ShellStart(tool_name=tool_name, command=command, tool_input=tool_input)
         )
         return {**self.env, **outcome.env}
 
     async def move(self, where: str) -> None:
-        """Work in another directory from now on, and tell hooks."""
+        """Work in another directory from now on, and notify hooks."""
         old, self.cwd = self.cwd, where
         self.hooks.update(cwd=where)
         outcome = await self.hooks.dispatch(e.CWD_CHANGED, p.CwdMove(old_cwd=old, new_cwd=where))
@@ -158,8 +167,8 @@ class Workplace:
         self.watch(outcome.watch_paths)
 
 
-class Tool(Protocol):
-    """Something the model can call. It keeps no state of a conversation: that belongs to the workplace."""
+class AgentTool(Protocol):
+    """A tool that the model can call. It keeps no state of a conversation: that belongs to the workplace."""
 
     @property
     def name(self) -> str: ...
@@ -169,7 +178,7 @@ class Tool(Protocol):
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """JSON Schema of its arguments."""
+        """The JSON Schema of its arguments."""
         ...
 
     @property
@@ -177,20 +186,20 @@ class Tool(Protocol):
 
     @property
     def callers(self) -> frozenset[str] | None:
-        """Who may call it: "main" or types of subagents; None for everyone."""
+        """The allowed callers: "main" or types of subagents; None for everyone."""
         ...
 
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
-        """Why these arguments do not fit, or None. Asked again when a hook changed them."""
+        """Return why these arguments do not fit, or None. Called again when a hook changed them."""
         ...
 
-    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
-        """Do it. Raises ToolError; cancelling it ends everything it started."""
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+        """Run the tool. Raises ToolError; cancelling it ends everything it started."""
         ...
 
 
 def is_listed(name: str, names: Sequence[str] | None) -> bool:
-    """Whether a list of tools holds this one. `mcp__server__*` is all of a server; None is all there are."""
+    """Return True if a list of tools includes this one. `mcp__server__*` is all of a server; None is all there are."""
     if names is None or name in names:
         return True
     return any(each.endswith("*") and name.startswith(each[:-1]) for each in names)
@@ -227,25 +236,25 @@ class RecordTool(Generic[A]):
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         return problem_of(self._shape, arguments)
 
-    async def run(self, arguments: Mapping[str, Any], place: Workplace) -> ToolReply:
-        return await self._work(msgspec.convert(_whole_numbers(arguments), self._shape), place)
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+        return await self._work(msgspec.convert(_whole_numbers(arguments), self._shape), workplace)
 
-    async def preview(self, arguments: Mapping[str, Any], place: Workplace) -> list[Hunk]:
-        """What a call would change, for the question whether it may run; empty where that cannot be said."""
+    async def preview(self, arguments: Mapping[str, Any], workplace: Workplace) -> list[Hunk]:
+        """Return the changes that a call would make, for the question to the user; empty where that is unknown."""
         if self._preview is None:
             return []
-        return await self._preview(msgspec.convert(_whole_numbers(arguments), self._shape), place)
+        return await self._preview(msgspec.convert(_whole_numbers(arguments), self._shape), workplace)
 
 
 def schema_of(shape: type[Struct]) -> Mapping[str, Any]:
-    """JSON Schema with nothing to look up elsewhere: not every provider follows references."""
+    """Return a JSON Schema without references: not every provider follows them."""
     (reference,), components = msgspec.json.schema_components([shape], ref_template="{name}")
     found: Any = components[reference["$ref"]]
     return {key: value for key, value in found.items() if key != "title"}
 
 
 def problem_of(shape: type[Struct], arguments: Mapping[str, Any]) -> str | None:
-    """Everything that is wrong with the arguments in one sentence, or None."""
+    """Describe everything that is wrong with the arguments in one sentence, or return None."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(shape)}
     given = _whole_numbers(arguments)
     found = [f"{name} is missing" for name, field in fields.items() if field.required and name not in given]
@@ -274,7 +283,7 @@ def _unknown(name: Any, fields: Mapping[str, Any]) -> str:
 
 
 def _whole_numbers(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Some providers send every number as a float."""
+    """Convert whole floats to integers: some providers send every number as a float."""
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else cast("Any", value)
         for name, value in arguments.items()

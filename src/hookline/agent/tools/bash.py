@@ -1,4 +1,4 @@
-"""Bash: run a command line, wait for it or not."""
+"""Run a command line in bash, and wait for it or not."""
 
 import asyncio
 import os
@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ShellError, ToolReply, Workplace
 from hookline.agent.tools.files import shown
 from hookline.agent.tools.shell import ShellEnd, Streams, both, run_in_shell
 from hookline.agent.tools.tasks import TaskEnd, Tasks
 from hookline.handlers.process.pool import Processes
-from hookline.model.raw import Broke
+from hookline.model.raw import Failed
 from hookline.model.safe_text import one_line
 
 NAME = "Bash"
@@ -24,8 +24,9 @@ _SUBJECT_WIDTH = 100
 
 _DESCRIPTION = """\
 Runs a command line in bash and returns its output. The working directory is kept between calls; variables and \
-functions are not. Standard input is empty. What a command leaves running is ended with it: for servers and other \
-long work set run_in_background, which returns a task id at once; BashOutput reads its output, KillTask ends it."""
+functions are not. Standard input is empty. Processes that a command leaves running are ended with it: for servers \
+and other long work set run_in_background, which returns a task id at once; BashOutput reads its output, KillTask \
+ends it."""
 
 
 class BashArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -38,14 +39,14 @@ class BashArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             description=f"Milliseconds after which it is ended: {_DEFAULT_MS} when not given, at most {_MOST_MS}.",
         ),
     ] = _DEFAULT_MS
-    description: Annotated[str, Meta(description="What it does, in five to ten words.")] = ""
+    description: Annotated[str, Meta(description="Its purpose, in five to ten words.")] = ""
     run_in_background: Annotated[
         bool, Meta(description="Do not wait for it. The timeout does not count then.")
     ] = False
 
 
 class Bash:
-    """Runs the model's commands, each with the environment that ShellEnv hooks make for it."""
+    """Runner of the model's commands, each with the environment that ShellEnv hooks make for it."""
 
     def __init__(self, tasks: Tasks, processes: Processes) -> None:
         self._tasks = tasks
@@ -55,41 +56,44 @@ class Bash:
     def tool(self) -> RecordTool[BashArguments]:
         return RecordTool(NAME, _DESCRIPTION, "run", BashArguments, self._run)
 
-    async def _run(self, arguments: BashArguments, place: Workplace) -> ToolReply:
-        _refuse_lost_directory(place)
+    async def _run(self, arguments: BashArguments, workplace: Workplace) -> ToolReply:
+        _refuse_lost_directory(workplace)
         if arguments.run_in_background:
-            return await self._begin(arguments, place)
+            return await self._begin(arguments, workplace)
         streams = Streams()
-        end = await self._shell(arguments, place, place.cwd, streams, arguments.timeout / 1000)
-        moved_to = _moved(end.last_cwd, place)
+        end = await self._shell(arguments, workplace, workplace.cwd, streams, arguments.timeout / 1000)
+        moved_to = _moved(end.last_cwd, workplace)
         stdout, stderr = streams.stdout.text, streams.stderr.text
-        text = both(stdout, stderr)
+        text = "\n".join((*filter(None, (both(stdout, stderr),)), *end.notes))
         failure = _failure(end, text)
         if failure is not None:
             failure.moved_to = moved_to
             raise failure
         return ToolReply(
             text=text or f"({NAME} completed with no output)",
-            response=_response(stdout, stderr),
+            response=_response(stdout, stderr, end.notes),
             moved_to=moved_to,
         )
 
-    async def _begin(self, arguments: BashArguments, place: Workplace) -> ToolReply:
+    async def _begin(self, arguments: BashArguments, workplace: Workplace) -> ToolReply:
         # The agent may have changed its directory by the time hooks have answered.
-        cwd = place.cwd
+        cwd = workplace.cwd
 
         async def work(streams: Streams) -> TaskEnd:
-            return _task_end(await self._shell(arguments, place, cwd, streams, _BACKGROUND_SECONDS))
+            end = await self._shell(arguments, workplace, cwd, streams, _BACKGROUND_SECONDS)
+            for note in end.notes:
+                streams.stderr.feed(f"\n{note}".encode())
+            return _task_end(end)
 
         subject = one_line(arguments.description or arguments.command, _SUBJECT_WIDTH)
-        task = await self._tasks.start(work, subject, arguments.command, place.hooks)
+        task = await self._tasks.start(work, subject, arguments.command, workplace.hooks)
         return ToolReply(
             text=f"Running in the background as {task.id}. Read its output with BashOutput.",
             response={**_response("", ""), "backgroundTaskId": task.id},
         )
 
     async def _shell(
-        self, arguments: BashArguments, place: Workplace, cwd: str, streams: Streams, seconds: float
+        self, arguments: BashArguments, workplace: Workplace, cwd: str, streams: Streams, seconds: float
     ) -> ShellEnd:
         self._count += 1
         given: dict[str, Any] = msgspec.to_builtins(arguments)
@@ -97,36 +101,38 @@ class Bash:
             self._processes,
             arguments.command,
             streams,
-            env=await place.shell_env(NAME, arguments.command, given),
+            env=await workplace.shell_env(NAME, arguments.command, given),
             cwd=cwd,
             timeout=seconds,
             run_id=f"bash-{self._count}",
+            guard=workplace.guard,
         )
 
 
-def _refuse_lost_directory(place: Workplace) -> None:
-    """A command must not run in another directory than intended, but the agent must get out of a deleted one."""
-    if os.path.isdir(place.cwd):
+def _refuse_lost_directory(workplace: Workplace) -> None:
+    """Refuse to run a command in another directory than intended, but move the agent out of a deleted one."""
+    if os.path.isdir(workplace.cwd):
         return
-    above = place.cwd
+    above = workplace.cwd
     while not os.path.isdir(above):
         above = os.path.dirname(above)
-    failure = ToolError(
-        f"The working directory {shown(place.cwd)} no longer exists, so nothing was run. "
+    failure = ShellError(
+        f"The working directory {shown(workplace.cwd)} no longer exists, so nothing was run. "
         f"The working directory is now {shown(above)}."
     )
     failure.moved_to = above
     raise failure
 
 
-def _moved(last_cwd: str | None, place: Workplace) -> str | None:
-    if last_cwd is None or last_cwd == os.path.realpath(place.cwd):
+def _moved(last_cwd: str | None, workplace: Workplace) -> str | None:
+    if last_cwd is None or last_cwd == os.path.realpath(workplace.cwd):
         return None
     return last_cwd
 
 
-def _response(stdout: str, stderr: str) -> dict[str, Any]:
+def _response(stdout: str, stderr: str, denied: tuple[str, ...] = ()) -> dict[str, Any]:
     return {
+        **({"execGuard": list(denied)} if denied else {}),
         "stdout": stdout,
         "stderr": stderr,
         "interrupted": False,
@@ -135,29 +141,29 @@ def _response(stdout: str, stderr: str) -> dict[str, Any]:
     }
 
 
-def _failure(end: ShellEnd, text: str) -> ToolError | None:
+def _failure(end: ShellEnd, text: str) -> ShellError | None:
     raw = end.raw
-    if isinstance(raw, Broke):
-        return ToolError(_with(_broke_message(raw), text), interrupted=raw.cause == "cancelled")
-    return ToolError(_with(f"Exit code {raw.code}", text), exit_code=raw.code) if raw.code else None
+    if isinstance(raw, Failed):
+        return ShellError(_with(_broke_message(raw), text), interrupted=raw.cause == "cancelled")
+    return ShellError(_with(f"Exit code {raw.code}", text), exit_code=raw.code) if raw.code else None
 
 
 def _with(first: str, text: str) -> str:
     return f"{first}\n{text}" if text else first
 
 
-def _broke_message(raw: Broke) -> str:
-    told = {
+def _broke_message(raw: Failed) -> str:
+    said = {
         "timed_out": "The command was stopped: it had not finished {}.",
         "signalled": "The command was killed {}.",
         "not_started": "The command was not started: {}.",
     }
-    return told.get(raw.cause, "The command was stopped: {}.").format(raw.detail)
+    return said.get(raw.cause, "The command was stopped: {}.").format(raw.detail)
 
 
 def _task_end(end: ShellEnd) -> TaskEnd:
     raw = end.raw
-    if isinstance(raw, Broke):
+    if isinstance(raw, Failed):
         return TaskEnd("failed", detail=_broke_message(raw).removesuffix("."))
     return TaskEnd("failed" if raw.code else "completed", raw.code)
 
@@ -176,14 +182,14 @@ class BashOutput:
     def tool(self) -> RecordTool[BashOutputArguments]:
         return RecordTool(
             "BashOutput",
-            "Returns what a background task has printed since the last call, and its state.",
+            "Returns a background task's output since the last call, and its state.",
             "read",
             BashOutputArguments,
             self._run,
         )
 
-    async def _run(self, arguments: BashOutputArguments, place: Workplace) -> ToolReply:
-        del place
+    async def _run(self, arguments: BashOutputArguments, workplace: Workplace) -> ToolReply:
+        del workplace
         task = self._tasks.find(arguments.task_id)
         if arguments.wait:
             await _ended(task.ended, arguments.wait / 1000)
@@ -226,8 +232,8 @@ class KillTask:
             self._run,
         )
 
-    async def _run(self, arguments: KillTaskArguments, place: Workplace) -> ToolReply:
-        del place
+    async def _run(self, arguments: KillTaskArguments, workplace: Workplace) -> ToolReply:
+        del workplace
         task = self._tasks.find(arguments.task_id)
         await self._tasks.kill(task)
         return ToolReply(text=task.summary, response={"taskId": task.id, "status": task.status})

@@ -1,4 +1,4 @@
-"""Edit and Write: change files that the model has read and that have not changed since."""
+"""Change files (Edit and Write) that the model has read and that have not changed since."""
 
 import os
 import threading
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import Hunk, RecordTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import Hunk, RecordTool, ToolReply, Workplace
 from hookline.agent.tools.files import (
     LARGEST_EDITED,
     FileContent,
@@ -20,6 +20,7 @@ from hookline.agent.tools.files import (
 )
 from hookline.agent.tools.off_loop import WorkLimit, off_loop
 from hookline.agent.tools.read import not_text
+from hookline.model.errors import ToolError
 
 _CONTEXT: Final = 3
 #: More changed lines than this become one hunk: finding the smallest change would cost too much.
@@ -31,7 +32,7 @@ _LARGEST_PATCHED: Final = 1 << 20
 #: The new bytes, given the old ones (None: no file) and the path for messages. Raises ToolError.
 Make = Callable[[bytes | None, str], bytes]
 _WRITE = """\
-Writes a whole file, with the folders it needs. A file that exists must have been read before; to change a part of \
+Writes a whole file, and creates its directories. A file that exists must have been read before; to change a part of \
 one, use Edit."""
 _EDIT = """\
 Replaces old_string by new_string in a file that has been read. old_string must be exactly as in the file, without \
@@ -48,22 +49,22 @@ class Changed(Struct, frozen=True):
     patch: list[Hunk] = []
 
 
-class Changes:
-    """Makes changes one at a time, so that two edits of one file cannot lose each other."""
+class EditQueue:
+    """Changes of files, made one at a time, so that two edits of one file cannot lose each other."""
 
     def __init__(self) -> None:
         self._one_at_a_time = threading.Lock()
 
-    async def make(self, given: str, place: Workplace, make: Make) -> Changed:
-        """Change the file and tell hooks. Raises ToolError. If cancelled, the file is complete, old or new."""
-        path = place.path(given)
-        changed = await off_loop(lambda limit: self._make(path, place, make, limit))
-        await place.wrote(changed.path, "add" if changed.created else "change")
+    async def make(self, given: str, workplace: Workplace, make: Make) -> Changed:
+        """Change the file and notify hooks. Raises ToolError. If cancelled, the file is complete, old or new."""
+        path = workplace.path(given)
+        changed = await off_loop(lambda limit: self._make(path, workplace, make, limit))
+        await workplace.wrote(changed.path, "add" if changed.created else "change")
         return changed
 
-    async def preview(self, given: str, place: Workplace, make: Make) -> list[Hunk]:
-        """What the change would be; empty when it cannot be made, which the call itself will say."""
-        path = place.path(given)
+    async def preview(self, given: str, workplace: Workplace, make: Make) -> list[Hunk]:
+        """Return the change that would be made; empty when it cannot be made, which the call itself will report."""
+        path = workplace.path(given)
         try:
             return await off_loop(lambda _limit: self._would_change(path, make))
         except ToolError:
@@ -81,15 +82,15 @@ class Changes:
             return []
         return structured_patch(_text(before), _text(content))
 
-    def _make(self, path: str, place: Workplace, make: Make, limit: WorkLimit) -> Changed:
+    def _make(self, path: str, workplace: Workplace, make: Make, limit: WorkLimit) -> Changed:
         try:
             real = os.path.realpath(path)
             with self._one_at_a_time:
                 old = _old(real)
                 if old is not None:
-                    _refuse_unread(real, old, place)
+                    _refuse_unread(real, old, workplace)
                 content = make(None if old is None else old.content, shown(real))
-                self._put(real, content, old, place, limit)
+                self._put(real, content, old, workplace, limit)
         except (OSError, ValueError) as problem:
             raise _cannot_write(path, problem) from None
         if old is None or max(len(old.content), len(content)) > _LARGEST_PATCHED:
@@ -100,7 +101,7 @@ class Changes:
         )
 
     def _put(
-        self, real: str, content: bytes, old: FileContent | None, place: Workplace, limit: WorkLimit
+        self, real: str, content: bytes, old: FileContent | None, workplace: Workplace, limit: WorkLimit
     ) -> None:
         if len(content) > LARGEST_EDITED:
             raise ToolError(f"That would be {len(content)} bytes; at most {LARGEST_EDITED} are written.")
@@ -110,7 +111,7 @@ class Changes:
             raise ToolError("The call was cancelled, so the change was not made.", interrupted=True)
         facts = replace_file(real, content, None if old is None else old.facts)
         # Now, not later on the event loop: the next change of the file may be waiting already.
-        place.read_files[real] = facts.st_mtime
+        workplace.read_files[real] = facts.st_mtime
 
 
 def _old(real: str) -> FileContent | None:
@@ -122,8 +123,8 @@ def _old(real: str) -> FileContent | None:
         raise refusal(real, problem) from None
 
 
-def _refuse_unread(real: str, old: FileContent, place: Workplace) -> None:
-    seen = place.read_files.get(real)
+def _refuse_unread(real: str, old: FileContent, workplace: Workplace) -> None:
+    seen = workplace.read_files.get(real)
     if seen is None:
         raise ToolError(f"{shown(real)} has not been read yet. Read it first, then change it.")
     if seen != old.facts.st_mtime:
@@ -144,27 +145,27 @@ class EditArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         str, Meta(min_length=1, description="The file; absolute, or from the working directory.")
     ]
     old_string: Annotated[str, Meta(min_length=1, description="The text to replace, exactly as in the file.")]
-    new_string: Annotated[str, Meta(description="What to put in its place.")]
+    new_string: Annotated[str, Meta(description="The replacement.")]
     replace_all: Annotated[bool, Meta(description="Replace every occurrence.")] = False
 
 
 class Edit:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: EditQueue) -> None:
         self._changes = changes
 
     def tool(self) -> RecordTool[EditArguments]:
         return RecordTool("Edit", _EDIT, "write", EditArguments, self._run, preview=self._show)
 
-    async def _show(self, arguments: EditArguments, place: Workplace) -> list[Hunk]:
+    async def _show(self, arguments: EditArguments, workplace: Workplace) -> list[Hunk]:
         return await self._changes.preview(
-            arguments.file_path, place, lambda old, path: _edited(old, path, arguments)
+            arguments.file_path, workplace, lambda old, path: _edited(old, path, arguments)
         )
 
-    async def _run(self, arguments: EditArguments, place: Workplace) -> ToolReply:
+    async def _run(self, arguments: EditArguments, workplace: Workplace) -> ToolReply:
         if arguments.old_string == arguments.new_string:
             raise ToolError("old_string and new_string are the same: there is nothing to change.")
         changed = await self._changes.make(
-            arguments.file_path, place, lambda old, path: _edited(old, path, arguments)
+            arguments.file_path, workplace, lambda old, path: _edited(old, path, arguments)
         )
         return ToolReply(
             text=f"The file {changed.path} has been updated successfully.",
@@ -173,7 +174,7 @@ class Edit:
 
 
 def _edited(content: bytes | None, path: str, arguments: EditArguments) -> bytes:
-    """On bytes, so that other parts of the file that are not UTF-8 stay as they are."""
+    """Edit bytes, so that other parts of the file that are not UTF-8 stay as they are."""
     if content is None:
         raise ToolError(missing(path))
     kind = not_text(content)
@@ -215,19 +216,19 @@ class WriteArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Write:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: EditQueue) -> None:
         self._changes = changes
 
     def tool(self) -> RecordTool[WriteArguments]:
         return RecordTool("Write", _WRITE, "write", WriteArguments, self._run, preview=self._show)
 
-    async def _show(self, arguments: WriteArguments, place: Workplace) -> list[Hunk]:
+    async def _show(self, arguments: WriteArguments, workplace: Workplace) -> list[Hunk]:
         content = encoded(arguments.content)
-        return await self._changes.preview(arguments.file_path, place, lambda _old, _path: content)
+        return await self._changes.preview(arguments.file_path, workplace, lambda _old, _path: content)
 
-    async def _run(self, arguments: WriteArguments, place: Workplace) -> ToolReply:
+    async def _run(self, arguments: WriteArguments, workplace: Workplace) -> ToolReply:
         content = encoded(arguments.content)
-        changed = await self._changes.make(arguments.file_path, place, lambda _old, _path: content)
+        changed = await self._changes.make(arguments.file_path, workplace, lambda _old, _path: content)
         if changed.created:
             text = f"File created successfully at: {changed.path}"
         else:
@@ -254,7 +255,7 @@ def encoded(text: str) -> bytes:
 
 
 def structured_patch(old: str, new: str) -> list[Hunk]:
-    """The change as hunks with three lines of context; empty when nothing changed."""
+    """Return the change as hunks with three lines of context; empty when nothing changed."""
     before, after = _lines(old), _lines(new)
     return [_hunk(before, after, group) for group in _grouped(_changes(before, after))]
 
@@ -267,7 +268,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
-    """Where they differ. Equal lines at both ends, usually nearly all, are skipped first."""
+    """Find the differences. Equal lines at both ends, usually nearly all, are skipped first."""
     same = 0
     shortest = min(len(before), len(after))
     while same < shortest and before[same] == after[same]:
@@ -293,7 +294,7 @@ def _changes(before: Sequence[str], after: Sequence[str]) -> list[Change]:
 
 
 def _grouped(changes: Sequence[Change]) -> list[list[Change]]:
-    """Changes whose context overlaps are one hunk."""
+    """Group changes: those whose context overlaps are one hunk."""
     groups: list[list[Change]] = []
     for change in changes:
         if groups and change[0] - groups[-1][-1][1] <= 2 * _CONTEXT:

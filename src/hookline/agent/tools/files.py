@@ -1,7 +1,7 @@
-"""File access for tools: regular files only, bounded reads, atomic replacement.
+"""Access files for tools: regular files only, bounded reads, atomic replacement.
 
-A device, a FIFO or a socket is refused before it is opened and again once it is open: reading one can hang, and
-opening one can have effects.
+A device, a FIFO or a socket is refused before it is opened and again once it is open: reading one can hang,
+and opening one can have effects.
 """
 
 import os
@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from hookline.agent.tools.base import ToolError
 from hookline.matching.nearest import nearest
+from hookline.model.errors import ToolError
 
 #: Files larger than this are neither edited nor replaced.
 LARGEST_EDITED: Final = 16 << 20
@@ -29,7 +29,7 @@ _KINDS: Final = (
 
 
 class NotRegularError(OSError):
-    """It is not a regular file; `kind` says what it is."""
+    """An error for anything but a regular file; `kind` says what it is."""
 
     def __init__(self, path: str, kind: str) -> None:
         super().__init__(f"{shown(path)} is {kind}")
@@ -37,7 +37,7 @@ class NotRegularError(OSError):
 
 
 class TooLargeError(Exception):
-    """The file is larger than the limit."""
+    """An error for a file larger than the limit."""
 
     def __init__(self, path: str, size: int, most: int) -> None:
         super().__init__(f"{shown(path)} has {size} bytes; the limit is {most}")
@@ -51,7 +51,7 @@ class FileContent(Struct, frozen=True):
 
 
 def shown(path: str) -> str:
-    """The path as text that can be encoded: names on a disk are bytes."""
+    """Return the path as text that can be encoded: names on a disk are bytes."""
     return path.encode("utf-8", "replace").decode()
 
 
@@ -60,7 +60,7 @@ def kind_of(mode: int) -> str:
 
 
 def open_regular(path: str, *, follow: bool = True) -> int:
-    """A descriptor for reading. Never blocks. Raises OSError, NotRegularError among them."""
+    """Open a file for reading. Never blocks. Raises OSError, NotRegularError among them."""
     before = os.stat(path, follow_symlinks=follow)
     if not stat.S_ISREG(before.st_mode):
         raise NotRegularError(path, kind_of(before.st_mode))
@@ -74,7 +74,7 @@ def open_regular(path: str, *, follow: bool = True) -> int:
 
 
 def read_regular(path: str, most: int, *, follow: bool = True) -> FileContent:
-    """The whole file. Raises OSError, and TooLargeError when it has more than `most` bytes."""
+    """Read the whole file. Raises OSError, and TooLargeError when it has more than `most` bytes."""
     fd = open_regular(path, follow=follow)
     try:
         facts = os.fstat(fd)
@@ -102,8 +102,8 @@ def _read_all(fd: int, size: int, path: str, most: int) -> bytes:
 
 def replace_file(path: str, content: bytes, old: os.stat_result | None) -> os.stat_result:
     """Replace the content atomically: a reader sees all of the old or all of the new."""
-    folder, name = os.path.split(path)
-    fd, temporary = _temporary_beside(folder, name)
+    directory, name = os.path.split(path)
+    fd, temporary = _temporary_beside(directory, name)
     try:
         try:
             _write_all(fd, content)
@@ -119,11 +119,11 @@ def replace_file(path: str, content: bytes, old: os.stat_result | None) -> os.st
     return facts
 
 
-def _temporary_beside(folder: str, name: str) -> tuple[int, str]:
+def _temporary_beside(directory: str, name: str) -> tuple[int, str]:
     # Not mkstemp: its mode 0600 would ignore the umask.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     for _ in range(100):
-        path = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}")
+        path = os.path.join(directory, f".{name[:100]}.{os.urandom(6).hex()}")
         try:
             return os.open(path, flags, 0o666), path
         except FileExistsError:
@@ -156,13 +156,13 @@ def _copy_mode(fd: int, old: os.stat_result) -> None:
 
 
 def missing(path: str) -> str:
-    """A message about a missing file, with the name that was probably meant."""
-    folder, name = os.path.split(path)
-    if not os.path.isdir(folder):
-        return f"{shown(path)} does not exist: there is no folder {shown(folder)}."
+    """Return a message about a missing file, with the name that was probably meant."""
+    directory, name = os.path.split(path)
+    if not os.path.isdir(directory):
+        return f"{shown(path)} does not exist: the directory {shown(directory)} is missing."
     names: list[str] = []
     try:
-        with os.scandir(folder) as entries:
+        with os.scandir(directory) as entries:
             for entry in entries:
                 names.append(entry.name)
                 if len(names) >= _MOST_NAMES:
@@ -170,19 +170,17 @@ def missing(path: str) -> str:
     except OSError:
         pass
     close = nearest(name, names)
-    meant = f" Did you mean {shown(os.path.join(folder, close))}?" if close else ""
+    meant = f" Did you mean {shown(os.path.join(directory, close))}?" if close else ""
     return f"{shown(path)} does not exist.{meant}"
 
 
 def refusal(path: str, problem: Exception) -> ToolError:
-    """The message for the model when a file cannot be used."""
+    """Return the message for the model when a file cannot be used."""
     if isinstance(problem, FileNotFoundError):
         return ToolError(missing(path))
     if isinstance(problem, NotRegularError | TooLargeError):
         is_folder = isinstance(problem, NotRegularError) and problem.kind == "a directory"
-        return ToolError(
-            f"{problem}; Glob, or ls in Bash, shows what is in it." if is_folder else f"{problem}."
-        )
+        return ToolError(f"{problem}; Glob, or ls in Bash, lists its files." if is_folder else f"{problem}.")
     if isinstance(problem, BlockingIOError):
         return ToolError(f"{shown(path)} has nothing to read now.")
     reason = problem.strerror if isinstance(problem, OSError) else None

@@ -1,4 +1,4 @@
-"""Glob: find files by their names."""
+"""Find files by their names (Glob)."""
 
 import heapq
 import os
@@ -7,25 +7,25 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolReply, Workplace
 from hookline.agent.tools.files import missing, shown
 from hookline.agent.tools.off_loop import WorkLimit, off_loop
-from hookline.agent.tools.walk import Walk, path_pattern, split_base
-from hookline.model.errors import PatternError
+from hookline.agent.tools.walk import DirectoryWalk, path_pattern, split_base
+from hookline.model.errors import PatternError, ToolError
 
 _MOST = 100
 _SECONDS = 20.0
 
 _DESCRIPTION = f"""\
 Finds files whose path matches a pattern such as **/*.py or src/*.{{ts,tsx}}; without a slash it matches at any depth. \
-Returns at most {_MOST}, the last changed first. Does not look into .git and node_modules."""
+Returns at most {_MOST}, the last changed first. Skips .git and node_modules."""
 
 
 class GlobArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pattern: Annotated[str, Meta(min_length=1, description="The pattern for paths.")]
-    path: Annotated[str, Meta(description="The folder to look in: the working directory when not given.")] = (
-        ""
-    )
+    path: Annotated[
+        str, Meta(description="The directory to search: the working directory when not given.")
+    ] = ""
 
 
 class _Found(Struct, frozen=True):
@@ -38,9 +38,9 @@ def glob_tool() -> RecordTool[GlobArguments]:
     return RecordTool("Glob", _DESCRIPTION, "read", GlobArguments, _run)
 
 
-async def _run(arguments: GlobArguments, place: Workplace) -> ToolReply:
+async def _run(arguments: GlobArguments, workplace: Workplace) -> ToolReply:
     base, pattern = split_base(arguments.pattern)
-    root = place.path(os.path.join(arguments.path or ".", base))
+    root = workplace.path(os.path.join(arguments.path or ".", base))
     started = monotonic()
     found = await off_loop(lambda limit: _find(root, pattern, limit), _SECONDS)
     lines = list(found.paths) or ["No files found"]
@@ -64,10 +64,10 @@ def _find(root: str, pattern: str, limit: WorkLimit) -> _Found:
     try:
         fits = path_pattern(pattern)
         if not os.path.isdir(root):
-            raise ToolError(f"{shown(root)} is not a folder." if os.path.exists(root) else missing(root))
+            raise ToolError(f"{shown(root)} is not a directory." if os.path.exists(root) else missing(root))
     except (PatternError, ValueError) as problem:
         raise ToolError(f"The pattern cannot be used: {problem}.") from None
-    walk = Walk(root, limit)
+    walk = DirectoryWalk(root, limit)
     matches = [(_changed(entry), relative) for relative, entry in walk.files() if fits(relative)]
     newest = heapq.nsmallest(_MOST, matches, key=lambda match: (-match[0], match[1]))
     paths = tuple(shown(os.path.join(root, relative)) for _, relative in newest)

@@ -1,4 +1,4 @@
-"""Grep: search the lines of files."""
+"""Search the lines of files (Grep)."""
 
 import os
 import re
@@ -10,12 +10,12 @@ from typing import Annotated, Any, Final, Literal, Protocol
 
 from msgspec import Meta, Struct, field
 
-from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolReply, Workplace
 from hookline.agent.tools.files import TooLargeError, kind_of, read_regular, refusal, shown
 from hookline.agent.tools.off_loop import WorkLimit, off_loop
-from hookline.agent.tools.walk import Walk, path_pattern
-from hookline.matching.patterns import LONGEST_PATTERN, compile_re2
-from hookline.model.errors import PatternError
+from hookline.agent.tools.walk import DirectoryWalk, path_pattern
+from hookline.model.errors import PatternError, ToolError
+from hookline.model.patterns import LONGEST_PATTERN, compile_re2
 from hookline.model.safe_text import head_and_tail
 
 _MOST_CHARACTERS = 30_000
@@ -31,13 +31,13 @@ _MOST_REPLIED = 40_000
 _DESCRIPTION = """\
 Searches the lines of files for a regular expression (RE2 syntax: no lookaround, no back-references). output_mode \
 files_with_matches gives the paths, last changed first; content gives the lines; count gives how many there are per \
-file. Does not look into .git, node_modules and binary files."""
+file. Skips .git, node_modules and binary files."""
 _Around = Annotated[int, Meta(ge=0, le=100, description="With content: lines before and after each.")]
 
 
 class GrepArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pattern: Annotated[str, Meta(min_length=1, description="The regular expression.")]
-    path: Annotated[str, Meta(description="A file or folder: the working directory when not given.")] = ""
+    path: Annotated[str, Meta(description="A file or directory: the working directory when not given.")] = ""
     glob: Annotated[
         str,
         Meta(description="Only files that match, such as *.py or src/**; with ! in front those that do not."),
@@ -60,7 +60,7 @@ class GrepArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class GrepOptions(Struct, frozen=True):
-    """How results are shown. A limit of 0 means none."""
+    """Format of results. A limit of 0 means none."""
 
     cwd: str
     limit: int = 0
@@ -72,7 +72,7 @@ class GrepOptions(Struct, frozen=True):
 class GrepOutput(Struct, frozen=True):
     lines: list[str]
     response: dict[str, Any]
-    #: What is missing, if anything.
+    #: A note on missing results, if any.
     cut: str | None = None
 
 
@@ -80,10 +80,10 @@ def grep_tool() -> RecordTool[GrepArguments]:
     return RecordTool("Grep", _DESCRIPTION, "read", GrepArguments, _run)
 
 
-async def _run(arguments: GrepArguments, place: Workplace) -> ToolReply:
-    root = place.path(arguments.path or ".")
+async def _run(arguments: GrepArguments, workplace: Workplace) -> ToolReply:
+    root = workplace.path(arguments.path or ".")
     options = GrepOptions(
-        place.cwd,
+        workplace.cwd,
         arguments.head_limit,
         arguments.numbers,
         max(arguments.before, arguments.around),
@@ -125,20 +125,20 @@ def _chosen(glob: str) -> Callable[[str], bool]:
 
 
 def _refuse_odd(root: str) -> None:
-    """Only a folder or a regular file can be searched."""
+    """Refuse anything but a directory or a regular file."""
     try:
         mode = os.stat(root).st_mode
     except (OSError, ValueError) as problem:
         raise refusal(root, problem) from None
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-        raise ToolError(f"{shown(root)} is {kind_of(mode)}; only files and folders can be searched.")
+        raise ToolError(f"{shown(root)} is {kind_of(mode)}; only files and directories can be searched.")
 
 
 class LineSearch:
     """A compiled expression, searched in linear time and within one line only."""
 
     def __init__(self, pattern: str, *, ignore_case: bool) -> None:
-        """Raises PatternError."""
+        """Compile the pattern. Raises PatternError."""
         if len(pattern) > LONGEST_PATTERN:
             raise PatternError(pattern[:40] + "...", f"longer than {LONGEST_PATTERN} characters")
         if re.search(_ANCHORS, pattern):
@@ -154,7 +154,7 @@ class LineSearch:
         self._search: Callable[..., Any] = re2.compile(f"(?m){pattern}".encode(), options).search
 
     def lines(self, content: bytes, limit: WorkLimit) -> Iterator[int]:
-        """Numbers of the lines with a match, from 1."""
+        """Yield the numbers of the lines with a match, from 1."""
         at, number = 0, 1
         while at < len(content) and not limit.over:
             end = content.rfind(b"\n", at, at + _WINDOW) + 1 or content.find(b"\n", at + _WINDOW) + 1
@@ -168,7 +168,7 @@ class LineSearch:
             at += len(window)
 
     def _in_window(self, window: bytes) -> Iterator[int]:
-        """Where the lines with a match start."""
+        """Yield the offsets at which lines with a match start."""
         at = 0
         while at < len(window):
             found = self._search(window, at)
@@ -184,18 +184,18 @@ class LineSearch:
 
 
 class SearchedFiles:
-    """The files a search goes through. `left_out` says afterwards what was not searched."""
+    """Files of a search. `left_out` says afterwards what was not searched."""
 
     def __init__(self, root: str, fits: Callable[[str], bool], limit: WorkLimit) -> None:
         self._root = root
         self._fits = fits
-        self._walk = Walk(root, limit)
+        self._walk = DirectoryWalk(root, limit)
         self._left = _MOST_BYTES
         self._too_large = 0
         self._unreadable = 0
 
     def files(self) -> Iterator[tuple[str, bytes, float]]:
-        """Path, content with \\n line ends, and modification time of each text file."""
+        r"""Yield path, content with \n line ends, and modification time of each text file."""
         for path in self._paths():
             try:
                 file = read_regular(path, _LARGEST_FILE, follow=path == self._root)
@@ -239,8 +239,8 @@ def _plain(content: bytes) -> bytes:
     return content.replace(b"\r\n", b"\n") if b"\r" in content else content
 
 
-class Mode(Protocol):
-    """Takes one file after another until `enough`."""
+class GrepMode(Protocol):
+    """Output mode that takes one file after another until `enough`."""
 
     enough: bool
 
@@ -250,7 +250,7 @@ class Mode(Protocol):
 
 
 class FileNames:
-    """The paths, last changed first. All files are searched: any may be the newest."""
+    """Paths, last changed first. All files are searched: any may be the newest."""
 
     def __init__(self, options: GrepOptions) -> None:
         self.enough = False
@@ -270,8 +270,8 @@ class FileNames:
         return GrepOutput([head, *kept], {"filenames": kept, "numFiles": len(kept)}, cut)
 
 
-class Counts:
-    """The number of matching lines per file."""
+class MatchCounts:
+    """Number of matching lines per file."""
 
     def __init__(self, options: GrepOptions) -> None:
         self.enough = False
@@ -343,12 +343,12 @@ class Content:
             self._lines.append(line)
 
     def _with_surroundings(self, found: list[int], total: int) -> Iterator[int]:
-        told = 0
+        said = 0
         for number in found:
-            first = max(number - self._options.before, told + 1)
+            first = max(number - self._options.before, said + 1)
             for each in range(first, min(number + self._options.after, total) + 1):
                 yield each
-                told = each
+                said = each
 
     def output(self) -> GrepOutput:
         response = {
@@ -362,15 +362,15 @@ class Content:
 
 
 #: By output_mode.
-MODES: Mapping[str, type[FileNames | Counts | Content]] = {
+MODES: Mapping[str, type[FileNames | MatchCounts | Content]] = {
     "files_with_matches": FileNames,
     "content": Content,
-    "count": Counts,
+    "count": MatchCounts,
 }
 
 
 def _short(path: str, cwd: str) -> str:
-    """Relative to the working directory, when it is below."""
+    """Return a path relative to the working directory, if it is below."""
     return shown(path.removeprefix(f"{cwd.rstrip('/')}/") if cwd else os.path.abspath(path))
 
 

@@ -1,4 +1,4 @@
-"""Blocking work in a thread, which stops when its caller is cancelled or its time is up."""
+"""Run blocking work in a thread, which stops when its caller is cancelled or its time is up."""
 
 import asyncio
 import threading
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class WorkLimit:
-    """Long work asks it now and then whether to go on. The time begins when it is made."""
+    """Limit that long work checks from time to time. The time begins when it is made."""
 
     def __init__(self, seconds: float = float("inf")) -> None:
         self._until = monotonic() + seconds
@@ -18,12 +18,12 @@ class WorkLimit:
 
     @property
     def cancelled(self) -> bool:
-        """The caller was cancelled."""
+        """True if the caller was cancelled."""
         return self._cancelled.is_set()
 
     @property
     def over(self) -> bool:
-        """The caller was cancelled, or the time is up."""
+        """True if the caller was cancelled, or the time is up."""
         return self._cancelled.is_set() or monotonic() > self._until
 
     def cancel(self) -> None:

@@ -1,4 +1,4 @@
-"""Read: a text file with its lines numbered."""
+"""Read a text file with its lines numbered (Read)."""
 
 import os
 from collections.abc import Iterator
@@ -6,9 +6,10 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolReply, Workplace
 from hookline.agent.tools.files import open_regular, refusal, shown
 from hookline.agent.tools.off_loop import WorkLimit, off_loop
+from hookline.model.errors import ToolError
 
 #: Characters shown of one line, and of all lines together.
 LONGEST_LINE: Final = 2000
@@ -41,7 +42,7 @@ class ReadArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     limit: Annotated[int, Meta(ge=1, description="How many lines to show.")] = _MOST_LINES
 
 
-class Lines(Struct, frozen=True):
+class FileLines(Struct, frozen=True):
     """Some lines of a file, without line ends, and the number of all lines."""
 
     lines: tuple[str, ...]
@@ -52,19 +53,17 @@ def read_tool() -> RecordTool[ReadArguments]:
     return RecordTool("Read", _DESCRIPTION, "read", ReadArguments, _run)
 
 
-async def _run(arguments: ReadArguments, place: Workplace) -> ToolReply:
-    path = place.path(arguments.file_path)
+async def _run(arguments: ReadArguments, workplace: Workplace) -> ToolReply:
+    path = workplace.path(arguments.file_path)
     first = max(arguments.offset, 1)
     real, changed, found = await off_loop(lambda limit: _read(path, first, arguments.limit, limit))
     if first > found.total:
-        raise ToolError(
-            f"{shown(path)} has only {found.total} lines, so there is nothing from line {first} on."
-        )
-    place.read_files[real] = changed
+        raise ToolError(f"{shown(path)} has only {found.total} lines, so line {first} does not exist.")
+    workplace.read_files[real] = changed
     return ToolReply(text=_numbered(found, first), response=read_response(path, found, first))
 
 
-def _read(path: str, first: int, most: int, limit: WorkLimit) -> tuple[str, float, Lines]:
+def _read(path: str, first: int, most: int, limit: WorkLimit) -> tuple[str, float, FileLines]:
     try:
         real = os.path.realpath(path)
         fd = open_regular(real)
@@ -85,17 +84,17 @@ def _read(path: str, first: int, most: int, limit: WorkLimit) -> tuple[str, floa
     return real, facts.st_mtime, found
 
 
-def _numbered(found: Lines, first: int) -> str:
-    if found == Lines(("",), 1):
+def _numbered(found: FileLines, first: int) -> str:
+    if found == FileLines(("",), 1):
         return "(the file is empty)"
     lines = [f"{number}\t{line}" for number, line in enumerate(found.lines, first)]
     last = first + len(found.lines) - 1
     if last < found.total:
-        lines.append(f"[the file goes on to line {found.total}; read on with offset {last + 1}]")
+        lines.append(f"[the file has {found.total} lines; continue with offset {last + 1}]")
     return "\n".join(lines)
 
 
-def read_response(path: str, found: Lines, first: int = 1) -> dict[str, Any]:
+def read_response(path: str, found: FileLines, first: int = 1) -> dict[str, Any]:
     """Return `tool_response` for hooks."""
     return {
         "type": "text",
@@ -109,8 +108,8 @@ def read_response(path: str, found: Lines, first: int = 1) -> dict[str, Any]:
     }
 
 
-def read_lines(fd: int, first: int, most: int, limit: WorkLimit) -> Lines | str:
-    """The lines from `first` on, counted from 1; or the kind of file, if it is not text."""
+def read_lines(fd: int, first: int, most: int, limit: WorkLimit) -> FileLines | str:
+    """Return the lines from `first` on, counted from 1; or the kind of file, if it is not text."""
     lines: list[str] = []
     total, characters, cut = 0, 0, False
     for line in _raw_lines(fd, limit):
@@ -125,7 +124,7 @@ def read_lines(fd: int, first: int, most: int, limit: WorkLimit) -> Lines | str:
             cut = True
             continue
         lines.append(text)
-    return Lines(tuple(lines), total)
+    return FileLines(tuple(lines), total)
 
 
 def _shortened(line: bytes, *, with_mark: bool) -> str:
@@ -136,7 +135,7 @@ def _shortened(line: bytes, *, with_mark: bool) -> str:
 
 
 def _raw_lines(fd: int, limit: WorkLimit) -> Iterator[bytes | str]:
-    """Each line without its newline; what follows the last newline is a line, too, even if it is empty."""
+    """Yield each line without its newline; the text after the last newline is a line, too, even if it is empty."""
     begun = b""
     at_start = True
     while not limit.over and (chunk := os.read(fd, _CHUNK)):
@@ -157,7 +156,7 @@ def _raw_lines(fd: int, limit: WorkLimit) -> Iterator[bytes | str]:
 
 
 def not_text(start: bytes) -> str | None:
-    """What kind of file begins like this, if it is not text."""
+    """Return the kind of a file that begins like this, if it is not text."""
     for magic, name in _PICTURES:
         # Two letters may begin any text, so a bitmap must also be binary.
         if start.startswith(magic) and (len(magic) > 2 or b"\0" in start):

@@ -1,9 +1,9 @@
-"""One command line in a shell: run, heard while it runs, and followed to where it went.
+"""Run one command line in a shell, read its output while it runs, and find its last directory.
 
 The shell notes its last working directory in a file beside the command, so that neither its output nor its
-exit status is touched. The note is written when the command is through, when it calls `exit`, when `set -e`
-ends it, and when it has set a trap of its own for EXIT. A shell that replaced itself (`exec`) or was killed
-leaves no note: then it counts as not having moved.
+exit status is touched. The note is written when the command ends, when it calls `exit`, when `set -e` ends
+it, and when it has set its own trap for EXIT. A shell that replaced itself (`exec`) or was killed leaves no
+note: then it counts as not having moved.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import tempfile
 from collections import deque
 from collections.abc import Mapping
 from time import sleep
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -22,8 +22,11 @@ from hookline.agent.tools.files import TooLargeError, read_regular
 from hookline.agent.tools.off_loop import off_loop
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import Listeners
-from hookline.model.raw import Broke, Exited, RawResult
+from hookline.model.raw import Exited, Failed, RawResult
 from hookline.model.safe_text import head_and_tail
+
+if TYPE_CHECKING:
+    from hookline.agent.tools.exec_guard import CommandGuard
 
 #: Characters of output that are shown.
 MOST_SHOWN = 30_000
@@ -76,7 +79,7 @@ trap '{ __hookline_note && :; } 2>/dev/null' EXIT
 
 
 class KeptText:
-    """The beginning and the end of an output. It is fed bytes in any chunks, also ones that split a character."""
+    """Beginning and end of an output. It is fed bytes in any chunks, also ones that split a character."""
 
     def __init__(self, most: int = MOST_SHOWN) -> None:
         self._half = most // 2
@@ -114,12 +117,12 @@ class KeptText:
 
     @property
     def text(self) -> str:
-        """What is kept, with a note where something is missing."""
+        """The kept text, with a note where something is missing."""
         mark = f"\n[... {self._missing} characters left out ...]\n" if self._missing else ""
         return "".join([*self._head, mark, *self._tail]).rstrip()
 
     def take(self) -> str:
-        """What came since the last call."""
+        """Return the output since the last call."""
         text = self.text
         self._reset()
         return text
@@ -134,7 +137,7 @@ class Streams:
 
 
 def both(stdout: str, stderr: str, most: int = MOST_SHOWN) -> str:
-    """Both outputs as one text. If they are too long together, each is cut in its middle, the longer one more."""
+    """Join both outputs. If they are too long together, each is cut in its middle, the longer one more."""
     if len(stdout) + len(stderr) > most:
         for_out = min(len(stdout), most - min(len(stderr), most // 2))
         stdout = head_and_tail(stdout, for_out // 2)
@@ -143,10 +146,12 @@ def both(stdout: str, stderr: str, most: int = MOST_SHOWN) -> str:
 
 
 class ShellEnd(Struct, frozen=True):
-    """How a command ended, and its shell's last directory, if known."""
+    """End of a command, and its shell's last directory, if known."""
 
-    raw: Exited | Broke
+    raw: Exited | Failed
     last_cwd: str | None = None
+    #: Lines of the exec guard about what it denied.
+    notes: tuple[str, ...] = ()
 
 
 async def run_in_shell(
@@ -158,35 +163,43 @@ async def run_in_shell(
     cwd: str,
     timeout: float,
     run_id: str,
+    guard: "CommandGuard | None" = None,
 ) -> ShellEnd:
-    """Run it to its end. When cancelled, the command and all it started are killed."""
-    # Not in a thread: a caller cancelled meanwhile would leave the folder behind.
+    """Run a command to its end, under a guard if there is one. When cancelled, the command and all it started
+    are killed."""
+    # Not in a thread: a caller cancelled meanwhile would leave the directory behind.
     try:
-        folder = tempfile.mkdtemp(prefix="hookline-shell-")
+        directory = tempfile.mkdtemp(prefix="hookline-shell-")
     except OSError as problem:
-        return ShellEnd(Broke("not_started", f"no temporary folder could be made: {problem.strerror}"))
+        return ShellEnd(Failed("not_started", f"no temporary directory could be made: {problem.strerror}"))
     try:
-        note = os.path.join(folder, "cwd")
-        raw = await processes.run(
-            _argv(command, note),
-            # A shell keeps this name for its directory, if it is one of its names.
-            env={**env, "PWD": cwd},
-            cwd=cwd,
-            timeout=timeout,
-            run_id=run_id,
-            listeners=Listeners(streams.stdout.feed, streams.stderr.feed),
-        )
-        return ShellEnd(_settled(raw), await off_loop(lambda _limit: _noted(note)))
+        note = os.path.join(directory, "cwd")
+        argv = _argv(command, note)
+        # A shell keeps the name PWD for its directory, if it is one of its names.
+        whole = {**env, "PWD": cwd}
+        listeners = Listeners(streams.stdout.feed, streams.stderr.feed)
+        raw: RawResult
+        notes: tuple[str, ...] = ()
+        if guard is not None and guard.is_active:
+            guarded = await guard.run(
+                argv, command, env=whole, cwd=cwd, timeout=timeout, run_id=run_id, listeners=listeners
+            )
+            raw, notes = guarded.raw, guarded.notes
+        else:
+            raw = await processes.run(
+                argv, env=whole, cwd=cwd, timeout=timeout, run_id=run_id, listeners=listeners
+            )
+        return ShellEnd(_settled(raw), await off_loop(lambda _limit: _noted(note)), notes)
     finally:
-        # Not awaited: a cancelled caller cannot, and the command may have filled the folder.
-        asyncio.get_running_loop().run_in_executor(None, _remove, folder)
+        # Not awaited: a cancelled caller cannot, and the command may have filled the directory.
+        asyncio.get_running_loop().run_in_executor(None, _remove, directory)
 
 
-def _remove(folder: str) -> None:
-    """Repeated, because a shell that is being killed may still write its note."""
+def _remove(directory: str) -> None:
+    """Remove the directory, repeatedly, because a shell that is being killed may still write its note."""
     for _ in range(100):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not os.path.lexists(folder):
+        shutil.rmtree(directory, ignore_errors=True)
+        if not os.path.lexists(directory):
             return
         sleep(0.02)
 
@@ -196,14 +209,14 @@ def _argv(command: str, note: str) -> list[str]:
     return [shell, "-c", _PROGRAM, os.path.basename(shell), command, note, notes]
 
 
-def _settled(raw: RawResult) -> Exited | Broke:
-    if isinstance(raw, Exited | Broke):
+def _settled(raw: RawResult) -> Exited | Failed:
+    if isinstance(raw, Exited | Failed):
         return raw
-    return Broke("crashed", "the shell gave no readable result")
+    return Failed("crashed", "the shell gave no readable result")
 
 
 def _noted(note: str) -> str | None:
-    """The noted directory. The command may have written anything there, so it is checked."""
+    """Return the noted directory, checked, because the command may have written anything there."""
     try:
         text = os.fsdecode(read_regular(note, _LONGEST_NOTE, follow=False).content)
     except (OSError, TooLargeError):

@@ -1,4 +1,4 @@
-"""Background tasks of an agent: commands the model did not wait for."""
+"""Run background tasks of an agent: commands the model did not wait for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,18 +6,18 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.agent.tools.base import ToolError
 from hookline.agent.tools.shell import Streams
-from hookline.engine.tool_call import Hooks
+from hookline.engine.tool_call import HookDispatcher
 from hookline.model import events as e
 from hookline.model import payloads as p
+from hookline.model.errors import ToolError
 from hookline.model.outcome import Outcome
 
 TaskStatus = Literal["running", "completed", "failed", "killed"]
 
 
 class TaskEnd(Struct, frozen=True):
-    """How the work of a task ended."""
+    """End of a task's work."""
 
     status: TaskStatus = "completed"
     exit_code: int | None = None
@@ -26,7 +26,7 @@ class TaskEnd(Struct, frozen=True):
 
 
 class TaskDone(Struct, frozen=True):
-    """A task that ended, and what TaskCompleted hooks said about it."""
+    """A task that ended, and the outcome of TaskCompleted hooks."""
 
     task: "Task"
     outcome: Outcome
@@ -46,7 +46,7 @@ Work = Callable[[Streams], Awaitable[TaskEnd]]
 class Task:
     """One task. Its output may be read while it runs; only `Tasks` changes it."""
 
-    def __init__(self, task_id: str, subject: str, description: str, hooks: Hooks) -> None:
+    def __init__(self, task_id: str, subject: str, description: str, hooks: HookDispatcher) -> None:
         self.id = task_id
         self.subject = subject
         self.description = description
@@ -69,7 +69,7 @@ class Task:
         return f"Background task {self.id} ({self.subject}) {verb} {state}{code}{detail}."
 
     def note(self) -> p.TaskNote:
-        """The payload for hooks. As in other agents, it has the state only once that is final."""
+        """Return the payload for hooks. As in other agents, it has the state only once that is final."""
         return p.TaskNote(
             task_id=self.id,
             task_subject=self.subject,
@@ -79,14 +79,14 @@ class Task:
 
 
 class Tasks:
-    """Owns the background tasks of one agent. TaskCreated may refuse one; TaskCompleted fires when it ended.
+    """Background tasks of one agent. TaskCreated may refuse one; TaskCompleted fires when it ended.
 
     `on_done` is called on the loop, once for each task, after the hooks of TaskCompleted.
     """
 
     def __init__(
         self,
-        hooks: Hooks,
+        hooks: HookDispatcher,
         *,
         on_done: Callable[[TaskDone], None] | None = None,
         most: int = 8,
@@ -108,10 +108,12 @@ class Tasks:
 
     @property
     def all(self) -> tuple[Task, ...]:
-        """Every task that is remembered, oldest first."""
+        """Every remembered task, oldest first."""
         return tuple(self._tasks.values())
 
-    async def start(self, work: Work, subject: str, description: str, hooks: Hooks | None = None) -> Task:
+    async def start(
+        self, work: Work, subject: str, description: str, hooks: HookDispatcher | None = None
+    ) -> Task:
         """Register a task and begin it. Raises ToolError when a hook refuses it or there are too many."""
         self._refuse_if_full()
         self._count += 1
@@ -119,7 +121,7 @@ class Tasks:
         outcome = await task.hooks.dispatch(e.TASK_CREATED, task.note())
         if outcome.blocked:
             raise ToolError(f"The task was not started: {outcome.reason or 'a hook refused it'}")
-        # Others may have been started while hooks were asked.
+        # Others may have been started while hooks ran.
         self._refuse_if_full()
         self._tasks[task.id] = task
         self._works[task.id] = begun = asyncio.ensure_future(work(task.streams))
@@ -129,7 +131,7 @@ class Tasks:
         return task
 
     def find(self, task_id: str) -> Task:
-        """Raises ToolError that lists the tasks."""
+        """Return a task. Raises ToolError that lists the tasks."""
         task = self._tasks.get(task_id)
         if task is None:
             known = ", ".join(self._tasks) or "none"
@@ -137,7 +139,7 @@ class Tasks:
         return task
 
     async def kill(self, task: Task) -> bool:
-        """Stop it; False when it had ended already. Its processes have half a second to end."""
+        """Stop a task; return False when it had ended already. Its processes have half a second to end."""
         begun = self._works.get(task.id)
         if begun is None:
             return False

@@ -1,4 +1,4 @@
-"""Walks through a folder, bounded and without following links; and patterns for paths."""
+"""Walk through a directory, bounded and without following links; and match paths by patterns."""
 
 import os
 import re
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from hookline.agent.tools.off_loop import WorkLimit
-from hookline.matching.patterns import LONGEST_PATTERN, compile_re2
 from hookline.model.errors import PatternError
+from hookline.model.patterns import LONGEST_PATTERN, compile_re2
 
 #: Rarely searched for, and huge.
 SKIPPED: Final = frozenset((".git", "node_modules"))
@@ -20,7 +20,7 @@ _PARTS: Final = (
 _MAGIC: Final = frozenset("*?[{\\")
 
 
-class Walk:
+class DirectoryWalk:
     """One walk. `left_out` says afterwards what was not visited."""
 
     def __init__(self, root: str, limit: WorkLimit, most: int = _MOST_ENTRIES) -> None:
@@ -32,22 +32,22 @@ class Walk:
 
     @property
     def left_out(self) -> list[str]:
-        """Why it is incomplete; empty when it is not."""
+        """The reasons why it is incomplete; empty when it is not."""
         said = [] if self._cut is None else [self._cut]
         if self._unreadable:
-            said.append(f"{self._unreadable} folders could not be read")
+            said.append(f"{self._unreadable} directories could not be read")
         return said
 
     @property
     def _cut(self) -> str | None:
         if self._left <= 0:
-            return f"only the first {self._most} files and folders were visited"
+            return f"only the first {self._most} files and directories were visited"
         if self._work_limit.over:
             return "it took too long and was stopped"
         return None
 
     def files(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """Everything but folders, with the path relative to the root."""
+        """Yield everything but directories, with the path relative to the root."""
         folders = [""]
         while folders and self._cut is None:
             inside = folders.pop()
@@ -61,10 +61,10 @@ class Walk:
                     yield relative, entry
             folders += reversed(below)
 
-    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+    def _entries(self, directory: str) -> list[os.DirEntry[str]]:
         found: list[os.DirEntry[str]] = []
         try:
-            with os.scandir(folder) as entries:
+            with os.scandir(directory) as entries:
                 for entry in entries:
                     self._left -= 1
                     if self._left <= 0 or self._work_limit.over:
@@ -84,7 +84,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def path_pattern(pattern: str) -> Callable[[str], bool]:
-    """Tests whether a relative path matches `*`, `?`, `[abc]`, `{a,b}` and `**`, which crosses folders.
+    """Tests whether a relative path matches `*`, `?`, `[abc]`, `{a,b}` and `**`, which crosses directories.
 
     A pattern without a slash matches at any depth.
 
@@ -100,7 +100,7 @@ def path_pattern(pattern: str) -> Callable[[str], bool]:
 
 
 def split_base(pattern: str) -> tuple[str, str]:
-    """The folder that all matches are in, and the rest of the pattern, relative to that folder."""
+    """Return the directory that all matches are in, and the rest of the pattern, relative to that directory."""
     segments = pattern.split("/")
     plain = 0
     while plain < len(segments) - 1 and not _MAGIC & set(segments[plain]):

@@ -1,4 +1,4 @@
-"""WebFetch: a page of the web as text."""
+"""Fetch a page of the web as text (WebFetch)."""
 
 import asyncio
 import re
@@ -9,16 +9,17 @@ from urllib.parse import urljoin
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ToolError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolReply, Workplace
 from hookline.agent.tools.off_loop import off_loop
 from hookline.handlers.failures import described, shortened
 from hookline.handlers.http.addresses import RefusedAddressError, Resolver
-from hookline.handlers.http.urls import Target, UrlError, parse_url
+from hookline.handlers.http.urls import UrlError, UrlParts, parse_url
+from hookline.model.errors import ToolError
 
 if TYPE_CHECKING:
     import ssl
 
-    from hookline.agent.tools.web_page import Page
+    from hookline.agent.tools.web_page import WebPage
 
 _SECONDS = 30.0
 _READING_SECONDS = 10.0
@@ -31,17 +32,17 @@ _HTML = ("text/html", "application/xhtml")
 
 _DESCRIPTION = """\
 Fetches a page with GET and returns it as text; HTML is converted. Addresses of this machine and of private \
-networks are refused unless the user's settings name them. A redirect to another host is not followed: you are \
-told where it leads and can fetch that."""
+networks are refused unless the user's settings name them. A redirect to another host is not followed: the result \
+names its target, which you can fetch."""
 
 
 class WebFetchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     url: Annotated[str, Meta(min_length=1, description="An http or https address.")]
-    prompt: Annotated[str, Meta(description="What you want to know from the page.")] = ""
+    prompt: Annotated[str, Meta(description="The information you want from the page.")] = ""
 
 
 class WebFetch:
-    """`local_hosts` may be on this machine or a private network: names, addresses, or `*.name`."""
+    """Tool for pages. `local_hosts` may be on this machine or a private network: names, addresses, or `*.name`."""
 
     def __init__(
         self,
@@ -59,8 +60,8 @@ class WebFetch:
     def tool(self) -> RecordTool[WebFetchArguments]:
         return RecordTool("WebFetch", _DESCRIPTION, "web", WebFetchArguments, self._run)
 
-    async def _run(self, arguments: WebFetchArguments, place: Workplace) -> ToolReply:
-        del place
+    async def _run(self, arguments: WebFetchArguments, workplace: Workplace) -> ToolReply:
+        del workplace
         target = _target(arguments.url)
         try:
             async with asyncio.timeout(self._seconds):
@@ -72,8 +73,8 @@ class WebFetch:
         text = await _readable(page, target)
         return ToolReply(text=_headed(page, target, text), response=_response(page, target, text))
 
-    async def _followed(self, target: Target) -> "tuple[Page, Target]":
-        """Redirects within the host are followed; one to another host may lead where no rule allows."""
+    async def _followed(self, target: UrlParts) -> "tuple[WebPage, UrlParts]":
+        """Follow redirects within the host; one to another host may lead where no rule allows."""
         for _ in range(_MOST_REDIRECTS + 1):
             page = await self._got(target)
             if page.location is None:
@@ -84,7 +85,7 @@ class WebFetch:
             target = following
         raise ToolError(f"{target.shown} redirects more than {_MOST_REDIRECTS} times.")
 
-    async def _got(self, target: Target) -> "Page":
+    async def _got(self, target: UrlParts) -> "WebPage":
         from hookline.agent.tools.web_page import get  # noqa: PLC0415 - the http packages are heavy
 
         try:
@@ -102,7 +103,7 @@ class WebFetch:
             ) from None
         except TimeoutError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, there is no page
+        except Exception as error:  # noqa: BLE001 - any failure means no page
             raise ToolError(f"{target.shown} cannot be fetched: {described(error)}") from None
 
     def _is_local(self, host: str) -> bool:
@@ -114,18 +115,18 @@ class WebFetch:
         return named and any(each.startswith("*.") and host.endswith(each[1:]) for each in self._local)
 
 
-def _target(url: str) -> Target:
+def _target(url: str) -> UrlParts:
     try:
         return parse_url(url.partition("#")[0])
     except UrlError as problem:
         raise ToolError(f"{shortened(url, 200)} cannot be fetched: {problem}.") from None
 
 
-def _whole(target: Target) -> str:
+def _whole(target: UrlParts) -> str:
     return f"{target.scheme}://{target.authority}{target.resource}"
 
 
-async def _readable(page: "Page", target: Target) -> str:
+async def _readable(page: "WebPage", target: UrlParts) -> str:
     kind = page.content_type.casefold()
     if kind and not _TEXT.match(kind):
         raise ToolError(
@@ -145,8 +146,8 @@ async def _readable(page: "Page", target: Target) -> str:
     return text
 
 
-def _decoded(page: "Page") -> str:
-    """In the charset of the header, else of the page, else UTF-8; invalid bytes are replaced."""
+def _decoded(page: "WebPage") -> str:
+    """Decode with the charset of the header, else of the page, else UTF-8; invalid bytes are replaced."""
     said = _CHARSET.search(page.content_type) or _CHARSET.search(page.body[:2048].decode("latin-1"))
     try:
         return page.body.decode(said[1] if said else "utf-8", "replace")
@@ -154,7 +155,7 @@ def _decoded(page: "Page") -> str:
         return page.body.decode("utf-8", "replace")
 
 
-def _headed(page: "Page", target: Target, text: str) -> str:
+def _headed(page: "WebPage", target: UrlParts, text: str) -> str:
     cut = len(text) > _LONGEST_TEXT or page.truncated
     end = (
         f"\n\n[cut: the page is longer than {_LONGEST_TEXT} characters or {_LARGEST >> 20} MB]" if cut else ""
@@ -162,13 +163,13 @@ def _headed(page: "Page", target: Target, text: str) -> str:
     return f"{target.shown}\n\n{text[:_LONGEST_TEXT] or '(the page is empty)'}{end}"
 
 
-def _elsewhere(page: "Page", target: Target) -> ToolReply:
+def _elsewhere(page: "WebPage", target: UrlParts) -> ToolReply:
     where = shortened(urljoin(_whole(target), page.location or ""), 2000)
     text = f"{target.shown} redirects to {where}, on another host. Fetch that address if you want it."
     return ToolReply(text=text, response=_response(page, target, text))
 
 
-def _response(page: "Page", target: Target, text: str) -> dict[str, Any]:
+def _response(page: "WebPage", target: UrlParts, text: str) -> dict[str, Any]:
     return {
         "url": target.shown,
         "code": page.status,

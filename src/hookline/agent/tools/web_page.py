@@ -1,4 +1,4 @@
-"""A web page: fetched from a checked address, and its HTML as text. Imported with the first fetch: it is heavy."""
+"""Fetch a web page from a checked address, and convert its HTML to text. Imported with the first fetch: it is heavy."""
 
 import ipaddress
 import re
@@ -16,7 +16,7 @@ from hookline.agent.tools.off_loop import WorkLimit
 from hookline.handlers.http.addresses import RefusedAddressError, Resolver, check_addresses, resolve, unmapped
 from hookline.handlers.http.client import Body
 from hookline.handlers.http.network import PinnedBackend
-from hookline.handlers.http.urls import Target
+from hookline.handlers.http.urls import UrlParts
 
 _CONNECT_SECONDS = 10.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -28,7 +28,7 @@ _HEADERS = (
 )
 
 
-class Page(Struct, frozen=True):
+class WebPage(Struct, frozen=True):
     """The answer of a server."""
 
     status: int
@@ -40,14 +40,14 @@ class Page(Struct, frozen=True):
 
 
 async def get(
-    target: Target,
+    target: UrlParts,
     *,
     most: int,
     local: bool,
     resolver: Resolver | None = None,
     tls: ssl.SSLContext | None = None,
-) -> Page:
-    """`local` allows addresses of this machine and of private networks. Raises whatever went wrong."""
+) -> WebPage:
+    """Fetch a page. `local` allows addresses of this machine and of private networks. Raises whatever went wrong."""
     backend = PinnedBackend(
         resolver or resolve, loopback_only=False, check=_anywhere if local else _public_only
     )
@@ -66,17 +66,17 @@ async def get(
             await response.aclose()
 
 
-async def _read(response: httpcore2.Response, most: int) -> Page:
+async def _read(response: httpcore2.Response, most: int) -> WebPage:
     headers = {
         name.lower().decode("latin-1"): value.decode("latin-1").strip() for name, value in response.headers
     }
     kind = headers.get("content-type", "")
     if response.status in _REDIRECTS:
-        return Page(response.status, kind, b"", truncated=False, location=headers.get("location", ""))
+        return WebPage(response.status, kind, b"", truncated=False, location=headers.get("location", ""))
     body = Body(headers.get("content-encoding", ""), most)
     async with aclosing(response.aiter_stream()) as parts:
         kept = await body.read(parts)
-    return Page(response.status, kind, kept, body.truncated)
+    return WebPage(response.status, kind, kept, body.truncated)
 
 
 def _public_only(addresses: Sequence[str], *, loopback_only: bool) -> list[str]:
@@ -101,7 +101,7 @@ _LINES = frozenset({"br", "tr", "dt", "dd", "hr", "summary", "option"})
 _BEGINS: Mapping[str, str] = {"li": "\n- ", "td": " | ", "th": " | ", "dd": "\n  ", "code": "`", "q": '"'}
 _ENDS: Mapping[str, str] = {"code": "`", "q": '"'}
 _CHUNK = 16_384
-#: What the parser cannot make sense of it keeps; past this it is given up on.
+#: The parser keeps text that it cannot parse; beyond this many characters it gives up.
 _LONGEST_TAG = 200_000
 _LONGEST_ADDRESS = 500
 _BLANKS = re.compile(r"[ \t\r\f\v\xa0]+")
@@ -109,7 +109,7 @@ _MANY_LINES = re.compile(r"\n[ ]*(\n[ ]*)+")
 
 
 def page_text(html: str, address: str, limit: WorkLimit) -> str:
-    """The page's title and visible text; headings, lists, links and code keep their shape."""
+    """Return the page's title and visible text; headings, lists, links and code keep their shape."""
     page = _Page(address)
     for begin in range(0, len(html), _CHUNK):
         if limit.over or len(page.rawdata) > _LONGEST_TAG:

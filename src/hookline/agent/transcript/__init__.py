@@ -1,1 +1,1 @@
-"""The conversation on disk: its records, written, read back and found again."""
+"""Keep the conversation on disk: write its records, read them back and find them."""

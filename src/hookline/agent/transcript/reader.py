@@ -1,4 +1,4 @@
-"""Reads a transcript: every complete record, the problems found, and the conversation they make up."""
+"""Read a transcript: every complete record, the problems found, and the conversation they make up."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ COMPACTION = "compaction"
 
 
 class Read(Struct, frozen=True):
-    """The content of a file. `torn_at` is where an incomplete last line begins."""
+    """Content of a file. `torn_at` is where an incomplete last line begins."""
 
     records: tuple[Record, ...] = ()
     problems: tuple[str, ...] = ()
@@ -49,12 +49,12 @@ class EarlierSession(Struct, frozen=True, kw_only=True):
     totals: Usage = Usage()
     grants: GrantsRecord = GrantsRecord()
     problems: tuple[str, ...] = ()
-    #: The ids of what durable hooks said and the session was told.
+    #: The ids of durable hooks' results that the session has received.
     wakes: frozenset[str] = frozenset()
 
 
 def read_transcript(path: str) -> Read:
-    """Never raises: a file that cannot be read is among the problems."""
+    """Read a transcript. Never raises: a file that cannot be read is among the problems."""
     try:
         with regular_file(path) as file:
             return _read(file)
@@ -84,7 +84,7 @@ def _read(file: BufferedReader) -> Read:
 
 
 def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes, bool]]:
-    """Where a line begins, the line, and whether it is complete. A line that is too long is cut off."""
+    """Yield where a line begins, the line, and True if it is complete. A line that is too long is cut off."""
     start = 0
     while line := file.readline(_LONGEST_LINE):
         ends = line.endswith(b"\n")
@@ -98,7 +98,7 @@ def _lines(file: BufferedReader) -> Iterator[tuple[int, bytes, bool]]:
 
 
 def earlier_session(read: Read, who: str = MAIN) -> EarlierSession:
-    """One agent's conversation, with a result for every call."""
+    """Return one agent's conversation, with a result for every call."""
     session: SessionRecord | None = None
     grants = GrantsRecord()
     last = TurnRecord(turn=0, status="")
@@ -139,7 +139,7 @@ def _messages(records: Iterable[Record], who: str) -> list[Message]:
 
 
 def with_results(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Each call followed by its result, made up if it is missing; results without a call are dropped.
+    """Follow each call by its result, made up if it is missing; drop results without a call.
 
     A killed agent leaves calls without results, and a damaged line may remove either. Providers refuse such a
     conversation.

@@ -1,4 +1,4 @@
-"""The records of a transcript: one per line, each with its type."""
+"""Define the records of a transcript: one per line, each with its type."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from hookline.model.usage import Usage
 
 
 class SessionFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where and with what a session runs. `started` is in seconds since 1970; 0 for now."""
+    """Directory, model and start of a session. `started` is in seconds since 1970; 0 for now."""
 
     cwd: str
     model: str | None = None
@@ -23,7 +23,7 @@ class SessionFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class SessionRecord(
     SessionFacts, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag="session"
 ):
-    """The first line. A later one records a change of the model or the directory."""
+    """Record of the first line. A later one records a change of the model or the directory."""
 
     id: str
 
@@ -49,7 +49,7 @@ class TurnRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="tu
 
 
 class CompactionRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="compaction"):
-    """From here on the conversation is what was kept, or the summary alone.
+    """Record of a compaction: from here on the conversation is what was kept, or the summary alone.
 
     Messages are written again, so that a line lost before this one does not matter.
     """
@@ -60,7 +60,7 @@ class CompactionRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, t
 
 
 class ClearRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="clear"):
-    """The conversation was cleared."""
+    """Record that the conversation was cleared."""
 
 
 class NoteRecord(_Record, frozen=True, kw_only=True, omit_defaults=True, tag="note"):
@@ -84,7 +84,7 @@ Record = (
 
 
 def encoded(record: Record) -> bytes:
-    """One line. Raises ValueError for what JSON cannot hold."""
+    """Encode one line. Raises ValueError for what JSON cannot hold."""
     try:
         return msgspec.json.encode(record) + b"\n"
     except UnicodeEncodeError:
@@ -95,7 +95,7 @@ def encoded(record: Record) -> bytes:
 
 
 def decoded(line: bytes) -> Record:
-    """Raises ValueError that says why the line is not a record."""
+    """Decode one line. Raises ValueError that says why it is not a record."""
     try:
         return _decode(line)
     except (msgspec.DecodeError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Finds transcripts: one folder per project in the user's state directory, one file per session."""
+"""Find transcripts: one directory per project in the user's state directory, one file per session."""
 
 import os
 import re
@@ -29,7 +29,7 @@ _MESSAGE = b'{"type":"message"'
 _SHORTEST_PREFIX = 4
 
 
-class Stored(Struct, frozen=True):
+class StoredSession(Struct, frozen=True):
     """A session that can be resumed."""
 
     id: str
@@ -39,7 +39,7 @@ class Stored(Struct, frozen=True):
 
 
 class Opening(Struct, frozen=True):
-    """How a session began, for lists."""
+    """Beginning of a session, for lists."""
 
     cwd: str = ""
     model: str | None = None
@@ -49,29 +49,32 @@ class Opening(Struct, frozen=True):
 
 
 class SessionsStore:
-    """The sessions of one project. Nothing is cached."""
+    """Sessions of one project. Nothing is cached."""
 
     def __init__(self, env: Mapping[str, str], cwd: str) -> None:
         self._all = os.path.join(state_dir(env), "sessions")
         #: For Transcript.create.
-        self.folder = os.path.join(self._all, project_slug(cwd))
+        self.directory = os.path.join(self._all, project_slug(cwd))
 
     def path(self, session_id: str) -> str:
-        return os.path.join(self.folder, session_id + _ENDING)
+        return os.path.join(self.directory, session_id + _ENDING)
 
-    def sessions(self) -> tuple[Stored, ...]:
-        """Newest first."""
-        return _stored(self.folder)
+    def sessions(self) -> tuple[StoredSession, ...]:
+        """Return the sessions, newest first."""
+        return _stored(self.directory)
 
-    def last(self, but: str = "") -> Stored:
-        """The newest with a message in it, other than `but`. Raises TranscriptError when there is none."""
+    def last(self, but: str = "") -> StoredSession:
+        """Return the newest session with a message in it, other than `but`.
+
+        Raises TranscriptError when there is none.
+        """
         for each in self.sessions():
             if each.id != but and _has_message(each.path):
                 return each
         raise TranscriptError("there is no earlier session in this project")
 
-    def find(self, wanted: str) -> Stored:
-        """By its id or the beginning of it. Raises TranscriptError with a hint."""
+    def find(self, wanted: str) -> StoredSession:
+        """Find a session by its id or the beginning of it. Raises TranscriptError with a hint."""
         here = self.sessions()
         found = _matching(here, wanted)
         if len(found) == 1:
@@ -84,17 +87,17 @@ class SessionsStore:
             raise TranscriptError(f"session {elsewhere[0].id} belongs to {where}: resume it there")
         raise TranscriptError(_not_found(wanted, here))
 
-    def _elsewhere(self) -> list[Stored]:
+    def _elsewhere(self) -> list[StoredSession]:
         try:
             folders = sorted(os.listdir(self._all))
         except OSError:
             return []
-        paths = [os.path.join(self._all, folder) for folder in folders]
-        return [each for path in paths if path != self.folder for each in _stored(path)]
+        paths = [os.path.join(self._all, directory) for directory in folders]
+        return [each for path in paths if path != self.directory for each in _stored(path)]
 
 
 def new_session_id() -> str:
-    """A random UUID, as hooks of other agents expect."""
+    """Return a random UUID, as hooks of other agents expect."""
     raw = bytearray(os.urandom(16))
     raw[6] = raw[6] & 0x0F | 0x40
     raw[8] = raw[8] & 0x3F | 0x80
@@ -103,14 +106,14 @@ def new_session_id() -> str:
 
 
 def project_slug(cwd: str) -> str:
-    """A readable folder name that no two projects share."""
+    """Return a readable directory name that no two projects share."""
     project = upward(os.path.realpath(cwd))[-1]
     readable = re.sub(r"[^A-Za-z0-9]+", "-", project).strip("-")[-_WIDEST_SLUG:]
     return f"{readable or 'root'}-{crc32(os.fsencode(project)):08x}"
 
 
 def opening(path: str) -> Opening:
-    """What the first lines say; empty when they cannot be read."""
+    """Read the beginning of a session; empty when it cannot be read."""
     session: SessionRecord | None = None
     prompt = ""
     for line in _first_lines(path):
@@ -129,7 +132,7 @@ def opening(path: str) -> Opening:
 
 
 def described(store: SessionsStore) -> dict[str, str]:
-    """The newest sessions with a message in them, by id: when it was used last, and how it began."""
+    """Return the newest sessions with a message in them, by id: when it was used last, and how it began."""
     return {
         each.id: f"{_when(each)}  {one_line(opening(each.path).prompt, 80)}"
         for each in islice(_with_messages(store), _MOST_LISTED)
@@ -137,24 +140,24 @@ def described(store: SessionsStore) -> dict[str, str]:
 
 
 def listed(store: SessionsStore) -> str:
-    """The newest sessions, one line each: id, time, how it began."""
+    """List the newest sessions, one line each: id, time, how it began."""
     lines = [f"{session}  {says}" for session, says in described(store).items()]
     more = sum(1 for _ in islice(_with_messages(store), _MOST_LISTED, None))
     lines += [f"and {more} older ones"] if more else []
     return "\n".join(lines) or "there is no earlier session in this project"
 
 
-def _with_messages(store: SessionsStore) -> Iterator[Stored]:
+def _with_messages(store: SessionsStore) -> Iterator[StoredSession]:
     return (each for each in store.sessions() if _has_message(each.path))
 
 
-def _when(session: Stored) -> str:
+def _when(session: StoredSession) -> str:
     when = datetime.fromtimestamp(session.changed)  # noqa: DTZ006 - by the user's own clock
     return f"{when:%Y-%m-%d %H:%M}"
 
 
 def _has_message(path: str) -> bool:
-    """Or may have one: the first message may be longer than what is read."""
+    """Return True if it has a message, or may have one: the first message may be longer than what is read."""
     lines = _first_lines(path)
     return sum(map(len, lines)) + len(lines) > _OPENING or any(line.startswith(_MESSAGE) for line in lines)
 
@@ -168,28 +171,28 @@ def _first_lines(path: str) -> list[bytes]:
         return []
 
 
-def _stored(folder: str) -> tuple[Stored, ...]:
-    found: list[Stored] = []
+def _stored(directory: str) -> tuple[StoredSession, ...]:
+    found: list[StoredSession] = []
     try:
-        with os.scandir(folder) as scan:
+        with os.scandir(directory) as scan:
             for entry in scan:
                 if entry.name.endswith(_ENDING) and entry.is_file(follow_symlinks=False):
                     changed = entry.stat(follow_symlinks=False).st_mtime
-                    found.append(Stored(entry.name.removesuffix(_ENDING), entry.path, changed))
+                    found.append(StoredSession(entry.name.removesuffix(_ENDING), entry.path, changed))
     except OSError:
         # Missing, or removed meanwhile.
         pass
     return tuple(sorted(found, key=lambda each: (-each.changed, each.id)))
 
 
-def _matching(sessions: Sequence[Stored], wanted: str) -> list[Stored]:
+def _matching(sessions: Sequence[StoredSession], wanted: str) -> list[StoredSession]:
     exact = [each for each in sessions if each.id == wanted]
     if exact or len(wanted) < _SHORTEST_PREFIX:
         return exact
     return [each for each in sessions if each.id.startswith(wanted)]
 
 
-def _not_found(wanted: str, here: Sequence[Stored]) -> str:
+def _not_found(wanted: str, here: Sequence[StoredSession]) -> str:
     said = f"there is no session {one_line(wanted, 80)!r}"
     if not here:
         return f"{said}; this project has none"
@@ -199,5 +202,5 @@ def _not_found(wanted: str, here: Sequence[Stored]) -> str:
     return f"{said}; the newest are {', '.join(_ids(here[:_NEWEST_SHOWN]))}"
 
 
-def _ids(sessions: Sequence[Stored]) -> list[str]:
+def _ids(sessions: Sequence[StoredSession]) -> list[str]:
     return [one_line(each.id, 80) for each in sessions]

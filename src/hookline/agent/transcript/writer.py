@@ -1,4 +1,4 @@
-"""Writes a transcript as the conversation happens: a killed agent loses at most the line it was writing."""
+"""Write a transcript as the conversation happens: a killed agent loses at most the line it was writing."""
 
 import errno
 import os
@@ -34,15 +34,15 @@ _ID = re.compile(r"[A-Za-z0-9][\w.-]{0,127}", re.ASCII)
 
 
 class TranscriptError(HooklineError):
-    """The session cannot be started or resumed; the message says why."""
+    """An error: the session cannot be started or resumed; the message says why."""
 
 
 def _ignore(problem: str) -> None:
     del problem
 
 
-class Transcript:
-    """Appends records to one file. If a write fails, the records are kept for later and the session goes on."""
+class TranscriptWriter:
+    """Writer of records to one file. If a write fails, the records are kept for later and the session continues."""
 
     def __init__(
         self,
@@ -69,17 +69,17 @@ class Transcript:
     @classmethod
     def create(
         cls,
-        folder: str,
+        directory: str,
         session_id: str,
         facts: SessionFacts,
         *,
         report: Callable[[str], None] = _ignore,
         clock: Callable[[], float] = time.time,
-    ) -> "Transcript":
-        """A new file. Raises TranscriptError for a bad or taken id; a bad disk is only reported."""
+    ) -> "TranscriptWriter":
+        """Create a new file. Raises TranscriptError for a bad or taken id; a bad disk is only reported."""
         if _ID.fullmatch(session_id) is None:
             raise TranscriptError(f"{one_line(session_id, 80)!r} cannot be the id of a session")
-        transcript = cls(os.path.join(folder, f"{session_id}.jsonl"), report=report, clock=clock)
+        transcript = cls(os.path.join(directory, f"{session_id}.jsonl"), report=report, clock=clock)
         transcript._begin()
         known = replace(facts, started=facts.started or clock())
         transcript.append(SessionRecord(id=session_id, **asdict(known)))
@@ -92,8 +92,8 @@ class Transcript:
         *,
         report: Callable[[str], None] = _ignore,
         clock: Callable[[], float] = time.time,
-    ) -> "Transcript":
-        """Go on with a file; `past` is what it holds. Raises TranscriptError when it is missing or in use."""
+    ) -> "TranscriptWriter":
+        """Continue a file; `past` is its content. Raises TranscriptError when it is missing or in use."""
         transcript = cls(path, report=report, clock=clock)
         try:
             transcript._fd = opened_for_appending(path, 0)
@@ -116,7 +116,7 @@ class Transcript:
         return tuple(self._problems)
 
     def append(self, record: Record) -> None:
-        """It is in the file when this returns, unless the disk fails."""
+        """Append a record. It is in the file when this returns, unless the disk fails."""
         if not isinstance(record, SessionRecord) and not record.at:
             record = replace(record, at=self._clock())
         try:
@@ -142,7 +142,7 @@ class Transcript:
         self.append(ClearRecord())
 
     def compacted(self, summary: str, kept: Sequence[Message]) -> None:
-        """`kept` is the whole conversation from now on."""
+        """Record a compaction; `kept` is the whole conversation from now on."""
         self.append(CompactionRecord(summary=summary, kept=tuple(kept)))
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""The tool calls of one model response: checked, shown to hooks, permitted, run.
+"""Run the tool calls of one model response: check them, show them to hooks, permit them, run them.
 
-The order of one call is `hookline.engine.tool_call`; here is what the agent brings to it: its checks, its permission
-rules, its user and its tools.
+The order of one call is in `hookline.engine.tool_call`; here are the agent's checks, permission rules, user
+and tools.
 """
 
 import asyncio
@@ -10,9 +10,10 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from hookline.actions.kinds import HOOK_WORDS
 from hookline.agent.conversation import INTERRUPTED
-from hookline.agent.ports import CURRENT_CALL, Asker, Question, Shown
-from hookline.agent.tools.base import ToolError
+from hookline.agent.ports import CURRENT_CALL, Asker, PermissionPrompt, Shown
+from hookline.agent.tools.base import ShellError
 from hookline.agent.turn.checks import (
     RECHECKS,
     CallRules,
@@ -23,21 +24,19 @@ from hookline.agent.turn.checks import (
     mcp_server_of,
 )
 from hookline.agent.turn.turn import AgentParts
-from hookline.engine.tool_call import CallResult, Refusal, Reply, run_tool_call
+from hookline.engine.tool_call import CallResult, Refusal, ToolReply, run_tool_call
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.messages import ToolResult, ToolUse
 from hookline.model.outcome import ContextItem, Outcome, Vote
-from hookline.permissions.decide import CallFacts, Decision, answered, decide
+from hookline.permissions.decide import CallFacts, PermissionDecision, answered, decide
 from hookline.permissions.suggest import suggestions
 
 _LONGEST_RESULT = 200_000
-#: The categories as hooks know them, where permissions have another word.
-_CATEGORIES = {"run": "shell", "write": "file_write", "read": "safe"}
 
 
 class SettledCall(Struct, frozen=True, kw_only=True):
-    """The result of one call."""
+    """Result of one call."""
 
     use: ToolUse
     result: ToolResult
@@ -49,8 +48,8 @@ class SettledCall(Struct, frozen=True, kw_only=True):
     ends: str | None = None
 
 
-class Calls:
-    """Runs the calls of one agent. A hook sees a call once it is known to be valid, and exactly once."""
+class CallRunner:
+    """Calls of one agent. A hook sees a call once it is known to be valid, and exactly once."""
 
     def __init__(self, parts: AgentParts) -> None:
         self._parts = parts
@@ -69,7 +68,7 @@ class Calls:
                 task.cancel()
             raise CallsInterrupted(await _settled_so_far(uses, tasks)) from None
         finally:
-            for task in tasks:  # if one raised, the others must not go on unseen
+            for task in tasks:  # if one raised, the others must not run on unseen
                 task.cancel()
         return list(settled)
 
@@ -86,7 +85,7 @@ class Calls:
             tool_name=use.name,
             tool_input=arguments_of(use),
             tool_use_id=use.id,
-            tool_category=_CATEGORIES.get(category := category_of(use, rules), category),
+            tool_category=HOOK_WORDS.get(category := category_of(use, rules), category),
             mcp_server=mcp_server_of(use, rules),
         )
         ports = AgentPorts(self._parts, use, call, rules)
@@ -120,7 +119,7 @@ class Calls:
 
 
 class AgentPorts:
-    """What the agent brings to one call."""
+    """The agent's part in one call."""
 
     def __init__(self, parts: AgentParts, use: ToolUse, call: p.ToolCall, rules: CallRules) -> None:
         self._hooks = parts.hooks
@@ -136,7 +135,9 @@ class AgentPorts:
         self.moved_to: str | None = None
 
     def as_use(self, call: p.ToolCall) -> ToolUse:
-        """As the model wrote it, also with arguments that are no object, unless a hook changed it."""
+        """Return the call as the model wrote it, also with arguments that are not an object, unless a hook
+        changed it.
+        """
         if call is self._call:
             return self._use
         return ToolUse(id=self._use.id, name=call.tool_name, input=call.tool_input)
@@ -153,7 +154,7 @@ class AgentPorts:
             self.counted = True
         return refusal
 
-    def decide(self, call: p.ToolCall, vote: Vote | None) -> Decision:
+    def decide(self, call: p.ToolCall, vote: Vote | None) -> PermissionDecision:
         return decide(self._facts(call), self._permissions, vote, self._attended)
 
     @property
@@ -177,8 +178,13 @@ class AgentPorts:
             )
 
     def answered(
-        self, asked: Decision, before: p.ToolCall, after: p.ToolCall, said: Outcome, vote: Vote | None
-    ) -> Decision:
+        self,
+        asked: PermissionDecision,
+        before: p.ToolCall,
+        after: p.ToolCall,
+        said: Outcome,
+        vote: Vote | None,
+    ) -> PermissionDecision:
         settled = answered(
             asked,
             self._facts(before),
@@ -192,27 +198,29 @@ class AgentPorts:
             return self.decide(after, vote)
         return settled
 
-    def refused(self, decision: Decision) -> Refusal:
-        """By the user's rules or mode, unless a hook denied it."""
+    def refused(self, decision: PermissionDecision) -> Refusal:
+        """Refuse a call by the user's rules or mode, unless a hook denied it."""
         return Refusal(decision.step, decision.reason, by_rule=decision.step != "hook_deny")
 
-    async def approve(self, call: p.ToolCall, decision: Decision, vote: Vote | None) -> Refusal | None:
+    async def approve(
+        self, call: p.ToolCall, decision: PermissionDecision, vote: Vote | None
+    ) -> Refusal | None:
         asker = self._user.asker
         if asker is None:
             return self.refused(decision)
         async with self._user.dialog:
             # The answer to an earlier question may have settled this one.
             decision = self.decide(call, vote)
-            if decision.verdict == "allow":
+            if decision.decision == "allow":
                 return None
             return (
                 await self._ask(asker, call, decision, vote)
-                if decision.verdict == "ask"
+                if decision.decision == "ask"
                 else self.refused(decision)
             )
 
     async def _ask(
-        self, asker: Asker, call: p.ToolCall, decision: Decision, vote: Vote | None
+        self, asker: Asker, call: p.ToolCall, decision: PermissionDecision, vote: Vote | None
     ) -> Refusal | None:
         message = f"{call.tool_name} needs your permission"
         await self._hooks.dispatch(
@@ -227,10 +235,12 @@ class AgentPorts:
             self._permissions.grant(call.tool_name, call.tool_input, self._rules.cwd)
         return None
 
-    async def _question(self, call: p.ToolCall, decision: Decision, vote: Vote | None) -> Question:
+    async def _question(
+        self, call: p.ToolCall, decision: PermissionDecision, vote: Vote | None
+    ) -> PermissionPrompt:
         hook = vote.by if vote is not None and decision.step == "hook_ask" else ""
         by = self._hooks.by(hook, e.PRE_TOOL_USE, e.PERMISSION_REQUEST)
-        return Question(
+        return PermissionPrompt(
             tool_name=call.tool_name,
             tool_input=call.tool_input,
             reason=decision.reason,
@@ -246,8 +256,8 @@ class AgentPorts:
         preview = getattr(self._rules.tools.get(call.tool_name), "preview", None)
         return await preview(call.tool_input, self._workplace) if preview is not None else []
 
-    async def run(self, call: p.ToolCall) -> Reply:
-        CURRENT_CALL.set(self._use.id)  # each call is a task of its own, so this is for what it starts
+    async def run(self, call: p.ToolCall) -> ToolReply:
+        CURRENT_CALL.set(self._use.id)  # each call is a separate task, so this applies to what it starts
         about: dict[str, Any] = {
             "tool": call.tool_name,
             "tool_input": call.tool_input,
@@ -256,15 +266,15 @@ class AgentPorts:
         self._user.listener.show(Shown(kind="call", **about))
         try:
             reply = await self._rules.tools[call.tool_name].run(call.tool_input, self._workplace)
-        except ToolError as failure:
+        except ShellError as failure:
             self.moved_to = failure.moved_to
             raise
         self.moved_to = reply.moved_to
-        return Reply(response=reply.text if reply.response is None else reply.response, text=reply.text)
+        return ToolReply(response=reply.text if reply.response is None else reply.response, text=reply.text)
 
 
 class CallsInterrupted(asyncio.CancelledError):
-    """The turn was interrupted. Carries what its calls came to until then."""
+    """An interruption of the turn, with the results of its calls until then."""
 
     def __init__(self, settled: list[SettledCall]) -> None:
         super().__init__("interrupted")
@@ -274,7 +284,7 @@ class CallsInterrupted(asyncio.CancelledError):
 async def _settled_so_far(
     uses: Sequence[ToolUse], tasks: "Sequence[asyncio.Future[SettledCall]]"
 ) -> list[SettledCall]:
-    """The results of the calls that ended; the others count as interrupted."""
+    """Return the results of the calls that ended; the others count as interrupted."""
     done, _pending = await asyncio.wait(tasks, timeout=5)
     return [
         task.result()

@@ -1,4 +1,4 @@
-"""The checks a call must pass before any hook sees it, in order. The first refusal counts."""
+"""Check a call before any hook sees it, in order. The first refusal counts."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -6,20 +6,21 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.agent.tools.base import MAIN, Category, Tool
+from hookline.actions.kinds import PATH_ARGUMENTS
+from hookline.agent.tools.base import MAIN, AgentTool, Category
+from hookline.config.protection.protected_paths import real_path
 from hookline.engine.tool_call import Refusal
 from hookline.matching.nearest import nearest
 from hookline.model.messages import ToolUse
 from hookline.permissions.decide import CallFacts, denied_by_rule
 from hookline.permissions.rules import RuleSet, covering
 from hookline.permissions.state import Permissions
-from hookline.tools.kinds import PATH_ARGUMENTS
 
 _LONGEST_SHOWN = 200
 
 
 class CallBudget:
-    """How many calls the turn may still make. A refused call gives its unit back."""
+    """Number of calls that the turn may still make. A refused call gives its unit back."""
 
     def __init__(self, calls: int) -> None:
         self.left = calls
@@ -28,9 +29,9 @@ class CallBudget:
 
 
 class CallRules(Struct, frozen=True, eq=False):
-    """What a call is checked against at the moment it is made."""
+    """Rules that a call is checked against when it is made."""
 
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, AgentTool]
     permissions: Permissions
     cwd: str
     budget: CallBudget
@@ -39,6 +40,8 @@ class CallRules(Struct, frozen=True, eq=False):
     worktree: str = ""
     #: `allowed-tools` of the active command, skill or agent definition.
     allowed: RuleSet | None = None
+    #: The tool whose commands run under the exec guard; empty without.
+    guarded: str = ""
 
 
 Check = Callable[[ToolUse, CallRules], Refusal | None]
@@ -128,7 +131,7 @@ def category_of(use: ToolUse, rules: CallRules) -> Category:
 
 
 def mcp_server_of(use: ToolUse, rules: CallRules) -> Mapping[str, Any] | None:
-    """Name and source of the MCP server a call goes to, as hooks get them."""
+    """Return name and source of the MCP server a call goes to, as hooks get them."""
     return getattr(rules.tools.get(use.name), "mcp_server", None)
 
 
@@ -141,18 +144,19 @@ def facts_of(use: ToolUse, rules: CallRules) -> CallFacts:
         rules.cwd,
         _real_path(use.name, arguments, rules.cwd),
         rules.worktree,
+        guarded=bool(rules.guarded) and use.name == rules.guarded,
     )
 
 
 def _real_path(tool: str, arguments: Mapping[str, Any], cwd: str) -> str | None:
-    """The real path of the file a call names: a link must not get around a rule."""
+    """Return the real path of the file a call names: a link must not get around a rule."""
     named = [arguments.get(field) for field in PATH_ARGUMENTS]
     parts = [next((each for each in named if isinstance(each, str) and each), "")]
     if tool == "Glob" and isinstance(pattern := arguments.get("pattern"), str):
-        from hookline.agent.tools.walk import split_base  # noqa: PLC0415 the tool is there, so it is loaded
+        from hookline.agent.tools.walk import split_base  # noqa: PLC0415 the tool has loaded it
 
-        # The folders that a pattern begins with are entered whatever they are; links further on are not followed.
+        # The directories that a pattern begins with are entered whatever they are; links further on are not followed.
         parts.append(split_base(pattern)[0])
     if not any(parts) or "\0" in "".join(parts):
         return None
-    return os.path.realpath(os.path.join(cwd, *map(os.path.expanduser, parts)))
+    return real_path(os.path.join(cwd, *map(os.path.expanduser, parts)))

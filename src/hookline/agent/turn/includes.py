@@ -13,12 +13,12 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from hookline.agent.include_items import inside
-from hookline.agent.safe_files import UnreadableError
-from hookline.agent.tools.read import Lines, read_response, read_tool
+from hookline.agent.safe_files import UnusableFileError
+from hookline.agent.tools.read import FileLines, read_response, read_tool
 from hookline.agent.turn.calls import AgentPorts
 from hookline.agent.turn.checks import CallBudget, CallRules, arguments_of, facts_of
 from hookline.agent.turn.turn import AgentParts
-from hookline.engine.tool_call import Reply, run_tool_call
+from hookline.engine.tool_call import ToolReply, run_tool_call
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError
 from hookline.model.hook import Scope
@@ -34,7 +34,7 @@ _TOOL = "Read"
 
 
 class Includes:
-    """The includes of one agent."""
+    """Includes of one agent."""
 
     def __init__(self, parts: AgentParts) -> None:
         self._parts = parts
@@ -57,7 +57,7 @@ class Includes:
         """
         real = inside(path, within)
         if real != path and (why := self.denied(path)) is not None:
-            raise UnreadableError(f"was left out: {one_line(why, _WIDEST)}")
+            raise UnusableFileError(f"was left out: {one_line(why, _WIDEST)}")
         parts = self._reaching(within)
         use = _use(real)
         call = p.ToolCall(
@@ -68,16 +68,16 @@ class Includes:
         result = await run_tool_call(parts.hooks, call, ports)
         why = result.refused or result.stop
         if why is not None:
-            raise UnreadableError(f"was left out: {one_line(why, _WIDEST)}")
+            raise UnusableFileError(f"was left out: {one_line(why, _WIDEST)}")
         if result.exception is not None:
-            raise UnreadableError(one_line(str(result.exception), _WIDEST))
+            raise UnusableFileError(one_line(str(result.exception), _WIDEST))
         parts.conversation.place(result.context)
         return result.text
 
     def untrusted(self, file: str, scope: Scope, item: TrustItem, near: str) -> str | None:
-        """Return why a file may not include what the item says, and what to do; None if the user trusts that.
+        """Return why a file may not include what the item lists, and what to do; None if the user trusts it.
 
-        From the directory `near` and those below `hookline trust` sees the item.
+        `hookline trust` lists the item when run in the directory `near` or below.
         """
         trust, cwd = self._parts.trust, self._parts.workplace.cwd
         if not trust.is_foreign(file, scope) or trust.allows(item):
@@ -108,15 +108,15 @@ def _use(path: str) -> ToolUse:
 
 
 class _ReadPorts(AgentPorts):
-    """A Read call whose result is not for a conversation, so it has no line numbers and is not shown."""
+    """Ports of a Read call whose result is not for a conversation, so it has no line numbers and is not shown."""
 
     reading: Callable[[str], str]
 
-    async def run(self, call: p.ToolCall) -> Reply:
+    async def run(self, call: p.ToolCall) -> ToolReply:
         path = str(call.tool_input["file_path"])
         try:
             text = await asyncio.to_thread(self.reading, path)
-        except UnreadableError as problem:
+        except UnusableFileError as problem:
             raise ToolError(str(problem)) from None
         lines = tuple(text.split("\n"))
-        return Reply(response=read_response(path, Lines(lines, len(lines))), text=text)
+        return ToolReply(response=read_response(path, FileLines(lines, len(lines))), text=text)

@@ -1,28 +1,28 @@
-"""One turn, top to bottom: from a prompt that hooks let through to the answer."""
+"""Play one turn, top to bottom: from a prompt that hooks let through to the answer."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from hookline.agent.models.port import Response
-from hookline.agent.turn.calls import Calls, CallsInterrupted, SettledCall
+from hookline.agent.models.port import CompletionResponse
+from hookline.agent.turn.calls import CallRunner, CallsInterrupted, SettledCall
 from hookline.agent.turn.checks import CallBudget, CallRules, arguments_of
 from hookline.agent.turn.request import ModelRequests
-from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means, decided_by
+from hookline.agent.turn.turn import AgentParts, Turn, TurnEnding, TurnKind, block_means, decided_by
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
 from hookline.model.messages import ToolUse, User
-from hookline.model.outcome import GO_ON, Outcome
+from hookline.model.outcome import PASS, Outcome
 
-#: What the model is sent when a gate sends it back and gives no reason.
-_SENT_BACK = "A check rejected the previous answer. Look at it again, fix what is wrong, and answer again."
+#: The model's prompt when a gate sends it back without a reason.
+_SENT_BACK = "A check rejected the previous answer. Check it, fix what is wrong, and answer again."
 _LONGEST_SHOWN = 200
 
 
 class Loop:
-    """Plays the turns of one agent. It changes the conversation; everything else is done by its parts."""
+    """Loop over the turns of one agent. It changes the conversation; everything else is done by its parts."""
 
     def __init__(self, parts: AgentParts, kind: TurnKind) -> None:
         self._parts = parts
@@ -32,25 +32,25 @@ class Loop:
         self._conversation = parts.conversation
         self._workplace = parts.workplace
         self._requests = ModelRequests(parts, kind)
-        self._calls = Calls(parts)
+        self._calls = CallRunner(parts)
 
-    async def play(self, turn: Turn) -> Ending:
-        """The whole turn. Raises ModelError when the model gives no answer."""
+    async def play(self, turn: Turn) -> TurnEnding:
+        """Play the whole turn. Raises ModelError when the model gives no answer."""
         begun = await self._begin(turn)
         if begun.blocked or begun.stop:
             return self._parts.end_blocked(begun, e.TURN_START, "a TurnStart hook ended the turn")
         self._workplace.allowed = turn.allowed
         self._conversation.add(User(text=turn.text, late_id=turn.wake))
         self._conversation.place((*turn.context, *begun.context_items))
-        budget, repeats = CallBudget(self._settings.max_tool_calls), Repeats(self._settings.most_repeats)
+        budget, repeats = CallBudget(self._settings.max_tool_calls), LoopDetector(self._settings.most_repeats)
         while True:
             if turn.iteration >= self._settings.max_iterations:
                 return await self._limit_reached(f"{turn.iteration} requests to the model")
             request = await self._requests.prepare(turn)
-            if isinstance(request, Ending):
+            if isinstance(request, TurnEnding):
                 return request
             response = await self._requests.send(turn, request)
-            if isinstance(response, Ending):
+            if isinstance(response, TurnEnding):
                 return response
             if not response.tool_calls:
                 repeats.reset()
@@ -62,7 +62,7 @@ class Loop:
 
     async def _begin(self, turn: Turn) -> Outcome:
         if not self._kind.is_user_turn:
-            return GO_ON
+            return PASS
         return await self._hooks.dispatch(
             e.TURN_START,
             p.TurnBegun(
@@ -74,8 +74,8 @@ class Loop:
         )
 
     async def _call_tools(
-        self, turn: Turn, uses: tuple[ToolUse, ...], budget: CallBudget, repeats: "Repeats"
-    ) -> Ending | None:
+        self, turn: Turn, uses: tuple[ToolUse, ...], budget: CallBudget, repeats: "LoopDetector"
+    ) -> TurnEnding | None:
         repeated = repeats.count(uses)
         if repeated is not None:
             self._conversation.close_open_calls("The call was not made: it is the same one again and again.")
@@ -97,6 +97,7 @@ class Loop:
             worktree=self._workplace.worktree,
             budget=budget,
             allowed=turn.allowed,
+            guarded=self._workplace.guarded_tool,
         )
 
     def _store(self, turn: Turn, settled: list[SettledCall]) -> None:
@@ -106,13 +107,15 @@ class Loop:
         for one in settled:
             self._conversation.place(one.context)
 
-    async def _after_calls(self, turn: Turn, settled: list[SettledCall], budget: CallBudget) -> Ending | None:
+    async def _after_calls(
+        self, turn: Turn, settled: list[SettledCall], budget: CallBudget
+    ) -> TurnEnding | None:
         batch = await self._hooks.dispatch(e.POST_TOOL_BATCH, p.ToolBatch(tool_calls=_as_payload(settled)))
         self._conversation.place(batch.context_items)
         ends = next((one.ends for one in settled if one.ends is not None), None)
         if ends is not None:
             self._parts.warn(ends)
-            return Ending(status="blocked", why=ends)
+            return TurnEnding(status="blocked", why=ends)
         if batch.stop or (batch.blocked and block_means(batch) == "end_turn"):
             return self._parts.end_blocked(batch, e.POST_TOOL_BATCH, "a PostToolBatch hook ended the turn")
         if batch.blocked and batch.reason:
@@ -121,8 +124,8 @@ class Loop:
             return await self._limit_reached(f"{turn.tool_count} calls of tools")
         return None
 
-    async def _gate(self, turn: Turn, response: Response) -> Ending | None:
-        """The answer is there. None when hooks send the model back and the turn goes on."""
+    async def _gate(self, turn: Turn, response: CompletionResponse) -> TurnEnding | None:
+        """Ask hooks about the answer. Returns None when they send the model back and the turn continues."""
         answer = p.TurnAnswer(
             last_assistant_message=response.text, turn=turn.number, stop_hook_active=turn.held
         )
@@ -134,7 +137,7 @@ class Loop:
                 return None
             if gate.stop:
                 # No gate after it may send the model back.
-                return Ending(why=gate.stop_reason or "a TurnEnd hook stopped the turn")
+                return TurnEnding(why=gate.stop_reason or "a TurnEnd hook stopped the turn")
         if self._kind.last_gate is None:
             last, stop = e.STOP, await self._hooks.dispatch(e.STOP, answer)
         else:
@@ -143,10 +146,10 @@ class Loop:
         if self._sent_back(stop, last):
             turn.held = True
             return None
-        return Ending(why=stop.stop_reason or "")
+        return TurnEnding(why=stop.stop_reason or "")
 
     def _sent_back(self, gate: Outcome, event: EventSpec[Any]) -> bool:
-        """Whether a gate keeps the turn alive; if so, the model is told why."""
+        """Return True if a gate keeps the turn alive; if so, the model gets the reason."""
         self._conversation.place(gate.context_items)
         if gate.stop or not gate.blocked:
             return False
@@ -156,7 +159,7 @@ class Loop:
             self._conversation.add(User(text=gate.reason or _SENT_BACK, by=f"{event.name} hook"))
         return True
 
-    async def _limit_reached(self, what: str) -> Ending:
+    async def _limit_reached(self, what: str) -> TurnEnding:
         message = f"The turn ends: it made {what}, which is its limit."
         await self._notify(message, "max_iterations", "warning")
         await self._hooks.dispatch(
@@ -164,14 +167,14 @@ class Loop:
             p.IterationLimit(message=message, max_iterations=self._settings.max_iterations),
         )
         self._parts.warn(message)
-        return Ending(status="max_iterations", why=message)
+        return TurnEnding(status="max_iterations", why=message)
 
-    async def _loop_detected(self, what: str) -> Ending:
+    async def _loop_detected(self, what: str) -> TurnEnding:
         message = f"The turn ends: the model made the same call again and again: {what}"
         await self._notify(message, "error", "error")
         await self._hooks.dispatch(e.ERROR, p.RunError(message=message, error_type="loop_detected"))
         self._parts.warn(message)
-        return Ending(status="failed", why=message)
+        return TurnEnding(status="failed", why=message)
 
     async def _notify(self, message: str, kind: str, level: str) -> None:
         await self._hooks.dispatch(
@@ -179,8 +182,8 @@ class Loop:
         )
 
 
-class Repeats:
-    """Notices when a model makes the same calls in response after response."""
+class LoopDetector:
+    """Detector of a model that makes the same calls in response after response."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -188,7 +191,7 @@ class Repeats:
         self._times = 0
 
     def count(self, uses: Sequence[ToolUse]) -> str | None:
-        """The repeated calls, once they were made too often."""
+        """Return the repeated calls, once they were made too often."""
         made = msgspec.json.encode([(use.name, use.input) for use in uses])
         self._times = self._times + 1 if made == self._last else 1
         self._last = made
@@ -197,7 +200,9 @@ class Repeats:
         return made.decode()[:_LONGEST_SHOWN]
 
     def reset(self) -> None:
-        """A response without calls: the same call after it is no repetition, even if a hook sent the model back."""
+        """Reset after a response without calls: the same call after it is not a repetition, even if a hook
+        sent the model back.
+        """
         self._last, self._times = b"", 0
 
 

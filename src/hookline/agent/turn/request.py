@@ -1,4 +1,4 @@
-"""One request to the model and its answer, with what hooks make of both."""
+"""Send one request to the model and receive its answer, with hooks before and after."""
 
 import time
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from hookline.agent.models.port import Request, Response, ToolOffer
+from hookline.agent.models.port import CompletionRequest, CompletionResponse, ToolOffer
 from hookline.agent.ports import Shown, ShownKind
-from hookline.agent.turn.turn import AgentParts, Ending, Turn, TurnKind, block_means, decided_by
+from hookline.agent.turn.turn import AgentParts, Turn, TurnEnding, TurnKind, block_means, decided_by
 from hookline.dialects.json_text import whole_text, whole_texts
 from hookline.model import events as e
 from hookline.model import payloads as p
@@ -17,13 +17,13 @@ from hookline.model.messages import Assistant, ToolUse, own_messages
 from hookline.model.outcome import Outcome
 from hookline.model.usage import Usage
 
-#: The turn ends when hooks without a limit of their own block the same request this often.
+#: The turn ends when hooks without their own limit block the same request this often.
 _MOST_BLOCKS = 10
 _TOO_DEEP = "(arguments that are nested too deeply to be read)"
 
 
 class ModelRequests:
-    """Sends one agent's requests, and stores and shows the answers."""
+    """Requests of one agent; their answers are stored and shown."""
 
     def __init__(self, parts: AgentParts, kind: TurnKind) -> None:
         self._parts = parts
@@ -33,8 +33,8 @@ class ModelRequests:
         self._conversation = parts.conversation
         self._agent_type = parts.workplace.agent_type
 
-    async def prepare(self, turn: Turn) -> Request | Ending:
-        """The request as hooks want it. While they block it they are asked again, up to their limit."""
+    async def prepare(self, turn: Turn) -> CompletionRequest | TurnEnding:
+        """Return the request as hooks want it. While they block it, it is prepared again, up to their limit."""
         turn.iteration += 1
         await self._kind.before_request(turn)
         offers = await self._offers(turn)
@@ -51,9 +51,9 @@ class ModelRequests:
             return self._changed(turn, request, payload, before)
         why = f"hooks held the request back {_MOST_BLOCKS} times"
         self._parts.warn(why)
-        return Ending(status="blocked", why=why)
+        return TurnEnding(status="blocked", why=why)
 
-    def _payload(self, turn: Turn, request: Request) -> p.ModelRequest:
+    def _payload(self, turn: Turn, request: CompletionRequest) -> p.ModelRequest:
         transient = self._conversation.transient
         return p.ModelRequest(
             model=request.model,
@@ -63,8 +63,10 @@ class ModelRequests:
             turn=turn.number,
         )
 
-    def _changed(self, turn: Turn, request: Request, shown: p.ModelRequest, before: Outcome) -> Request:
-        """With the text that hooks add, and the messages they put in place of ours."""
+    def _changed(
+        self, turn: Turn, request: CompletionRequest, shown: p.ModelRequest, before: Outcome
+    ) -> CompletionRequest:
+        """Return the request with the text that hooks add, and the messages they replace."""
         self._conversation.place(before.context_items)
         if before.context_items:
             request = self._conversation.request(turn.model, request.tools, request.agent_type)
@@ -81,7 +83,7 @@ class ModelRequests:
             return request
 
     async def _offers(self, turn: Turn) -> tuple[ToolOffer, ...]:
-        """The tools this caller may use; hooks may choose among them."""
+        """Return the tools this caller may use; hooks may choose among them."""
         caller = self._parts.workplace.caller
         mine = [tool for tool in self._parts.tools.values() if tool.callers is None or caller in tool.callers]
         chosen = await self._hooks.dispatch(
@@ -99,8 +101,8 @@ class ModelRequests:
             ToolOffer(name=tool.name, description=tool.description, schema=tool.schema) for tool in mine
         )
 
-    async def send(self, turn: Turn, request: Request) -> Response | Ending:
-        """The model's answer as hooks leave it, stored and shown. Raises ModelError."""
+    async def send(self, turn: Turn, request: CompletionRequest) -> CompletionResponse | TurnEnding:
+        """Return the model's answer as hooks leave it, stored and shown. Raises ModelError."""
         asked = time.monotonic()
         response = await self._streamed(request)
         took = int((time.monotonic() - asked) * 1000)
@@ -140,8 +142,8 @@ class ModelRequests:
             return self._parts.end_blocked(after, e.POST_MODEL_CALL, "a PostModelCall hook stopped the turn")
         return response
 
-    async def _streamed(self, request: Request) -> Response:
-        """Text is shown as it arrives, unless a hook may still change it."""
+    async def _streamed(self, request: CompletionRequest) -> CompletionResponse:
+        """Show text as it arrives, unless a hook may still change it."""
         holders = [
             hook for event in (e.POST_MODEL_CALL, e.MESSAGE_DISPLAY) for hook in self._hooks.names(event)
         ]
@@ -149,9 +151,9 @@ class ModelRequests:
         self._show("request", request.model)
         if holders:
             self._show("held", ", ".join(holders))
-        response = Response()
+        response = CompletionResponse()
         async for piece in self._model.stream(request):
-            if isinstance(piece, Response):
+            if isinstance(piece, CompletionResponse):
                 response = piece
             elif live:
                 self._show("delta", piece.text)
@@ -163,7 +165,7 @@ class ModelRequests:
         shown = await self._hooks.dispatch(
             e.MESSAGE_DISPLAY,
             p.ShownMessage(
-                turn_id=f"{self._hooks.scene.session_id}.{turn.number}",
+                turn_id=f"{self._hooks.info.session_id}.{turn.number}",
                 message_id=f"{turn.number}.{turn.iteration}",
                 delta=text,
                 final=True,
@@ -177,14 +179,14 @@ class ModelRequests:
         self._parts.user.listener.show(Shown(kind=kind, text=text, agent=self._agent_type))
 
     def _with_own_ids(self, uses: Sequence[ToolUse]) -> tuple[ToolUse, ...]:
-        """Results are matched to calls by id, so no two calls may share one."""
+        """Give each call a unique id: results are matched to calls by it."""
         seen: set[str] = set()
         unique: list[ToolUse] = []
         doubled = ""
-        for place, use in enumerate(uses, 1):
+        for index, use in enumerate(uses, 1):
             if use.id in seen:
                 doubled = use.id
-                use = replace(use, id=f"{use.id}_{place}")  # noqa: PLW2901 - from here on the renamed one is meant
+                use = replace(use, id=f"{use.id}_{index}")  # noqa: PLW2901 - from here on the renamed one is meant
             seen.add(use.id)
             unique.append(use)
         if doubled:
@@ -192,8 +194,8 @@ class ModelRequests:
         return tuple(unique)
 
 
-def storable(response: Response) -> Response:
-    """The response, changed only where hooks, transcripts and requests could not carry it as JSON."""
+def storable(response: CompletionResponse) -> CompletionResponse:
+    """Change a response only where hooks, transcripts and requests could not carry it as JSON."""
     try:
         msgspec.json.encode(response)
     except (UnicodeEncodeError, RecursionError):
@@ -215,6 +217,6 @@ def _storable_input(given: Any) -> Any:
     except UnicodeEncodeError:
         return whole_texts(given)
     except RecursionError:
-        # Text means that the arguments are no JSON object, and the call is refused as such.
+        # Text means that the arguments are not a JSON object, and the call is refused as such.
         return _TOO_DEEP
     return given

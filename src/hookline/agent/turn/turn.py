@@ -1,4 +1,4 @@
-"""The records of a turn: what one agent works with, the turn itself, and how it ended."""
+"""Define the records of a turn: the agent's parts, the turn itself, and its ending."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,7 +11,7 @@ from hookline.agent.hooks import AgentHooks
 from hookline.agent.models.port import ModelError, ModelPort
 from hookline.agent.ports import Shown, UserPort
 from hookline.agent.settings import AgentSettings
-from hookline.agent.tools.base import Tool, Workplace
+from hookline.agent.tools.base import AgentTool, Workplace
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
@@ -47,39 +47,39 @@ class Turn(Struct, kw_only=True):
     held: bool = False
 
 
-class Ending(Struct, frozen=True, kw_only=True):
+class TurnEnding(Struct, frozen=True, kw_only=True):
     status: str = "completed"
     why: str = ""
 
 
 class AgentParts(Struct, frozen=True, kw_only=True, eq=False):
-    """What one agent works with. The main agent and every subagent have their own, made once."""
+    """Parts of one agent. The main agent and every subagent have their own, made once."""
 
     settings: AgentSettings
     model: ModelPort
     hooks: AgentHooks
     conversation: Conversation
     #: The tools the model is offered. Tools of MCP servers may join later.
-    tools: Mapping[str, Tool]
+    tools: Mapping[str, AgentTool]
     permissions: Permissions
     workplace: Workplace
     user: UserPort
-    #: What of the project the user trusts.
+    #: The user's trust in the project.
     trust: Trust
 
     def warn(self, text: str, **facts: Any) -> None:
         shown = Shown(kind="warning", text=text, agent=self.workplace.agent_type, **facts)
         self.user.listener.show(shown)
 
-    def end_blocked(self, outcome: Outcome, event: EventSpec[Any], default: str) -> Ending:
-        """The turn ends because hooks say so; the user is told why."""
+    def end_blocked(self, outcome: Outcome, event: EventSpec[Any], default: str) -> TurnEnding:
+        """End the turn because hooks say so; the user gets the reason."""
         why = outcome.stop_reason or outcome.reason or default
         self.warn(why, **self.hooks.by(decided_by(outcome), event))
-        return Ending(status="blocked", why=why)
+        return TurnEnding(status="blocked", why=why)
 
 
 class TurnKind(Struct, frozen=True, kw_only=True):
-    """What differs between a user's turn and the work of a subagent."""
+    """Differences between a user's turn and the work of a subagent."""
 
     #: Awaited before each request: late messages and instructions are added, a long conversation is compacted.
     before_request: Callable[[Turn], Awaitable[None]]
@@ -90,7 +90,7 @@ class TurnKind(Struct, frozen=True, kw_only=True):
 
 
 def decided_by(outcome: Outcome) -> str:
-    """The hook that stops or blocks."""
+    """Return the hook that stops or blocks."""
     if outcome.halts:
         return outcome.halts[0].by
     vote = outcome.deciding_vote
@@ -98,21 +98,21 @@ def decided_by(outcome: Outcome) -> str:
 
 
 def block_means(outcome: Outcome) -> str:
-    """What the deciding vote means in the dialect of its hook."""
+    """Return the meaning of the deciding vote in the dialect of its hook."""
     vote = outcome.deciding_vote
     return vote.means if vote is not None else ""
 
 
 class Settlement:
-    """Settles the turns of one session."""
+    """Settlement of one session's turns."""
 
     def __init__(self, parts: AgentParts) -> None:
         self._hooks = parts.hooks
         self._conversation = parts.conversation
         self._user = parts.user
 
-    async def failed(self, turn: Turn, error: ModelError) -> Ending:
-        """The model gave no answer: Notification, Error and StopFailure fire, Stop does not."""
+    async def failed(self, turn: Turn, error: ModelError) -> TurnEnding:
+        """Handle a model without an answer: Notification, Error and StopFailure fire, Stop does not."""
         message = str(error)
         self._user.warn(f"the model failed ({error.kind}): {message}")
         notice = p.Notice(message=message, notification_type="error", level="error")
@@ -122,12 +122,12 @@ class Settlement:
             e.STOP_FAILURE,
             p.TurnFailure(error=error.kind, error_details=message, last_assistant_message=turn.last_text),
         )
-        return Ending(status="failed", why=f"{error.kind}: {message}")
+        return TurnEnding(status="failed", why=f"{error.kind}: {message}")
 
     async def settle(
-        self, turn: Turn, ending: Ending, *, started: float, session_id: str, queued: int
+        self, turn: Turn, ending: TurnEnding, *, started: float, session_id: str, queued: int
     ) -> None:
-        """The same on every way out, before a queued prompt is played."""
+        """Settle a turn, the same on every way out, before a queued prompt is played."""
         totals = self._hooks.spending.totals
         self._conversation.turn_over()
         if turn.iteration:

@@ -1,5 +1,5 @@
-"""Bundles: hooks that a team signs and its machines take over. This is what a machine needs to read one.
+"""Read bundles: hooks that a team signs and its machines use.
 
-`format` is the signed file, `settings` whom a machine believes, `place` where bundles are kept, and `load` turns those
-in force into managed hooks. Publishing, receiving and activating them is in `hookline.fleet`.
+`format` is the signed file, `settings` has the trusted signers, `place` stores bundles, and `load` turns the
+active ones into managed hooks. Publishing, receiving and activating them is in `hookline.team.fleet`.
 """

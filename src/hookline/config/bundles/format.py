@@ -1,7 +1,8 @@
-"""A bundle as one signed file: a line with the key, the digest and the signature, then the body as JSON.
+"""Read and write a bundle as one signed file: a line with the key, the digest and the signature, then the
+body as JSON.
 
-The signature is over the exact bytes of the body, which are not parsed before it was checked. Everything that decides
-whether and where a bundle counts is in the body: name, revision, times, scope, stage, and every file.
+The signature is over the exact bytes of the body, which are not parsed before it was checked. Everything that
+decides if and where a bundle is used is in the body: name, revision, times, scope, stage, and every file.
 """
 
 import os
@@ -34,7 +35,7 @@ _Seconds = Annotated[int, Meta(ge=0, lt=1 << 40)]
 
 
 class BundleError(HooklineError):
-    """A bundle that does not count. `code` is a short stable name of the reason, the text says it in full."""
+    """A bundle that is not valid. `code` is a short stable name of the reason, the text has it in full."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -42,9 +43,9 @@ class BundleError(HooklineError):
 
 
 class BundleScope(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which machines a bundle is for, and in which projects its hooks are in force. What is empty limits nothing."""
+    """The machines of a bundle, and the projects where its hooks are active. An empty field limits nothing."""
 
-    #: Patterns of machine names, and names of groups: a machine is meant if one of either is its own.
+    #: Patterns of machine names, and names of groups: a machine matches if one of either is its own.
     machines: _Texts = ()
     groups: _Texts = ()
     #: Patterns of the project's directory, as a real path.
@@ -73,7 +74,7 @@ class BundleFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Bundle(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is signed."""
+    """The signed content."""
 
     name: Annotated[str, Meta(pattern=NAME_PATTERN)]
     revision: Annotated[int, Meta(ge=1, lt=1 << 53)]
@@ -86,7 +87,7 @@ class Bundle(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     #: The path of the hooks file among the files.
     hooks: str
     files: tuple[BundleFile, ...]
-    #: Of the files: two bundles with the same digest do the same.
+    #: Digest of the files: two bundles with the same digest do the same.
     digest: str
 
     @property
@@ -94,20 +95,21 @@ class Bundle(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         return f"{self.name} {self.revision}"
 
     @property
-    def folder(self) -> str:
-        """The name of the folder that its files are in."""
+    def directory(self) -> str:
+        """The name of the directory of its files."""
         return f"{self.revision}-{self.digest[:12]}"
 
     def in_stage(self, machine: str) -> bool:
-        """Always the same answer for a machine and a revision; a larger stage includes a smaller one."""
+        """Return True if the machine is in the stage: always the same for a machine and a revision; a larger
+        stage includes a smaller one."""
         number = sha256(f"{self.name}\0{self.revision}\0{machine}".encode()).digest()[:8]
         return int.from_bytes(number, "big") % WHOLE < self.stage
 
 
 class Envelope(Struct, frozen=True):
-    """A bundle as it is sent and kept, not yet checked."""
+    """A bundle as it is sent and stored, not yet checked."""
 
-    #: The id of the key that is said to have signed it.
+    #: The id of the key that claims to have signed it.
     key: str
     signature: bytes
     digest: str
@@ -123,12 +125,12 @@ def digest_of(hooks: str, files: Sequence[BundleFile]) -> str:
 
 
 def message_of(body: bytes) -> bytes:
-    """What is signed for a body."""
+    """Return the bytes to sign for a body."""
     return _SIGNED_AS + body
 
 
 def seal(key: str, signature: bytes, body: bytes) -> bytes:
-    """The file of a signed bundle."""
+    """Make the file of a signed bundle."""
     return f"{_MAGIC} {key} {sha256(body).hexdigest()} {signature.hex()}\n".encode() + body
 
 
@@ -137,14 +139,15 @@ def encode_body(bundle: Bundle) -> bytes:
 
 
 def split(raw: bytes) -> Envelope:
-    """The parts of a bundle file. Raises BundleError; nothing of the body has been read then."""
+    """Return the parts of a bundle file. Raises BundleError; nothing of the body has been read then."""
     if len(raw) > LARGEST:
         raise BundleError("too-big", f"it is larger than {LARGEST:,} bytes")
     head, found, body = raw.partition(b"\n")
     words = head[:_LONGEST_HEAD].decode("ascii", "replace").split(" ")
     if not found or len(words) != 4 or words[0] != _MAGIC:
         raise BundleError(
-            "not-a-bundle", "it is not a bundle, or of a version that this Hookline does not know"
+            "not-a-bundle",
+            "it is not a bundle, or of a version that this Hookline cannot read; update Hookline",
         )
     try:
         signature = bytes.fromhex(words[3])
@@ -153,20 +156,18 @@ def split(raw: bytes) -> Envelope:
     if signature.hex() != words[3] or len(signature) != 64:
         raise BundleError("signature", "its signature is damaged")
     if sha256(body).hexdigest() != words[2]:
-        raise BundleError(
-            "digest", "its content does not have the digest that it says: it was changed or cut off"
-        )
+        raise BundleError("digest", "its content does not match its digest: it was changed or cut off")
     return Envelope(words[1], signature, words[2], body)
 
 
 def verify(envelope: Envelope, keys: "Mapping[str, bytes]", believed_by: str) -> None:
-    """Raises BundleError unless one of the keys, by their ids, has signed it. `believed_by` names their file."""
+    """Raise BundleError unless one of the keys, by their ids, has signed it. `believed_by` names their file."""
     public = keys.get(envelope.key)
     if public is None:
         known = ", ".join(keys) or "none"
         raise BundleError(
             "key",
-            f"it is signed by the key {envelope.key[:40]!r}, which this machine does not believe "
+            f"it is signed by the key {envelope.key[:40]!r}, which this machine does not trust "
             f"(keys of {believed_by}: {known})",
         )
     if not _is_signed(public, envelope.signature, message_of(envelope.body)):
@@ -181,8 +182,10 @@ def _is_signed(public: bytes, signature: bytes, message: bytes) -> bool:
             Ed25519PublicKey,
         )
     except ImportError:
+        from hookline.extras import how_to_add  # noqa: PLC0415 only for something that is missing
+
         raise BundleError(
-            "no-cryptography", "signatures cannot be checked here: pip install 'hookline[fleet]'"
+            "no-cryptography", f"signatures cannot be checked here: {how_to_add('fleet')}"
         ) from None
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
@@ -192,21 +195,23 @@ def _is_signed(public: bytes, signature: bytes, message: bytes) -> bool:
 
 
 def read_body(body: bytes) -> Bundle:
-    """The bundle in a body whose signature was checked. Raises BundleError for what no publisher should sign."""
+    """Read the bundle in a body whose signature was checked. Raises BundleError for content that no publisher
+    should sign."""
     try:
         bundle = msgspec.json.decode(body, type=Bundle)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise BundleError("content", f"its content cannot be read: {problem}") from None
     check_files(bundle.hooks, bundle.files)
     if bundle.digest != digest_of(bundle.hooks, bundle.files):
-        raise BundleError("digest", "its files do not have the digest that it says")
+        raise BundleError("digest", "its files do not match its digest")
     if bundle.expires <= bundle.issued:
         raise BundleError("expired", "it expires before it is issued")
     return bundle
 
 
 def check_files(hooks: str, files: Sequence[BundleFile]) -> None:
-    """Raises BundleError for a path that leads out of the bundle's folder, or that not every system can have."""
+    """Raise BundleError for a path that leads out of the bundle's directory, or that not every system can
+    have."""
     if len(files) > _MOST_FILES:
         raise BundleError("files", f"it has {len(files)} files, more than {_MOST_FILES}")
     seen: set[str] = set()
@@ -227,12 +232,12 @@ def check_files(hooks: str, files: Sequence[BundleFile]) -> None:
 
 
 def path_problem(path: str) -> str | None:
-    """Why a path may not be in a bundle."""
+    """Return why a path may not be in a bundle, or None."""
     parts = path.split("/")
     if not path or len(path) > _LONGEST_PATH or len(parts) > _DEEPEST:
         return f"a path has at most {_LONGEST_PATH} letters and {_DEEPEST} parts"
     if path.startswith("/") or any(part in ("", ".", "..") for part in parts):
-        return "a path must lead from the bundle's folder to a place in it"
+        return "a path must lead from the bundle's directory to a file in it"
     if "\\" in path or ":" in path or not path.isprintable():
         return "a path has neither backslashes nor colons nor control characters"
     if any(part[0] == "." for part in parts):
@@ -248,14 +253,14 @@ def key_id(public: bytes) -> str:
 
 
 def key_text(public: bytes) -> str:
-    """A public key as settings have it."""
+    """Return a public key as settings have it."""
     from base64 import b64encode  # noqa: PLC0415 only to write one
 
     return _KEY_BEGINS + b64encode(public).decode()
 
 
 def read_key(text: str) -> bytes | None:
-    """A public key of settings; None if it is none."""
+    """Read a public key of settings; None if it is not one."""
     from binascii import Error, a2b_base64  # noqa: PLC0415 only for machines with bundles
 
     try:
@@ -266,5 +271,5 @@ def read_key(text: str) -> bytes | None:
 
 
 def file_digests(bundle: Bundle) -> dict[str, str]:
-    """By path below the bundle's folder."""
+    """Return digests by path below the bundle's directory."""
     return {os.path.normpath(each.path): sha256(each.content).hexdigest() for each in bundle.files}

@@ -1,6 +1,7 @@
-"""Bundles in force as hooks of the administrator: read from disk like any file, and decided by the same functions.
+"""Load active bundles as managed hooks: read from disk like any file, and decided by the same functions.
 
-What cannot be verified closes: nothing that such a bundle may have guarded goes ahead. So do guards of an expired one.
+A bundle that cannot be verified fails closed: nothing that it may have guarded proceeds. So do guards of an
+expired one.
 """
 
 import os
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from hookline.config.bundles.format import Bundle, BundleError, file_digests
-from hookline.config.bundles.place import BundlePlace
 from hookline.config.bundles.settings import BundleSettings, bundle_settings
+from hookline.config.bundles.store import BundleStore
 from hookline.config.load import Found, Loaded
+from hookline.disk import DISK, Disk
 from hookline.documents.document import format_of, read_document
 from hookline.handlers.specs import CommandSpec
 from hookline.model.diagnostics import Diagnostic, Severity, Where
-from hookline.model.events import May
+from hookline.model.events import Capability
 from hookline.model.hook import BUNDLE_VARIABLE, Hook, HookBundle
 from hookline.trust.project import project_root
 
@@ -30,22 +32,23 @@ _AGAIN = "run `hookline fleet pull` to get it again"
 
 
 def _advice(settings: BundleSettings) -> str:
-    """What helps. No bundle counts with settings that cannot be believed, however often it is fetched."""
+    """Return the fix. With untrusted settings no bundle is valid, however often it is fetched."""
     return f"fix {settings.file}: {settings.problems[0].message}" if settings.problems else _AGAIN
 
 
 def bundles_in_force(
     loader: "Loader", cwd: str, env: Mapping[str, str], trust: "Trust | None" = None
 ) -> Loaded:
-    """The hooks of every bundle in force for a directory, and what is wrong with bundles."""
-    settings = bundle_settings(env)
+    """Return the hooks of every active bundle for a directory, and the errors of bundles."""
+    disk = loader.disk
+    settings = bundle_settings(env, disk)
     if settings is None:
         return Loaded()
     if trust is not None and not settings.managed and trust.is_foreign(settings.file, "user"):
         message = "the project brings it, so it is not used: only you or the administrator choose a fleet"
         return Loaded(diagnostics=(_said("warning", "foreign-fleet", message, settings.file),))
     loaded = Loaded(diagnostics=settings.problems)
-    place = BundlePlace(settings.place)
+    place = BundleStore(settings.place, disk)
     try:
         names = place.names()
     except BundleError as problem:
@@ -55,38 +58,38 @@ def bundles_in_force(
         try:
             bundle = place.active(name, settings)
         except BundleError as problem:
-            why = f"the bundle {name} does not count: {problem}; {_advice(settings)}"
+            why = f"the bundle {name} is not valid: {problem}; {_advice(settings)}"
             loaded += _closed(loader.home, place.active_file(name), why)
             continue
-        if bundle.scope.holds_in(project_root(cwd), env.get("HOME", "")):
+        if bundle.scope.holds_in(project_root(cwd, disk), env.get("HOME", "")):
             loaded += _hooks_of(bundle, place, loader)
     if settings.required and not names:
-        why = f"this machine must have a bundle, and none is in force; {_advice(settings)}"
+        why = f"this machine must have a bundle, and none is active; {_advice(settings)}"
         loaded += _closed(loader.home, settings.file, why)
     return loaded
 
 
-def bundle_files(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The files that change when other bundles count."""
-    settings = bundle_settings(env)
-    return () if settings is None else (settings.file, BundlePlace(settings.place).in_force_file)
+def bundle_files(env: Mapping[str, str], disk: Disk = DISK) -> tuple[str, ...]:
+    """List the files that change when other bundles are active."""
+    settings = bundle_settings(env, disk)
+    return () if settings is None else (settings.file, BundleStore(settings.place, disk).in_force_file)
 
 
-def _hooks_of(bundle: Bundle, place: BundlePlace, loader: "Loader") -> Loaded:
-    folder = place.files_of(bundle)
-    file = os.path.join(folder, bundle.hooks)
+def _hooks_of(bundle: Bundle, store: BundleStore, loader: "Loader") -> Loaded:
+    directory = store.files_of(bundle)
+    file = os.path.join(directory, bundle.hooks)
     text = next(each.content for each in bundle.files if each.path == bundle.hooks)
     loaded = read_hooks(loader, text, file)
-    origin = origin_of(bundle, folder)
+    origin = origin_of(bundle, directory, loader.disk)
     lapsed = origin.lapse(time.time(), time.monotonic())
-    changed = None if lapsed else place.changed_file(bundle)
+    changed = None if lapsed else store.changed_file(bundle)
     said = list(loaded.diagnostics)
     if lapsed:
         said.append(_said("error", "bundle-expired", lapsed, file))
     if changed is not None:
-        why = f"{changed} is not as it was signed in the bundle {bundle.label}; {_AGAIN}"
+        why = f"{changed} differs from what was signed in the bundle {bundle.label}; {_AGAIN}"
         said.append(_said("error", "bundle-changed", why, file))
-        # What is decided without its files still is.
+        # Decisions that need none of its files still apply.
         broken = replace(origin, problem=why)
     else:
         broken = origin
@@ -98,7 +101,7 @@ def _hooks_of(bundle: Bundle, place: BundlePlace, loader: "Loader") -> Loaded:
 
 
 def read_hooks(loader: "Loader", content: bytes, file: str) -> Loaded:
-    """The hooks of a bundle's hooks file, from the bytes that were signed."""
+    """Read the hooks of a bundle's hooks file, from the signed bytes."""
     form = format_of(file)
     try:
         text = content.decode("utf-8")
@@ -110,12 +113,13 @@ def read_hooks(loader: "Loader", content: bytes, file: str) -> Loaded:
     return loader.document(read_document(text, form, file), "managed")
 
 
-def origin_of(bundle: Bundle, folder: str) -> HookBundle:
-    """What hooks of a bundle need to know of it. A clock from before it was issued is wrong: it counts from then on."""
+def origin_of(bundle: Bundle, directory: str, disk: Disk = DISK) -> HookBundle:
+    """Return a bundle's facts for its hooks. A clock from before it was issued is wrong: its validity starts
+    then."""
     left = bundle.expires - max(time.time(), float(bundle.issued))
     return HookBundle(
         label=bundle.label,
-        folder=os.path.realpath(folder),
+        directory=disk.realpath(directory),
         expires=float(bundle.expires),
         closes=time.monotonic() + left,
         files=file_digests(bundle),
@@ -123,10 +127,10 @@ def origin_of(bundle: Bundle, folder: str) -> HookBundle:
 
 
 def bundled(hook: Hook, origin: HookBundle, lapsed: str = "") -> Hook:
-    """A hook as one of a bundle: its command finds the files of the bundle by a variable."""
+    """Make a hook one of a bundle: its command finds the files of the bundle by a variable."""
     spec = hook.spec
     if isinstance(spec, CommandSpec):
-        spec = replace(spec, env={**spec.env, BUNDLE_VARIABLE: origin.folder})
+        spec = replace(spec, env={**spec.env, BUNDLE_VARIABLE: origin.directory})
     return replace(
         hook,
         spec=spec,
@@ -137,7 +141,7 @@ def bundled(hook: Hook, origin: HookBundle, lapsed: str = "") -> Hook:
 
 
 def _closed(home: "HomeDialect", file: str, why: str) -> Loaded:
-    """A hook at each event that can be guarded, which stops what it is asked about."""
+    """Make a hook at each event that can be guarded, which stops every action there."""
     hooks = tuple(_closed_hooks(home, file, why))
     return Loaded(hooks, (_said("error", "bundle-refused", why, file),), (Found(file, home.name, "managed"),))
 
@@ -145,7 +149,7 @@ def _closed(home: "HomeDialect", file: str, why: str) -> Loaded:
 def _closed_hooks(home: "HomeDialect", file: str, why: str) -> Iterator[Hook]:
     origin = HookBundle(label="", problem=why)
     for own_event in home.events.values():
-        if own_event.event.guard and own_event.policy.may & May.BLOCK:
+        if own_event.event.guard and own_event.policy.may & Capability.BLOCK:
             yield Hook(
                 name="bundle",
                 event=own_event.event,

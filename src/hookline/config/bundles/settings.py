@@ -1,7 +1,8 @@
-"""Whom this machine believes: the table `[bundles]` of `fleet.toml`, with the keys of those who may sign.
+"""Read the signers that this machine trusts: the table `[bundles]` of `fleet.toml`, with their keys.
 
-`/etc/hookline/fleet.toml` belongs to the administrator. Only where that has no such table, a user may follow a fleet
-with `~/.config/hookline/fleet.toml`. Neither is found by a variable but HOME, which a project's settings could set.
+`/etc/hookline/fleet.toml` belongs to the administrator. Only where that has no such table, a user may follow
+a fleet with `~/.config/hookline/fleet.toml`. No variable but HOME leads to either: a project's settings could
+set others.
 """
 
 import os
@@ -13,12 +14,12 @@ from typing import Any, cast
 from msgspec import Struct
 
 from hookline.config.bundles.format import key_id, read_key
-from hookline.dialects.dialect import is_there
 from hookline.dialects.files import MANAGED_FLEET, fleet_files, read_file
+from hookline.disk import DISK, Disk
 from hookline.documents.document import Document, misshaped
 from hookline.model.diagnostics import Diagnostic, Where
 
-#: Below the home directory, unless the settings name another place.
+#: Below the home directory, unless the settings name another directory.
 _PLACE = (".local", "state", "hookline", "bundles")
 _TABLE = "bundles"
 _SHAPES: Mapping[str, str] = {
@@ -27,41 +28,43 @@ _SHAPES: Mapping[str, str] = {
 
 
 class BundleSettings(Struct, frozen=True):
-    """Whose bundles count here."""
+    """The settings for bundles: the trusted keys, and this machine's name."""
 
     file: str
-    #: Whether it is the administrator's file.
+    #: True if it is the administrator's file.
     managed: bool
     #: The name of this machine, and the groups it belongs to.
     machine: str
     groups: tuple[str, ...] = ()
     #: Public keys by their ids.
     keys: Mapping[str, bytes] = {}
-    #: Where bundles are kept.
+    #: The directory of bundles.
     place: str = ""
-    #: Without a bundle that counts, guards close.
+    #: Without a valid bundle, guards fail closed.
     required: bool = False
     problems: tuple[Diagnostic, ...] = ()
 
 
-def bundle_settings(env: Mapping[str, str]) -> BundleSettings | None:
-    """The settings of this machine and user; None if they take no bundles."""
+def bundle_settings(env: Mapping[str, str], disk: Disk = DISK) -> BundleSettings | None:
+    """Return the settings of this machine and user; None if they take no bundles."""
     for file in fleet_files(env):
-        if is_there(file):
-            document = read_file(file)
+        if disk.is_there(file):
+            document = read_file(file, disk=disk)
             found: Any = document.value
             table = cast("Mapping[str, Any]", found if isinstance(found, Mapping) else {})
-            # What cannot be read may have had it.
+            # An unreadable file may have had it.
             if _TABLE in table or document.value is None:
-                return _settings(document, table, env)
+                return _settings(document, table, env, disk)
     return None
 
 
-def _settings(document: Document, table: Mapping[str, Any], env: Mapping[str, str]) -> BundleSettings:
+def _settings(
+    document: Document, table: Mapping[str, Any], env: Mapping[str, str], disk: Disk
+) -> BundleSettings:
     file = document.file
     managed = file == MANAGED_FLEET
     problems = [one for one in document.diagnostics if one.severity == "error"]
-    problems += _foreign(file, managed=managed)
+    problems += _foreign(file, disk, managed=managed)
     own: dict[str, Any] = {}
     given: Any = table.get(_TABLE, {})
     if not isinstance(given, Mapping):
@@ -79,10 +82,8 @@ def _settings(document: Document, table: Mapping[str, Any], env: Mapping[str, st
     place = str(own.get("place", os.path.join(home, *_PLACE)))
     place = f"{home}{place[1:]}" if place[:2] == "~/" else place
     if not os.path.isabs(place):
-        problems.append(
-            _wrong(document, "there is no place for bundles: name one as an absolute path", "place")
-        )
-    # Who may write the file decides whose hooks run here: in doubt nobody's do.
+        problems.append(_wrong(document, "no directory for bundles: name one as an absolute path", "place"))
+    # The users who can write the file decide whose hooks run here: in doubt no bundle is used.
     keys, wrong = ({}, ()) if problems else _keys(document, own.get("keys", ()))
     return BundleSettings(
         file=file,
@@ -91,14 +92,14 @@ def _settings(document: Document, table: Mapping[str, Any], env: Mapping[str, st
         groups=tuple(own.get("groups", ())),
         keys=keys,
         place=place,
-        # What is wrong may be what says so, or where the bundles are.
+        # The error may be in this setting, or in the directory of the bundles.
         required=bool(problems or own.get("required", False)),
         problems=(*problems, *wrong),
     )
 
 
 def own_name() -> str:
-    """The host name, as far as it can be the name of a machine."""
+    """Return the host name, as far as it can be the name of a machine."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", os.uname().nodename).strip("-")[:63]
 
 
@@ -108,28 +109,28 @@ def _keys(document: Document, texts: Any) -> tuple[dict[str, bytes], tuple[Diagn
     for index, text in enumerate(cast("list[str]", texts)):
         public = read_key(text)
         if public is None:
-            message = f"{text[:60]!r} is no public key; `hookline fleet keygen` prints one as ed25519:..."
+            message = f"{text[:60]!r} is not a public key; `hookline fleet keygen` prints one as ed25519:..."
             wrong.append(Diagnostic("error", "bad-key", message, document.where(_TABLE, "keys", index)))
         else:
             keys[key_id(public)] = public
     if not keys and not wrong:
-        message = "it has no keys, so no bundle counts on this machine"
+        message = "it has no keys, so no bundle is valid on this machine"
         fix = 'keys = ["ed25519:..."], as `hookline fleet keygen` prints it'
         wrong.append(Diagnostic("error", "no-keys", message, document.where(_TABLE), fix=fix))
     return keys, tuple(wrong)
 
 
-def _foreign(file: str, *, managed: bool) -> list[Diagnostic]:
-    """Somebody else could have written the keys."""
+def _foreign(file: str, disk: Disk, *, managed: bool) -> list[Diagnostic]:
+    """Report keys that another user could have written."""
     try:
-        found = os.stat(file)
+        found = disk.stat(file)
     except OSError:
-        return []  # that it cannot be read is said already
+        return []  # that it cannot be read was reported already
     owners = (0,) if managed else (0, os.geteuid())
     if found.st_uid in owners and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return []
     who = "root" if managed else "you"
-    message = f"others than {who} can write it, so no key in it is believed"
+    message = f"keys ignored: users other than {who} can write this file"
     return [Diagnostic("error", "foreign-keys", message, Where(file), fix=f"chmod go-w {file}")]
 
 

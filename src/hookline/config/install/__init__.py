@@ -1,1 +1,1 @@
-"""Hookline in the files of other agents: what would change, how files are written, and what was there before."""
+"""Install Hookline in the files of other agents: plan changes, write files, and keep the former contents."""

@@ -1,6 +1,6 @@
-"""Files of agents, as they are, and written as a whole or not at all.
+"""Read files of agents, and write them as a whole or not at all.
 
-A file is replaced by a new one in the same folder. Links are followed to the file they lead to, which is what is
+A file is replaced by a new one in the same directory. Links are followed, and the file they lead to is
 replaced; in a project they may not lead out of it.
 """
 
@@ -24,18 +24,18 @@ _DRAFT = re.compile(r"\.(.+)\.hookline-[0-9a-f]{8}")
 
 
 class Snapshot(Struct, frozen=True):
-    """A file at one moment."""
+    """A file at one point in time."""
 
-    #: As its agent names it.
+    #: The path that its agent uses.
     file: str
-    #: Where it is, without links.
+    #: The real path, without links.
     real: str
-    #: None: it is not there.
+    #: None if it does not exist.
     content: bytes | None
 
     @property
     def text(self) -> str | None:
-        """Raises InstallError for a file that is not text."""
+        """The text. Raises InstallError for a file that is not text."""
         try:
             return None if self.content is None else self.content.decode()
         except UnicodeDecodeError:
@@ -47,7 +47,7 @@ class Snapshot(Struct, frozen=True):
 
 
 def snapshot(file: str, inside: str | None = None) -> Snapshot:
-    """Raises InstallError for what is no file that can be read, or is outside of the directory it must be in."""
+    """Read a file. Raises InstallError if it cannot be read, or is outside of the directory it must be in."""
     real = os.path.realpath(file)
     if inside is not None and not is_inside(real, os.path.realpath(inside)):
         raise InstallError(
@@ -74,34 +74,40 @@ def snapshot(file: str, inside: str | None = None) -> Snapshot:
 
 
 def refuse_unwritable(before: Snapshot) -> None:
-    """Raises InstallError where writing would fail, or where the file says that it is not to be written."""
-    folder = os.path.dirname(before.real)
-    while not os.path.lexists(folder):
-        folder = os.path.dirname(folder)
+    """Raise InstallError where writing would fail, or where the file is read-only."""
+    directory = os.path.dirname(before.real)
+    while not os.path.lexists(directory):
+        directory = os.path.dirname(directory)
     if before.content is not None:
         mode = os.stat(before.real).st_mode
         if not mode & _WRITABLE or not os.access(before.real, os.W_OK):
             raise InstallError(
                 f"{before.file} is read-only: make it writable first (chmod u+w); nothing was changed"
             )
-    if not os.path.isdir(folder):
-        raise InstallError(f"{folder} is not a directory, so {before.file} cannot be written")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InstallError(f"{folder} is not writable, so {before.file} cannot be written")
+    if not os.path.isdir(directory):
+        raise InstallError(f"{directory} is not a directory, so {before.file} cannot be written")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        hint = ": run this as the administrator (sudo)" if _is_of_system(before.real) else ""
+        raise InstallError(f"{directory} is not writable, so {before.file} cannot be written{hint}")
+
+
+def _is_of_system(file: str) -> bool:
+    return file.startswith(("/etc/", "/Library/"))
 
 
 def missing_folders(before: Snapshot) -> list[str]:
-    """The folders above a file that are not there, the innermost first."""
+    """List the missing directories above a file, the innermost first."""
     found: list[str] = []
-    folder = os.path.dirname(before.real)
-    while not os.path.lexists(folder):
-        found.append(folder)
-        folder = os.path.dirname(folder)
+    directory = os.path.dirname(before.real)
+    while not os.path.lexists(directory):
+        found.append(directory)
+        directory = os.path.dirname(directory)
     return found
 
 
 def replace(before: Snapshot, content: bytes | None) -> None:
-    """Write what a file should be, or remove it. Raises InstallError, also if it has changed in the meantime."""
+    """Write the new content of a file, or remove it. Raises InstallError, also if it has changed in the
+    meantime."""
     try:
         if snapshot(before.file).content != before.content or os.path.realpath(before.file) != before.real:
             raise InstallError(f"{before.file} was changed by another program just now: run it again")
@@ -114,12 +120,12 @@ def replace(before: Snapshot, content: bytes | None) -> None:
 
 
 def _replace(before: Snapshot, content: bytes) -> None:
-    folder, name = os.path.split(before.real)
-    os.makedirs(folder, exist_ok=True)
-    for left in _drafts(folder, name):
+    directory, name = os.path.split(before.real)
+    os.makedirs(directory, exist_ok=True)
+    for left in _drafts(directory, name):
         with suppress(OSError):
             os.unlink(left)
-    draft = os.path.join(folder, f".{name}.hookline-{secrets.token_hex(4)}")
+    draft = os.path.join(directory, f".{name}.hookline-{secrets.token_hex(4)}")
     # A new file gets the mode that the user's files have; one that is replaced keeps its own.
     descriptor = os.open(draft, _NEW, 0o666 if before.content is None else 0o600)
     try:
@@ -135,11 +141,11 @@ def _replace(before: Snapshot, content: bytes) -> None:
             os.unlink(draft)
         raise
     with suppress(OSError):
-        sync_folder(folder)
+        sync_folder(directory)
 
 
 def _keep_mode(descriptor: int, file: str) -> None:
-    """Mode and owner of the file that is replaced."""
+    """Keep mode and owner of the file that is replaced."""
     found = os.stat(file)
     if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
         with suppress(OSError):
@@ -147,17 +153,17 @@ def _keep_mode(descriptor: int, file: str) -> None:
     os.fchmod(descriptor, stat.S_IMODE(found.st_mode))
 
 
-def _drafts(folder: str, name: str) -> Iterator[str]:
-    """What a process left that was killed before it could put its file in place."""
-    for each in os.listdir(folder):
+def _drafts(directory: str, name: str) -> Iterator[str]:
+    """Yield drafts of a process that was killed before it could rename its file."""
+    for each in os.listdir(directory):
         found = _DRAFT.fullmatch(each)
         if found and found[1] == name:
-            yield os.path.join(folder, each)
+            yield os.path.join(directory, each)
 
 
-def sync_folder(folder: str) -> None:
-    """Make sure that new names in a folder outlive a crash of the machine."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+def sync_folder(directory: str) -> None:
+    """Make sure that new names in a directory outlive a crash of the machine."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,49 +1,51 @@
-"""What installing Hookline into an agent would change, and what taking it out again would."""
+"""Plan the changes of installing Hookline into an agent, and of removing it."""
 
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
 from hookline.config.install.files import Snapshot, refuse_unwritable, snapshot
-from hookline.config.install.records import Record, Records, Write, digest, write_for
+from hookline.config.install.records import FileWrite, InstallRecords, Record, digest, write_for
+from hookline.config.install.self_calls import plain_program
 from hookline.dialects.dialect import Dialect
-from hookline.dialects.install import HookCall
-from hookline.dialects.installer import Entry, Installer, InstallError, Site, Texts
+from hookline.dialects.entries import HookCall
+from hookline.dialects.installer import Entry, Installer, InstallError, InstallScope, Site, Texts
 from hookline.documents.document import format_of, read_document
 
-#: Whether an entry does nothing but ask Hookline.
+#: Returns True if an entry does nothing but call Hookline.
 IsOwn = Callable[[Entry], bool]
-#: What is to be done.
+#: The next step.
 Step = Literal["install", "update", "nothing", "remove"]
 
 
-class Plan(Struct, frozen=True):
+class InstallPlan(Struct, frozen=True):
     """One agent in one scope."""
 
     dialect: Dialect
     site: Site
     step: Step
-    #: The files, as they are and as they are to be.
+    #: The files before and after the change.
     before: Mapping[str, Snapshot]
     after: Texts
-    writes: tuple[Write, ...] = ()
+    writes: tuple[FileWrite, ...] = ()
     notes: tuple[str, ...] = ()
-    #: Our entries as they are now.
+    #: Our entries, before and after.
     own: tuple[Entry, ...] = ()
+    placed: tuple[Entry, ...] = ()
 
 
 def installer_of(dialect: Dialect) -> Installer:
     found = dialect.installer
     if found is None:
-        raise InstallError(f"{dialect.title} has no files of its own to install into")
+        raise InstallError(f"{dialect.title} has no files to install into")
     return found
 
 
 def is_there(dialect: Dialect, site: Site) -> list[str]:
-    """What shows that the agent is used: its programs in PATH, else its folders."""
+    """Return signs that the agent is used: its programs in PATH, else its directories."""
     installer = installer_of(dialect)
     try:
         installer.files(site)
@@ -55,16 +57,33 @@ def is_there(dialect: Dialect, site: Site) -> list[str]:
     ]
 
 
+def installed_entries(dialect: Dialect, site: Site) -> list[Entry]:
+    """Return the entries of ours in the agent's files. Raises InstallError for files that cannot be read."""
+    texts = {file: each.text for file, each in look(dialect, site).items()}
+    is_own = own_entries(dialect)
+    return [entry for entry in installer_of(dialect).entries(texts, site) if is_own(entry)]
+
+
+def own_entries(dialect: Dialect) -> IsOwn:
+    """Return a test for entries that `hookline install` or `hookline hook --print-config` wrote."""
+
+    def is_own(entry: Entry) -> bool:
+        own = plain_program(entry.command, dialect.name) is not None
+        return own and entry.everywhere and "args" not in entry.value
+
+    return is_own
+
+
 def programs_in_path(installer: Installer, site: Site) -> list[str]:
-    """Each program once, however many links lead to it."""
+    """Return each program once, however many links lead to it."""
     folders = [each for each in site.env.get("PATH", "").split(os.pathsep) if os.path.isabs(each)]
-    found = [os.path.join(folder, name) for name in installer.programs for folder in folders]
+    found = [os.path.join(directory, name) for name in installer.programs for directory in folders]
     there = [each for each in found if os.path.isfile(each) and os.access(each, os.X_OK)]
     return list({os.path.realpath(each): each for each in reversed(there)}.values())[::-1]
 
 
 def look(dialect: Dialect, site: Site) -> dict[str, Snapshot]:
-    """The agent's files as they are. In a project nothing may lead out of it."""
+    """Read the agent's files. In a project nothing may lead out of it."""
     installer = installer_of(dialect)
     found: dict[str, Snapshot] = {}
     for file in installer.files(site):
@@ -74,7 +93,7 @@ def look(dialect: Dialect, site: Site) -> dict[str, Snapshot]:
 
 
 def further(installer: Installer, site: Site, texts: Texts) -> Texts:
-    """Also the files that the agent is only asked about. What cannot be read counts as not there."""
+    """Add files that are only read to judge the agent. An unreadable file is treated as missing."""
     found = dict(texts)
     for file in installer.further_files(site):
         if file not in found:
@@ -91,7 +110,7 @@ class WithCalls(Struct, frozen=True):
     after: Texts
     #: Without any entry of ours.
     without: Texts
-    #: Our entries, as they were and as they are to be.
+    #: Our entries, before and after.
     own: Sequence[Entry]
     placed: Sequence[Entry]
 
@@ -104,7 +123,7 @@ def with_calls(
     is_own: IsOwn,
     originals: Mapping[str, str | None],
 ) -> WithCalls:
-    """Put calls of Hookline into an agent's files, in place of those that are ours."""
+    """Put calls of Hookline into an agent's files, instead of the existing ones of ours."""
     own = [entry for entry in installer.entries(texts, site) if is_own(entry)]
     wanted = installer.wanted(calls, texts, site) if calls else []
     without = installer.removed(texts, own, originals) if own else texts
@@ -115,8 +134,8 @@ def with_calls(
 
 
 def plan_install(
-    dialect: Dialect, site: Site, calls: Sequence[HookCall], is_own: IsOwn, records: Records
-) -> Plan:
+    dialect: Dialect, site: Site, calls: Sequence[HookCall], is_own: IsOwn, records: InstallRecords
+) -> InstallPlan:
     installer, before = installer_of(dialect), look(dialect, site)
     texts: Texts = {file: each.text for file, each in before.items()}
     changed_texts = with_calls(installer, site, texts, calls, is_own, _originals(records, before))
@@ -130,7 +149,7 @@ def plan_install(
             *_elsewhere(dialect, site, is_own),
             *installer.notes(further(installer, site, texts), calls, site),
         ]
-    writes: list[Write] = []
+    writes: list[FileWrite] = []
     for file in changed:
         refuse_unwritable(before[file])
         known = records.read(file)
@@ -139,15 +158,25 @@ def plan_install(
         facts = {"agent": dialect.name, "scope": site.scope}
         writes.append(write_for(before[file], after.get(file), original, known, facts))
     step: Step = "nothing" if not changed else "update" if own else "install"
-    return Plan(dialect, site, step, before, after, tuple(writes), tuple(notes), tuple(own))
+    return InstallPlan(
+        dialect,
+        site,
+        step,
+        before,
+        after,
+        tuple(writes),
+        tuple(notes),
+        tuple(own),
+        tuple(changed_texts.placed),
+    )
 
 
-def plan_uninstall(dialect: Dialect, site: Site, is_own: IsOwn, records: Records) -> Plan:
+def plan_uninstall(dialect: Dialect, site: Site, is_own: IsOwn, records: InstallRecords) -> InstallPlan:
     installer, before = installer_of(dialect), look(dialect, site)
     texts: Texts = {file: each.text for file, each in before.items()}
     own = [entry for entry in installer.entries(texts, site) if is_own(entry)]
     after = installer.removed(texts, own, _originals(records, before)) if own else dict(texts)
-    writes: list[Write] = []
+    writes: list[FileWrite] = []
     found = {file: records.read(file) for file in before}
     untouched = all(
         known is None or known.written == digest(before[file].content) for file, known in found.items()
@@ -159,19 +188,19 @@ def plan_uninstall(dialect: Dialect, site: Site, is_own: IsOwn, records: Records
         if after[file] != texts[file]:
             refuse_unwritable(snap)
             folders = known.folders if known is not None else ()
-            writes.append(Write(file, snap.real, snap.content, _encoded(after[file]), None, folders))
+            writes.append(FileWrite(file, snap.real, snap.content, _encoded(after[file]), None, folders))
     step: Step = "remove" if writes else "nothing"
     notes = tuple(_remarks(dialect, site, before)) if writes else ()
-    return Plan(dialect, site, step, before, after, tuple(writes), notes, tuple(own))
+    return InstallPlan(dialect, site, step, before, after, tuple(writes), notes, tuple(own))
 
 
 def _restored(
     file: str, after: str | None, now: Snapshot, known: Record | None, untouched: bool
 ) -> str | None:
-    """The file as it was, byte for byte, if nobody else has changed it; and gone if we made it and it says nothing.
+    """Return the former file, byte for byte, if only we have changed it; None if we made it and it is empty.
 
-    `untouched`: none of the agent's files was changed, and this one is of this place alone. Otherwise, what one of them
-    says must fit the others.
+    `untouched`: none of the agent's files was changed, and this one belongs to this project alone. Otherwise
+    the files must stay consistent with each other.
     """
     if known is None:
         return after
@@ -187,7 +216,7 @@ def _meaning(file: str, text: str | None) -> object:
     return value or None
 
 
-def _originals(records: Records, before: Mapping[str, Snapshot]) -> Texts:
+def _originals(records: InstallRecords, before: Mapping[str, Snapshot]) -> Texts:
     found = {file: records.read(file) for file in before}
     return {
         file: None if known.original is None else known.original.decode("utf-8", "replace")
@@ -201,14 +230,21 @@ def _encoded(text: str | None) -> bytes | None:
 
 
 def _elsewhere(dialect: Dialect, site: Site, is_own: IsOwn) -> list[str]:
-    """Where the agent asks already: with both, each call starts Hookline twice, though hooks run once."""
-    other = Site("user" if site.scope == "project" else "project", site.project, site.env)
-    try:
-        texts: Texts = {file: each.text for file, each in look(dialect, other).items()}
-        found = next(entry for entry in installer_of(dialect).entries(texts, other) if is_own(entry))
-    except (InstallError, StopIteration):
-        return []
-    return [f"{found.file} asks Hookline too: each call will start it twice, and hooks run once"]
+    """Return files where the agent calls Hookline already: with both, each call starts Hookline twice, though
+    hooks run once."""
+    notes: list[str] = []
+    for scope in get_args(InstallScope):
+        other = Site(scope, site.project, site.env)
+        try:
+            texts: Texts = {file: each.text for file, each in look(dialect, other).items()}
+            found = next(entry for entry in installer_of(dialect).entries(texts, other) if is_own(entry))
+        except (InstallError, StopIteration):
+            continue
+        if scope != site.scope:
+            notes.append(
+                f"{found.file} calls Hookline too: each call will start it twice, and hooks run once"
+            )
+    return notes
 
 
 def _remarks(dialect: Dialect, site: Site, before: Mapping[str, Snapshot]) -> list[str]:

@@ -1,7 +1,7 @@
-"""What files of agents were before Hookline was installed, so that they can become that again, byte for byte.
+"""Record the former contents of agents' files, so that they can be restored byte for byte.
 
-One record for each file, below the user's home directory. A change is written down as a whole before the first file is
-touched: what a killed process had begun is finished by the next one.
+One record for each file, below the user's home directory. A change is recorded as a whole before the first
+file is touched: the next process finishes the change of a killed one.
 """
 
 import os
@@ -33,35 +33,35 @@ class Record(Struct, frozen=True, kw_only=True):
     agent: str
     scope: str
     at: str
-    #: Of what we wrote.
+    #: Digest of the content that we wrote.
     written: str
-    #: None: there was no such file.
+    #: None if there was no such file.
     original: bytes | None = None
-    #: Folders that were made for it, the innermost first.
+    #: Directories that were made for it, the innermost first.
     folders: tuple[str, ...] = ()
 
 
-class Write(Struct, frozen=True):
+class FileWrite(Struct, frozen=True):
     """One file of a change."""
 
     file: str
-    #: Where it is, without links.
+    #: The real path, without links.
     real: str
     before: bytes | None
     after: bytes | None
-    #: None: forget the file.
+    #: None removes the record.
     record: Record | None = None
     folders: tuple[str, ...] = ()
 
 
-class Records:
+class InstallRecords:
     """The records of one user."""
 
     def __init__(self, home: str) -> None:
-        self.folder = os.path.join(os.path.realpath(home), *FOLDER) if os.path.isabs(home) else ""
+        self.directory = os.path.join(os.path.realpath(home), *FOLDER) if os.path.isabs(home) else ""
 
     def read(self, file: str) -> Record | None:
-        """None where there is none that can be relied on."""
+        """Return the record; None where there is no reliable one."""
         try:
             found = msgspec.json.decode(self._bytes(self._name(file)), type=Record)
         except (OSError, msgspec.DecodeError):
@@ -70,18 +70,18 @@ class Records:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """One change at a time; what was begun and not finished is finished first. Raises InstallError."""
+        """Lock for one change at a time; finish an unfinished one first. Raises InstallError."""
         import fcntl  # noqa: PLC0415 only to write
 
-        if not self.folder:
-            raise InstallError("HOME is not an absolute path, so it cannot be kept what files were before")
+        if not self.directory:
+            raise InstallError("cannot back up files: HOME is not absolute; set HOME")
         try:
-            os.makedirs(os.path.join(self.folder, _BACKUPS), 0o700, exist_ok=True)
-            check_owner(os.lstat(self.folder), stat.S_ISDIR)
-            lock = os.path.join(self.folder, "lock")
+            os.makedirs(os.path.join(self.directory, _BACKUPS), 0o700, exist_ok=True)
+            check_owner(os.lstat(self.directory), stat.S_ISDIR)
+            lock = os.path.join(self.directory, "lock")
             descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
-            raise InstallError(f"{self.folder} cannot be written: {problem.strerror or problem}") from None
+            raise InstallError(f"{self.directory} cannot be written: {problem.strerror or problem}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             self._finish()
@@ -90,13 +90,13 @@ class Records:
             os.close(descriptor)
 
     def recover(self) -> None:
-        """Finish what a killed process had begun, if there is something. Raises InstallError."""
-        if self.folder and os.path.lexists(os.path.join(self.folder, _PENDING)):
+        """Finish the change of a killed process, if there is one. Raises InstallError."""
+        if self.directory and os.path.lexists(os.path.join(self.directory, _PENDING)):
             with self.locked():
                 pass
 
-    def carry_out(self, writes: Sequence[Write]) -> list[str]:
-        """Write the files of one change, all or none; the paths of the backups. Raises InstallError."""
+    def carry_out(self, writes: Sequence[FileWrite]) -> list[str]:
+        """Write the files of one change, all or none; return the paths of the backups. Raises InstallError."""
         for each in writes:
             _unchanged(each)
         backups = [self._back_up(each) for each in writes if each.before is not None]
@@ -108,15 +108,15 @@ class Records:
                 now = snapshot(each.file)
                 if now.content == each.after != each.before:
                     replace(now, each.before)
-            os.unlink(os.path.join(self.folder, _PENDING))
+            os.unlink(os.path.join(self.directory, _PENDING))
             raise
-        os.unlink(os.path.join(self.folder, _PENDING))
+        os.unlink(os.path.join(self.directory, _PENDING))
         return backups
 
     def _finish(self) -> None:
-        """What a killed process had begun. If somebody else has changed one of its files since, it is left."""
+        """Finish the change of a killed process. A file that another program has changed since is left."""
         try:
-            writes = msgspec.json.decode(self._bytes(_PENDING), type=list[Write])
+            writes = msgspec.json.decode(self._bytes(_PENDING), type=list[FileWrite])
         except FileNotFoundError:
             return
         except (OSError, msgspec.DecodeError):
@@ -125,50 +125,50 @@ class Records:
             for each in writes:
                 _unchanged(each)
             self._perform(writes)
-        os.unlink(os.path.join(self.folder, _PENDING))
+        os.unlink(os.path.join(self.directory, _PENDING))
 
-    def _perform(self, writes: Sequence[Write]) -> None:
+    def _perform(self, writes: Sequence[FileWrite]) -> None:
         for each in writes:
             now = _unchanged(each)
             if now.content != each.after:
                 replace(now, each.after)
             if each.after is None:
-                for folder in each.folders:
+                for directory in each.folders:
                     with suppress(OSError):
-                        os.rmdir(folder)
+                        os.rmdir(directory)
         for each in writes:
             if each.record is not None:
                 self._put(self._name(each.file), msgspec.json.encode(each.record))
             else:
                 with suppress(FileNotFoundError):
-                    os.unlink(os.path.join(self.folder, self._name(each.file)))
+                    os.unlink(os.path.join(self.directory, self._name(each.file)))
 
-    def _back_up(self, each: Write) -> str:
+    def _back_up(self, each: FileWrite) -> str:
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
         name = os.path.join(_BACKUPS, f"{now}-{time.time_ns() % 1_000_000:06}-{os.path.basename(each.file)}")
         self._put(name, each.before or b"")
         self._forget_old_backups()
-        return os.path.join(self.folder, name)
+        return os.path.join(self.directory, name)
 
     def _forget_old_backups(self) -> None:
-        folder = os.path.join(self.folder, _BACKUPS)
+        directory = os.path.join(self.directory, _BACKUPS)
         # Their names begin with the time.
-        for name in sorted(os.listdir(folder))[:-_MOST_BACKUPS]:
+        for name in sorted(os.listdir(directory))[:-_MOST_BACKUPS]:
             with suppress(OSError):
-                os.unlink(os.path.join(folder, name))
+                os.unlink(os.path.join(directory, name))
 
     def _put(self, name: str, content: bytes) -> None:
-        file = os.path.join(self.folder, name)
+        file = os.path.join(self.directory, name)
         try:
             replace_file(file, content, durable=True)
         except OSError as problem:
             raise InstallError(f"{file} cannot be written: {problem.strerror or problem}") from None
 
     def _bytes(self, name: str) -> bytes:
-        if not self.folder:
+        if not self.directory:
             raise FileNotFoundError
-        file = os.path.join(self.folder, name)
-        check_owner(os.lstat(self.folder), stat.S_ISDIR)
+        file = os.path.join(self.directory, name)
+        check_owner(os.lstat(self.directory), stat.S_ISDIR)
         check_owner(os.lstat(file), stat.S_ISREG)
         with open(file, "rb") as stream:
             return stream.read()
@@ -178,8 +178,8 @@ class Records:
         return f"{sha256(os.fsencode(file)).hexdigest()[:40]}.json"
 
 
-def _unchanged(each: Write) -> Snapshot:
-    """The file, which is as it was when the change was planned, or already as it is to be."""
+def _unchanged(each: FileWrite) -> Snapshot:
+    """Return the file, which must be as it was when the change was planned, or already as it should be."""
     now = snapshot(each.file)
     if now.real != each.real or now.content not in (each.before, each.after):
         raise InstallError(f"{each.file} was changed by another program just now: run it again")
@@ -196,8 +196,8 @@ def write_for(
     original: bytes | None,
     known: Record | None,
     facts: Mapping[str, str],
-) -> Write:
-    """A file of an installation: what it becomes, and what it would be without us."""
+) -> FileWrite:
+    """Make one write of an installation: the new content, and the content without us."""
     content = None if after is None else after.encode()
     record = Record(
         file=before.file,
@@ -207,4 +207,4 @@ def write_for(
         folders=known.folders if known is not None else tuple(missing_folders(before)),
         **facts,
     )
-    return Write(before.file, before.real, before.content, content, record)
+    return FileWrite(before.file, before.real, before.content, content, record)

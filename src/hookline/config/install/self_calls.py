@@ -1,5 +1,6 @@
-"""Whether a hook runs Hookline itself, and with which arguments."""
+"""Find out if a hook runs Hookline itself, and with which arguments."""
 
+import os
 import re
 import shlex
 import sys
@@ -7,28 +8,47 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+import hookline
+from hookline.dialects.entries import HookSelection, IfMissing
 from hookline.model.hook import Hook
 
 if TYPE_CHECKING:
-    from hookline.matching.shell import ShellReader
+    from hookline.shell import ShellReader
 
+#: The beginning of what an entry says once Hookline is gone.
+MISSING = "Hookline is not installed"
+#: The name of Hookline's own entries where hooks are shown.
+INSTALLED_HERE = "Hookline, installed here"
 _PROGRAM = "hookline"
-#: The relay passes the call on to the resident, or to the program.
+#: The relay passes the call on to the daemon, or to the program.
 _PROGRAMS = frozenset((_PROGRAM, "hookline-relay"))
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*", re.IGNORECASE)
-#: How an entry starts Python: `-I` does not keep it from believing these two, which name other packages and programs.
+#: The start of Python in an entry: with `-I` it would still read these two variables, which name other
+#: packages and programs.
 _CLEARED = ("/usr/bin/env", "-u", "PYTHONEXECUTABLE", "-u", "__PYVENV_LAUNCHER__")
 #: Programs that start another one by its name.
 _RUNNERS = frozenset({"uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "mise", "pixi", "conda", "nix"})
 _QUOTES = re.compile(r"[\"'\\]")
+#: A word as `shlex.quote` writes it.
+_QUOTED = r"""(?:[\w@%+=:,./-]+|'[^']*'(?:"'"'[^']*')*)"""
+#: The start of an entry whose shell answers if Hookline is gone (`started_if`).
+_CHECKED = re.compile(
+    rf"\A(?:\[ -x {_QUOTED} \](?: && \[ -e {_QUOTED} \])?|command -v {_QUOTED} >/dev/null) \|\| "
+    rf"(?:exit \d|(?P<said>\{{ (?:printf '%s\\n' {_QUOTED}(?: >&2)?; )+exit \d; \}})); "
+)
 #: The end of an entry that blocks if Hookline cannot be run, as every release has written it.
 _CLOSED = re.compile(r" \|\| \{ \[ \$\? = 2 \] \|\| echo 'hookline could not be run[^']*' >&2; exit 2; \}\Z")
-#: A line for a shell of its own, quoted as `shlex.quote` does.
+#: A line for a separate shell, quoted as `shlex.quote` does.
 _INNER = re.compile(r"""\Ash -c ('[^']*'(?:"'"'[^']*')*)\Z""")
 _EXPANDS = re.compile(r"^\s*!|[$`#*?\n]")
 #: For command lines that cannot be parsed with certainty.
-_LOOKS_LIKE_CALL = re.compile(r"\bhookline[\w./-]*[\s)]+(?:--resident\s+\S+\s+)?(?:-\S+\s+)*hook(?![\w.-])")
+#: Another `hookline` further on is another call.
+_LOOKS_LIKE_CALL = re.compile(
+    r"\bhookline(?:(?!hookline)[\w./-])*+[\s)]++(?:--daemon\s++\S++\s++)?"
+    r"(?:-(?:(?!hookline)\S)++\s++)*+hook(?![\w.-])"
+)
 
 
 def isolated_program() -> str:
@@ -43,7 +63,7 @@ def program_words(line: Sequence[str]) -> tuple[str, ...]:
 
 
 def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
-    """Whether a hook runs `hookline hook`: called by it, it would call it again.
+    """Return True if a hook runs `hookline hook`: called by it, it would call it again.
 
     `shell` is empty or holds the reader of shell lines, which is made when it is first needed.
     """
@@ -57,7 +77,7 @@ def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
         return False
     if not shell:
         # Only here: most configurations have no such line.
-        from hookline.matching.shell import ShellReader  # noqa: PLC0415 most configurations have no such line
+        from hookline.shell import ShellReader  # noqa: PLC0415 most configurations have no such line
 
         shell.append(ShellReader())
     reading = shell[0].read(command)
@@ -66,8 +86,19 @@ def calls_hookline_hook(hook: Hook, shell: "list[ShellReader]") -> bool:
     return reading.uncertain is not None and _LOOKS_LIKE_CALL.search(_QUOTES.sub("", command)) is not None
 
 
+def own_entries_marked(hooks: Sequence[Hook]) -> list[Hook]:
+    """Return the hooks, with those that run `hookline hook` marked as Hookline's own entries."""
+    shell: list[ShellReader] = []
+    return [
+        replace(hook, name=INSTALLED_HERE, mode="off", calls_hookline=True)
+        if calls_hookline_hook(hook, shell)
+        else hook
+        for hook in hooks
+    ]
+
+
 def hookline_arguments(hook: Hook, shell: "ShellReader") -> tuple[tuple[str, ...], ...]:
-    """The arguments of `hookline`, for each time a hook runs it; nothing if that is not certain."""
+    """Return the arguments of `hookline`, for each time a hook runs it; nothing if that is not certain."""
     spec: Any = hook.spec
     command, args = getattr(spec, "command", None), getattr(spec, "args", None)
     if hook.kind != "command" or not isinstance(command, str):
@@ -89,24 +120,75 @@ class EntryCall(Struct, frozen=True):
     arguments: tuple[str, ...]
 
 
+def is_own_call(hook: Hook) -> bool:
+    """Return True if an entry does nothing but call Hookline."""
+    spec: Any = hook.spec
+    command, args = getattr(spec, "command", None), getattr(spec, "args", None)
+    if hook.kind != "command" or not isinstance(command, str) or args is not None:
+        return False
+    return _PROGRAM in command and entry_call(command) is not None
+
+
 def plain_program(command: str, dialect: str) -> tuple[str, ...] | None:
-    """How an entry starts Hookline that was printed or installed for this dialect; None for any other line.
+    """Return the words that start Hookline in an entry that was printed or installed for this dialect; None
+    for any other line.
 
     A line that has other options than `--home` was written by the user, or for the hooks of one file.
     """
     call = entry_call(command)
     if call is None or call.arguments[:3] != ("hook", "--dialect", dialect):
         return None
-    further = call.arguments[5:] if call.arguments[3:4] == ("--home",) else call.arguments[3:]
+    further = list(call.arguments[3:])
+    for option in ("--home", "--hooks"):
+        if further[:1] == [option]:
+            del further[:2]
     return call.program if len(further) <= 1 and not "".join(further).startswith("-") else None
 
 
-def entry_call(command: str) -> EntryCall | None:
-    """The call of Hookline that a line is; None for a line that does anything more.
+def moved_entry(command: str, before: Sequence[str], program: str) -> str | None:
+    """Return the entry with this program in place of the one before; None where that is not certain."""
+    former = shlex.join(before)
+    tested = command.replace(installed_test(former), installed_test(program))
+    return tested.replace(former, program) if tested.count(former) == 1 else None
 
-    What a shell does there if Hookline cannot be run belongs to it (`closed_in_shell`).
+
+class EntryChoice(Struct, frozen=True):
+    """A user's choices at installation, which the entries carry."""
+
+    hooks: HookSelection
+    if_missing: IfMissing
+
+
+def entry_choice(command: str, event_guards: bool) -> EntryChoice | None:
+    """Return the choices that an entry of ours carries; None for another line."""
+    call = entry_call(command)
+    if call is None:
+        return None
+    words = call.arguments
+    named = words[words.index("--hooks") + 1] if "--hooks" in words[:-1] else "all"
+    checked = _CHECKED.match(_unwrapped(command))
+    blocks = event_guards and (checked is None or MISSING in (checked["said"] or ""))
+    return EntryChoice("own" if named == "own" else "all", "block" if blocks else "allow")
+
+
+def installed_test(program: str) -> str:
+    """Return a test for the shell: is the Hookline still there that this program text starts?"""
+    words = program_words(shlex.split(program))
+    if not os.path.isabs(words[0]):
+        return f"command -v {shlex.quote(words[0])} >/dev/null"
+    test = f"[ -x {shlex.quote(words[0])} ]"
+    if len(words) > 1:  # Python, which stays when the package is removed
+        package = os.path.join(os.path.dirname(os.path.abspath(hookline.__file__)), "__main__.py")
+        test += f" && [ -e {shlex.quote(package)} ]"
+    return test
+
+
+def entry_call(command: str) -> EntryCall | None:
+    """Return the call of Hookline that a line is; None for a line that does anything more.
+
+    The shell's reaction if Hookline cannot be run is part of it (`closed_in_shell`).
     """
-    line = _words(_CLOSED.sub("", _INNER.sub(lambda found: shlex.split(found[1])[0], command)))
+    line = _words(_CLOSED.sub("", _CHECKED.sub("", _unwrapped(command))))
     words = program_words(line)
     arguments = words[1:] if words and _base(words[0]) in _PROGRAMS else None
     if arguments is None:
@@ -121,15 +203,20 @@ def entry_call(command: str) -> EntryCall | None:
     return EntryCall(words[: -len(arguments)], arguments)
 
 
+def _unwrapped(command: str) -> str:
+    """Return the line that a separate shell runs; the same line if there is none."""
+    return _INNER.sub(lambda found: shlex.split(found[1])[0], command)
+
+
 def _words(line: str) -> tuple[str, ...]:
-    """The words of a line that is one command and nothing else; none for any other line."""
+    """Return the words of a line that is one command and nothing else; none for any other line."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.commenters, lexer.whitespace_split = "", True
     try:
         words = tuple(lexer)
     except ValueError:
         return ()
-    # What is quoted stays one word; an operator, or what a shell puts in its place, makes it another line than ours.
+    # Quoted text stays one word; an operator or an expansion makes it another line than ours.
     return () if any(word and not word.strip("();<>|&") for word in words) or _EXPANDS.search(line) else words
 
 
@@ -139,21 +226,21 @@ def _is_hook_call(words: Sequence[str]) -> bool:
 
 
 def _arguments(words: Sequence[str]) -> Sequence[str] | None:
-    """What follows `hookline`, however it is started; None if something else is run."""
+    """Return the words after `hookline`, however it is started; None if something else is run."""
     words = program_words(words)
     program = _base(words[0]) if words else ""
     if program in _PROGRAMS:
         return _without_folder(words[1:])
     if _PYTHON.fullmatch(program) or program in _RUNNERS:
-        for place, word in enumerate(words[1:], 1):
+        for index, word in enumerate(words[1:], 1):
             if _base(word) in _PROGRAMS or word.startswith((f"{_PROGRAM}.", f"-m{_PROGRAM}")):
-                return _without_folder(words[place + 1 :])
+                return _without_folder(words[index + 1 :])
     return None
 
 
 def _without_folder(arguments: Sequence[str]) -> Sequence[str]:
-    """The relay may be told first where the resident is."""
-    return arguments[2:] if arguments and arguments[0] == "--resident" else arguments
+    """Remove the relay's first argument, which may name the directory of the daemon."""
+    return arguments[2:] if arguments and arguments[0] == "--daemon" else arguments
 
 
 def _base(word: str) -> str:

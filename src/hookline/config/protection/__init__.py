@@ -1,6 +1,6 @@
-"""Self-protection: what configures guards is not changed without a question.
+"""Protect Hookline itself: files that configure guards are not changed without a question.
 
-`places` says which files are protected, `glance` and `lines` which of them a shell line writes to, and `calls` asks
-about the acts of a call (`tools/acts.py`). The guard `self-protection` (`guards/tables/places.py`), permissions, and
-`hookline hook` inside other agents ask here.
+`places` lists the protected files, `glance` and `lines` find those that a shell line writes to, and `calls`
+checks the actions of a call (`tools/acts.py`). The guard `self-protection` (`guards/tables/places.py`),
+permissions, and `hookline hook` inside other agents use this.
 """

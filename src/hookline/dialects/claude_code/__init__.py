@@ -1,7 +1,7 @@
-"""The hooks of Claude Code, as its client 2.1.325 runs them."""
+"""Run the hooks of Claude Code, as its client 2.1.325 does."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -12,18 +12,20 @@ from hookline.dialects.dialect import (
     COMMANDS,
     SKILLS,
     USUAL_EVENTS,
-    Definitions,
+    ConfigPath,
+    DefinitionFiles,
     Dialect,
     DialectEvent,
     Layer,
-    Place,
+    LoadedHooks,
+    Plugin,
     Plugins,
-    Reading,
     Tools,
-    is_there,
+    nearest_project,
     upward,
 )
-from hookline.documents.document import Document
+from hookline.disk import DISK, Disk
+from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.events import EVENTS, EventSpec
 
 if TYPE_CHECKING:
@@ -31,16 +33,18 @@ if TYPE_CHECKING:
     from hookline.dialects.claude_code.settings import SettingsReader
     from hookline.dialects.claude_code.transcript import ClaudeTranscripts
     from hookline.dialects.claude_code.wire import ClaudeCodeWire
-    from hookline.dialects.install import HookCall
+    from hookline.dialects.entries import HookCall
 
 _PROJECT: Final = ".claude/settings.json"
 _LOCAL: Final = ".claude/settings.local.json"
-#: In the folder of plugins: every plugin that is installed, and where it is.
+#: In the directory of plugins: every installed plugin, and its directory.
 _INSTALLED: Final = "installed_plugins.json"
 _MANAGED: Final = (
     "/etc/claude-code/managed-settings.json",
     "/Library/Application Support/ClaudeCode/managed-settings.json",
 )
+#: Earlier releases drop the field when they write the file.
+_FAILS_CLOSED: Final = '"onFailure": "block", which Claude Code reads since 2.1.295'
 #: The event at which exit 2 keeps a tool from running.
 _CLOSED: Final = "PreToolUse"
 #: Settings of one level that change the hooks of all.
@@ -58,21 +62,21 @@ def dialect(
     events: Mapping[str, EventSpec[Any]] = EVENTS,  # noqa: ARG001 its events are its own
     env: Mapping[str, str] | None = None,
 ) -> "ClaudeCode":
-    """Built once per engine. The environment may raise two of its limits, as it does for the client."""
+    """Build the dialect once per engine. The environment may raise two of its limits, as it does for the client."""
     return ClaudeCode(os.environ if env is None else env)
 
 
 class ClaudeCode(Dialect):
     name = "claude-code"
     title = "Claude Code"
-    folder = ".claude"
+    directory = ".claude"
     project_files = (_PROJECT, _LOCAL)
     plugin_manifest = ".claude-plugin/plugin.json"
     shares = frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks"))
     definitions = (
         SKILLS,
         COMMANDS,
-        Definitions(
+        DefinitionFiles(
             "agents",
             "while agent {} runs",
             renamed=MappingProxyType({"Stop": "SubagentStop"}),
@@ -80,13 +84,17 @@ class ClaudeCode(Dialect):
             used=False,
         ),
     )
-    fails_closed_by = MappingProxyType({"command": '"onFailure": "block"', "http": '"onFailure": "block"'})
+    tested_release = "2.1.325"
+    relative_to = "session"
+    fails_closed_by = MappingProxyType(dict.fromkeys(("command", "http"), _FAILS_CLOSED))
     project_variables = ("CLAUDE_PROJECT_DIR",)
     own_variables = ("CLAUDE_ENV_FILE",)
+    other_variables = ("CLAUDE_CODE_", "CLAUDE_CONFIG_DIR", "CLAUDE_EFFORT", "CLAUDE_PID")
     plugin_variables = frozenset(("CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))
     model_refusal = b'{"ok": false, "reason": "x"}'
     call_file = ".claude/settings.json in a project, or ~/.claude/settings.json for all of them"
     call_events = USUAL_EVENTS
+    managed_files = _MANAGED
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
@@ -104,30 +112,52 @@ class ClaudeCode(Dialect):
 
         return dialect_events(self._env)
 
-    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """Managed, user, project, local. A file of `--settings` is named by the caller."""
+    def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
+        """List the files: managed, user, project, local. A file of `--settings` is named by the caller."""
+        return self._places(project, env, DISK)
+
+    def find(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Sequence[ConfigPath]:
+        return self._places(nearest_project(cwd, self.project_files, disk), env, disk)
+
+    def _places(self, project: str, env: Mapping[str, str], disk: Disk) -> Sequence[ConfigPath]:
         root, users = project.rstrip("/"), [self.user_folder(env)]
-        own = os.path.realpath(upward(os.path.abspath(project))[-1]) if "CLAUDE_CONFIG_DIR" in env else None
-        if own is not None and f"{os.path.realpath(users[0] or '/')}/".startswith(f"{own}/"):
+        moved = "CLAUDE_CONFIG_DIR" in env
+        own = disk.realpath(upward(os.path.abspath(project), disk)[-1]) if moved else None
+        if own is not None and f"{disk.realpath(users[0] or '/')}/".startswith(f"{own}/"):
             # A variable that leads into the project must not hide the user's own hooks.
             users.insert(0, self.user_folder({"HOME": env.get("HOME", "")}))
         return [
-            *(Place(file, "managed") for file in _MANAGED),
-            *(Place(f"{each.rstrip('/')}/settings.json", "user") for each in dict.fromkeys(users) if each),
-            Place(f"{root}/{_PROJECT}", "project"),
-            Place(f"{root}/{_LOCAL}", "local"),
+            *(ConfigPath(file, "managed") for file in _MANAGED),
+            *(
+                ConfigPath(f"{each.rstrip('/')}/settings.json", "user")
+                for each in dict.fromkeys(users)
+                if each
+            ),
+            ConfigPath(f"{root}/{_PROJECT}", "project"),
+            ConfigPath(f"{root}/{_LOCAL}", "local"),
         ]
 
     def plugins(
-        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], disk: Disk = DISK
     ) -> Plugins:
-        folder = env.get("CLAUDE_CODE_PLUGIN_CACHE_DIR") or f"{self.user_folder(env) or ''}/plugins"
-        if not is_there(f"{folder}/{_INSTALLED}"):
+        directory = env.get("CLAUDE_CODE_PLUGIN_CACHE_DIR") or f"{self.user_folder(env) or ''}/plugins"
+        if not disk.is_there(f"{directory}/{_INSTALLED}"):
             return Plugins()
         # Only here: most people have no plugins.
         from hookline.dialects.claude_code.plugins import PluginFinder  # noqa: PLC0415 see above
+        from hookline.dialects.files import read_file  # noqa: PLC0415 see above
 
-        return PluginFinder(cwd, settings, read).find(folder, read(f"{folder}/{_INSTALLED}"))
+        installed = read_file(f"{directory}/{_INSTALLED}", disk=disk)
+        return PluginFinder(cwd, settings, disk).find(directory, installed)
+
+    def plugin_at(self, root: str, disk: Disk = DISK) -> Sequence[ConfigPath]:
+        """Return the usual file of a plugin, and those that its manifest names."""
+        if not disk.is_there(f"{root}/{self.plugin_manifest}"):
+            return ()
+        from hookline.dialects.claude_code.plugins import PluginFinder  # noqa: PLC0415 see above
+
+        plugin = Plugin(os.path.basename(root), root)
+        return [ConfigPath(file, "plugin", plugin) for file in PluginFinder(root, (), disk).files(plugin)]
 
     def user_folder(self, env: Mapping[str, str]) -> str | None:
         home = env.get("HOME", "")
@@ -142,7 +172,25 @@ class ClaudeCode(Dialect):
     def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002 in all its files
         return {key: settings[key] for key in _LOOSENING if key in settings}
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+    def switched_off_by(self, settings: Mapping[str, Any]) -> Path:
+        return ("disableAllHooks",) if settings.get("disableAllHooks") is True else ()
+
+    def surroundings(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Iterator[Diagnostic]:
+        """Report mods, which can overrule hooks."""
+        project = nearest_project(cwd, self.project_files, disk)
+        user = self.user_folder(env)
+        folders = [f"{each.rstrip('/')}/skills" for each in (user, f"{project}/{self.directory}") if each]
+        if not any(map(disk.isdir, folders)):
+            return
+        from hookline.dialects.claude_code.mods import find_mods, mod_findings  # noqa: PLC0415 few have any
+        from hookline.dialects.files import read_file  # noqa: PLC0415 as above
+
+        managed = next(
+            (file for file in _MANAGED if disk.isfile(file) and read_file(file, disk=disk).value), ""
+        )
+        yield from mod_findings(find_mods(list(dict.fromkeys(folders)), disk), managed)
+
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         if self._reader is None:
             # Only here: `hookline hook` answers Claude Code without reading its files.
             from hookline.dialects.claude_code.events import session_end_budget  # noqa: PLC0415 see above
@@ -165,11 +213,12 @@ class ClaudeCode(Dialect):
         return ClaudeTranscripts()
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
-        """Closed where Claude Code itself cannot start Hookline, or gives up waiting.
+        """Close the entries where Claude Code itself cannot start Hookline, or stops waiting.
 
-        Releases before 2.1.295 know no `onFailure`, and drop it when they write the file: there the shell closes.
+        Releases before 2.1.295 do not have `onFailure`, and drop it when they write the file: there the shell
+        closes.
         """
-        from hookline.dialects.install import closed_in_shell, grouped_entries  # noqa: PLC0415 only to install
+        from hookline.dialects.entries import closed_in_shell, grouped_entries  # noqa: PLC0415 only to install
 
         closed = [
             replace(call, command=closed_in_shell(call.command)) if call.event == _CLOSED else call

@@ -1,4 +1,4 @@
-"""Answers of Claude Code's hooks, both ways. An object with a field of the wrong type is not used at all."""
+"""Read and write answers of Claude Code's hooks. An object with a field of the wrong type is not used at all."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -6,27 +6,27 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from hookline.dialects.claude_code.events import NO_REASON, ROWS, Row
+from hookline.dialects.claude_code.events import NO_REASON, ROWS, EventRow
 from hookline.dialects.claude_code.payload import tool_result
 from hookline.dialects.family.answers import (
     DECISION,
     SPECIFIC,
     TOP,
+    AnswerField,
     AnswerReader,
     AnswerWriter,
-    Field,
     Object,
 )
-from hookline.dialects.family.wire import UnreadableError
+from hookline.dialects.family.wire import UnreadableAnswerError
 from hookline.dialects.json_text import whole_text
 from hookline.documents.document import misshaped
 from hookline.model.events import field_of
-from hookline.model.outcome import ContextItem, Edit, Message, Outcome, Vote
+from hookline.model.outcome import ContextItem, Message, Outcome, Rewrite, Vote
 from hookline.model.wire import HookReply
 
-#: Where text for the model keeps the turn from ending, as a block does.
+#: Events where text for the model keeps the turn from ending, as a block does.
 TEXT_GOES_ON: Final = frozenset({"Stop", "SubagentStop"})
-#: Where stopping the run also means that the prompt is not sent.
+#: Events where stopping the run also keeps the prompt from being sent.
 _PROMPTS: Final = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
 
 
@@ -37,15 +37,15 @@ class Reader(AnswerReader):
     payload: Any
 
     @property
-    def row(self) -> Row:
+    def row(self) -> EventRow:
         return ROWS[self.event_name]
 
-    def fields(self, where: str) -> Mapping[str, Field]:
+    def fields(self, where: str) -> Mapping[str, AnswerField]:
         return TOP_FIELDS if where == TOP else SPECIFIC_FIELDS[self.event_name]
 
     def outcome(self) -> Outcome:
         if self.halts and self.event_name in TEXT_GOES_ON:
-            self.votes = []  # ending the turn beats going on with it
+            self.votes = []  # ending the turn beats continuing it
         return super().outcome()
 
     def unknown(self, where: str, key: str, value: Any) -> None:
@@ -89,17 +89,17 @@ class Reader(AnswerReader):
         elif problem is None and named != self.event_name:
             problem = f"{named!r}, not {self.event_name!r}"
         if problem is not None:
-            raise UnreadableError(f"hookSpecificOutput.hookEventName is {problem}")
+            raise UnreadableAnswerError(f"hookSpecificOutput.hookEventName is {problem}")
         super().specific(value, _holder)
 
     def decision(self, value: Object, _holder: Object) -> None:
-        """The fields of a permission decision depend on the decision; others are passed over."""
+        """Apply a permission decision. Its fields depend on the decision; others are skipped."""
         table = _ALLOWED if value.get("behavior") == "allow" else _DENIED
         for name, field in table.items():
             if name in value:
                 self.check(value[name], field, f"{DECISION}{name}")
             elif field.required:
-                raise UnreadableError(f"{DECISION}{name} is missing")
+                raise UnreadableAnswerError(f"{DECISION}{name} is missing")
         super().decision({name: value[name] for name in table if name in value}, _holder)
 
     def checked(self, document: Object, where: str) -> dict[str, Any]:
@@ -111,16 +111,16 @@ class Reader(AnswerReader):
             self.votes.append(Vote("block"))
 
     def tool_output(self, value: Any, _holder: Object) -> None:
-        """The client drops a result of another shape than the tool's."""
+        """Apply a new result; the client drops one of another shape than the tool's."""
         before = field_of(self.payload, "tool_response")
         if self._is_mcp() or before is None or isinstance(before, Mapping) == isinstance(value, Mapping):
-            self.edits.append(Edit(value))
+            self.edits.append(Rewrite(value))
         else:
             self.ignored.append("hookSpecificOutput.updatedToolOutput (not the shape of this tool's result)")
 
     def mcp_output(self, value: Any, holder: Object) -> None:
         if self._is_mcp() and "updatedToolOutput" not in holder:
-            self.edits.append(Edit(value))
+            self.edits.append(Rewrite(value))
         else:
             self.ignored.append("hookSpecificOutput.updatedMCPToolOutput")
 
@@ -129,51 +129,51 @@ class Reader(AnswerReader):
         return isinstance(name, str) and name.startswith("mcp__")
 
 
-_TEXT: Final = Field("text")
-_FLAG: Final = Field("true or false")
+_TEXT: Final = AnswerField("text")
+_FLAG: Final = AnswerField("true or false")
 #: Known to the client, and not to this host.
-_UNUSED_TEXT: Final = Field("text", unused=True)
-_UNUSED_FLAG: Final = Field("true or false", unused=True)
+_UNUSED_TEXT: Final = AnswerField("text", unused=True)
+_UNUSED_FLAG: Final = AnswerField("true or false", unused=True)
 
 #: For the client's screen, or read with another field.
 _NOT_FOR_THE_MODEL: Final = frozenset({"async", "asyncTimeout"})
-#: Says more about another field: where that one is ignored, it is enough to name that one.
+#: Adds to another field: where that one is ignored, it is enough to name that one.
 _READ_WITH_ANOTHER: Final = frozenset({"permissionDecisionReason", "content"})
-TOP_FIELDS: Final[Mapping[str, Field]] = MappingProxyType(
+TOP_FIELDS: Final[Mapping[str, AnswerField]] = MappingProxyType(
     {
-        "continue": Field("true or false", Reader.go_on),
+        "continue": AnswerField("true or false", Reader.go_on),
         "suppressOutput": _FLAG,
         "stopReason": _TEXT,
-        "decision": Field("text", Reader.top_decision, choices=("approve", "block")),
+        "decision": AnswerField("text", Reader.top_decision, choices=("approve", "block")),
         "reason": _TEXT,
-        "systemMessage": Field("text", Reader.message),
+        "systemMessage": AnswerField("text", Reader.message),
         "terminalSequence": _UNUSED_TEXT,
-        "hookSpecificOutput": Field("an object", Reader.specific),
+        "hookSpecificOutput": AnswerField("an object", Reader.specific),
     }
 )
 
 _NAME: Final = {"hookEventName": _TEXT}
-_CONTEXT: Final = {**_NAME, "additionalContext": Field("text", Reader.additional_context)}
-_WATCH: Final = {**_NAME, "watchPaths": Field("a list of texts", Reader.watch_paths)}
+_CONTEXT: Final = {**_NAME, "additionalContext": AnswerField("text", Reader.additional_context)}
+_WATCH: Final = {**_NAME, "watchPaths": AnswerField("a list of texts", Reader.watch_paths)}
 _ELICITED: Final = {
     **_NAME,
-    "action": Field("text", Reader.action, choices=("accept", "decline", "cancel")),
-    "content": Field("an object"),
+    "action": AnswerField("text", Reader.action, choices=("accept", "decline", "cancel")),
+    "content": AnswerField("an object"),
 }
 
 
-def _permission(*choices: str) -> dict[str, Field]:
+def _permission(*choices: str) -> dict[str, AnswerField]:
     return {
-        "permissionDecision": Field("text", Reader.permission, choices=choices),
+        "permissionDecision": AnswerField("text", Reader.permission, choices=choices),
         "permissionDecisionReason": _TEXT,
     }
 
 
-#: What `hookSpecificOutput` may hold, by event. An event that is not here has none.
-SPECIFIC_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = MappingProxyType(
+#: The fields of `hookSpecificOutput`, by event. An event that is not listed has none.
+SPECIFIC_FIELDS: Final[Mapping[str, Mapping[str, AnswerField]]] = MappingProxyType(
     {
         "SessionStart": {
-            **_CONTEXT, **_WATCH, "initialUserMessage": Field("text", Reader.initial_user_message),
+            **_CONTEXT, **_WATCH, "initialUserMessage": AnswerField("text", Reader.initial_user_message),
             "sessionTitle": _UNUSED_TEXT, "reloadSkills": _UNUSED_FLAG,
         },
         "Setup": _CONTEXT,
@@ -181,16 +181,16 @@ SPECIFIC_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = MappingProxyType(
             **_CONTEXT, "sessionTitle": _UNUSED_TEXT, "suppressOriginalPrompt": _UNUSED_FLAG,
         },
         "UserPromptExpansion": {**_CONTEXT, "suppressOriginalPrompt": _UNUSED_FLAG},
-        "MessageDisplay": {**_NAME, "displayContent": Field("text", Reader.answer)},
+        "MessageDisplay": {**_NAME, "displayContent": AnswerField("text", Reader.answer)},
         "PreToolUse": {
             **_CONTEXT, **_permission("allow", "deny", "ask", "defer"),
-            "updatedInput": Field("an object", Reader.tool_input),
+            "updatedInput": AnswerField("an object", Reader.tool_input),
         },
-        "PermissionRequest": {**_NAME, "decision": Field("an object", Reader.decision, required=True)},
-        "PermissionDenied": {**_NAME, "retry": Field("true or false", Reader.try_again)},
+        "PermissionRequest": {**_NAME, "decision": AnswerField("an object", Reader.decision, required=True)},
+        "PermissionDenied": {**_NAME, "retry": AnswerField("true or false", Reader.try_again)},
         "PostToolUse": {
-            **_CONTEXT, "updatedToolOutput": Field("anything", Reader.tool_output),
-            "updatedMCPToolOutput": Field("anything", Reader.mcp_output), "classifierContext": _UNUSED_TEXT,
+            **_CONTEXT, "updatedToolOutput": AnswerField("anything", Reader.tool_output),
+            "updatedMCPToolOutput": AnswerField("anything", Reader.mcp_output), "classifierContext": _UNUSED_TEXT,
         },
         **dict.fromkeys(
             ("PostToolUseFailure", "PostToolBatch", "Notification", "SubagentStart", "SubagentStop", "Stop"),
@@ -198,7 +198,7 @@ SPECIFIC_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = MappingProxyType(
         ),
         "CwdChanged": _WATCH,
         "FileChanged": _WATCH,
-        "WorktreeCreate": {**_NAME, "worktreePath": Field("text", Reader.answer, required=True)},
+        "WorktreeCreate": {**_NAME, "worktreePath": AnswerField("text", Reader.answer, required=True)},
         "PreModelSwitch": {**_NAME, **_permission("allow", "deny", "ask")},
         "PostModelSwitch": _CONTEXT,
         "Elicitation": _ELICITED,
@@ -206,15 +206,15 @@ SPECIFIC_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = MappingProxyType(
     }
 )  # fmt: skip
 
-_BEHAVIOR: Final = {"behavior": Field("text", choices=("allow", "deny"), required=True)}
+_BEHAVIOR: Final = {"behavior": AnswerField("text", choices=("allow", "deny"), required=True)}
 _ALLOWED: Final = {
-    **_BEHAVIOR, "updatedInput": Field("an object"), "updatedPermissions": Field("a list of objects"),
+    **_BEHAVIOR, "updatedInput": AnswerField("an object"), "updatedPermissions": AnswerField("a list of objects"),
 }  # fmt: skip
 _DENIED: Final = {**_BEHAVIOR, "message": _TEXT, "interrupt": _FLAG}
 
 
 def read_late(document: Object) -> tuple[Outcome, tuple[str, ...]]:
-    """The answer of an async hook: two texts are read, and what has another shape is dropped."""
+    """Read the answer of an async hook: two texts are read, and values of another shape are dropped."""
     given = document.get("hookSpecificOutput")
     specific: Object = cast("Object", given) if isinstance(given, Mapping) else {}
     text, note = specific.get("additionalContext"), document.get("systemMessage")
@@ -227,7 +227,7 @@ def read_late(document: Object) -> tuple[Outcome, tuple[str, ...]]:
     ), tuple(ignored)
 
 
-#: The parts of an outcome that have a field of their own.
+#: The parts of an outcome that have their own field.
 _FIELD_OF = {"watch_paths": "watchPaths", "initial_user_message": "initialUserMessage", "retry": "retry"}
 
 
@@ -241,7 +241,7 @@ class Writer(AnswerWriter):
 
     @property
     def ends_turn(self) -> bool:
-        """A stop where a block would mean to go on: the client cannot do both, and ends the turn."""
+        """True for a stop where a block would continue the turn: the client cannot do both, and ends the turn."""
         return self.outcome.stop and self.event_name in TEXT_GOES_ON
 
     def reply(self) -> HookReply:
@@ -288,7 +288,7 @@ class Writer(AnswerWriter):
         return decided or "decision" in self.top or as_text
 
     def _by_exit_code(self) -> HookReply:
-        """Exit 2 denies where no JSON field can; the client still reads stdout."""
+        """Deny by exit 2 where no JSON field can; the client still reads stdout."""
         worktree = self.event_name == "WorktreeCreate"
         if worktree and self.outcome.answers:
             self.lost.append("answer")
@@ -365,14 +365,16 @@ class Writer(AnswerWriter):
             self.lost.append("context")
 
     def _context_is_read(self, text: str) -> bool:
-        """At the end of a turn text makes the client go on with it: once, unless a hook says so by a block."""
+        """Return True if the client reads the text. At the end of a turn text makes it continue: once, unless
+        a hook blocks."""
         if self.event_name in TEXT_GOES_ON:
             again = field_of(self.payload, "stop_hook_active") is True and not self.outcome.blocked
             return bool(text.strip()) and not again and not self.ends_turn
         return self.event_name != "Notification"
 
     def _plain_is_read(self, text: str) -> bool:
-        """A decision leaves no place for it, and text starting with { would be parsed as JSON."""
+        """Return True if plain text is read: not beside a decision, and not text starting with {, which would
+        be parsed as JSON."""
         alone = not self.top and not self.specific and not self.outcome.blocked
         return self.row.plain_context and alone and bool(text.strip()) and not text.lstrip().startswith("{")
 
@@ -410,7 +412,7 @@ class Writer(AnswerWriter):
 
 
 def answer(event_name: str, outcome: Outcome, payload: Any) -> HookReply:
-    """Everything the event can express; the rest by name in `lost`."""
+    """Write everything the event can express; the rest is named in `lost`."""
     row = ROWS.get(event_name)
     if row is None or not row.reads_answers:
         parts = cast("dict[str, Any]", msgspec.to_builtins(outcome))

@@ -1,6 +1,6 @@
-"""The commands of a shell line as the client cuts them: at every operator, into every substitution.
+"""Cut a shell line into commands as the client does: at every operator, into every substitution.
 
-Not a parser: quotes and substitutions are followed, nothing else is understood. The text of each command is
+It is not a parser: it follows quotes and substitutions, and nothing else. The text of each command is
 kept as it was written, without the assignments before it.
 """
 
@@ -21,14 +21,14 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=(?:'[^']*'|\"(?:[^\"\\]|\\.)*\
 
 class CommandLine(Struct, frozen=True):
     parts: tuple[str, ...] = ()
-    #: Whether it holds `$(...)` or backticks.
+    #: True if it holds `$(...)` or backticks.
     substitutes: bool = False
-    #: Whether every rule holds: a here-document, or too much to read.
+    #: True if every rule holds: a here-document, or too much to read.
     doubtful: bool = False
 
 
 def read_line(line: str) -> CommandLine:
-    """In time linear in the line."""
+    """Read a line, in time linear in its length."""
     if len(line) > _LONGEST:
         return CommandLine(doubtful=True)
     cutting = _Cutting(line)
@@ -38,7 +38,7 @@ def read_line(line: str) -> CommandLine:
 
 
 def _bare(part: str) -> str:
-    """The command itself: no brackets or keywords around it, no assignments before it."""
+    """Return the command itself: no brackets or keywords around it, no assignments before it."""
     text = _OPENING.sub("", part.strip())
     if text.endswith(")") and text.count(")") > text.count("("):
         text = text.rstrip(") ")
@@ -48,14 +48,15 @@ def _bare(part: str) -> str:
 
 
 class _Cutting:
-    """One pass over a line; what is inside a substitution is cut on a level of its own."""
+    """One pass over a line; the text inside a substitution is cut on a separate level."""
 
     def __init__(self, line: str) -> None:
         self._line = line
         self.parts: list[str] = []
         self.substitutes = False
         self.doubtful = False
-        #: Per open substitution: its closing character, where the command around it began, whether in quotes.
+        #: Per open substitution: its closing character, the start of the command around it, and True if in
+        #: quotes.
         self._open: list[tuple[str, int, bool]] = []
         self._start = 0
         self._quoted = False
@@ -93,7 +94,7 @@ class _Cutting:
         return self._start
 
     def _quote(self, at: int) -> int:
-        """Within double quotes substitutions count; within single ones nothing does."""
+        """Skip a quoted text: within double quotes substitutions are read; within single ones nothing is."""
         if self._line[at] == '"' or self._quoted:
             self._quoted ^= self._line[at] == '"'
             return at + 1

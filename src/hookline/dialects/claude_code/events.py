@@ -1,4 +1,5 @@
-"""Claude Code's events: which event of Hookline each one is, and how Claude Code behaves there. All of it data.
+"""Describe Claude Code's events: Hookline's event for each, and how Claude Code behaves there. All of it
+data.
 
 The behaviour is that of client 2.1.325.
 """
@@ -11,11 +12,11 @@ from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
-from hookline.model.events import EventSpec, May
-from hookline.model.policy import FAIL_CLOSED, FAIL_OPEN, Cause, Limit, Policy, Reaction
+from hookline.model.events import Capability, EventSpec
+from hookline.model.policy import FAIL_CLOSED, FAIL_OPEN, BlockLimit, Cause, Policy, Reaction
 
 NAME: Final = "claude-code"
-#: What the client says for a hook that blocks and gives no reason.
+#: The client's text for a hook that blocks and gives no reason.
 NO_REASON: Final = "Blocked by hook"
 
 #: Events whose output is ignored: failures are silent.
@@ -31,7 +32,7 @@ _LOCAL: Final = ("command", "mcp_tool")
 KIND_TIMEOUTS: Final[Mapping[str, float]] = MappingProxyType({"prompt": 30.0, "agent": 60.0})
 _USUAL_TIMEOUT: Final = 600.0
 
-#: The seconds all SessionEnd hooks share, and the most that a timeout in a settings file makes of them.
+#: The seconds all SessionEnd hooks share, and the maximum that a timeout in a settings file can set.
 SESSION_END_BUDGET: Final = 1.5
 SESSION_END_MOST: Final = 60.0
 
@@ -61,7 +62,7 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 OLD_TOOL_NAMES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType({"Agent": ("Task",)})
 
 
-class Row(Struct, frozen=True, eq=False):
+class EventRow(Struct, frozen=True, eq=False):
     """One event of Claude Code."""
 
     event: EventSpec[Any]
@@ -71,17 +72,17 @@ class Row(Struct, frozen=True, eq=False):
     subjects: tuple[str, ...] | None = None
     #: False where a matcher is ignored.
     matched: bool = True
-    #: What exit 2 does: a block, or a message to the user.
+    #: The effect of exit 2: a block, or a message to the user.
     exit_2_blocks: bool = False
-    #: Whether `decision: "block"` at the top of an answer counts.
+    #: True if `decision: "block"` at the top of an answer is read.
     decision: bool = False
-    #: Whether plain text on stdout reaches the model.
+    #: True if plain text on stdout reaches the model.
     plain_context: bool = False
-    #: Which of the fields that are the same for all events are read.
+    #: The fields read here of those that all events share.
     reads: tuple[str, ...] = ("systemMessage", "continue")
-    #: Whether answers are read at all.
+    #: True if answers are read at all.
     reads_answers: bool = True
-    #: Whether an `if` can hold.
+    #: True if an `if` can hold.
     about_tool: bool = False
     on_failure: bool = True
     policy: Mapping[str, Any] = {}
@@ -103,91 +104,91 @@ _NO_MATCHER: Final[dict[str, Any]] = {"kinds": _ALL_KINDS, "matched": False}
 #: A turn that is not over: a failing hook does not keep it going.
 _AT_END: Final[dict[str, Any]] = {"on_failure": False, "policy": _KEEPS_GOING}
 
-ROWS: Final[Mapping[str, Row]] = MappingProxyType(
+ROWS: Final[Mapping[str, EventRow]] = MappingProxyType(
     {
-        "SessionStart": Row(e.SESSION_START, _LOCAL, e.SESSION_SOURCES, plain_context=True, reads=_MESSAGE),
-        "Setup": Row(e.SETUP, _LOCAL, ("init", "maintenance"), reads=_MESSAGE),
-        "InstructionsLoaded": Row(
+        "SessionStart": EventRow(e.SESSION_START, _LOCAL, e.SESSION_SOURCES, plain_context=True, reads=_MESSAGE),
+        "Setup": EventRow(e.SETUP, _LOCAL, ("init", "maintenance"), reads=_MESSAGE),
+        "InstructionsLoaded": EventRow(
             e.INSTRUCTIONS_LOADED, subjects=e.INSTRUCTIONS_LOADED.subjects, reads=_NOTHING, reads_answers=False,
             policy=_NOT_AWAITED,
         ),
-        "UserPromptSubmit": Row(
+        "UserPromptSubmit": EventRow(
             e.USER_PROMPT_SUBMIT, plain_context=True, policy=_REJECTS, timeout=30.0, **_NO_MATCHER, **_BLOCKS
         ),
-        "UserPromptExpansion": Row(
+        "UserPromptExpansion": EventRow(
             e.USER_PROMPT_EXPANSION, _ALL_KINDS, plain_context=True, policy=_REJECTS, **_BLOCKS
         ),
-        "MessageDisplay": Row(e.MESSAGE_DISPLAY, matched=False, reads=_NOTHING, timeout=10.0),
-        "PreToolUse": Row(e.PRE_TOOL_USE, policy=_IN_RESULT, **_BLOCKS, **_TOOL),
-        "PermissionRequest": Row(e.PERMISSION_REQUEST, policy=_IN_RESULT, **_TOOL),
-        "PermissionDenied": Row(e.PERMISSION_DENIED, policy=_IN_RESULT, **_TOOL),
-        "PostToolUse": Row(e.POST_TOOL_USE, policy=_NEXT_TO_RESULT, **_BLOCKS, **_TOOL),
-        "PostToolUseFailure": Row(e.POST_TOOL_USE_FAILURE, policy=_NEXT_TO_RESULT, **_BLOCKS, **_TOOL),
-        "PostToolBatch": Row(
+        "MessageDisplay": EventRow(e.MESSAGE_DISPLAY, matched=False, reads=_NOTHING, timeout=10.0),
+        "PreToolUse": EventRow(e.PRE_TOOL_USE, policy=_IN_RESULT, **_BLOCKS, **_TOOL),
+        "PermissionRequest": EventRow(e.PERMISSION_REQUEST, policy=_IN_RESULT, **_TOOL),
+        "PermissionDenied": EventRow(e.PERMISSION_DENIED, policy=_IN_RESULT, **_TOOL),
+        "PostToolUse": EventRow(e.POST_TOOL_USE, policy=_NEXT_TO_RESULT, **_BLOCKS, **_TOOL),
+        "PostToolUseFailure": EventRow(e.POST_TOOL_USE_FAILURE, policy=_NEXT_TO_RESULT, **_BLOCKS, **_TOOL),
+        "PostToolBatch": EventRow(
             e.POST_TOOL_BATCH, policy={"block_means": "end_turn"}, **_NO_MATCHER, **_BLOCKS
         ),
-        "Notification": Row(e.NOTIFICATION, subjects=_NOTIFICATIONS, reads=_NOTHING),
-        "SubagentStart": Row(e.SUBAGENT_START),
-        "SubagentStop": Row(e.SUBAGENT_STOP, _ALL_KINDS, **_BLOCKS, **_AT_END),
-        "TaskCreated": Row(e.TASK_CREATED, policy=_CANCELS, **_NO_MATCHER, **_BLOCKS),
-        "TaskCompleted": Row(
+        "Notification": EventRow(e.NOTIFICATION, subjects=_NOTIFICATIONS, reads=_NOTHING),
+        "SubagentStart": EventRow(e.SUBAGENT_START),
+        "SubagentStop": EventRow(e.SUBAGENT_STOP, _ALL_KINDS, **_BLOCKS, **_AT_END),
+        "TaskCreated": EventRow(e.TASK_CREATED, policy=_CANCELS, **_NO_MATCHER, **_BLOCKS),
+        "TaskCompleted": EventRow(
             e.TASK_COMPLETED, exit_2_blocks=True, on_failure=False, policy=_CANCELS, **_NO_MATCHER
         ),
-        "Stop": Row(e.STOP, **_NO_MATCHER, **_BLOCKS, **_AT_END),
-        "StopFailure": Row(
+        "Stop": EventRow(e.STOP, **_NO_MATCHER, **_BLOCKS, **_AT_END),
+        "StopFailure": EventRow(
             e.STOP_FAILURE, subjects=_ERRORS, reads=_NOTHING, reads_answers=False, policy=_NOT_AWAITED
         ),
-        "TeammateIdle": Row(e.TEAMMATE_IDLE, exit_2_blocks=True, **_NO_MATCHER, **_AT_END),
-        "ConfigChange": Row(
+        "TeammateIdle": EventRow(e.TEAMMATE_IDLE, exit_2_blocks=True, **_NO_MATCHER, **_AT_END),
+        "ConfigChange": EventRow(
             e.CONFIG_CHANGE, subjects=_CONFIG_SOURCES, reads=_NOTHING, policy=_CANCELS, **_BLOCKS
         ),
-        "CwdChanged": Row(e.CWD_CHANGED, matched=False, reads=_MESSAGE),
-        "FileChanged": Row(e.FILE_CHANGED, reads=_MESSAGE),
-        "DirectoryAdded": Row(
+        "CwdChanged": EventRow(e.CWD_CHANGED, matched=False, reads=_MESSAGE),
+        "FileChanged": EventRow(e.FILE_CHANGED, reads=_MESSAGE),
+        "DirectoryAdded": EventRow(
             e.DIRECTORY_ADDED, subjects=("slash_command", "register_repo_root"), reads=_MESSAGE,
             policy={"waits": False},
         ),
-        "WorktreeCreate": Row(
+        "WorktreeCreate": EventRow(
             e.WORKTREE_CREATE, matched=False, exit_2_blocks=True, reads=_NOTHING,
             policy={"block_means": "cancel", "failures": FAIL_CLOSED},
         ),
-        "WorktreeRemove": Row(e.WORKTREE_REMOVE, matched=False, reads=_NOTHING),
-        "PreCompact": Row(
+        "WorktreeRemove": EventRow(e.WORKTREE_REMOVE, matched=False, reads=_NOTHING),
+        "PreCompact": EventRow(
             e.PRE_COMPACT, subjects=e.COMPACT_TRIGGERS, plain_context=True, reads=_NOTHING,
-            policy={"block_means": "cancel", "placement": "transient", "lives": "call"}, **_BLOCKS,
+            policy={"block_means": "cancel", "placement": "transient", "lifetime": "call"}, **_BLOCKS,
         ),
-        "PostCompact": Row(e.POST_COMPACT, subjects=e.COMPACT_TRIGGERS, reads=_NOTHING),
-        "PreModelSwitch": Row(
+        "PostCompact": EventRow(e.POST_COMPACT, subjects=e.COMPACT_TRIGGERS, reads=_NOTHING),
+        "PreModelSwitch": EventRow(
             e.PRE_MODEL_SWITCH, subjects=e.SWITCH_SOURCES, exit_2_blocks=True, policy=_CANCELS
         ),
-        "PostModelSwitch": Row(e.POST_MODEL_SWITCH, subjects=e.SWITCH_SOURCES),
-        "Elicitation": Row(e.ELICITATION, exit_2_blocks=True, reads=_NOTHING, policy=_CANCELS),
-        "ElicitationResult": Row(e.ELICITATION_RESULT, exit_2_blocks=True, reads=_NOTHING, policy=_CANCELS),
-        "SessionEnd": Row(
+        "PostModelSwitch": EventRow(e.POST_MODEL_SWITCH, subjects=e.SWITCH_SOURCES),
+        "Elicitation": EventRow(e.ELICITATION, exit_2_blocks=True, reads=_NOTHING, policy=_CANCELS),
+        "ElicitationResult": EventRow(e.ELICITATION_RESULT, exit_2_blocks=True, reads=_NOTHING, policy=_CANCELS),
+        "SessionEnd": EventRow(
             e.SESSION_END, subjects=e.SESSION_END.subjects, reads=_NOTHING,
             policy={"budget": SESSION_END_BUDGET},
         ),
     }
 )  # fmt: skip
 
-#: What the policies of two rows may not do although their event could: it is not read there.
-_NOT_HERE: Final[Mapping[str, May]] = MappingProxyType(
+#: Capabilities that two rows lack although their event has them: they are not read there.
+_NOT_HERE: Final[Mapping[str, Capability]] = MappingProxyType(
     {
-        "UserPromptSubmit": May.REWRITE,
-        "PermissionDenied": May.CONTEXT,
-        "Notification": May.CONTEXT,
-        "TaskCompleted": May.CONTEXT,
-        "PostCompact": May.CONTEXT,
-        "PreCompact": May.ANSWER,
+        "UserPromptSubmit": Capability.REWRITE,
+        "PermissionDenied": Capability.CONTEXT,
+        "Notification": Capability.CONTEXT,
+        "TaskCompleted": Capability.CONTEXT,
+        "PostCompact": Capability.CONTEXT,
+        "PreCompact": Capability.ANSWER,
     }
 )
-#: A turn that hooks keep from ending goes on at most this often in a row; a tool call resets the count.
+#: Hooks keep a turn from ending at most this often in a row; a tool call resets the count.
 _STOP_CAP: Final = 8
 _CAPPED: Final = frozenset({"Stop", "SubagentStop"})
 
 
 def session_end_budget(env: Mapping[str, str]) -> float | None:
-    """What the environment sets it to; it overrides the settings files."""
+    """Return the value in the environment, which overrides the settings files."""
     try:
         value = float(env.get("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", ""))
     except ValueError:
@@ -200,19 +201,22 @@ def _stop_cap(env: Mapping[str, str]) -> int:
     return int(given) if given.isascii() and given.isdecimal() and 0 < len(given) < 6 else _STOP_CAP
 
 
-def _policy(name: str, row: Row, env: Mapping[str, str]) -> Policy:
-    habits: dict[str, Any] = {"placement": "conversation", "lives": "session", **row.policy}
+def _policy(name: str, row: EventRow, env: Mapping[str, str]) -> Policy:
+    habits: dict[str, Any] = {"placement": "conversation", "lifetime": "session", **row.policy}
     if name in _CAPPED:
-        habits["limit"] = Limit(_stop_cap(env), "pass", "call")
+        habits["limit"] = BlockLimit(_stop_cap(env), "pass", "call")
     if name == "SessionEnd":
         habits["budget"] = session_end_budget(env) or SESSION_END_BUDGET
     return Policy(
-        event_name=name, may=row.event.may & ~_NOT_HERE.get(name, May.NOTHING), leftovers="leave", **habits
+        event_name=name,
+        may=row.event.may & ~_NOT_HERE.get(name, Capability.NOTHING),
+        leftovers="leave",
+        **habits,
     )
 
 
 def dialect_events(env: Mapping[str, str]) -> Mapping[str, DialectEvent]:
-    """Every event under Claude Code's name; its policy is one object for all hooks of an engine."""
+    """Return every event under Claude Code's name; its policy is one object for all hooks of an engine."""
     return MappingProxyType(
         {
             name: DialectEvent(row.event, _policy(name, row, env), row.timeout or _USUAL_TIMEOUT)
@@ -222,5 +226,5 @@ def dialect_events(env: Mapping[str, str]) -> Mapping[str, DialectEvent]:
 
 
 def default_timeout(name: str, kind: str) -> float:
-    """Seconds for an entry that gives none: by the kind of a model's hook, else by the event."""
+    """Return the seconds for an entry that gives none: by the kind of a model's hook, else by the event."""
     return KIND_TIMEOUTS.get(kind) or ROWS[name].timeout or _USUAL_TIMEOUT

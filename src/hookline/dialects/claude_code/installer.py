@@ -1,4 +1,5 @@
-"""Hookline in Claude Code's settings. Whether the client runs the entries: it asks once for each folder."""
+"""Install Hookline in Claude Code's settings, and check if the client runs the entries: it asks once for each
+directory."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from hookline.documents.edit import found_at
 if TYPE_CHECKING:
     from hookline.dialects.claude_code import ClaudeCode
 
-#: Whether the user trusts a folder is in there, beside much else.
+#: The client's file with the user's trust in directories, beside much else.
 _STATE = ".claude.json"
 
 
@@ -20,19 +21,19 @@ class ClaudeCodeInstaller(Installer):
         super().__init__(dialect, self._settings, ("claude",))
 
     def _settings(self, env: Mapping[str, str]) -> str | None:
-        folder = self.dialect.user_folder(env)
-        return os.path.join(folder, "settings.json") if folder and os.path.isabs(folder) else None
+        directory = self.dialect.user_folder(env)
+        return os.path.join(directory, "settings.json") if directory and os.path.isabs(directory) else None
 
     def files(self, site: Site) -> Sequence[str]:
-        folder = site.env.get("CLAUDE_CONFIG_DIR", "")
-        if site.scope == "user" and folder and not os.path.isabs(folder):
-            what = f"CLAUDE_CONFIG_DIR is {folder[:200]!r}, which is another folder in each directory"
+        directory = site.env.get("CLAUDE_CONFIG_DIR", "")
+        if site.scope == "user" and directory and not os.path.isabs(directory):
+            what = f"CLAUDE_CONFIG_DIR is {directory[:200]!r}, which is another directory for each working directory"
             raise InstallError(f"{what}: set it to a whole path, or use --project")
         return super().files(site)
 
     def further_files(self, site: Site) -> Sequence[str]:
-        folder = site.env.get("CLAUDE_CONFIG_DIR") or site.env.get("HOME", "")
-        return (os.path.join(folder, _STATE),)
+        directory = site.env.get("CLAUDE_CONFIG_DIR") or site.env.get("HOME", "")
+        return (os.path.join(directory, _STATE),)
 
     def standing(
         self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site
@@ -42,12 +43,12 @@ class ClaudeCodeInstaller(Installer):
                 return "untrusted", f"disableAllHooks in {file} turns all hooks off"
         (file,) = self.further_files(site)
         projects = found_at(read_document(texts.get(file) or "{}", "json", file).value, ("projects",))
-        folder = site.project
-        while found_at(projects, (folder, "hasTrustDialogAccepted")) is not True:
-            if folder == os.path.dirname(folder):
+        directory = site.project
+        while found_at(projects, (directory, "hasTrustDialogAccepted")) is not True:
+            if directory == os.path.dirname(directory):
                 return (
                     "unknown",
-                    "Claude Code asks at a terminal whether you trust this folder; with -p it does not",
+                    "Claude Code asks at a terminal if you trust this directory; with -p it does not",
                 )
-            folder = os.path.dirname(folder)
-        return "trusted", f"you trust {folder} in Claude Code"
+            directory = os.path.dirname(directory)
+        return "trusted", f"you trust {directory} in Claude Code"

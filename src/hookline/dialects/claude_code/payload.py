@@ -1,4 +1,4 @@
-"""Payloads of Claude Code's events, both ways, and the variables its hooks find."""
+"""Read and write payloads of Claude Code's events, and set the variables its hooks find."""
 
 import os
 import posixpath
@@ -10,16 +10,17 @@ from msgspec import UNSET
 
 from hookline.dialects.claude_code.events import ROWS, WORDS
 from hookline.dialects.family import wire as family
-from hookline.dialects.family.wire import Key, encoded, key_values, payload_record, scene_texts
+from hookline.dialects.family.wire import PayloadKey, encoded, info_texts, key_values, payload_record
 from hookline.model.events import EventSpec, field_of
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Encoded, Parsed
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import Encoded, HookInvocation, Parsed
 
 
-def _keys(*names: str, **defaults: Any) -> tuple[Key, ...]:
-    """`name?` is sent when it is known, every other name always."""
+def _keys(*names: str, **defaults: Any) -> tuple[PayloadKey, ...]:
+    """Make keys: `name?` is sent when it is known, every other name always."""
     return tuple(
-        Key(name.rstrip("?"), UNSET if name.endswith("?") else defaults.get(name, "")) for name in names
+        PayloadKey(name.rstrip("?"), UNSET if name.endswith("?") else defaults.get(name, ""))
+        for name in names
     )
 
 
@@ -35,8 +36,8 @@ _SWITCH: Final = _keys(
     estimated_cache_write_usd=0, pricing="default",
 )  # fmt: skip
 
-#: What an event says beyond what all events say.
-OWN: Final[Mapping[str, tuple[Key, ...]]] = MappingProxyType(
+#: The keys of an event beyond those that all events have.
+OWN: Final[Mapping[str, tuple[PayloadKey, ...]]] = MappingProxyType(
     {
         "SessionStart": _keys(
             "source", "model?", "session_title?", "seconds_since_last_response?", "context_tokens?",
@@ -98,7 +99,7 @@ _IN_TURN: Final = frozenset(
         "PostToolBatch", "Stop", "SubagentStop", "TeammateIdle",
     }
 )  # fmt: skip
-#: Events that say in which permission mode they happened, and those that say the effort of the model.
+#: Events with the permission mode; `WITH_EFFORT` are those with the effort of the model.
 WITH_MODE: Final = _IN_TURN | {"UserPromptSubmit", "UserPromptExpansion"}
 WITH_EFFORT: Final = _IN_TURN | {"StopFailure"}
 #: Events whose hooks may set variables for the commands of the session, in a file.
@@ -116,7 +117,7 @@ PATH_ARGUMENTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 _EMPTY: Final = (None, "", ())
-#: Variables that say a program runs under Claude Code, and those the client sets for its own commands.
+#: Variables that show that a program runs under Claude Code, and those the client sets for its own commands.
 _SIGNS: Final = {
     "CLAUDECODE": "1",
     "CLAUDE_CODE_CHILD_SESSION": "1",
@@ -125,73 +126,73 @@ _SIGNS: Final = {
 }
 
 
-def encode_payload(call: Call) -> Encoded:
-    """One line of JSON, as the client writes it. Raises `PayloadError` for a payload that has no JSON form."""
+def encode_payload(call: HookInvocation) -> Encoded:
+    """Write one line of JSON, as the client does. Raises `PayloadError` for a payload that has no JSON form."""
     event_name = call.hook.policy.event_name
-    document = payload_document(event_name, call.payload, call.scene)
-    return Encoded(encoded(document) + b"\n", environment(event_name, call.payload, call.scene))
+    document = payload_document(event_name, call.payload, call.info)
+    return Encoded(encoded(document) + b"\n", environment(event_name, call.payload, call.info))
 
 
-def payload_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
-    """Where and who first, then what this event is about."""
-    extra = scene.extra or {}
-    document = _scene_document(event_name, payload, scene) | key_values(
+def payload_document(event_name: str, payload: Any, info: SessionInfo) -> dict[str, Any]:
+    """Make the document: session and directory first, then the facts of this event."""
+    extra = info.extra or {}
+    document = _info_document(event_name, payload, info) | key_values(
         OWN[event_name], payload, otherwise=extra.get, is_empty=lambda value: value in _EMPTY
     )
     if event_name in WORDS:
         document["error"] = WORDS[event_name].get(document["error"], document["error"])
-    return _with_absolute_path(document, scene.cwd)
+    return _with_absolute_path(document, info.cwd)
 
 
-def _scene_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def _info_document(event_name: str, payload: Any, info: SessionInfo) -> dict[str, Any]:
     document: dict[str, Any] = {
-        "session_id": scene.session_id,
-        "transcript_path": scene.transcript_path,
-        "cwd": scene.cwd,
+        "session_id": info.session_id,
+        "transcript_path": info.transcript_path,
+        "cwd": info.cwd,
     }
-    if scene.prompt_id is not None:
-        document["prompt_id"] = scene.prompt_id
+    if info.prompt_id is not None:
+        document["prompt_id"] = info.prompt_id
     if event_name in WITH_MODE:
-        document["permission_mode"] = scene.permission_mode
+        document["permission_mode"] = info.permission_mode
     for name in ("agent_id", "agent_type"):
-        value = field_of(payload, name) or getattr(scene, name)
+        value = field_of(payload, name) or getattr(info, name)
         if value:
             document[name] = value
-    effort = _effort(event_name, payload, scene)
+    effort = _effort(event_name, payload, info)
     if effort:
         document["effort"] = {"level": effort}
     document["hook_event_name"] = event_name
     return document
 
 
-def environment(event_name: str, payload: Any, scene: Scene) -> dict[str, str]:
-    """The variables a hook gets in addition to those of its parent process."""
+def environment(event_name: str, payload: Any, info: SessionInfo) -> dict[str, str]:
+    """Return the variables a hook gets in addition to those of its parent process."""
     variables = {
         **_SIGNS,
-        "CLAUDE_PROJECT_DIR": scene.project_dir or scene.cwd,
-        "CLAUDE_CODE_SESSION_ID": scene.session_id,
-        "CLAUDE_CODE_ENTRYPOINT": "cli" if scene.attended else "sdk-cli",
+        "CLAUDE_PROJECT_DIR": info.project_dir or info.cwd,
+        "CLAUDE_CODE_SESSION_ID": info.session_id,
+        "CLAUDE_CODE_ENTRYPOINT": "cli" if info.attended else "sdk-cli",
     }
-    effort = _effort(event_name, payload, scene)
+    effort = _effort(event_name, payload, info)
     if effort:
         variables["CLAUDE_EFFORT"] = effort
     if event_name in WITH_ENV_FILE:
-        env_file = (scene.extra or {}).get("env_file")
+        env_file = (info.extra or {}).get("env_file")
         # A hook that writes there must not fail because this host reads no such file.
         variables["CLAUDE_ENV_FILE"] = env_file if isinstance(env_file, str) and env_file else os.devnull
     return variables
 
 
-def _effort(event_name: str, payload: Any, scene: Scene) -> str | None:
+def _effort(event_name: str, payload: Any, info: SessionInfo) -> str | None:
     in_turn = event_name in WITH_EFFORT or (
         event_name == "InstructionsLoaded" and field_of(payload, "load_reason") in LOADED_IN_TURN
     )
-    effort = (scene.extra or {}).get("effort")
+    effort = (info.extra or {}).get("effort")
     return effort if in_turn and isinstance(effort, str) and effort else None
 
 
 def _with_absolute_path(document: dict[str, Any], cwd: str) -> dict[str, Any]:
-    """The paths of file tools are always sent absolute, also where the model wrote a relative one."""
+    """Make the paths of file tools absolute, also where the model wrote a relative one."""
     argument = PATH_ARGUMENTS.get(document.get("tool_name", ""))
     given = document.get("tool_input")
     if argument is None or not isinstance(given, Mapping):
@@ -204,13 +205,13 @@ def _with_absolute_path(document: dict[str, Any], cwd: str) -> dict[str, Any]:
     return document
 
 
-_SCENE_TEXTS: Final = (
+_INFO_TEXTS: Final = (
     "session_id", "transcript_path", "cwd", "permission_mode", "prompt_id", "agent_id", "agent_type", "model",
 )  # fmt: skip
 
 
 def parse_payload(document: Mapping[str, Any]) -> Parsed:
-    """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
+    """Parse a payload. Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
     name = family.event_name(document, ROWS)
     event = ROWS[name].event
     words = {claude: ours for ours, claude in WORDS.get(name, {}).items()}
@@ -218,11 +219,11 @@ def parse_payload(document: Mapping[str, Any]) -> Parsed:
     if words and isinstance(given.get("error"), str):
         given["error"] = words.get(given["error"], given["error"])
     payload = payload_record(event, name, given)
-    return Parsed(event, payload, _scene(name, event, document))
+    return Parsed(event, payload, _info(name, event, document))
 
 
-def _scene(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Scene:
-    known = scene_texts(document, _SCENE_TEXTS)
+def _info(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> SessionInfo:
+    known = info_texts(document, _INFO_TEXTS)
     fields: tuple[str, ...] = getattr(event.payload, "__struct_fields__", ())
     extra = {
         key.name: document[key.name]
@@ -234,19 +235,20 @@ def _scene(name: str, event: EventSpec[Any], document: Mapping[str, Any]) -> Sce
         level = cast("Mapping[str, Any]", effort).get("level")
         if isinstance(level, str):
             extra["effort"] = level
-    return Scene(**known, extra=extra or None)
+    return SessionInfo(**known, extra=extra or None)
 
 
-#: Where the result of a tool has the text that the model reads.
+#: The fields of a tool's result with the text that the model reads.
 _RESULT_TEXT: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {"Bash": ("stdout",), "Read": ("file", "content"), "Grep": ("content",), "WebFetch": ("result",)}
 )
 
 
 def tool_result(payload: Any, value: Any) -> Any:
-    """A new result in the form the client takes for this tool; None if it has none, and the client would drop it.
+    """Return a new result in the form the client takes for this tool; None if it has none, and the client
+    would drop it.
 
-    A tool of a server takes anything, every other an object with the keys of its own. Text stands for the whole
+    A tool of a server takes anything, every other an object with its own keys. Text replaces the whole
     result: nothing of the earlier one is shown beside it.
     """
     tool, before = field_of(payload, "tool_name"), field_of(payload, "tool_response")
@@ -283,7 +285,7 @@ def _with_text(old: Mapping[str, Any], path: tuple[str, ...], text: str) -> dict
 
 
 def _with_all_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Flags and numbers that were left out stay, texts become empty; else the client would not take it."""
+    """Keep flags and numbers that were left out, and empty texts; else the client would not take it."""
     for name, before in old.items():
         if name not in new:
             if not isinstance(before, str | bool | int | float | None):

@@ -1,8 +1,8 @@
-"""Claude Code's plugins: which are installed, which of those are enabled, and the files in which they have hooks."""
+"""Find Claude Code's plugins: installed ones, enabled ones, and their files with hooks."""
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hookline.dialects.claude_code.settings import (
@@ -12,8 +12,10 @@ from hookline.dialects.claude_code.settings import (
     settings_of,
     table_of,
 )
-from hookline.dialects.dialect import Layer, Place, Plugin, Plugins, is_there
-from hookline.dialects.plugin_files import is_inside, outside
+from hookline.dialects.dialect import ConfigPath, Layer, Plugin, Plugins
+from hookline.dialects.files import read_file
+from hookline.dialects.plugin_files import leads_inside, outside
+from hookline.disk import Disk
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 
@@ -22,20 +24,20 @@ _MANIFEST: Final = ".claude-plugin/plugin.json"
 
 
 class PluginFinder:
-    """Finds the files of every plugin that is installed. `settings` say which plugins are enabled."""
+    """A search for the files of every installed plugin. `settings` say which plugins are enabled."""
 
-    def __init__(self, cwd: str, settings: Sequence[Layer], read: Callable[[str], Document]) -> None:
+    def __init__(self, cwd: str, settings: Sequence[Layer], disk: Disk) -> None:
         self._cwd = cwd
         ranks = {scope: rank for rank, scope in enumerate(PRECEDENCE)}
-        self._settings = sorted(settings, key=lambda layer: ranks.get(layer.place.scope, len(ranks)))
+        self._settings = sorted(settings, key=lambda layer: ranks.get(layer.config_path.scope, len(ranks)))
         self._managed_only = settings_of(settings).managed_only
-        self._read = read
+        self._disk = disk
         self._said: list[Diagnostic] = []
 
-    def find(self, folder: str, installed: Document) -> Plugins:
-        """What is below the folder, by the list of what is installed there."""
-        places: list[Place] = []
-        off: list[tuple[Place, str]] = []
+    def find(self, directory: str, installed: Document) -> Plugins:
+        """Find the files below the directory, by the list of plugins installed there."""
+        config_paths: list[ConfigPath] = []
+        off: list[tuple[ConfigPath, str]] = []
         self._said += installed.diagnostics
         listed: Any = as_table(installed.value).get("plugins")
         if not isinstance(listed, Mapping) and installed.value is not None:
@@ -44,43 +46,43 @@ class PluginFinder:
             nearest = min(map(as_table, as_list(entries) or [entries]), key=self._distance)
             root, version = (str(nearest.get(key, "")) for key in ("installPath", "version"))
             data = re.sub(r"[^\w-]", "-", name, flags=re.ASCII)
-            plugin = Plugin(name, root.rstrip("/"), version, f"{folder}/data/{data}")
+            plugin = Plugin(name, root.rstrip("/"), version, f"{directory}/data/{data}")
             why_off, said = self._why_off(name), len(self._said)
-            if os.path.isabs(root) and os.path.isdir(root):
-                found = [Place(file, "plugin", plugin) for file in dict.fromkeys(self._files(plugin))]
-                places += found if why_off is None else []
+            if os.path.isabs(root) and self._disk.isdir(root):
+                found = [ConfigPath(file, "plugin", plugin) for file in dict.fromkeys(self.files(plugin))]
+                config_paths += found if why_off is None else []
                 off += [(place, why_off) for place in found] if why_off is not None else []
             else:
                 message = f"the plugin {name} is enabled, but its directory {root} is not there"
                 self._say(installed.where("plugins", name), message, "install it again", "warning")
             if why_off is not None:
-                del self._said[said:]  # it does not run, whatever is wrong with it
-        return Plugins(tuple(places), tuple(off), tuple(self._said))
+                del self._said[said:]  # it does not run, whatever its mistakes are
+        return Plugins(tuple(config_paths), tuple(off), tuple(self._said))
 
     def _distance(self, entry: Mapping[str, Any]) -> int:
-        """A plugin may be installed for a project and for the user: this project's counts first."""
+        """Rank an entry: a plugin may be installed for a project and for the user; this project's comes first."""
         project = entry.get("projectPath")
-        return 1 if not isinstance(project, str) else 0 if is_inside(project, self._cwd) else 2
+        return 1 if not isinstance(project, str) else 0 if leads_inside(project, self._cwd, self._disk) else 2
 
     def _why_off(self, name: str) -> str | None:
-        """None for an enabled plugin. The strongest settings file that names it decides."""
+        """Return why a plugin is off, or None. The strongest settings file that names it decides."""
         for layer in self._settings:
             said = as_table(table_of(layer).get("enabledPlugins")).get(name)
-            if said and self._managed_only and layer.place.scope != "managed":
+            if said and self._managed_only and layer.config_path.scope != "managed":
                 return f"allowManagedHooksOnly switches the plugin {name} off"
             if said is not None:
                 by = layer.document.where("enabledPlugins", name)
                 return None if said else f"{by} switches the plugin {name} off"
         return f"the plugin {name} is installed, but enabledPlugins of no settings file has it"
 
-    def _files(self, plugin: Plugin) -> Iterator[str]:
-        """The usual file, and what the manifest says: files of its own choice, or hooks in the manifest itself."""
+    def files(self, plugin: Plugin) -> Iterator[str]:
+        """Yield the usual file, and those in the manifest: files that it names, or hooks in the manifest itself."""
         usual, manifest = (os.path.join(plugin.root, name) for name in (_USUAL, _MANIFEST))
-        if is_there(usual) and self._is_own(plugin, usual, Where(usual)):
+        if self._disk.is_there(usual) and self._is_own(plugin, usual, Where(usual)):
             yield usual
-        if not is_there(manifest) or not self._is_own(plugin, manifest, Where(manifest)):
+        if not self._disk.is_there(manifest) or not self._is_own(plugin, manifest, Where(manifest)):
             return
-        document = self._read(manifest)
+        document = read_file(manifest, disk=self._disk)
         named: Any = as_table(document.value).get("hooks")
         if document.value is None or not isinstance(named, str | list | None):
             yield manifest
@@ -96,7 +98,7 @@ class PluginFinder:
                 yield file
 
     def _is_own(self, plugin: Plugin, file: str, where: Where) -> bool:
-        if is_inside(plugin.root, file):
+        if leads_inside(plugin.root, file, self._disk):
             return True
         self._said.append(outside(plugin, where))
         return False

@@ -1,7 +1,7 @@
-"""The `if` of an entry: one permission rule, as the client tests it.
+"""Test the `if` of an entry: one permission rule, as the client does.
 
-It is looser than a permission: wrappers such as `sudo` are not looked through, a path before the program
-counts, and where the client cannot tell it runs the hook.
+It is looser than a permission: wrappers such as `sudo` are not read, a path before the program is part of it,
+and in doubt the client runs the hook.
 """
 
 import re
@@ -12,15 +12,15 @@ from msgspec import Struct
 
 from hookline.dialects.claude_code.commands import CommandLine, read_line
 from hookline.dialects.claude_code.events import OLD_TOOL_NAMES
-from hookline.matching.patterns import Glob, Patterns, glob
-from hookline.matching.shell import ShellReader
 from hookline.matching.tool_rules import ToolRule, judge, parse_tool_rule
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec, field_of, knows
 from hookline.model.hook import Answer, Condition, Doubt
-from hookline.model.scene import Scene
+from hookline.model.patterns import Glob, Patterns, glob
+from hookline.model.session_info import SessionInfo
+from hookline.shell import ShellReader
 
-_ANYTHING: Final = re.compile(r"(?s)Bash(?:\(\s*\*?\s*\))?")
+_ANYTHING: Final = re.compile(r"(?s)Bash(?:\(\s*+(?:\*\s*+)?\))?")
 _BASH: Final = re.compile(r"(?s)Bash\((.*)\)")
 _UNREADABLE: Final = Doubt("the line has a here-document or cannot be read")
 _SUBSTITUTES: Final = Doubt("the line has a command substitution")
@@ -41,7 +41,7 @@ class BashRule(ToolCondition, frozen=True):
     globs: tuple[Glob, ...]
     names_program: bool
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> Answer:  # noqa: ARG002 - the protocol
         if field_of(payload, "tool_name") != "Bash":
             return False
         line = _line(payload)
@@ -54,8 +54,8 @@ class BashRule(ToolCondition, frozen=True):
             return _UNREADABLE
         return _SUBSTITUTES if line.substitutes and not self.names_program else False
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        answer = self.holds(event, payload, scene)
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
+        answer = self.holds(event, payload, info)
         if field_of(payload, "tool_name") != "Bash":
             reason = f"the tool is {field_of(payload, 'tool_name')}, not Bash"
         elif isinstance(answer, Doubt):
@@ -68,7 +68,7 @@ class BashRule(ToolCondition, frozen=True):
 class AnyBash(ToolCondition, frozen=True):
     """`Bash` and `Bash(*)`."""
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
         return field_of(payload, "tool_name") == "Bash"
 
 
@@ -77,7 +77,7 @@ class ToolIf(ToolCondition, frozen=True, eq=False):
 
     rule: ToolRule
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> Answer:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> Answer:  # noqa: ARG002 - the protocol
         tool = field_of(payload, "tool_name")
         if not isinstance(tool, str):
             return False
@@ -85,11 +85,11 @@ class ToolIf(ToolCondition, frozen=True, eq=False):
         names = (tool, *OLD_TOOL_NAMES.get(tool, ()))
         # They are names of one tool: the rule has one of them.
         named = next((name for name in names if self.rule.names_tool(name)), None)
-        return named is not None and judge(self.rule, named, arguments, scene.cwd)
+        return named is not None and judge(self.rule, named, arguments, info.cwd)
 
 
 def read_if(text: str, patterns: Patterns, shell: ShellReader, home: str) -> Condition | None:
-    """The condition; None for an empty text, which is no condition. Raises PatternError for what never holds."""
+    """Return the condition; None for an empty text. Raises PatternError for one that never holds."""
     if text == "":
         return None
     whole = text.strip()

@@ -1,4 +1,4 @@
-"""Claude Code's settings files: hooks of all levels add up, other settings override by level."""
+"""Read Claude Code's settings files: hooks of all levels add up, other settings override by level."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,12 +8,12 @@ from typing import Any, Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.claude_code.events import NAME, ROWS, SESSION_END_MOST, Row, default_timeout
+from hookline.dialects.claude_code.events import NAME, ROWS, SESSION_END_MOST, EventRow, default_timeout
 from hookline.dialects.claude_code.matchers import read_matching
 from hookline.dialects.claude_code.rules import read_if
-from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Kind, Matching, labelled
+from hookline.dialects.family.settings import Fields, HookKind, Matching, labelled
 from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.http.urls import UrlError, parse_url, url_allowed
@@ -47,7 +47,7 @@ def _command(fields: Fields) -> CommandSpec:
 
 
 def _as_line(words: tuple[str, ...]) -> str:
-    """The exec form for a shell that only fills in placeholders: which project it is, is known per event."""
+    """Join the exec form for a shell that only fills in placeholders: the project is known per event."""
     return "exec " + " ".join("".join(map(_quoted, _PLACEHOLDER.split(word))) or "''" for word in words)
 
 
@@ -76,7 +76,7 @@ def _agent(fields: Fields) -> AgentSpec:
 
 
 def _with_place(prompt: str) -> str:
-    """A prompt without a place for the payload gets it below, as the client puts it."""
+    """Add the payload below a prompt without a placeholder for it, as the client does."""
     placed = "$ARGUMENTS" in prompt.replace("\\$ARGUMENTS", "")
     return prompt if placed else f"{prompt}\n\nARGUMENTS: $ARGUMENTS"
 
@@ -86,27 +86,27 @@ def _tool_label(fields: Fields) -> str:
     return shortened(f"{server}/{tool}") if isinstance(server, str) and isinstance(tool, str) else ""
 
 
-KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+KINDS: Final[Mapping[str, HookKind]] = MappingProxyType(
     {
-        "command": Kind(
+        "command": HookKind(
             {
                 "command": "text", "args": "a list of texts", "shell": "text", "async": "true or false",
                 "asyncRewake": "true or false", "onFailure": "text",
             },
             _command, entry_label, ("command",),
         ),
-        "http": Kind(
+        "http": HookKind(
             {**family.HTTP_FIELDS, "onFailure": "text"}, _http, labelled("url", url_label), ("url",)
         ),
-        "mcp_tool": Kind(
+        "mcp_tool": HookKind(
             {"server": "text", "tool": "text", "input": "an object"},
             family.mcp_tool_spec, _tool_label, ("server", "tool"), hosted=True,
         ),
-        "prompt": Kind(
+        "prompt": HookKind(
             {"prompt": "text", "model": "text", "continueOnBlock": "true or false"},
             _prompt, labelled("prompt", shortened), ("prompt",), hosted=True,
         ),
-        "agent": Kind(
+        "agent": HookKind(
             {"prompt": "text", "model": "text"},
             _agent, labelled("prompt", shortened), ("prompt",), hosted=True,
         ),
@@ -115,7 +115,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
 
 
 class HttpLimits(Struct, frozen=True):
-    """What the settings of all levels together let http hooks do."""
+    """The limits of http hooks by the settings of all levels together."""
 
     urls: tuple[str, ...] | None = None
     env: frozenset[str] | None = None
@@ -126,10 +126,10 @@ class EntryReader(family.EntryReader):
     dialect, common, kinds = NAME, COMMON, KINDS
 
     @property
-    def row(self) -> Row:
+    def row(self) -> EventRow:
         return ROWS[self.group.own_event.name]
 
-    def find_kind(self) -> Kind | None:
+    def find_kind(self) -> HookKind | None:
         kind = super().find_kind()
         if kind is None or self.kind in self.row.kinds:
             return kind
@@ -143,7 +143,8 @@ class EntryReader(family.EntryReader):
     def doubt_timeout(self, given: float) -> None:
         if given >= 3600 and given % 500 == 0:
             message = f"timeout is {given:g} seconds, which is {given / 3600:.1f} hours"
-            self.say("warning", "long-timeout", message, "timeout", fix=f"{given / 1000:g}, if these are ms")
+            fix, meant = f"{given / 1000:g}, if these are ms", family.milliseconds_meant(given)
+            self.say("warning", "long-timeout", message, "timeout", fix=fix, repair=meant)
 
     def rule(self, text: str) -> Condition | None:
         tools = self.file.tools
@@ -160,7 +161,8 @@ class EntryReader(family.EntryReader):
         }
 
     def _identity(self) -> tuple[object, ...]:
-        """What makes two entries one hook: what is run, and `if`. Timeout, shell, matcher and file do not count."""
+        """Return the identity of a hook: its command, and `if`. Timeout, shell, matcher and file are not part
+        of it."""
         fields, condition = self.fields, self.fields.get("if") or ""
         if self.kind == "command":
             args = fields.get("args")
@@ -169,7 +171,8 @@ class EntryReader(family.EntryReader):
         return self.kind, *ran, repr(fields.get("input")), condition
 
     def _once(self) -> bool:
-        """A skill's hooks join a session; those of settings files run each time, also with `once`."""
+        """Return True for a skill's hooks with `once`, which join a session; those of settings files run each
+        time."""
         if not self.fields.get("once"):
             return False
         if self.file.scope == "session":
@@ -192,7 +195,7 @@ class EntryReader(family.EntryReader):
             return None
         return "block"
 
-    def make_spec(self, kind: Kind) -> Any:
+    def make_spec(self, kind: HookKind) -> Any:
         spec, usable = kind.spec(self.fields), self.file.limits.env
         if isinstance(spec, CommandSpec):
             return replace(spec, env=self.file.env) if self.file.env else spec
@@ -202,7 +205,7 @@ class EntryReader(family.EntryReader):
         return spec
 
     def why_broken(self, spec: Any) -> str | None:
-        """Why an entry in order may not run all the same. It stays, so that each of its runs says so."""
+        """Return why a valid entry may not run all the same. It stays, so that each of its runs reports it."""
         allowed = self.file.limits.urls
         if self.mistakes or allowed is None or not isinstance(spec, HttpSpec):
             return None
@@ -232,7 +235,7 @@ class FileReader(family.FileReader):
         super().__init__(layer, tools, events, wire)
         self.limits = limits
         self.home = home
-        #: What commands get besides the usual variables: where their plugin is.
+        #: Variables that commands get besides the usual ones: the directory of their plugin.
         self.env = _plugin_env(layer)
 
     def check(self, settings: Fields) -> bool:
@@ -254,16 +257,16 @@ class FileReader(family.FileReader):
         return read_matching(own_event.name, text, self.tools.patterns)
 
 
-#: Which level decides on a setting, the strongest first.
+#: The levels that decide on a setting, the strongest first.
 PRECEDENCE: Final[tuple[Scope, ...]] = ("managed", "flag", "local", "project", "user")
-#: Lists of what http hooks may do: which addresses, and which variables in a header.
+#: Lists that limit http hooks: their addresses, and their variables in a header.
 _LIMITS: Final = ("allowedHttpHookUrls", "httpHookAllowedEnvVars")
 #: The order in which hooks of the levels are listed.
 _ORDER: Final[tuple[Scope, ...]] = ("managed", "user", "project", "local", "flag", "plugin", "session")
 
 
 class Settings(Struct, frozen=True):
-    """What the levels together say about hooks as a whole."""
+    """The settings of all levels about hooks as a whole."""
 
     disabled_by: Layer | None = None
     managed_only: bool = False
@@ -283,7 +286,7 @@ def table_of(layer: Layer) -> Mapping[str, Any]:
 
 
 def settings_of(layers: Sequence[Layer]) -> Settings:
-    by_scope = {layer.place.scope: layer for layer in layers}
+    by_scope = {layer.config_path.scope: layer for layer in layers}
     ranked = [by_scope[scope] for scope in PRECEDENCE if scope in by_scope]
     said = next((layer for layer in ranked if isinstance(table_of(layer).get("disableAllHooks"), bool)), None)
     disabled = said if said is not None and table_of(said)["disableAllHooks"] else None
@@ -294,7 +297,7 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
 
 
 def _joined(layers: Sequence[Layer], key: str) -> tuple[str, ...] | None:
-    """Lists of all levels together; None when no level has one. What should be a list and is none allows nothing."""
+    """Join the lists of all levels; None when no level has one. A value that is not a list allows nothing."""
     given = [table_of(layer)[key] for layer in layers if key in table_of(layer)]
     return tuple(word for some in given for word in as_list(some) if isinstance(word, str)) if given else None
 
@@ -310,13 +313,13 @@ class SettingsReader:
         self._home = home
         self._end_budget = end_budget
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
-        # What is beside the hooks of a plugin or a skill is no setting.
-        settings = settings_of([layer for layer in layers if layer.place.scope in PRECEDENCE])
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
+        # Keys beside the hooks of a plugin or a skill are not settings.
+        settings = settings_of([layer for layer in layers if layer.config_path.scope in PRECEDENCE])
         events = {**self._events, "SessionEnd": self._with_budget(self._events["SessionEnd"], layers)}
         hooks: list[Hook] = []
         diagnostics: list[Diagnostic] = []
-        for layer in sorted(layers, key=lambda one: _ORDER.index(one.place.scope)):
+        for layer in sorted(layers, key=lambda one: _ORDER.index(one.config_path.scope)):
             file = FileReader(layer, tools, events, self._wire, settings.limits, self._home)
             found = [hook for some in file.hooks().values() for hook in some]
             off = _switched_off(layer, settings)
@@ -326,14 +329,15 @@ class SettingsReader:
                 found = []
             hooks.extend(found)
             diagnostics.extend(file.report.diagnostics)
-        return Reading(tuple(hooks), tuple(diagnostics))
+        return LoadedHooks(tuple(hooks), tuple(diagnostics))
 
     def _with_budget(self, session_end: DialectEvent, layers: Sequence[Layer]) -> DialectEvent:
-        """All SessionEnd hooks share little time, or as much as the longest of their timeouts."""
+        """Return the event with the time that all SessionEnd hooks share: little, or the longest of their
+        timeouts."""
         policy = session_end.policy
         if self._end_budget is not None:
             return session_end
-        tables = (table_of(layer) for layer in layers if layer.place.scope != "plugin")
+        tables = (table_of(layer) for layer in layers if layer.config_path.scope != "plugin")
         asked = [timeout for table in tables for timeout in _session_end_timeouts(table)]
         longest = min(max(asked, default=0.0), SESSION_END_MOST)
         if longest <= (policy.budget or 0.0):
@@ -350,23 +354,23 @@ def _session_end_timeouts(settings: Mapping[str, Any]) -> Iterator[float]:
 
 
 def _plugin_env(layer: Layer) -> Mapping[str, str]:
-    """`<plugin>/hooks/hooks.json`: its scripts find each other by the root of the plugin."""
-    plugin = layer.place.plugin
+    """Return the variables of a plugin, by which its scripts find each other: `<plugin>/hooks/hooks.json`."""
+    plugin = layer.config_path.plugin
     if plugin is not None:
         return {"CLAUDE_PLUGIN_ROOT": plugin.root, "CLAUDE_PLUGIN_DATA": plugin.data}
-    if layer.place.scope != "plugin":
+    if layer.config_path.scope != "plugin":
         return {}
-    folder = layer.place.file.rpartition("/")[0]
-    root = folder.rpartition("/")[0] if folder.endswith("/hooks") else folder
+    directory = layer.config_path.file.rpartition("/")[0]
+    root = directory.rpartition("/")[0] if directory.endswith("/hooks") else directory
     return {"CLAUDE_PLUGIN_ROOT": root}
 
 
 def _switched_off(layer: Layer, settings: Settings) -> str | None:
-    managed = layer.place.scope == "managed"
-    # Whether it holds for a plugin depends on who enabled that: see plugins.
-    if settings.managed_only and not managed and layer.place.plugin is None:
+    managed = layer.config_path.scope == "managed"
+    # For a plugin it depends on the level that enabled it: see plugins.
+    if settings.managed_only and not managed and layer.config_path.plugin is None:
         return "allowManagedHooksOnly turns the hooks of this file off"
     by = settings.disabled_by
-    if by is not None and (not managed or by.place.scope == "managed"):
-        return f"disableAllHooks in {by.place.file} turns the hooks of this file off"
+    if by is not None and (not managed or by.config_path.scope == "managed"):
+        return f"disableAllHooks in {by.config_path.file} turns the hooks of this file off"
     return None

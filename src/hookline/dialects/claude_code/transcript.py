@@ -1,4 +1,5 @@
-"""The sessions that Claude Code keeps: one file each in ~/.claude/projects, with a file beside it per sub-agent."""
+"""Read the sessions that Claude Code stores: one file each in ~/.claude/projects, with a file beside it per
+subagent."""
 
 import os
 import posixpath
@@ -10,17 +11,17 @@ import msgspec
 from msgspec import Raw, Struct
 
 from hookline.dialects.claude_code.payload import PATH_ARGUMENTS
-from hookline.transcripts.moment import HookNote, Kind, Moment, Tally
-from hookline.transcripts.reader import Transcripts, lines_of, records, seconds
+from hookline.dialects.recorded_event import HookNote, Kind, RecordedEvent, Tally
+from hookline.dialects.transcript_reader import Transcripts, lines_of, records, seconds
 
 _NAME: Final = "claude-code"
 _STOP_FEEDBACK: Final = "Stop hook feedback"
 _INTERRUPTED: Final = "[Request interrupted by user"
-#: How messages begin that are no prompts of the user: commands and what they printed.
+#: Prefixes of messages that are not prompts of the user: commands and their output.
 _NO_PROMPT: Final = ("<command-", "<local-command-", "<bash-", "<task-notification>", "Caveat:", _INTERRUPTED)
-#: How the result of a call begins that was refused before any hook was asked about it.
+#: Prefix of the result of a call that was refused before any hook ran.
 _REFUSED: Final = "<tool_use_error>"
-#: How it begins where nobody recorded the decision, which older clients do not.
+#: Prefixes of a denied result without a recorded decision, as older clients write it.
 _DENIED: Final = (
     "The user doesn't want to",
     "Permission to use",
@@ -129,21 +130,21 @@ class ClaudeTranscripts(Transcripts):
     def recognises(self, first: Mapping[str, Any]) -> bool:
         return isinstance(first.get("sessionId"), str) and isinstance(first.get("type"), str)
 
-    def read(self, path: str, tally: Tally) -> Iterator[Moment | HookNote]:
+    def read(self, path: str, tally: Tally) -> Iterator[RecordedEvent | HookNote]:
         return _Session(path, tally).read()
 
 
 class _Session:
-    """One file: the main session, or a sub-agent."""
+    """One file: the main session, or a subagent."""
 
     def __init__(self, path: str, tally: Tally) -> None:
         self._path = path
         self._tally = tally
-        folder, name = os.path.split(path)
+        directory, name = os.path.split(path)
         self._subagent = (
             name.removeprefix("agent-").removesuffix(".jsonl") if name.startswith("agent-") else ""
         )
-        session = os.path.dirname(folder) if os.path.basename(folder) == "subagents" else ""
+        session = os.path.dirname(directory) if os.path.basename(directory) == "subagents" else ""
         self._main = f"{session}.jsonl" if session else path
         self._agent_type = _agent_type(path) if self._subagent else ""
         self._at = 0.0
@@ -165,12 +166,12 @@ class _Session:
         self._of_turn: Mapping[str, Any] = {}
         self._stale = True
 
-    def read(self) -> Iterator[Moment | HookNote]:
+    def read(self) -> Iterator[RecordedEvent | HookNote]:
         for line in records(self._path, self._tally, _decode):
             yield from self._line(line)
         yield from self._end()
 
-    def _line(self, line: _Line) -> Iterator[Moment | HookNote]:
+    def _line(self, line: _Line) -> Iterator[RecordedEvent | HookNote]:
         if line.timestamp:
             self._at = seconds(line.timestamp, self._at, self._tally)
         if line.type in ("assistant", "user"):
@@ -183,7 +184,7 @@ class _Session:
         elif not line.type:
             self._tally.unknown += 1
 
-    def _said(self, line: _Line) -> Iterator[Moment | HookNote]:
+    def _said(self, line: _Line) -> Iterator[RecordedEvent | HookNote]:
         try:
             message = _decode_message(line.message)
         except msgspec.DecodeError:
@@ -196,7 +197,7 @@ class _Session:
         yield from self._user(line, message) if line.type == "user" else self._answer(message)
 
     def _note(self, line: _Line) -> None:
-        """What the record says of the session."""
+        """Read the session's facts from the record."""
         if line.cwd:
             self._cwd = line.cwd
             self._began_in = self._began_in or line.cwd
@@ -214,7 +215,7 @@ class _Session:
             self._subagent, self._agent_type, self._stale = line.agent_id, line.attribution_agent or "", True
 
     def _shared(self) -> Mapping[str, Any]:
-        """What payloads of a turn have in common."""
+        """Return the facts that payloads of a turn share."""
         if self._stale:
             self._stale = False
             self._of_start = {"session_id": self._session, "transcript_path": self._main}
@@ -229,33 +230,33 @@ class _Session:
             self._of_turn = document
         return self._of_turn
 
-    def _moment(
+    def _recorded(
         self, kind: Kind, event: str, fields: Mapping[str, Any], *without: str, **more: Any
-    ) -> Moment:
-        self._tally.moments += 1
+    ) -> RecordedEvent:
+        self._tally.recorded_events += 1
         shared = more.pop("shared", None) or self._shared()
         if without:
             shared = {name: value for name, value in shared.items() if name not in without}
-        return Moment(
+        return RecordedEvent(
             kind=kind, agent=_NAME, session=self._session, at=more.pop("at", self._at),
             cwd=more.pop("cwd", self._cwd), began_in=self._began_in, event=event, shared=shared, fields=fields,
             model=self._model, mode=self._mode, subagent=self._subagent, headless=self._headless, **more,
         )  # fmt: skip
 
-    def _begin(self) -> Iterator[Moment]:
+    def _begin(self) -> Iterator[RecordedEvent]:
         if self._begun:
             return
         self._begun = True
         if not self._subagent:
-            yield self._moment(
+            yield self._recorded(
                 "start", "SessionStart", {"source": "startup"}, "prompt_id", "permission_mode", "effort"
             )
         else:
-            yield self._moment("subagent_start", "SubagentStart", {}, "permission_mode", "effort")
+            yield self._recorded("subagent_start", "SubagentStart", {}, "permission_mode", "effort")
 
-    # What the user says, and what tools return
+    # Messages of the user, and results of tools
 
-    def _user(self, line: _Line, message: _Message) -> Iterator[Moment]:
+    def _user(self, line: _Line, message: _Message) -> Iterator[RecordedEvent]:
         content = message.content
         results = [] if isinstance(content, str) else [each for each in content if each.type == "tool_result"]
         for block in results:
@@ -269,9 +270,9 @@ class _Session:
         no_prompt = line.is_meta or line.is_compact_summary or self._subagent or text.startswith(_NO_PROMPT)
         if not no_prompt and text:
             self._continued = False
-            yield self._moment("prompt", "UserPromptSubmit", {"prompt": text}, "effort")
+            yield self._recorded("prompt", "UserPromptSubmit", {"prompt": text}, "effort")
 
-    def _result(self, block: _Block, line: _Line) -> Iterator[Moment]:
+    def _result(self, block: _Block, line: _Line) -> Iterator[RecordedEvent]:
         call = self._calls.pop(block.tool_use_id, None)
         if call is None:
             return
@@ -284,33 +285,33 @@ class _Session:
         fields = {"tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id}
         about: dict[str, Any] = {"tool": call.name, "input": bytes(call.input), "call_id": call.id}
         if not block.is_error:
-            # Of a sub-agent's calls only the text is kept that its model reads.
+            # For a subagent's calls only the text for its model is stored.
             structured = line.tool_use_result
             fields["tool_response"] = block.content if structured is _ABSENT else structured
-            yield self._moment("result", "PostToolUse", fields, **about)
+            yield self._recorded("result", "PostToolUse", fields, **about)
         elif decision == "reject" or line.tool_denial_kind or (not decision and text.startswith(_DENIED)):
-            yield self._moment("denial", "", fields, **about)
+            yield self._recorded("denial", "", fields, **about)
         elif not refused:
             more = {"error": text, "is_interrupt": False}
-            yield self._moment("failure", "PostToolUseFailure", {**fields, **more}, **about)
+            yield self._recorded("failure", "PostToolUseFailure", {**fields, **more}, **about)
 
-    def _called(self, call: _Call, *, certain: bool) -> Moment:
+    def _called(self, call: _Call, *, certain: bool) -> RecordedEvent:
         fields = {"tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id}
-        return self._moment(
+        return self._recorded(
             "call", "PreToolUse", fields, shared=call.shared, at=call.at, cwd=call.cwd, tool=call.name,
             input=bytes(call.input), call_id=call.id, certain=certain,
         )  # fmt: skip
 
-    def _batch_end(self) -> Iterator[Moment]:
-        """All calls of one answer are done."""
+    def _batch_end(self) -> Iterator[RecordedEvent]:
+        """Yield the end of a batch: all calls of one answer are done."""
         if not self._batch or any(call.id in self._calls for call in self._batch):
             return
         calls, self._batch = self._batch, []
-        yield self._moment("batch", "PostToolBatch", {"tool_calls": partial(_batch_document, calls)})
+        yield self._recorded("batch", "PostToolBatch", {"tool_calls": partial(_batch_document, calls)})
 
-    # What the model says
+    # Messages of the model
 
-    def _answer(self, message: _Message) -> Iterator[Moment]:
+    def _answer(self, message: _Message) -> Iterator[RecordedEvent]:
         self._model = message.model or self._model
         blocks = [] if isinstance(message.content, str) else message.content
         if isinstance(message.content, str) and message.content:
@@ -324,7 +325,7 @@ class _Session:
                 yield from self._call(block, message)
         self._ending = message.stop_reason in ("end_turn", "stop_sequence")
 
-    def _call(self, block: _Block, message: _Message) -> Iterator[Moment]:
+    def _call(self, block: _Block, message: _Message) -> Iterator[RecordedEvent]:
         if block.id in self._ids:
             self._tally.duplicates += 1
             return
@@ -335,27 +336,27 @@ class _Session:
         self._batch.append(call)
         yield from ()
 
-    def _turn_end(self) -> Iterator[Moment]:
+    def _turn_end(self) -> Iterator[RecordedEvent]:
         if not self._ending:
             return
         self._ending = False
         said: dict[str, Any] = {"stop_hook_active": self._continued, "last_assistant_message": self._text}
         if self._subagent:
             said["agent_transcript_path"] = self._path
-            yield self._moment("subagent_end", "SubagentStop", said)
+            yield self._recorded("subagent_end", "SubagentStop", said)
         else:
-            yield self._moment("turn_end", "Stop", said)
+            yield self._recorded("turn_end", "Stop", said)
 
-    def _end(self) -> Iterator[Moment]:
+    def _end(self) -> Iterator[RecordedEvent]:
         for call in self._calls.values():  # the session was killed
             yield self._called(call, certain=False)
         yield from self._turn_end()
         if self._begun and not self._subagent:
-            yield self._moment(
+            yield self._recorded(
                 "end", "SessionEnd", {"reason": "other"}, "permission_mode", "effort", certain=False
             )
 
-    # What the client says of its own hooks
+    # The client's records about its own hooks
 
     def _attached(self, attachment: _Attachment) -> Iterator[HookNote]:
         status = _HOOK_STATUS.get(attachment.type)
@@ -396,7 +397,7 @@ def _said(content: Raw) -> Any:
 
 
 def _with_whole_path(block: _Block, cwd: str) -> Raw:
-    """Hooks get the absolute path of a file, also where the model wrote a relative one."""
+    """Make the path of a file absolute, as hooks get it, also where the model wrote a relative one."""
     argument = PATH_ARGUMENTS.get(block.name)
     if argument is None:
         return block.input.copy()
@@ -412,7 +413,7 @@ def _with_whole_path(block: _Block, cwd: str) -> Raw:
 
 
 def _agent_type(path: str) -> str:
-    """What kind of sub-agent it is: a small file beside its transcript says it."""
+    """Return the kind of a subagent, from a small file beside its transcript."""
     meta = path.removesuffix(".jsonl") + ".meta.json"
     raw = next(lines_of(meta, Tally()), b"")
     try:

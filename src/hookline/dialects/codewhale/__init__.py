@@ -1,23 +1,23 @@
-"""CodeWhale: hooks in TOML, each a shell command with a condition."""
+"""Run CodeWhale's hooks: TOML entries, each a shell command with a condition."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.dialects.dialect import (
+    ConfigPath,
     Dialect,
     DialectEvent,
     Layer,
-    Place,
+    LoadedHooks,
     Plugins,
-    Reading,
     Tools,
     nearest_project,
 )
-from hookline.dialects.install import HookCall, quoted
-from hookline.documents.document import Document
+from hookline.dialects.entries import HookCall, quoted
+from hookline.disk import DISK, Disk
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 #: Its directory in the user's home before the agent got its name.
 FORMER_FOLDER = ".deepseek"
 _PROJECT_FILE = os.path.join(".codewhale", "hooks.toml")
-#: Where a payload has the arguments of a tool, which the agent cuts off when they are long.
+#: Names of the arguments of a tool in a payload; the agent cuts long ones off.
 _ARGUMENTS = ("DEEPSEEK_TOOL_ARGS", "CODEWHALE_TOOL_ARGS", "tool_args")
 
 
 class CodeWhale(Dialect):
     name = "codewhale"
     title = "CodeWhale"
-    folder = ".codewhale"
+    directory = ".codewhale"
     project_files = (_PROJECT_FILE,)
     entry_fields = MappingProxyType({"if": "condition"})
     fails_closed_by = MappingProxyType({"command": "continue_on_error = false"})
@@ -63,39 +63,42 @@ class CodeWhale(Dialect):
 
         return dialect_events()
 
-    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """The user's settings, then the project's hooks, which the agent runs once the user trusts them."""
-        home, own = env.get("HOME", ""), Place(os.path.join(project, _PROJECT_FILE), "project")
-        users = [os.path.join(home, each, "config.toml") for each in (FORMER_FOLDER, self.folder)]
-        return [*(Place(each, "user") for each in users), own] if os.path.isabs(home) else [own]
+    def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
+        """List the user's settings, then the project's hooks, which the agent runs once the user trusts them."""
+        home, own = env.get("HOME", ""), ConfigPath(os.path.join(project, _PROJECT_FILE), "project")
+        users = [os.path.join(home, each, "config.toml") for each in (FORMER_FOLDER, self.directory)]
+        return [*(ConfigPath(each, "user") for each in users), own] if os.path.isabs(home) else [own]
 
     def plugins(
-        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], disk: Disk = DISK
     ) -> Plugins:
         del settings
-        roots = [root for root in (env.get("HOME", ""), nearest_project(cwd, self.project_files)) if root]
-        directories = [os.path.join(root, self.folder, "plugins") for root in roots if os.path.isabs(root)]
-        if not any(map(os.path.isdir, directories)):
+        roots = [
+            root for root in (env.get("HOME", ""), nearest_project(cwd, self.project_files, disk)) if root
+        ]
+        directories = [os.path.join(root, self.directory, "plugins") for root in roots if os.path.isabs(root)]
+        if not any(map(disk.isdir, directories)):
             return Plugins()
         # Only here: most people have no plugins.
         from hookline.dialects.codewhale.plugins import find_plugins  # noqa: PLC0415 see above
 
-        return find_plugins(directories, read)
+        return find_plugins(directories, disk)
 
     def recognises(self, value: Any) -> bool:
-        """A list of hooks that name their own event: under `hooks` in a project, `hooks.hooks` elsewhere."""
+        """Return True for a list of hooks that name their own event: under `hooks` in a project,
+        `hooks.hooks` elsewhere."""
         hooks = _get(value, "hooks")
         entries = _get(hooks, "hooks") if isinstance(hooks, Mapping) else hooks
         if not isinstance(entries, list) or not entries:
             return False
         return all(isinstance(_get(entry, "event"), str) for entry in cast("list[Any]", entries))
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         from hookline.dialects.codewhale.settings import read_layers  # noqa: PLC0415 as above
 
         return read_layers(layers, tools, self.events, self.wire)
 
-    def moments(self, name: str) -> Sequence[DialectEvent]:
+    def recorded_events(self, name: str) -> Sequence[DialectEvent]:
         from hookline.dialects.codewhale.events import BY_NAME  # noqa: PLC0415 as above
 
         known = self.events[name]
@@ -119,7 +122,7 @@ class CodeWhale(Dialect):
         return CodeWhaleInstaller(self)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
-        """Strict: otherwise CodeWhale goes ahead when a hook that broke has not judged a call."""
+        """Write strict entries: otherwise CodeWhale continues when a broken hook has not judged a call."""
         return "\n\n".join(
             f"[[hooks]]\nevent = {quoted(call.event)}\ncommand = {quoted(call.command)}\n"
             f"timeout_secs = {call.seconds}" + ("\ncontinue_on_error = false" if call.guards else "")

@@ -1,4 +1,5 @@
-"""Condition tables: `condition = {type = "all", conditions = [...]}`, with every mistake in them reported."""
+"""Read condition tables: `condition = {type = "all", conditions = [...]}`, with every mistake in them
+reported."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -6,21 +7,22 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from hookline.dialects.codewhale.events import MODES, Row, mode_of
+from hookline.dialects.codewhale.events import MODES, EventRow, mode_of
+from hookline.dialects.codewhale.tools import CATEGORIZED
 from hookline.documents.document import misshaped
 from hookline.matching.conditions import AllOf, Always, AnyOf, ExitCode, ToolCategory, tool_name
 from hookline.matching.nearest import nearest
 from hookline.model.diagnostics import Path
 from hookline.model.events import EventSpec, field_of
 from hookline.model.hook import Condition
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 
 _MAX_DEPTH = 16
 _CATEGORIES = ("shell", "file_write", "safe", "other")
 _OWN_MODES = ("agent", "plan", "operate")
 
 
-class InMode(Struct, frozen=True):
+class InOwnMode(Struct, frozen=True):
     """The mode under CodeWhale's name for it, ignoring case. For a change of mode, the new one."""
 
     mode: str
@@ -29,17 +31,21 @@ class InMode(Struct, frozen=True):
     def text(self) -> str:
         return f"mode {self.mode}"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        return mode_of(self.mode).casefold() == current_mode(payload, scene).casefold()
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
+        return mode_of(self.mode).casefold() == current_mode(payload, info).casefold()
 
-    def why(self, event: EventSpec[Any], payload: Any, scene: Scene) -> str:
-        verdict = "is" if self.holds(event, payload, scene) else "is not"
-        return f'mode "{current_mode(payload, scene)}" {verdict} {self.mode}'
+    def why(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> str:
+        decision = "is" if self.holds(event, payload, info) else "is not"
+        return f'mode "{current_mode(payload, info)}" {decision} {self.mode}'
 
 
-def current_mode(payload: Any, scene: Scene) -> str:
+def current_mode(payload: Any, info: SessionInfo) -> str:
     moved = field_of(payload, "new_mode")
-    return mode_of(moved if isinstance(moved, str) else scene.permission_mode)
+    return mode_of(moved if isinstance(moved, str) else info.permission_mode)
+
+
+def _category(category: str) -> ToolCategory:
+    return ToolCategory(category, CATEGORIZED, _CATEGORIES)
 
 
 class _Kind(Struct, frozen=True):
@@ -55,8 +61,8 @@ KINDS: Mapping[str, _Kind] = MappingProxyType(
     {
         "always": _Kind(),
         "tool_name": _Kind("name", "text", "tool", tool_name),
-        "tool_category": _Kind("category", "text", "tool", ToolCategory),
-        "mode": _Kind("mode", "text", "mode", InMode),
+        "tool_category": _Kind("category", "text", "tool", _category),
+        "mode": _Kind("mode", "text", "mode", InOwnMode),
         "exit_code": _Kind("code", "a whole number", "exit_code", ExitCode),
         "all": _Kind("conditions", "a list of objects"),
         "any": _Kind("conditions", "a list of objects"),
@@ -72,7 +78,7 @@ _NOT_KNOWN: Mapping[str, str] = {
 class ConditionReader:
     """Reads the conditions of one entry. `say` reports a mistake at a path below it; an error drops the hook."""
 
-    def __init__(self, row: Row, say: Callable[..., None]) -> None:
+    def __init__(self, row: EventRow, say: Callable[..., None]) -> None:
         self._row = row
         self._say = say
 

@@ -1,4 +1,4 @@
-"""Hookline in CodeWhale's files: `[[hooks.hooks]]` in the user's settings, `[[hooks]]` in a project."""
+"""Install Hookline in CodeWhale's files: `[[hooks.hooks]]` in the user's settings, `[[hooks]]` in a project."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from hookline.model.diagnostics import Path
 
 if TYPE_CHECKING:
     from hookline.dialects.codewhale import CodeWhale
-    from hookline.dialects.install import HookCall
+    from hookline.dialects.entries import HookCall
 
 
 class CodeWhaleInstaller(Installer):
@@ -21,7 +21,7 @@ class CodeWhaleInstaller(Installer):
     def additions(
         self, calls: "Sequence[HookCall]", site: Site, value: Mapping[str, Any]
     ) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """In the user's file the entries are beside the settings of all hooks."""
+        """Yield the entries; in the user's file they are beside the settings of all hooks."""
         for path, item in super().additions(calls, site, value):
             yield ((*path, "hooks") if site.scope == "user" else path), item
 
@@ -42,7 +42,7 @@ class CodeWhaleInstaller(Installer):
 
 
 def _settings(env: Mapping[str, str]) -> str | None:
-    """The file that CodeWhale reads: a new one would take the place of that under its former name."""
+    """Return the file that CodeWhale reads: a new one would replace that under its former name."""
     home = env.get("HOME", "")
     own, former = (os.path.join(home, each, "config.toml") for each in (".codewhale", FORMER_FOLDER))
     file = former if os.path.lexists(former) and not os.path.lexists(own) else own

@@ -1,7 +1,8 @@
-"""Payloads of CodeWhale, both ways: environment variables at every event, a document on stdin at four of them.
+"""Read and write payloads of CodeWhale: environment variables at every event, a document on stdin at four of
+them.
 
-Read back, variables and document keys are one set of names: `DEEPSEEK_TOOL_NAME` is `tool_name`. Variables do not
-name the event, so a document made of them also has `event`.
+Read back, variables and document keys are one set of names: `DEEPSEEK_TOOL_NAME` is `tool_name`. Variables do
+not name the event, so a document made of them also has `event`.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects.codewhale.conditions import current_mode
-from hookline.dialects.codewhale.events import BY_NAME, Row, mode_of
+from hookline.dialects.codewhale.events import BY_NAME, EventRow, mode_of
 from hookline.dialects.codewhale.texts import (
     FIELD_CHARS,
     METADATA_BYTES,
@@ -32,9 +33,9 @@ from hookline.model import events as e
 from hookline.model.errors import ConfigError
 from hookline.model.events import field_of
 from hookline.model.payloads import SessionEnded, SubagentBegun, SubagentEnded, TurnSummary
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.model.usage import Totals, Usage
-from hookline.model.wire import Call, Parsed
+from hookline.model.wire import HookInvocation, Parsed
 
 DOCUMENT_BYTES = 32 << 10
 _TEXT_BYTES = 5_000
@@ -51,19 +52,19 @@ Object = Mapping[str, Any]
 
 
 class Outside(Struct, frozen=True):
-    """What payloads need beside the call."""
+    """Facts that payloads need beside the call."""
 
     #: The clock for turn_end.
     now: Now
-    #: Removes secrets: the words of sub-agents are nobody's message to a hook.
+    #: Removes secrets: the words of subagents are not meant for hooks.
     redact: Callable[[str], str]
 
 
 # -- variables ---------------------------------------------------------------------------------------------
 
 
-def environment(call: Call, outside: Outside) -> dict[str, str]:
-    """The variables of this event that have a value. Their size is bounded."""
+def environment(call: HookInvocation, outside: Outside) -> dict[str, str]:
+    """Return the variables of this event that have a value. Their size is bounded."""
     env: dict[str, str] = {}
     payload = call.payload
     if isinstance(payload, SubagentBegun):
@@ -71,7 +72,7 @@ def environment(call: Call, outside: Outside) -> dict[str, str]:
     elif isinstance(payload, SubagentEnded):
         payload = replace(payload, last_assistant_message=outside.redact(payload.last_assistant_message))
     for name in BY_NAME[call.hook.policy.event_name].variables:
-        value = _VARIABLES[name](payload, call.scene)
+        value = _VARIABLES[name](payload, call.info)
         if value is not None:
             env[f"DEEPSEEK_{name}"] = value
             if name in _ALIASED:
@@ -95,65 +96,65 @@ def _first(payload: Any, *names: str) -> Any:
     return next((value for name in names if (value := field_of(payload, name)) is not None), None)
 
 
-def _extra(scene: Scene, name: str) -> Any:
-    return scene.extra.get(name) if scene.extra is not None else None
+def _extra(info: SessionInfo, name: str) -> Any:
+    return info.extra.get(name) if info.extra is not None else None
 
 
 def _whole_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _workspace(scene: Scene) -> str:
-    return scene.project_dir or scene.cwd
+def _workspace(info: SessionInfo) -> str:
+    return info.project_dir or info.cwd
 
 
-def _session_cost(payload: Any, scene: Scene) -> str | None:
+def _session_cost(payload: Any, info: SessionInfo) -> str | None:
     cost = payload.cost_usd if isinstance(payload, SessionEnded) else None
     if cost is None:
-        # A host that adds nothing up may say the sum by CodeWhale's own name.
-        cost = _extra(scene, "session_cost") if scene.totals is None else scene.totals.cost_usd
+        # A host that does not add up may give the sum by CodeWhale's own name.
+        cost = _extra(info, "session_cost") if info.totals is None else info.totals.cost_usd
     return f"{cost:.6f}" if isinstance(cost, int | float) and not isinstance(cost, bool) else None
 
 
-def _total_tokens(scene: Scene) -> int | None:
-    if scene.totals is None:
-        return _whole_number(_extra(scene, "total_tokens"))
-    return scene.totals.session_tokens
+def _total_tokens(info: SessionInfo) -> int | None:
+    if info.totals is None:
+        return _whole_number(_extra(info, "total_tokens"))
+    return info.totals.session_tokens
 
 
-def _arguments(payload: Any, _scene: Scene) -> str:
+def _arguments(payload: Any, _info: SessionInfo) -> str:
     arguments = field_of(payload, "tool_input")
     if not arguments and (command := field_of(payload, "command")):
         arguments = {"command": command}
     return cut_bytes(written(arguments if arguments is not None else {}).decode(), _JSON_BYTES)
 
 
-def _result(payload: Any, _scene: Scene) -> str | None:
+def _result(payload: Any, _info: SessionInfo) -> str | None:
     result = _first(payload, "error", "tool_response")
     if result is None:
         return None if field_of(payload, "tool_name") is None else ""
     return cut_bytes(result if isinstance(result, str) else written(result).decode(), _JSON_BYTES)
 
 
-def _success(payload: Any, _scene: Scene) -> str | None:
+def _success(payload: Any, _info: SessionInfo) -> str | None:
     if field_of(payload, "tool_name") is None:
         return None
     return "true" if field_of(payload, "error") is None else "false"
 
 
-def _previous_mode(payload: Any, _scene: Scene) -> str | None:
+def _previous_mode(payload: Any, _info: SessionInfo) -> str | None:
     mode = field_of(payload, "old_mode")
     return _metadata(mode_of(mode)) if isinstance(mode, str) else None
 
 
-_VARIABLES: Mapping[str, Callable[[Any, Scene], str | None]] = MappingProxyType(
+_VARIABLES: Mapping[str, Callable[[Any, SessionInfo], str | None]] = MappingProxyType(
     {
-        "SESSION_ID": lambda _, scene: _metadata(scene.session_id),
+        "SESSION_ID": lambda _, info: _metadata(info.session_id),
         # Not made encodable: a directory whose name is not UTF-8 must reach the hook unchanged.
-        "WORKSPACE": lambda _, scene: _workspace(scene)[:METADATA_BYTES] or None,
-        "MODEL": lambda _, scene: _metadata(scene.model),
-        "MODE": lambda payload, scene: _metadata(current_mode(payload, scene)),
-        "TOTAL_TOKENS": lambda _, scene: _number_text(_total_tokens(scene)),
+        "WORKSPACE": lambda _, info: _workspace(info)[:METADATA_BYTES] or None,
+        "MODEL": lambda _, info: _metadata(info.model),
+        "MODE": lambda payload, info: _metadata(current_mode(payload, info)),
+        "TOTAL_TOKENS": lambda _, info: _number_text(_total_tokens(info)),
         "SESSION_COST": _session_cost,
         "MESSAGE": lambda payload, _: _long_text(_first(payload, "last_assistant_message", "prompt")),
         "ERROR": lambda payload, _: _long_text(_first(payload, "error", "message")),
@@ -171,8 +172,8 @@ _VARIABLES: Mapping[str, Callable[[Any, Scene], str | None]] = MappingProxyType(
 # -- documents ---------------------------------------------------------------------------------------------
 
 
-def document(call: Call, outside: Outside) -> bytes:
-    """What is written to stdin: one JSON document and a newline, or nothing at all."""
+def document(call: HookInvocation, outside: Outside) -> bytes:
+    """Return the text for stdin: one JSON document and a newline, or nothing at all."""
     write = _DOCUMENTS.get(call.hook.policy.event_name)
     return b"" if write is None else write(call, outside)
 
@@ -181,19 +182,19 @@ def _line(fields: Object) -> bytes:
     return written(fields) + b"\n"
 
 
-def _scene_fields(call: Call, most: int = METADATA_BYTES) -> dict[str, Any]:
-    scene = call.scene
+def _info_fields(call: HookInvocation, most: int = METADATA_BYTES) -> dict[str, Any]:
+    info = call.info
     return {
-        "session_id": cut_bytes(scene.session_id, most),
-        "workspace": cut_bytes(_workspace(scene), most),
-        "mode": cut_bytes(current_mode(call.payload, scene), most),
-        "model": None if scene.model is None else cut_bytes(scene.model, most),
-        "total_tokens": _total_tokens(scene),
+        "session_id": cut_bytes(info.session_id, most),
+        "workspace": cut_bytes(_workspace(info), most),
+        "mode": cut_bytes(current_mode(call.payload, info), most),
+        "model": None if info.model is None else cut_bytes(info.model, most),
+        "total_tokens": _total_tokens(info),
     }
 
 
-def _submitted(call: Call, _outside: Outside) -> bytes:
-    """The message, or the longest beginning of it that fits together with the other fields."""
+def _submitted(call: HookInvocation, _outside: Outside) -> bytes:
+    """Return the message, or the longest beginning of it that fits together with the other fields."""
     text = encodable(str(field_of(call.payload, "prompt") or ""))
     size = len(text.encode())
     rest = _fields_that_leave_room(call, size)
@@ -209,13 +210,13 @@ def _submitted(call: Call, _outside: Outside) -> bytes:
     return _submit_document(text[:fits], size, rest)
 
 
-def _fields_that_leave_room(call: Call, size: int) -> dict[str, Any]:
-    """The other fields, shortened or null where they would take the room of the message."""
+def _fields_that_leave_room(call: HookInvocation, size: int) -> dict[str, Any]:
+    """Return the other fields, shortened or null where they would leave too little space for the message."""
     for most in (METADATA_BYTES, 1024, 256):
-        rest = _scene_fields(call, most)
+        rest = _info_fields(call, most)
         if len(_submit_document("", size, rest)) <= DOCUMENT_BYTES // 2:
             return rest
-    return dict.fromkeys(_scene_fields(call, 0))
+    return dict.fromkeys(_info_fields(call, 0))
 
 
 def _submit_document(text: str, original: int, rest: Object) -> bytes:
@@ -232,26 +233,26 @@ def _submit_document(text: str, original: int, rest: Object) -> bytes:
     )
 
 
-def _settled(call: Call, outside: Outside) -> bytes:
+def _settled(call: HookInvocation, outside: Outside) -> bytes:
     payload: TurnSummary = call.payload
-    scene = call.scene
-    backed = _extra(scene, "model_backed") is not False
-    shared = _scene_fields(call)
+    info = call.info
+    backed = _extra(info, "model_backed") is not False
+    shared = _info_fields(call)
     error = payload.error
     fields: dict[str, Any] = {
         "event": "turn_end",
         **{key: shared[key] for key in ("session_id", "workspace", "mode")},
-        "created_at": _extra(scene, "created_at") or outside.now().isoformat(),
+        "created_at": _extra(info, "created_at") or outside.now().isoformat(),
         "model_backed": backed,
-        "provider": _extra(scene, "provider") if backed else None,
-        "billing_surface": _extra(scene, "billing_surface") if backed else None,
+        "provider": _extra(info, "provider") if backed else None,
+        "billing_surface": _extra(info, "billing_surface") if backed else None,
         "model": shared["model"],
-        "turn_id": payload.turn_id or _turn_id(payload, backed=backed),
+        "turn_id": payload.turn_id or (f"turn_{payload.turn}" if backed else f"lifecycle_{uuid4()}"),
         "status": payload.status or "completed",
         "error": None if error is None else at_most(cleaned(outside.redact(encodable(error))), FIELD_CHARS),
         "duration_ms": payload.duration_ms,
         "usage": _usage(payload.usage or Usage()),
-        "totals": _totals(payload.totals or scene.totals or Totals()),
+        "totals": _totals(payload.totals or info.totals or Totals()),
         "tool_count": payload.tool_count,
         "queued_message_count": payload.queued_message_count,
         # Reserved by CodeWhale for hooks that send the agent back to work; nothing sets it today.
@@ -282,35 +283,31 @@ def _totals(used: Totals) -> dict[str, int | None]:
     }
 
 
-def _turn_id(payload: TurnSummary, *, backed: bool) -> str:
-    return f"turn_{payload.turn}" if backed else f"lifecycle_{uuid4()}"
-
-
-def _spawned(call: Call, outside: Outside) -> bytes:
+def _spawned(call: HookInvocation, outside: Outside) -> bytes:
     payload: SubagentBegun = call.payload
     prompt = _preview("prompt", payload.prompt, outside)
     return _line({**_subagent(call, payload.agent_id), **prompt})
 
 
-def _completed(call: Call, outside: Outside) -> bytes:
+def _completed(call: HookInvocation, outside: Outside) -> bytes:
     payload: SubagentEnded = call.payload
     status = cut_bytes(payload.status or "unknown", 256)
     result = _preview("result", payload.last_assistant_message, outside)
     return _line({**_subagent(call, payload.agent_id), **result, "status": status})
 
 
-def _subagent(call: Call, agent_id: str) -> dict[str, Any]:
+def _subagent(call: HookInvocation, agent_id: str) -> dict[str, Any]:
     agent = cut_bytes(agent_id, METADATA_BYTES)
-    return {"event": call.hook.policy.event_name, "agent_id": agent, **_scene_fields(call)}
+    return {"event": call.hook.policy.event_name, "agent_id": agent, **_info_fields(call)}
 
 
 def _preview(name: str, text: str, outside: Outside) -> dict[str, Any]:
-    """The beginning of a text, redacted first: a secret that is cut in two would not be recognised."""
+    """Return the beginning of a text, redacted first: a secret that is cut in two would not be recognised."""
     kept, was_cut = prefix(outside.redact(encodable(text)), _PREVIEW_BYTES)
     return {f"{name}_preview": kept + PAYLOAD_CUT if was_cut else kept, f"{name}_truncated": was_cut}
 
 
-_DOCUMENTS: Mapping[str, Callable[[Call, Outside], bytes]] = MappingProxyType(
+_DOCUMENTS: Mapping[str, Callable[[HookInvocation, Outside], bytes]] = MappingProxyType(
     {
         "message_submit": _submitted,
         "turn_end": _settled,
@@ -334,7 +331,7 @@ def _mode(key: str, value: Any) -> str:
 
 
 def _number(key: str, value: Any) -> int:
-    """A whole number; a variable holds it as text."""
+    """Return a whole number; a variable holds it as text."""
     if isinstance(value, str) and value.removeprefix("-").isdecimal() and len(value) < 20:
         return int(value)
     number = _whole_number(value)
@@ -364,8 +361,8 @@ def _object(key: str, value: Any) -> Object:
     return cast("Object", value)
 
 
-class Key(Struct, frozen=True):
-    """One payload field: the names it is read from, of which the first that is not empty counts."""
+class PayloadKey(Struct, frozen=True):
+    """One payload field: the names it is read from; the first that is not empty is used."""
 
     field: str
     names: tuple[str, ...]
@@ -386,49 +383,52 @@ class Key(Struct, frozen=True):
 
 
 _TOOL = (
-    Key("tool_name", ("tool_name",), needed=True),
-    Key("tool_input", ("tool_args",), _object),
-    Key("tool_use_id", ("tool_call_id",)),
+    PayloadKey("tool_name", ("tool_name",), needed=True),
+    PayloadKey("tool_input", ("tool_args",), _object),
+    PayloadKey("tool_use_id", ("tool_call_id",)),
 )
 _FAILED_TOOL = (
     *_TOOL,
-    Key("error", ("error", "tool_result")),
-    Key("exit_code", ("tool_exit_code",), _number),
+    PayloadKey("error", ("error", "tool_result")),
+    PayloadKey("exit_code", ("tool_exit_code",), _number),
 )
-_AGENT = Key("agent_id", ("agent_id",), needed=True)
-_KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
+_AGENT = PayloadKey("agent_id", ("agent_id",), needed=True)
+_KEYS: Mapping[str, tuple[PayloadKey, ...]] = MappingProxyType(
     {
-        "session_start": (Key("model", ("model",)),),
-        "session_end": (Key("cost_usd", ("session_cost",), _cost),),
-        "message_submit": (Key("prompt", ("text", "message"), needed=True),),
+        "session_start": (PayloadKey("model", ("model",)),),
+        "session_end": (PayloadKey("cost_usd", ("session_cost",), _cost),),
+        "message_submit": (PayloadKey("prompt", ("text", "message"), needed=True),),
         "tool_call_before": _TOOL,
-        "tool_call_after": (*_TOOL, Key("tool_response", ("tool_result",), default="")),
+        "tool_call_after": (*_TOOL, PayloadKey("tool_response", ("tool_result",), default="")),
         "mode_change": (
-            Key("old_mode", ("previous_mode",), _mode, needed=True),
-            Key("new_mode", ("mode",), _mode, needed=True),
+            PayloadKey("old_mode", ("previous_mode",), _mode, needed=True),
+            PayloadKey("new_mode", ("mode",), _mode, needed=True),
         ),
-        "on_error": (Key("message", ("error",), needed=True),),
+        "on_error": (PayloadKey("message", ("error",), needed=True),),
         "turn_end": (
-            *(Key(name, (name,)) for name in ("status", "turn_id", "error")),
-            *(Key(name, (name,), _number) for name in ("duration_ms", "tool_count", "queued_message_count")),
-            *(Key(name, (name,), _object) for name in ("usage", "totals")),
+            *(PayloadKey(name, (name,)) for name in ("status", "turn_id", "error")),
+            *(
+                PayloadKey(name, (name,), _number)
+                for name in ("duration_ms", "tool_count", "queued_message_count")
+            ),
+            *(PayloadKey(name, (name,), _object) for name in ("usage", "totals")),
         ),
-        "subagent_spawn": (_AGENT, Key("prompt", ("prompt_preview", "message"))),
+        "subagent_spawn": (_AGENT, PayloadKey("prompt", ("prompt_preview", "message"))),
         "subagent_complete": (
             _AGENT,
-            Key("status", ("status",), default="unknown"),
-            Key("last_assistant_message", ("result_preview", "message")),
+            PayloadKey("status", ("status",), default="unknown"),
+            PayloadKey("last_assistant_message", ("result_preview", "message")),
         ),
         "shell_env": (
-            Key("tool_name", ("tool_name",), default="exec_shell"),
-            Key("tool_input", ("tool_args",), _object),
+            PayloadKey("tool_name", ("tool_name",), default="exec_shell"),
+            PayloadKey("tool_input", ("tool_args",), _object),
         ),
     }
 )
 
 
 def parse_payload(document: Object) -> Parsed:
-    """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
+    """Parse a payload. Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
     given = _by_plain_names(document)
     name = event_name(given, BY_NAME, "event")
     if name == "message_submit" and given.get("text_truncated") is True:
@@ -441,11 +441,11 @@ def parse_payload(document: Object) -> Parsed:
         fields["tool_response"] = {"output": fields["tool_response"], "exit_code": code}
     if event is e.SHELL_ENV and isinstance(command := fields.get("tool_input", {}).get("command"), str):
         fields["command"] = command
-    return Parsed(event, event.payload(**fields), _scene(given))
+    return Parsed(event, event.payload(**fields), _info(given))
 
 
 def _by_plain_names(document: Object) -> dict[str, Any]:
-    """Variables without their prefix, in lower case; a key of the document comes first."""
+    """Return variables without their prefix, in lower case; a key of the document comes first."""
     given: dict[str, Any] = {}
     for prefixed in _PREFIXES:
         found = {key: value for key, value in document.items() if key.startswith(prefixed)}
@@ -453,8 +453,8 @@ def _by_plain_names(document: Object) -> dict[str, Any]:
     return {**given, **document}
 
 
-def _event_of(row: Row, given: Object) -> e.EventSpec[Any]:
-    """Two of its names have a second moment: a tool call that failed."""
+def _event_of(row: EventRow, given: Object) -> e.EventSpec[Any]:
+    """Return the event. Two of CodeWhale's names have a second one: a tool call that failed."""
     if row.event_name == "tool_call_after":
         return row.events[given.get("tool_success") in ("false", False)]
     if row.event_name == "on_error":
@@ -462,15 +462,17 @@ def _event_of(row: Row, given: Object) -> e.EventSpec[Any]:
     return row.events[0]
 
 
-def _scene(given: Object) -> Scene:
-    text = {name: Key("", (name,)).value(given) for name in ("session_id", "workspace", "mode", "model")}
+def _info(given: Object) -> SessionInfo:
+    text = {
+        name: PayloadKey("", (name,)).value(given) for name in ("session_id", "workspace", "mode", "model")
+    }
     extra = {name: given[name] for name in _EXTRAS if given.get(name) is not None}
     tokens, cost = given.get("total_tokens"), given.get("session_cost")
     used = Totals(
         session_tokens=None if tokens is None else _number("total_tokens", tokens),
         cost_usd=None if cost is None else _cost("session_cost", cost),
     )
-    return Scene(
+    return SessionInfo(
         session_id=text["session_id"] or "",
         cwd=text["workspace"] or "",
         project_dir=text["workspace"],

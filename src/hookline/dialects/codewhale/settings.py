@@ -1,7 +1,8 @@
-"""CodeWhale's configuration: `[hooks]` of the user's config.toml, files of plugins, a project's hooks.toml.
+"""Read CodeWhale's configuration: `[hooks]` of the user's config.toml, files of plugins, a project's
+hooks.toml.
 
-The entries of all of them are one list, in that order. What holds for all hooks (on or off, the timeout that
-replaces all others, the working directory) is set by the user's own file alone.
+The entries of all of them are one list, in that order. Only the user's own file has settings for all hooks
+(on or off, the timeout that replaces all others, the working directory).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,15 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.dialects.codewhale.conditions import ConditionReader
-from hookline.dialects.codewhale.events import BY_NAME, LAUNCHES, NAME, Row
+from hookline.dialects.codewhale.events import BY_NAME, LAUNCHES, NAME, EventRow
 from hookline.dialects.codewhale.texts import LABEL_CHARS, one_line
-from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import EVERYTHING, Fields, Group, Kind, Matching
+from hookline.dialects.family.settings import EVERYTHING, Fields, Group, HookKind, Matching
 from hookline.dialects.labels import command_label
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Diagnostic, Path
+from hookline.model.diagnostics import Diagnostic, Path, Repair
 from hookline.model.events import SESSION_START
 from hookline.model.hook import Condition, Hook, Scope, Waiting
 from hookline.model.wire import Wire
@@ -64,7 +65,7 @@ class Launch(Struct, frozen=True):
 
 
 def label(fields: Fields) -> str:
-    """Its name on one line, else the program it runs: a name from a file must not control the terminal."""
+    """Return its name on one line, else the program it runs: a name from a file must not control the terminal."""
     name, command = fields.get("name"), fields.get("command")
     shown = one_line(name, LABEL_CHARS) if isinstance(name, str) else ""
     return shown or (
@@ -76,30 +77,30 @@ def _matching(own_event: DialectEvent) -> Matching:
     return Matching(Launch()) if own_event.event is SESSION_START else EVERYTHING
 
 
-_COMMAND = Kind({}, lambda fields: CommandSpec(fields["command"]), label)
+_COMMAND = HookKind({}, lambda fields: CommandSpec(fields["command"]), label)
 
 
 class EntryReader(family.EntryReader):
     file: "FileReader"
     dialect = NAME
     common = FIELDS
-    kinds: Mapping[str, Kind] = MappingProxyType({"command": _COMMAND})
+    kinds: Mapping[str, HookKind] = MappingProxyType({"command": _COMMAND})
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> EventRow | None:
         return BY_NAME.get(self.fields.get("event", ""))
 
     def hooks(self) -> Sequence[Hook]:
-        """One per moment of its event."""
+        """Return one hook per event of the entry."""
         hooks, row = super().hooks(), self.row
         return [replace(hook, event=event) for hook in hooks for event in (row.events if row else ())]
 
-    def find_kind(self) -> Kind:
-        """All hooks are commands; entries have no `type`."""
+    def find_kind(self) -> HookKind:
+        """Return the one kind: all hooks are commands; entries have no `type`."""
         self.kind = "command"
         return _COMMAND
 
-    def read_fields(self, kind: Kind) -> None:
+    def read_fields(self, kind: HookKind) -> None:
         super().read_fields(kind)
         name = self.fields.get("event")
         if name is not None and name not in BY_NAME:
@@ -121,11 +122,11 @@ class EntryReader(family.EntryReader):
             self.say("error", "missing-field", message, misspelled, fix=f"did you mean {field}?")
 
     def _meant(self, key: str) -> str | None:
-        """The needed field that an unknown key was probably meant to be."""
+        """Return the needed field that an unknown key was probably meant to be."""
         field = None if key in FIELDS else nearest(key, FIELDS)
         return field if field in ("event", "command") and field not in self.entry else None
 
-    def unread(self, key: str, kind: Kind) -> None:
+    def unread(self, key: str, kind: HookKind) -> None:
         if key in ("match", "matcher", "if"):
             message = f"no field is called {key!r}: it runs for every tool"
             fix = 'condition = { type = "tool_name", name = "exec_shell" }, with the tool that is meant'
@@ -155,7 +156,7 @@ class EntryReader(family.EntryReader):
         return "async"
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
-        """How a background hook ends has no effect there; it is only recorded."""
+        """Return further fields: the end of a background hook has no effect there; it is only recorded."""
         strict = not self.fields.get("continue_on_error", True)
         return {"on_failure": "pass" if waiting == "async" else "block" if strict else None}
 
@@ -171,7 +172,7 @@ class EntryReader(family.EntryReader):
             return usual
         return self.file.seconds(seconds, *self.path, "timeout_secs")
 
-    def spec(self, kind: Kind) -> Any:
+    def spec(self, kind: HookKind) -> Any:
         handler, spec = self.file.tools.handlers.get(self.kind), self.make_spec(kind)
         wrong = "no handler for command hooks was given" if handler is None else handler.problem(spec)
         if wrong is not None:
@@ -180,7 +181,7 @@ class EntryReader(family.EntryReader):
 
 
 class Settings(Struct, frozen=True):
-    """What a file sets for all hooks."""
+    """A file's settings for all hooks."""
 
     enabled: bool = True
     timeout: float | None = None
@@ -197,7 +198,8 @@ class FileReader(family.FileReader):
         self.settings: Settings | None = None
 
     def _layout(self) -> Layout:
-        """By where the file was found; a file that was named may have either shape, so its shape decides."""
+        """Return the layout by where the file was found; a file that was named may have either shape, so its
+        shape decides."""
         if self.scope in ("flag", "session") and isinstance(self.under_hooks, list):
             return "project"
         return _LAYOUTS.get(self.scope, "user")
@@ -208,7 +210,7 @@ class FileReader(family.FileReader):
         return cast("Fields", value).get("hooks") if isinstance(value, Mapping) else None
 
     def read(self) -> Iterator[Hook]:
-        """Its hooks, unless it switches them off."""
+        """Yield its hooks, unless it switches them off."""
         path: Path = ("hooks",) if self.layout == "user" else ()
         table = self._table()
         if table is None:
@@ -230,7 +232,8 @@ class FileReader(family.FileReader):
             yield from hooks if settings.enabled else ()
 
     def _table(self) -> Fields | None:
-        """`[hooks]` among the agent's other settings; or a file of nothing but hooks, with the entries at its root."""
+        """Return `[hooks]` among the agent's other settings; or a file of nothing but hooks, with the entries
+        at its root."""
         value, hooks = self.report.document.value, self.under_hooks
         if value is None:
             return None
@@ -279,17 +282,18 @@ class FileReader(family.FileReader):
         return None
 
     def seconds(self, value: int, *path: str | int) -> float:
-        """Warns about whole thousands: most likely milliseconds, as another agent counts them."""
+        """Return seconds; warn about whole thousands: most likely milliseconds, as another agent counts them."""
         key = path[-1]
         if value >= 1000 and value % 1000 == 0:
             shown = f"{value:,} seconds" if value < _LONGEST else "more than thirty years"
             fix = f"{key} = {value // 1000} if these are milliseconds" if value < _LONGEST else None
             message = f"{key} is {shown}: it counts seconds, not milliseconds"
-            self.report.say("warning", "timeout-unit", message, *path, fix=fix)
+            repair = Repair("set", path, value // 1000) if fix else None
+            self.report.say("warning", "timeout-unit", message, *path, fix=fix, repair=repair)
         return float(min(value, _LONGEST))
 
     def _entry(self, entry: Any, path: Path) -> Sequence[Hook]:
-        """An entry whose event is missing or unknown is read all the same, for its other mistakes."""
+        """Read an entry. One whose event is missing or unknown is read all the same, for its other mistakes."""
         name = cast("Fields", entry).get("event") if isinstance(entry, Mapping) else None
         own_event = self.events[name if isinstance(name, str) and name in self.events else "turn_end"]
         return self.entry_hooks(Group(own_event, matching=_matching(own_event)), entry, path)
@@ -297,10 +301,10 @@ class FileReader(family.FileReader):
 
 def read_layers(
     layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
-) -> Reading:
+) -> LoadedHooks:
     found = [FileReader(layer, tools, events, wire) for layer in layers]
     found.sort(key=lambda file: _ORDER.index(file.layout))
-    # The user may have settings under the agent's former name as well: the later ones count alone.
+    # The user may have settings under the agent's former name as well: only the later ones are used.
     users = [file for file in found if file.scope == "user"]
     for file in users[:-1]:
         message = f"ignored: {users[-1].file} takes precedence"
@@ -312,11 +316,11 @@ def read_layers(
     settings = given[-1] if given else Settings()
     in_force = [_settled(hook, settings) for hook in hooks] if settings.enabled else ()
     unused = tuple(file.file for file in users[:-1])
-    return Reading(tuple(in_force), (*diagnostics, *_off_in_its_agent(files)), unused)
+    return LoadedHooks(tuple(in_force), (*diagnostics, *_off_in_its_agent(files)), unused)
 
 
 def _settled(hook: Hook, settings: Settings) -> Hook:
-    """With what the user sets for all hooks. As in CodeWhale, a timeout for all replaces each hook's own."""
+    """Apply the user's settings for all hooks. As in CodeWhale, a timeout for all replaces each hook's own."""
     if settings.timeout is not None:
         hook = replace(hook, timeout=settings.timeout)
     if settings.working_dir is not None:
@@ -325,7 +329,7 @@ def _settled(hook: Hook, settings: Settings) -> Hook:
 
 
 def _off_in_its_agent(files: Sequence[FileReader]) -> Iterator[Diagnostic]:
-    """A project's hooks next to a config.toml without `[hooks]`: they run here, and would not run there."""
+    """Report a project's hooks next to a config.toml without `[hooks]`: they run here, and would not run there."""
     users = [file for file in files if file.layout == "user" and file.report.document.value is not None]
     others = any(file.under_hooks for file in files if file.layout != "user")
     if users and others and all(file.under_hooks is None for file in users):
@@ -335,5 +339,5 @@ def _off_in_its_agent(files: Sequence[FileReader]) -> Iterator[Diagnostic]:
 
 
 def as_own_hook(hook: Hook, own_event: DialectEvent, command: str) -> Hook:
-    """A hook from the command line, named and matched as an entry would be."""
+    """Make a hook from the command line, named and matched as an entry would be."""
     return replace(hook, name=label({"command": command}), matcher=_matching(own_event).matcher)

@@ -1,4 +1,4 @@
-"""KEY=VALUE lines: what a shell_env hook prints, read and written."""
+"""Read and write KEY=VALUE lines, which a shell_env hook prints."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ _TOTAL_BYTES = 256 << 10
 
 
 def read_lines(text: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """The variables in order, and the names of those that no shell could be given."""
+    """Return the variables in order, and the names of those that no shell could use."""
     kept: list[tuple[str, str]] = []
     dropped: list[str] = []
     total = 0
@@ -53,7 +53,7 @@ def usable(key: str, value: str) -> bool:
 
 
 def write_lines(env: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """Lines that are read back as the same variables, and the names of those that cannot be written so."""
+    """Return lines that are read back as the same variables, and the names of those that cannot be written so."""
     lines: list[str] = []
     lost: list[str] = []
     room = CAPTURE

@@ -1,7 +1,7 @@
-"""Texts of payloads and answers: how much of one is passed on, and what is redacted from a reason.
+"""Shorten texts of payloads and answers, and redact reasons.
 
-A reason reaches the model and a transcript, so it must not carry paths, flags, commands or secrets. It is read word by
-word, quoted text as one word. In doubt a word is redacted.
+A reason reaches the model and a transcript, so it must not carry paths, flags, commands or secrets. It is
+read word by word, quoted text as one word. In doubt it redacts a word.
 """
 
 import re
@@ -14,17 +14,17 @@ LABEL_CHARS = 64
 SUBMIT_REASON_CHARS = 240
 METADATA_BYTES = 4_096
 
-#: Mark a cut in what a hook answered, and in what a hook is given.
+#: Marks a cut in a hook's answer, and in a hook's input.
 CUT = "…[truncated]"
 PAYLOAD_CUT = "...[truncated]"
 
 PATH, ARGUMENT, SECRET, COMMAND = "[path]", "[argument]", "[secret]", "[command]"
 
 _AROUND = "'\"`()[]{},;"
-#: Quotes count at the start of a word and after `key=` only: the apostrophe of "don't" opens nothing.
+#: Quotes are read at the start of a word and after `key=` only: the apostrophe of "don't" opens nothing.
 _WORD = r"""(?:[^\s"'=:]*[=:])?(?:"[^"]*"?|'[^']*'?)\S*|\S+"""
 _KEYED = r"""["'`(\[{]*([A-Za-z0-9_.-]+)["'`]?[=:](.*)"""
-#: What the key of `key=value` says about the value.
+#: Keys of `key=value` and the kind of their values.
 _KEYS = (
     (r"token|secret|password|passwd|api_?key|authorization|bearer|.*_(?:api_?key|token|secret|password)", SECRET),
     (r"path|file|directory|cwd|workspace", PATH),
@@ -42,13 +42,13 @@ def _controls() -> re.Pattern[str]:
 
 
 def captured(output: bytes, *, truncated: bool = False) -> str:
-    """What counts of an output: its first 64 KiB as text, and a mark when there was more."""
+    """Return the used part of an output: its first 64 KiB as text, and a mark when there was more."""
     text = output[:CAPTURE].decode("utf-8", "replace")
     return text + CUT if truncated or len(output) > CAPTURE else text
 
 
 def cleaned(text: str) -> str:
-    """Without terminal control characters. Newlines and tabs stay."""
+    """Remove terminal control characters. Newlines and tabs stay."""
     return _controls().sub(" ", text.replace("\r", ""))
 
 
@@ -57,7 +57,7 @@ def at_most(text: str, characters: int) -> str:
 
 
 def field_text(value: object) -> str:
-    """A text field of an answer, cleaned and cut; empty when it is not text or only blanks."""
+    """Return a text field of an answer, cleaned and cut; empty when it is not text or only blanks."""
     if not isinstance(value, str):
         return ""
     text = at_most(cleaned(value), FIELD_CHARS)
@@ -69,7 +69,7 @@ def one_line(text: str, characters: int) -> str:
 
 
 def encodable(text: str) -> str:
-    """Text that any program can be given: no NUL, no lone surrogates."""
+    """Return text that any program can take: no NUL, no lone surrogates."""
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
     if text.isascii():
@@ -78,13 +78,13 @@ def encodable(text: str) -> str:
 
 
 def cut_bytes(text: str, most: int) -> str:
-    """At most `most` bytes of UTF-8, whole characters only, and a mark when it was cut."""
+    """Return at most `most` bytes of UTF-8, whole characters only, and a mark when it was cut."""
     kept, was_cut = prefix(encodable(text), most)
     return kept + PAYLOAD_CUT if was_cut else kept
 
 
 def prefix(text: str, most: int) -> tuple[str, bool]:
-    """The longest beginning of at most `most` bytes, and whether there is more."""
+    """Return the longest beginning of at most `most` bytes, and True if there is more."""
     if len(text) <= most and (text.isascii() or len(text.encode()) <= most):
         return text, False
     return text[:most].encode()[:most].decode("utf-8", "ignore"), True
@@ -96,12 +96,13 @@ def _pattern(source: str) -> re.Pattern[str]:
 
 
 def redacted(reason: str) -> str:
-    """The reason with its lines kept."""
+    """Redact the reason; its lines are kept."""
     return "\n".join(" ".join(_Line().words(line)) for line in reason.split("\n")).strip()
 
 
 class _Line:
-    """Redacts one line. Keeps what a word says about the words after it: `Bearer` is followed by a secret."""
+    """A redaction of one line. It remembers what a word announces about the next ones: `Bearer` is followed
+    by a secret."""
 
     def __init__(self) -> None:
         self._promised: list[str] = []
@@ -134,7 +135,7 @@ class _Line:
         return _bare_mark(core) or word
 
     def _mark(self, core: str) -> str | None:
-        """The mark of a word that announces a secret: `Bearer abc`, `Authorization Digest abc`."""
+        """Return the mark of a word that announces a secret: `Bearer abc`, `Authorization Digest abc`."""
         if _pattern("bearer|authorization").fullmatch(core):
             self._promised = [SECRET] * (2 if core[0] in "aA" else 1)
             return SECRET
@@ -142,7 +143,7 @@ class _Line:
         return None
 
     def _assigned(self, key: str, value: str) -> str | None:
-        """The mark of `key=value`; a value that has not come yet is marked when it does."""
+        """Return the mark of `key=value`; a value that has not come yet is marked when it does."""
         plain = key.replace("-", "_").replace(".", "_").strip("_").lower()
         for names, mark in _KEYS:
             if _pattern(names).fullmatch(plain):
@@ -152,7 +153,8 @@ class _Line:
 
 
 def _still_to_come(key: str, value: str) -> int:
-    """How many words after this one belong to the value. An authorization is a scheme and a credential."""
+    """Return the number of words after this one that belong to the value. An authorization is a scheme and a
+    credential."""
     if key == "authorization":
         return 2 if not value else 0 if " " in value else 1
     return 0 if value else 1

@@ -1,6 +1,9 @@
-"""What CodeWhale's tools mean: the small ones it offers now, the families with an `action`, and their older names."""
+"""Describe CodeWhale's tools: the small ones it offers now, the families with an `action`, and their older
+names."""
 
-from hookline.tools.declare import (
+from msgspec.structs import replace
+
+from hookline.actions.declare import (
     agent,
     by_action,
     calls,
@@ -26,13 +29,13 @@ from hookline.tools.declare import (
     widened,
     write,
 )
-from hookline.tools.table import ToolTable
+from hookline.actions.table import ToolTable
 
 #: Its file tools take the first of these; that `path` wins is a guess.
 _PATH = ("path", "file_path", "filePath")
 
 _RUN = shell("command", cwd="cwd", timeout="timeout_ms", run_in_background="background")
-#: What a command gets on its standard input may be commands too.
+#: The standard input of a command may be commands too.
 _RUN_WITH_INPUT = each_of(_RUN, narrow(other("shell_input", input="stdin")))
 _WAIT = other("shell_output", task_id="task_id")
 _INTERACT = other("shell_input", task_id="task_id", input=either("stdin", "input"))
@@ -59,14 +62,14 @@ _PATCH = each_of(
 _LIST = list_files(*_PATH)
 _BY_NAME = glob("query", "pattern", path=either(*_PATH))
 _BY_CONTENT = grep("pattern", "query", path=either(*_PATH), glob=globs("include"))
-#: Who changed each line, and the lines.
+#: The author of each line, and the lines.
 _BLAME = narrow(read(*_PATH))
 
 _FETCH = fetch("url")
 _SEARCH = search("query", "q")
 _PYTHON = code("code", language="python")
 _OPEN = each_of(nothing(), narrow(fetch("url")), narrow(read("file_path")))
-#: A command that decides whether a task is done.
+#: A command that decides if a task is done.
 _GATE = narrow(shell("command", cwd="cwd", timeout="timeout_ms"))
 
 TABLE = ToolTable(
@@ -77,6 +80,7 @@ TABLE = ToolTable(
             "action",
             {"run": _RUN_WITH_INPUT, "wait": _WAIT, "interact": _INTERACT, "cancel": _CANCEL},
             otherwise=_RUN_WITH_INPUT,
+            does="run",
         ),
         "exec_shell": _RUN_WITH_INPUT,
         "exec_shell_wait": _WAIT,
@@ -89,7 +93,7 @@ TABLE = ToolTable(
         # Every edit is made in the original text.
         "edit": multi_edit("path", old_string="oldText", new_string="newText"),
         "edit_file": _EDIT,
-        # What it does without an action that is known, it could be writing.
+        # Without a known action it may be writing.
         "File": by_action(
             "action",
             {
@@ -107,7 +111,10 @@ TABLE = ToolTable(
         "list_dir": _LIST,
         "file_search": _BY_NAME,
         "grep_files": _BY_CONTENT,
-        "Git": by_action("action", {"blame": _BLAME}),
+        "Git": by_action(
+            "action",
+            {"blame": _BLAME, **dict.fromkeys(("status", "diff", "log", "show"), nothing("read"))},
+        ),
         "git_blame": _BLAME,
         "fetch_url": _FETCH,
         "web_search": _SEARCH,
@@ -121,7 +128,7 @@ TABLE = ToolTable(
         "task_gate_run": _GATE,
         "agent": agent("prompt", subagent_type="type"),
         "request_user_input": other("ask", questions="questions"),
-        "todo_write": other("plan", todos="todos"),
+        "todo_write": replace(other("plan", todos="todos"), does="read"),
         "remember": other("memory", text="note"),
         "multi_tool_use.parallel": calls(
             "tool_uses", name="recipient_name", arguments="parameters", prefix="functions."
@@ -129,4 +136,12 @@ TABLE = ToolTable(
     },
     mcp="mcp_server_tool",
     aliases={"file": "File", "git": "Git", "web": "Web"},
+)
+
+_CATEGORIZED = "bash Bash exec_shell read todo_write write edit apply_patch File file Git git"
+#: The tools that have a category in conditions; all others are `other` there.
+CATEGORIZED = ToolTable(
+    "codewhale",
+    {name: tool for name in _CATEGORIZED.split() if (tool := TABLE.tool(name)) is not None}
+    | {"Run": _RUN, "run": _RUN},
 )

@@ -1,7 +1,8 @@
-"""CodeWhale's wire, both ways: what the end of a hook means there, and how an outcome is answered there.
+"""Decode the end of CodeWhale's hooks, and write outcomes as answers.
 
-Three events read an exit code and stdout; at the others a hook can only fail. stderr is the reason of a block that
-gives no other, and its first line is part of a failure's message; where the model may read it, it is redacted.
+Three events read an exit code and stdout; at the others a hook can only fail. stderr is the reason of a block
+that gives no other, and its first line is part of a failure's message; where the model may read it, it is
+redacted.
 """
 
 import os
@@ -31,19 +32,28 @@ from hookline.dialects.codewhale.texts import (
 from hookline.dialects.family.wire import ResultReader, with_first_line
 from hookline.dialects.json_text import JsonTextError, read_lenient, whole_text, written, written_answer
 from hookline.journal.redaction import Redactor
-from hookline.model.outcome import ContextItem, Edit, Message, Outcome, OutcomeBuilder, Vote, VoteKind, unsaid
-from hookline.model.raw import Broke, Exited, RawResult, failure
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+from hookline.model.outcome import (
+    ContextItem,
+    Message,
+    Outcome,
+    OutcomeBuilder,
+    Rewrite,
+    Vote,
+    VoteKind,
+    unsaid,
+)
+from hookline.model.raw import Exited, Failed, RawResult, failure
+from hookline.model.wire import NOTHING_SAID, Decoded, Encoded, HookInvocation, HookReply, Parsed
 
 if TYPE_CHECKING:
-    from hookline.tools.table import ToolTable
+    from hookline.actions.table import ToolTable
 
 MAX_PROMPT_CHARS = 32_000
 MAX_INPUT_BYTES = 32 << 10
 #: A gate that denied by its exit code gives the reason before one that denied in its answer.
 _EXIT_RANK = 2
 _VOTES: Mapping[str, VoteKind] = MappingProxyType({"allow": "allow", "deny": "block", "ask": "ask"})
-#: How a sentence about a failure starts, where its detail continues it.
+#: The beginning of a sentence about a failure, where its detail continues it.
 _STARTS: Mapping[str, str] = MappingProxyType({"timed_out": "timed out", "signalled": "it was ended"})
 
 Object = Mapping[str, Any]
@@ -54,7 +64,8 @@ def _utc_now() -> datetime:
 
 
 class CodeWhaleWire(ResultReader):
-    """Stateless: one object serves every hook. `now` is the clock for the payload of turn_end."""
+    """The wire of CodeWhale. Stateless: one object serves every hook. `now` is the clock for the payload of
+    turn_end."""
 
     standard_tools = False
 
@@ -67,7 +78,7 @@ class CodeWhaleWire(ResultReader):
 
         return TABLE
 
-    def encode(self, call: Call) -> Encoded:
+    def encode(self, call: HookInvocation) -> Encoded:
         return Encoded(document(call, self._outside), environment(call, self._outside))
 
     def parse(self, document: Object) -> Parsed:
@@ -77,22 +88,22 @@ class CodeWhaleWire(ResultReader):
         write = _WRITERS.get(event_name)
         return HookReply(lost=tuple(unsaid(outcome))) if write is None else write(outcome)
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
-        """Its hooks are commands, so only an exit or a failure has a meaning."""
-        return super().decode(call, raw) if isinstance(raw, Exited | Broke) else NOTHING_SAID
+    def decode(self, call: HookInvocation, raw: RawResult) -> Decoded:
+        """Decode a result. Its hooks are commands, so only an exit or a failure has a meaning."""
+        return super().decode(call, raw) if isinstance(raw, Exited | Failed) else NOTHING_SAID
 
-    def exited(self, call: Call, raw: Exited) -> Decoded:
+    def exited(self, call: HookInvocation, raw: Exited) -> Decoded:
         read = _READERS.get(call.hook.policy.event_name)
         # There, a background hook has no exit code and its output is discarded, so it has no answer.
         if read is None or call.hook.waiting != "wait":
             return Decoded(failure=_crashed(call, raw)) if raw.code else NOTHING_SAID
         return read(call, raw)
 
-    def broke(self, call: Call, raw: Broke) -> Decoded:
+    def broke(self, call: HookInvocation, raw: Failed) -> Decoded:
         return Decoded(failure=_worded(call, raw))
 
 
-def _read_submit(call: Call, raw: Exited) -> Decoded:
+def _read_submit(call: HookInvocation, raw: Exited) -> Decoded:
     answer, problem = _object(_stdout(raw))
     if raw.code == 2:
         reason = _shown_reason(one_line(_submit_reason(raw, answer), CAPTURE), SUBMIT_REASON_CHARS)
@@ -103,7 +114,7 @@ def _read_submit(call: Call, raw: Exited) -> Decoded:
     problem = problem or _unusable_text(answer)
     if problem is not None:
         return Decoded(Outcome(messages=(_warning(call, problem),)))
-    return Decoded(Outcome(edits=(Edit(answer["text"]),))) if "text" in answer else NOTHING_SAID
+    return Decoded(Outcome(edits=(Rewrite(answer["text"]),))) if "text" in answer else NOTHING_SAID
 
 
 def _submit_reason(raw: Exited, answer: Object) -> str:
@@ -121,7 +132,7 @@ def _unusable_text(answer: Object) -> str | None:
     return f"its text has more than {MAX_PROMPT_CHARS:,} characters" if len(text) > MAX_PROMPT_CHARS else None
 
 
-def _read_gate(call: Call, raw: Exited) -> Decoded:
+def _read_gate(call: HookInvocation, raw: Exited) -> Decoded:
     stdout = _stdout(raw)
     answer, problem = _object(stdout)
     if raw.code == 2:
@@ -129,17 +140,17 @@ def _read_gate(call: Call, raw: Exited) -> Decoded:
     gate = _GateAnswer(call=call)
     gate.read(answer)
     if problem is not None:
-        # A gate may print text; but what starts like JSON was meant to be an answer.
+        # A gate may print text; but text that starts like JSON was meant to be an answer.
         if stdout[0] in "{[":
             gate.warn(problem)
         else:
             gate.ignored.append("plain stdout")
-    # The answer counts whatever the exit code; a strict gate that fails must have decided something.
+    # The answer is used whatever the exit code; a strict gate that fails must have decided something.
     failure = _crashed(call, raw) if raw.code and not gate.votes else None
     return Decoded(gate.outcome(), failure, tuple(gate.ignored))
 
 
-def _read_variables(call: Call, raw: Exited) -> Decoded:
+def _read_variables(call: HookInvocation, raw: Exited) -> Decoded:
     if raw.code:
         return Decoded(failure=_crashed(call, raw))
     items, dropped = read_lines(captured(raw.stdout, truncated=raw.truncated))
@@ -148,7 +159,7 @@ def _read_variables(call: Call, raw: Exited) -> Decoded:
     return Decoded(Outcome(env_items=items), ignored=tuple(f"env {one_line(key, 64)}" for key in dropped))
 
 
-_READERS: Mapping[str, Callable[[Call, Exited], Decoded]] = MappingProxyType(
+_READERS: Mapping[str, Callable[[HookInvocation, Exited], Decoded]] = MappingProxyType(
     {"message_submit": _read_submit, "tool_call_before": _read_gate, "shell_env": _read_variables}
 )
 
@@ -156,7 +167,7 @@ _READERS: Mapping[str, Callable[[Call, Exited], Decoded]] = MappingProxyType(
 class _GateAnswer(OutcomeBuilder):
     """The JSON of a tool gate, part by part; a part that cannot be used is left out with a warning."""
 
-    call: Call
+    call: HookInvocation
 
     def read(self, answer: Object) -> None:
         self._read_decision(answer)
@@ -190,7 +201,7 @@ class _GateAnswer(OutcomeBuilder):
         elif not _small_enough(value):
             self.warn(f"its updatedInput has more than {MAX_INPUT_BYTES:,} bytes")
         else:
-            self.edits.append(Edit(value))
+            self.edits.append(Rewrite(value))
 
 
 def _small_enough(value: Any) -> bool:
@@ -205,7 +216,7 @@ def _stdout(raw: Exited) -> str:
 
 
 def _object(text: str) -> tuple[Object, str | None]:
-    """The object a text holds; or an empty one, and why."""
+    """Return the object a text holds; or an empty one, and why."""
     if not text:
         return {}, None
     try:
@@ -221,45 +232,45 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _exit_reason(call: Call, raw: Exited, answer: Object) -> str:
-    """The reason of its JSON, else its plain output, else its errors."""
+def _exit_reason(call: HookInvocation, raw: Exited, answer: Object) -> str:
+    """Return the reason of its JSON, else its plain output, else its errors."""
     own = _text(answer.get("reason"))
     plain = "" if answer else _stdout(raw)
     return _denial(call, own if own.strip() else plain or captured(raw.stderr).strip())
 
 
-def _denial(call: Call, reason: str) -> str:
+def _denial(call: HookInvocation, reason: str) -> str:
     shown = _shown_reason(cleaned(reason), FIELD_CHARS)
     return shown or f"hook {_shown_name(call)} denied this call and gave no reason"
 
 
 def _shown_reason(reason: str, most: int) -> str:
-    """Redacted first and cut then, so that no part of a secret is shown. Only the start of a long reason is used."""
+    """Redact a reason first and cut it then, so that no part of a secret is shown. Only its start is used."""
     head = reason[: 4 * most]
-    # What looks like a secret to Hookline is one, whatever CodeWhale knows of it.
+    # A text that looks like a secret to Hookline is one, whatever CodeWhale knows of it.
     shown = redacted(Redactor(os.environ).redact(head))
     return shown[:most] + CUT if len(shown) > most or head != reason else shown
 
 
-def _warning(call: Call, problem: str) -> Message:
+def _warning(call: HookInvocation, problem: str) -> Message:
     return Message(f"hook {_shown_name(call)} gave an answer that cannot be used: {problem}", warns=True)
 
 
-def _crashed(call: Call, raw: Exited) -> Broke:
+def _crashed(call: HookInvocation, raw: Exited) -> Failed:
     return _worded(call, failure(raw, "crashed", f"exit {raw.code}"))
 
 
-def _worded(call: Call, broke: Broke) -> Broke:
-    """Where a failure denies something, the model reads its words, so they must hold no path and no command."""
+def _worded(call: HookInvocation, broke: Failed) -> Failed:
+    """Reword a failure that denies something: the model reads it, so it must hold no path and no command."""
     start = f"{_STARTS.get(broke.cause, '')} {broke.detail}".strip() or broke.cause.replace("_", " ")
     words = one_line(with_first_line(start, broke.stderr), SUBMIT_REASON_CHARS)
     if BY_NAME[call.hook.policy.event_name].guards:
         words = redacted(words)
-    # Without stderr: what of it may be shown is among the words.
+    # Without stderr: the words contain the part that may be shown.
     return replace(broke, words=f"hook {_shown_name(call)} gave no answer: {words}", stderr=b"")
 
 
-def _shown_name(call: Call) -> str:
+def _shown_name(call: HookInvocation) -> str:
     return redacted(one_line(call.hook.name, LABEL_CHARS)) or "(unnamed)"
 
 
@@ -294,7 +305,8 @@ def _write_gate(outcome: Outcome) -> HookReply:
             answer["reason"] = vote.reason
         lost += _beyond("the reason", vote.reason, FIELD_CHARS)
     if outcome.blocked:
-        # On a denial nothing else is read there. The exit code denies as well, for versions that read no JSON.
+        # On a denial nothing else is read there. The exit code denies as well, for versions that read no
+        # JSON.
         return _reply(2, answer, [*unsaid(outcome, "decision"), *lost])
     said = ["decision", "context"]
     value, context = outcome.updated_input, "\n".join(outcome.context)

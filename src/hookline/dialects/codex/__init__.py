@@ -1,4 +1,5 @@
-"""Codex CLI: hooks.json and config.toml in Claude Code's shape, answers in closed objects, a trusted hash per hook."""
+"""Run Codex CLI's hooks: hooks.json and config.toml in Claude Code's shape, answers in closed objects, a
+trusted hash per hook."""
 
 import os
 import re
@@ -8,10 +9,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools, upward
-from hookline.dialects.install import HookCall, closed_in_shell, grouped_entries
-from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import EVENTS, EventSpec, May
+from hookline.dialects.dialect import (
+    ConfigPath,
+    Dialect,
+    DialectEvent,
+    Layer,
+    LoadedHooks,
+    Plugins,
+    Tools,
+    upward,
+)
+from hookline.dialects.entries import HookCall, closed_in_shell, grouped_entries
+from hookline.disk import DISK, Disk
+from hookline.model.diagnostics import Diagnostic, Path
+from hookline.model.events import EVENTS, Capability, EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import Outcome, Vote
 from hookline.model.wire import Parsed
@@ -22,7 +33,7 @@ if TYPE_CHECKING:
     from hookline.dialects.codex.wire import CodexWire
 
 _SYSTEM = "/etc/codex"
-#: Of a folder, in the order in which Codex loads them.
+#: Files of a directory, in the order in which Codex loads them.
 _FILES = ("hooks.json", "config.toml")
 #: Codex waits no longer at the end of a session.
 LONGEST_AT_END = 3
@@ -35,14 +46,16 @@ _OWN_SETTINGS = frozenset(
 class Codex(Dialect):
     name = "codex"
     title = "Codex"
-    folder = ".codex"
-    unsearched = "plugins"
+    directory = ".codex"
     project_files = (".codex/hooks.json", ".codex/config.toml")
+    tested_release = "0.166.0"
+    relative_to = "session"
     plugin_variables = frozenset(("PLUGIN_ROOT", "PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))
     loosening = "switches all hooks off"
     call_file = (
         ".codex/hooks.json in a project, or ~/.codex/hooks.json for all of them; then trust it with /hooks"
     )
+    managed_files = (f"{_SYSTEM}/requirements.toml",)
     call_events = (
         "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop", "SubagentStop",
         "SessionEnd",
@@ -60,38 +73,52 @@ class Codex(Dialect):
 
         return dialect_events()
 
-    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """Requirements and the system's files, the user's, the project's."""
-        return self._places([project], env)
+    def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
+        """List requirements and the system's files, the user's, the project's."""
+        return self._places([project], env, DISK)
 
-    def find(self, cwd: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """Every folder from the root of the repository down to this directory may have hooks."""
-        chain = upward(os.path.abspath(cwd))
-        return self._places(chain[::-1], env)
+    def find(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Sequence[ConfigPath]:
+        """Return the files of every directory from the root of the repository down to this one."""
+        chain = upward(os.path.abspath(cwd), disk)
+        return self._places(chain[::-1], env, disk)
 
-    def _places(self, projects: Sequence[str], env: Mapping[str, str]) -> Sequence[Place]:
+    def _places(self, projects: Sequence[str], env: Mapping[str, str], disk: Disk) -> Sequence[ConfigPath]:
         home, own = env.get("HOME", ""), env.get("CODEX_HOME", "")
-        # Codex follows links of this variable, and of no other path: its trusted hashes have the path in their keys.
-        users = [os.path.realpath(own)] if os.path.isabs(own) else []
-        inside = any(
-            f"{os.path.realpath(own)}/".startswith(f"{os.path.realpath(each)}/") for each in projects
-        )
+        # Codex follows links of this variable, and of no other path: its trusted hashes have the path in
+        # their keys.
+        users = [disk.realpath(own)] if os.path.isabs(own) else []
+        inside = any(f"{disk.realpath(own)}/".startswith(f"{disk.realpath(each)}/") for each in projects)
         if os.path.isabs(home) and (inside or not users):
             # A variable that leads into the project must not hide the user's own hooks.
-            users.insert(0, os.path.join(home, self.folder))
+            users.insert(0, os.path.join(home, self.directory))
         return [
-            Place(f"{_SYSTEM}/requirements.toml", "managed"),
-            *(Place(f"{_SYSTEM}/{name}", "managed") for name in (*_FILES, "managed_config.toml")),
-            *(Place(os.path.join(each, name), "user") for each in users for name in _FILES),
+            ConfigPath(f"{_SYSTEM}/requirements.toml", "managed"),
+            *(ConfigPath(f"{_SYSTEM}/{name}", "managed") for name in (*_FILES, "managed_config.toml")),
+            *(ConfigPath(os.path.join(each, name), "user") for each in users for name in _FILES),
             *(
-                Place(os.path.join(each, self.folder, name), "project")
+                ConfigPath(os.path.join(each, self.directory, name), "project")
                 for each in projects
                 for name in _FILES
             ),
         ]
 
+    def plugins(
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], disk: Disk = DISK
+    ) -> Plugins:
+        del cwd
+        own, home = env.get("CODEX_HOME", ""), env.get("HOME", "")
+        directory = (
+            own if os.path.isabs(own) else os.path.join(home, self.directory) if os.path.isabs(home) else ""
+        )
+        if not directory or not disk.isdir(f"{directory}/plugins/cache"):
+            return Plugins()
+        # Only here: most people have no plugins.
+        from hookline.dialects.codex.plugins import find_plugins  # noqa: PLC0415 see above
+
+        return find_plugins(directory, settings, disk)
+
     def recognises(self, value: Any) -> bool:
-        """Its settings, or its list of trusted hooks. Its hooks.json looks like those of others."""
+        """Return True for its settings, or its list of trusted hooks. Its hooks.json looks like those of others."""
         table: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
         hooks = table.get("hooks")
         return not _OWN_SETTINGS.isdisjoint(table) or (isinstance(hooks, Mapping) and "state" in hooks)
@@ -101,30 +128,34 @@ class Codex(Dialect):
         off = isinstance(features, Mapping) and cast("Mapping[str, Any]", features).get("hooks") is False
         return {"features.hooks": False} if off else {}
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+    def switched_off_by(self, settings: Mapping[str, Any]) -> Path:
+        return ("features", "hooks") if self.loosens("", settings) else ()
+
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         from hookline.dialects.codex.settings import read_layers  # noqa: PLC0415 as above
 
         return read_layers(layers, tools, self.events, self.wire)
 
     def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
-        """Lines that block by exit 2 and say nothing: Codex calls that a failure, and goes on."""
+        """Report lines that block by exit 2 silently: Codex treats that as a failure and continues."""
         from hookline.dialects.report import about  # noqa: PLC0415 only for doctor
 
         for hook in hooks:
             line, row = getattr(hook.spec, "command", ""), self.events[hook.policy.event_name]
             if (
-                row.policy.may & May.BLOCK
+                row.policy.may & Capability.BLOCK
                 and re.search(r"\bexit 2\b", line)
                 and not re.search(r">&2|/stderr|stderr", line)
             ):
-                message = "it exits with 2 and writes nothing to stderr: Codex takes that for a failure, and goes on"
+                message = "it exits with 2 and writes nothing to stderr: Codex treats that as a failure and continues"
                 yield about(hook, "warning", "silent-block", message, "command", fix="echo why >&2; exit 2")
 
     def answerable(self, outcome: Outcome, parsed: Parsed) -> Outcome:
-        """A rewrite goes with an allow; where Codex asks the user nothing, that allows nothing by the way."""
+        """Drop a rewrite that would need an allow; where Codex asks the user nothing, the allow permits
+        nothing more."""
         from hookline.dialects.codex.wire import ASKS_NOTHING  # noqa: PLC0415 as above
 
-        unasked = parsed.scene.permission_mode == ASKS_NOTHING and parsed.event.name == "PreToolUse"
+        unasked = parsed.info.permission_mode == ASKS_NOTHING and parsed.event.name == "PreToolUse"
         if outcome.edits and unasked and outcome.permission is None and not outcome.stop:
             return replace(outcome, votes=(Vote("allow"),))
         return outcome
@@ -142,16 +173,16 @@ class Codex(Dialect):
         return CodexTranscripts()
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
-        """Closed by a shell, because to Codex a hook that fails has no objection; by `sh`, because Codex runs hooks
-        in whatever shell is the user's."""
+        """Close the guards by a shell, because Codex ignores a failed hook; by `sh`, because Codex runs
+        hooks in any shell of the user."""
         return grouped_entries([self._entry(call) for call in calls])
 
     def _entry(self, call: HookCall) -> HookCall:
         from shlex import quote  # noqa: PLC0415 only for these entries
 
-        seconds = LONGEST_AT_END if call.event == "SessionEnd" else call.seconds
-        closed = f"sh -c {quote(closed_in_shell(call.command))}" if call.guards else call.command
-        return replace(call, command=closed, seconds=seconds)
+        seconds = LONGEST_AT_END if call.event in ("SessionEnd", "Interrupt") else call.seconds
+        closed = closed_in_shell(call.command) if call.guards else call.command
+        return replace(call, command=f"sh -c {quote(closed)}", seconds=seconds)
 
 
 def dialect(

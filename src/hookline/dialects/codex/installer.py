@@ -1,7 +1,7 @@
-"""Hookline in Codex's hooks.json, with its trusted hashes in the user's config.toml.
+"""Install Hookline in Codex's hooks.json, with its trusted hashes in the user's config.toml.
 
-The key of a hash holds the position of its entry: our entries are last, and when they go, the hashes of the user's own
-hooks behind them get the keys of their new positions.
+The key of a hash holds the position of its entry: our entries are last, and when they are removed, the hashes
+of the user's own hooks behind them get the keys of their new positions.
 """
 
 import os
@@ -9,15 +9,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hookline.dialects.codex.trust import TRUST_IT, as_table, state_key, trusted_hash, unlisted
-from hookline.dialects.installer import Entry, Installer, InstallError, Site, Standing, Texts, located
-from hookline.documents.edit import found_at, removed, renamed, with_table
+from hookline.dialects.installer import (
+    Entry,
+    Installer,
+    InstallError,
+    Site,
+    Standing,
+    Texts,
+    lists_of,
+    located,
+)
+from hookline.documents.document import read_document
+from hookline.documents.edit import found_at, removed, renamed, with_table, with_value
 from hookline.model.diagnostics import Path
 
 if TYPE_CHECKING:
     from hookline.dialects.codex import Codex
-    from hookline.dialects.install import HookCall
+    from hookline.dialects.entries import HookCall
 
 _STATE: Path = ("hooks", "state")
+_MANAGED_DIRECTORY: Path = ("hooks", "managed_dir")
 _ENTRY_STEPS = 5  # hooks, event, group, hooks, entry
 
 
@@ -26,15 +37,39 @@ class CodexInstaller(Installer):
         super().__init__(dialect, lambda env: _in_home(env, "hooks.json"), ("codex",))
 
     def files(self, site: Site) -> Sequence[str]:
+        if site.scope == "managed":
+            return super().files(site)
         config = _in_home(site.env, "config.toml")
         if config is None:
             raise InstallError("you have no home directory: set HOME")
         return (*super().files(site), config)
 
+    def additions(
+        self, calls: "Sequence[HookCall]", site: Site, value: Mapping[str, Any]
+    ) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        del site, value
+        yield from lists_of(read_document(self.dialect.call_entries(calls), "json", "").value, ())
+
+    def added(self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site) -> Texts:
+        """Add our entries. In the administrator's file, hooks need a directory that exists."""
+        if site.scope == "managed":
+            (file,) = self.files(site)
+            text, folder = texts.get(file) or "", os.path.dirname(file)
+            hooks = self.document(file, text).value.get(_MANAGED_DIRECTORY[0])
+            with located(file):
+                if hooks is None:
+                    text = with_table(text, "toml", _MANAGED_DIRECTORY[:1], {"managed_dir": folder})
+                elif "managed_dir" not in hooks:
+                    text = with_value(text, "toml", _MANAGED_DIRECTORY, folder)
+            texts = {**texts, file: text}
+        return super().added(texts, calls, site)
+
     def shared_files(self, site: Site) -> Sequence[str]:
         return self.files(site)[1:]
 
     def trusted(self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site) -> Texts:
+        if site.scope == "managed":
+            return dict(texts)
         _, config = self.files(site)
         text = texts.get(config) or ""
         states = self._states(config, text)
@@ -51,6 +86,8 @@ class CodexInstaller(Installer):
         self, texts: Mapping[str, str | None], gone: Sequence[Entry], originals: Mapping[str, str | None]
     ) -> Texts:
         result = super().removed(texts, gone, originals)
+        if len(texts) == 1:
+            return self._without_directory(result, gone, originals)
         config = next(file for file in texts if file.endswith(".toml"))
         file = next(file for file in texts if file != config)
         left = {entry.path for entry in gone}
@@ -71,7 +108,28 @@ class CodexInstaller(Installer):
                     text = renamed(text, "toml", (*_STATE, key), new)
         return {**result, config: text if texts.get(config) is not None else None}
 
+    def _without_directory(
+        self, texts: Texts, gone: Sequence[Entry], originals: Mapping[str, str | None]
+    ) -> Texts:
+        """Remove the directory that we have added to the administrator's file, with the last of its hooks."""
+        (file,) = texts
+        value = self.document(file, texts[file]).value
+        before = found_at(self.document(file, originals.get(file)).value, _MANAGED_DIRECTORY)
+        if not gone or before is not None or any(True for _ in self.commands(value)):
+            return texts
+        with located(file):
+            text = removed(texts[file] or "", "toml", _MANAGED_DIRECTORY)
+            left = found_at(self.document(file, text).value, _MANAGED_DIRECTORY[:1])
+            return {file: removed(text, "toml", _MANAGED_DIRECTORY[:1]) if left == {} else text}
+
     def standing(
+        self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site
+    ) -> tuple[Standing, str]:
+        if site.scope == "managed":
+            return "trusted", "Codex runs the hooks of this file without asking"
+        return self._trust(texts, own, site)
+
+    def _trust(
         self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site
     ) -> tuple[Standing, str]:
         _, config = self.files(site)
@@ -96,6 +154,8 @@ class CodexInstaller(Installer):
         self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site
     ) -> Iterator[str]:
         del calls
+        if site.scope == "managed":
+            return
         config = self.files(site)[1]
         if (
             site.scope == "project"
@@ -111,7 +171,7 @@ class CodexInstaller(Installer):
         return as_table(found_at(self.document(config, text).value, _STATE))
 
     def _hashes(self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site) -> Mapping[str, str]:
-        """By key, what Codex must have for our entries."""
+        """Return the hashes that Codex must have for our entries, by key."""
         file = self.files(site)[0]
         value = self.document(file, texts.get(file)).value
         found: dict[str, str] = {}

@@ -1,4 +1,5 @@
-"""Codex's hooks.json and config.toml: hooks of all layers add up, and only those run that the user has trusted."""
+"""Read Codex's hooks.json and config.toml: hooks of all layers add up, and only those run that the user has
+trusted."""
 
 import os
 import string
@@ -7,35 +8,35 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.dialects.codex.events import CONTEXT_LIMIT, LONGEST_END_TIMEOUT, NAME, ROWS
+from hookline.dialects.codex.events import BRIEF, CONTEXT_LIMIT, LONGEST_END_TIMEOUT, NAME, ROWS
 from hookline.dialects.codex.tools import OTHER_NAMES
-from hookline.dialects.codex.trust import Trust, as_table, seconds
+from hookline.dialects.codex.trust import HookTrust, as_table, seconds
 from hookline.dialects.codex.wire import CodexWire
-from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Kind, Matching, Note, labelled
+from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Matching, labelled
 from hookline.dialects.labels import entry_label, shortened
 from hookline.dialects.tool_regex import dead_note
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import OtherNames, can_match, regex_or_names
 from hookline.model.errors import PatternError
-from hookline.model.events import May
+from hookline.model.events import Capability
 from hookline.model.hook import Hook, Waiting
 
 _PLAIN = frozenset(string.ascii_letters + string.digits + "_|")
 _COMMON: Mapping[str, str] = {"type": "text", "timeout": "a whole number", "statusMessage": "text"}
 _LIMIT = "additionalContextLimit"
-_KINDS: Mapping[str, Kind] = {
-    "command": Kind(
+_KINDS: Mapping[str, HookKind] = {
+    "command": HookKind(
         {"command": "text", "commandWindows": "text", "async": "true or false", _LIMIT: "a whole number"},
         lambda fields: CommandSpec(fields["command"]), entry_label, ("command",),
     ),
-    "mcp_tool": Kind(
+    "mcp_tool": HookKind(
         {"server": "text", "tool": "text", "input": "an object"},
         family.mcp_tool_spec, labelled("tool", shortened), ("server", "tool"), hosted=True,
     ),
 }  # fmt: skip
-#: Keys below `hooks` that are no events.
+#: Keys below `hooks` that are not events.
 _BESIDE = ("state", "managed_dir", "windows_managed_dir")
 _PLUGIN_VARIABLES = ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT")
 
@@ -44,7 +45,7 @@ class EntryReader(family.EntryReader):
     file: "FileReader"
     dialect, common, kinds, null_is_absent = NAME, _COMMON, _KINDS, True
 
-    def find_kind(self) -> Kind | None:
+    def find_kind(self) -> HookKind | None:
         kind, event = self.entry.get("type"), self.group.own_event.name
         if kind not in ("prompt", "agent") and not (kind == "mcp_tool" and event == "SessionEnd"):
             return super().find_kind()
@@ -52,20 +53,21 @@ class EntryReader(family.EntryReader):
         self.say("error", "kind-not-here", f"Codex skips {kind} hooks{where}", "type", fix="type command")
         return None
 
-    def unread(self, key: str, kind: Kind) -> None:
+    def unread(self, key: str, kind: HookKind) -> None:
         if key not in ("if", "once", "asyncRewake", "shell", "args", "env", "cwd", "onFailure"):
             return super().unread(key, kind)
-        message = f"Codex knows no {key}: this hook runs as if it were not there"
+        message = f"Codex ignores {key}"
         return self.say("warning", "unread-field", message, key, fix=f"remove {key}")
 
     def timeout(self) -> float:
         given, event = self.fields.get("timeout"), self.group.own_event.name
-        if event == "SessionEnd" and given is not None and given > LONGEST_END_TIMEOUT:
+        if event in BRIEF and given is not None and given > LONGEST_END_TIMEOUT:
             message = f"Codex waits at most {LONGEST_END_TIMEOUT:g} seconds at {event}"
             self.say("warning", "clamped-timeout", message, "timeout", fix="3")
         elif given is not None and given >= 3600 and given % 500 == 0:
             message = f"timeout is {given} seconds, which is {given / 3600:.1f} hours"
-            self.say("warning", "long-timeout", message, "timeout", fix=f"{given // 1000}, if these are ms")
+            fix, meant = f"{given // 1000}, if these are ms", family.milliseconds_meant(given)
+            self.say("warning", "long-timeout", message, "timeout", fix=fix, repair=meant)
         return float(min(seconds(event, given), family.LONGEST_TIMEOUT))
 
     def waiting(self) -> Waiting:
@@ -76,7 +78,7 @@ class EntryReader(family.EntryReader):
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
         limit = self.fields.get(_LIMIT)
-        if limit is not None and not self.group.own_event.policy.may & May.CONTEXT:
+        if limit is not None and not self.group.own_event.policy.may & Capability.CONTEXT:
             message = (
                 f"{_LIMIT} is not read at {self.group.own_event.name}, which takes no text for the model"
             )
@@ -85,7 +87,7 @@ class EntryReader(family.EntryReader):
             self.wire = CodexWire(max(limit, 0))
         return super().details(waiting)
 
-    def make_spec(self, kind: Kind) -> Any:
+    def make_spec(self, kind: HookKind) -> Any:
         spec, root = super().make_spec(kind), self.file.plugin_root
         if not root or not isinstance(spec, CommandSpec):
             return spec
@@ -98,10 +100,17 @@ class EntryReader(family.EntryReader):
 class FileReader(family.FileReader):
     entry_reader = EntryReader
 
+    def __init__(
+        self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: CodexWire
+    ) -> None:
+        super().__init__(layer, tools, events, wire)
+        self.plugin = layer.config_path.plugin
+
     @property
     def plugin_root(self) -> str:
-        folder = self.file.rpartition("/hooks/")[0]
-        return folder if self.scope == "plugin" else ""
+        if self.scope != "plugin":
+            return ""
+        return self.plugin.root if self.plugin is not None else self.file.rpartition("/hooks/")[0]
 
     def hooks_table(self) -> Fields:
         return {key: value for key, value in super().hooks_table().items() if key not in _BESIDE}
@@ -119,31 +128,33 @@ class FileReader(family.FileReader):
         return True
 
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
-        """`a|b` are names; anything else is a regular expression that may match anywhere."""
+        """Read a matcher: `a|b` are names; anything else is a regular expression that may match anywhere."""
         row = ROWS[own_event.name]
         if text in ("", "*"):
             return family.EVERYTHING
         if row.subjects == ():
             message = f"{own_event.name} has nothing to match, so the matcher is not read"
-            return Matching(note=Note("unread-matcher", message, "remove the matcher"))
+            return Matching(note=MatcherNote("unread-matcher", message, "remove the matcher"))
         try:
             matcher = regex_or_names(text, self.tools.patterns, anchored=False, plain=_PLAIN)
         except PatternError as error:
             message = f"matcher: {error}, so Codex skips these hooks"
-            return Matching(note=Note("bad-pattern", message, severity="error"), broken=message)
+            return Matching(note=MatcherNote("bad-pattern", message, severity="error"), broken=message)
         if matcher is None or own_event.event.subject != "tool_name":
             known = row.subjects or own_event.event.subjects
             dead = f"the matcher can never match: {own_event.event.subject} is one of {', '.join(known)}"
-            return Matching(matcher, note=None if can_match(matcher, known) else Note("dead-matcher", dead))
+            return Matching(
+                matcher, note=None if can_match(matcher, known) else MatcherNote("dead-matcher", dead)
+            )
         named = [name for name in text.split("|") if name == "exec_command"]
-        note = Note("dead-matcher", "hooks are told of exec_command as Bash", '"Bash"') if named else None
+        note = MatcherNote("dead-matcher", "hooks see exec_command as Bash", '"Bash"') if named else None
         return Matching(OtherNames(matcher, OTHER_NAMES), note=note or dead_note(text))
 
 
 def read_layers(
     layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: CodexWire
-) -> Reading:
-    trust = Trust(layers)
+) -> LoadedHooks:
+    trust = HookTrust(layers)
     files = [FileReader(layer, tools, events, wire) for layer in layers]
     hooks: list[Hook] = []
     folders: dict[str, str] = {}
@@ -154,16 +165,22 @@ def read_layers(
         if some and off is not None:
             file.report.say("warning", "disabled", off, "hooks")
             continue
+        if some and file.plugin is not None and not trust.trusts_plugin(file.plugin.name):
+            message = f"Codex skips these hooks: you have not trusted the plugin {file.plugin.name}"
+            file.report.say(
+                "warning", "not-trusted", message, "hooks", fix="review them with /hooks in Codex"
+            )
+            continue
         if some:
             trust.report_unlisted(file.scope, file.file, file.report)
-        folder, other = os.path.dirname(file.file), folders.get(os.path.dirname(file.file))
+        directory, other = os.path.dirname(file.file), folders.get(os.path.dirname(file.file))
         if some and other is not None and file.scope != "flag":
             message = f"{other} has hooks too: Codex loads both, with a warning"
             file.report.say(
-                "warning", "two-forms", message, "hooks", fix="keep all hooks of a folder in one file"
+                "warning", "two-forms", message, "hooks", fix="keep all hooks of a directory in one file"
             )
-        folders |= {folder: file.file} if some else {}
+        folders |= {directory: file.file} if some else {}
         hooks += [hook for hook in some if trust.runs(hook, file.scope, file.report)]
     for file in files:
         trust.report_stale(file.file, file.report)
-    return Reading(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
+    return LoadedHooks(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))

@@ -1,7 +1,7 @@
-"""What Codex's tools mean, as its hooks are told of them: any shell tool is Bash, and a patch is in `command`."""
+"""Describe Codex's tools as its hooks see them: any shell tool is Bash, and a patch is in `command`."""
 
-from hookline.tools.declare import agent, narrow, other, patch, read, same, shell, todos
-from hookline.tools.table import ToolTable
+from hookline.actions.declare import agent, narrow, other, patch, read, same, shell, todos
+from hookline.actions.table import ToolTable
 
 #: Further names by which a matcher may mean a tool; payloads never have them.
 OTHER_NAMES = {"apply_patch": ("Write", "Edit"), "spawn_agent": ("Agent",)}
@@ -18,14 +18,14 @@ TABLE = ToolTable(
     "codex",
     {
         "Bash": shell("command", may_patch=True),
-        # As the model calls it: hooks are told of Bash.
+        # The model's name for it: hooks see Bash.
         "exec_command": narrow(shell("cmd", cwd="workdir", may_patch=True)),
         "write_stdin": other("shell_input", task_id="session_id", input="chars"),
         "apply_patch": patch("command"),
         "view_image": narrow(read("path")),
         "spawn_agent": agent("message"),
         "update_plan": other("plan", todos=todos("plan", content="step")),
-        # Codex does these by commands. Its hooks are told of other agents' calls by the names that hooks usually know.
+        # Codex does these by commands. Its hooks see other agents' calls under the usual names.
         **{name: same(kind) for name, kind in _NOT_ITS_OWN.items()},
     },
     told_only=_NOT_ITS_OWN,

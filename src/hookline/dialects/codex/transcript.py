@@ -1,4 +1,5 @@
-"""The sessions that Codex keeps: a rollout file per thread below ~/.codex/sessions, one of its own per sub-agent."""
+"""Read the sessions that Codex stores: a rollout file per thread below ~/.codex/sessions, and one per
+subagent."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -9,12 +10,12 @@ import msgspec
 from msgspec import Raw, Struct
 
 from hookline.dialects.codex.wire import ASKS_NOTHING
-from hookline.transcripts.moment import HookNote, Kind, Moment, Tally
-from hookline.transcripts.reader import Transcripts, records, seconds
+from hookline.dialects.recorded_event import HookNote, Kind, RecordedEvent, Tally
+from hookline.dialects.transcript_reader import Transcripts, records, seconds
 
 _NAME: Final = "codex"
 _BLOCKED: Final = "Command blocked by PreToolUse hook:"
-#: Tools of the model that run a line of a shell. Hooks are told each of them as Bash, whatever it is called.
+#: Tools of the model that run a line of a shell. Hooks see each of them as Bash, whatever it is called.
 _SHELLS: Final = frozenset(("exec_command", "shell", "shell_command", "local_shell", "container.exec"))
 _HOOK_PROMPT: Final = "<hook_prompt"
 
@@ -90,12 +91,12 @@ class CodexTranscripts(Transcripts):
     def recognises(self, first: Mapping[str, Any]) -> bool:
         return first.get("type") == "session_meta" and isinstance(first.get("payload"), Mapping)
 
-    def read(self, path: str, tally: Tally) -> Iterator[Moment | HookNote]:
+    def read(self, path: str, tally: Tally) -> Iterator[RecordedEvent | HookNote]:
         return _Thread(path, tally).read()
 
 
 class _Thread:
-    """One file: the main thread, or that of a sub-agent."""
+    """One file: the main thread, or that of a subagent."""
 
     def __init__(self, path: str, tally: Tally) -> None:
         self._path = path
@@ -114,19 +115,19 @@ class _Thread:
         self._ids: set[str] = set()
         self._of_turn: Mapping[str, Any] = {}
 
-    def read(self) -> Iterator[Moment | HookNote]:
+    def read(self) -> Iterator[RecordedEvent | HookNote]:
         for line in records(self._path, self._tally, _decode):
             if line.timestamp:
                 self._at = seconds(line.timestamp, self._at, self._tally)
             if line.payload is None or not line.type:
                 self._tally.unknown += 1
             elif line.type == "session_meta" and line.payload.thread_source == "guardian_review":
-                return  # Codex judges a call by itself: nobody's hooks are asked
+                return  # Codex judges a call without hooks
             else:
                 yield from self._record(line.type, line.payload)
         yield from self._end()
 
-    def _record(self, kind: str, payload: _Payload) -> Iterator[Moment | HookNote]:
+    def _record(self, kind: str, payload: _Payload) -> Iterator[RecordedEvent | HookNote]:
         if kind == "session_meta":
             self._meta(payload)
         elif kind == "turn_context":
@@ -149,7 +150,7 @@ class _Thread:
             self._session = meta.session_id if meta.session_id != meta.id else meta.parent_thread_id
             self._agent_type = _role(source) or "default"
 
-    def _context(self, context: _Payload) -> Iterator[Moment]:
+    def _context(self, context: _Payload) -> Iterator[RecordedEvent]:
         self._turn = context.turn_id or self._turn
         self._cwd = context.cwd or self._cwd
         self._began_in = self._began_in or self._cwd
@@ -168,26 +169,26 @@ class _Thread:
             return
         source, self._announced = self._announced, None
         if self._subagent:
-            yield self._moment("subagent_start", "SubagentStart", {})
+            yield self._recorded("subagent_start", "SubagentStart", {})
         else:
-            yield self._moment("start", "SessionStart", {"source": source}, "turn_id")
+            yield self._recorded("start", "SessionStart", {"source": source}, "turn_id")
 
-    def _moment(
+    def _recorded(
         self, kind: Kind, event: str, fields: Mapping[str, Any], *without: str, **more: Any
-    ) -> Moment:
-        self._tally.moments += 1
+    ) -> RecordedEvent:
+        self._tally.recorded_events += 1
         shared = more.pop("shared", None) or self._of_turn
         if without:
             shared = {name: value for name, value in shared.items() if name not in without}
-        return Moment(
+        return RecordedEvent(
             kind=kind, agent=_NAME, session=self._session, at=more.pop("at", self._at), cwd=more.pop("cwd", self._cwd),
             began_in=self._began_in, event=event, shared=shared, fields=fields, model=self._model, mode=self._mode,
             subagent=self._subagent, headless=self._headless, **more,
         )  # fmt: skip
 
-    # Calls, and what became of them
+    # Calls and their results
 
-    def _response(self, item: _Payload) -> Iterator[Moment | HookNote]:
+    def _response(self, item: _Payload) -> Iterator[RecordedEvent | HookNote]:
         if item.type in ("function_call", "custom_tool_call", "local_shell_call"):
             self._call(item)
         elif item.type in ("function_call_output", "custom_tool_call_output"):
@@ -202,12 +203,12 @@ class _Thread:
             self._tally.duplicates += 1
             return
         self._ids.add(item.call_id)
-        name, given, cwd = _told(item, self._cwd)
+        name, given, cwd = _translated(item, self._cwd)
         self._calls[item.call_id] = _Call(
             name, msgspec.json.encode(given), item.call_id, self._at, cwd, self._of_turn
         )
 
-    def _result(self, item: _Payload) -> Iterator[Moment | HookNote]:
+    def _result(self, item: _Payload) -> Iterator[RecordedEvent | HookNote]:
         call = self._calls.pop(item.call_id, None)
         if call is None:
             return
@@ -227,21 +228,21 @@ class _Thread:
                 call_id=call.id,
                 status="blocked",
             )
-            yield self._moment("denial", "", fields, **about)
+            yield self._recorded("denial", "", fields, **about)
             return
         fields |= {"tool_response": output if ran is None else ran, "tool_use_id": call.id}
-        yield self._moment("result", "PostToolUse", fields, **about)
+        yield self._recorded("result", "PostToolUse", fields, **about)
 
-    def _called(self, call: _Call, *, certain: bool) -> Moment:
+    def _called(self, call: _Call, *, certain: bool) -> RecordedEvent:
         fields = {"tool_name": call.name, "tool_input": Raw(call.input), "tool_use_id": call.id}
-        return self._moment(
+        return self._recorded(
             "call", "PreToolUse", fields, shared=call.shared, at=call.at, cwd=call.cwd, tool=call.name,
             input=call.input, call_id=call.id, certain=certain,
         )  # fmt: skip
 
     # Prompts and turns
 
-    def _event(self, event: _Payload) -> Iterator[Moment]:
+    def _event(self, event: _Payload) -> Iterator[RecordedEvent]:
         item = event.item
         if event.type == "item_completed" and item is not None:
             if item.type == "UserMessage":
@@ -258,11 +259,11 @@ class _Thread:
             self._text = event.last_agent_message or self._text
             yield from self._turn_end()
 
-    def _prompt(self, text: str) -> Moment:
+    def _prompt(self, text: str) -> RecordedEvent:
         self._continued = False
-        return self._moment("prompt", "UserPromptSubmit", {"prompt": text})
+        return self._recorded("prompt", "UserPromptSubmit", {"prompt": text})
 
-    def _turn_end(self) -> Iterator[Moment]:
+    def _turn_end(self) -> Iterator[RecordedEvent]:
         if not self._in_turn:
             return
         self._in_turn = False
@@ -270,32 +271,32 @@ class _Thread:
         if self._subagent:
             shared = {**self._of_turn, "transcript_path": self._parent_path()}
             said["agent_transcript_path"] = self._path
-            yield self._moment("subagent_end", "SubagentStop", said, shared=shared)
+            yield self._recorded("subagent_end", "SubagentStop", said, shared=shared)
         else:
-            yield self._moment("turn_end", "Stop", said)
+            yield self._recorded("turn_end", "Stop", said)
 
     def _parent_path(self) -> str:
-        folder = os.path.dirname(self._path)
+        directory = os.path.dirname(self._path)
         try:
-            names = [name for name in os.listdir(folder) if name.endswith(f"-{self._parent}.jsonl")]
+            names = [name for name in os.listdir(directory) if name.endswith(f"-{self._parent}.jsonl")]
         except OSError:
             names = []
-        return os.path.join(folder, names[0]) if names else self._path
+        return os.path.join(directory, names[0]) if names else self._path
 
-    def _end(self) -> Iterator[Moment]:
+    def _end(self) -> Iterator[RecordedEvent]:
         for call in self._calls.values():
             yield self._called(call, certain=False)
         if self._subagent and self._in_turn and self._text:
             yield from self._turn_end()
         elif self._announced is None and not self._subagent:
-            yield self._moment(
+            yield self._recorded(
                 "end", "SessionEnd", {"reason": "other"}, "turn_id", "model", "permission_mode",
                 certain=False, cwd=self._began_in,
             )  # fmt: skip
 
 
-def _told(item: _Payload, cwd: str) -> tuple[str, Any, str]:
-    """A call as hooks are told it, and the directory in which it runs."""
+def _translated(item: _Payload, cwd: str) -> tuple[str, Any, str]:
+    """Return a call as hooks see it, and the directory in which it runs."""
     if item.type == "custom_tool_call":
         return item.name, {"command": _decode_any(item.input)}, cwd
     given = _arguments(item.arguments)
@@ -320,7 +321,7 @@ def _arguments(text: str) -> dict[str, Any]:
 
 
 def _shell_line(command: Any) -> str:
-    """Older releases have a list of words, most of them a shell and its line."""
+    """Return the shell line. Older releases have a list of words, most of them a shell and its line."""
     if isinstance(command, list):
         words = [each for each in cast("list[Any]", command) if isinstance(each, str)]
         if len(words) == 3 and words[1] in ("-c", "-lc"):

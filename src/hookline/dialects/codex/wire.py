@@ -1,7 +1,8 @@
-"""Codex's wire, both ways.
+"""Encode and decode Codex's payloads and answers.
 
-Objects of an answer are closed: one key or word that Codex does not take at the event, and the whole answer is a
-failure, after which Codex goes on. When Hookline answers, what Codex has no word for becomes a denial at guards.
+Objects of an answer are closed: one key or word that Codex does not take at the event makes the whole answer
+a failure, after which Codex continues. When Hookline answers, a part that Codex cannot express becomes a
+denial at guards.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,16 +14,17 @@ from msgspec.structs import replace
 from hookline.dialects.codex.events import CONTEXT_LIMIT, ROWS
 from hookline.dialects.family import answers as family
 from hookline.dialects.family import wire as base
-from hookline.dialects.family.answers import DECISION, SPECIFIC, Field, Object
+from hookline.dialects.family.answers import DECISION, SPECIFIC, AnswerField, Object
 from hookline.dialects.json_text import read_lenient, written
-from hookline.model.events import May, field_of
-from hookline.model.outcome import ContextItem, Outcome, Vote
+from hookline.model.events import Capability, field_of
+from hookline.model.outcome import PASS, ContextItem, Outcome, Vote
 from hookline.model.raw import Exited, RawResult, Replied
-from hookline.model.scene import Scene
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+from hookline.model.session_info import SessionInfo
+from hookline.model.usage import usage_of
+from hookline.model.wire import NOTHING_SAID, Decoded, Encoded, HookInvocation, HookReply, Parsed
 
 if TYPE_CHECKING:
-    from hookline.tools.table import ToolTable
+    from hookline.actions.table import ToolTable
 
 NO_REASON = "Blocked by hook"
 NOT_ASKED = "this needs the user's permission, which no hook of Codex can ask for"
@@ -35,7 +37,14 @@ _WITH_COMMAND = frozenset({"Bash", "apply_patch"})
 _TOKEN = 4  # bytes, as Codex estimates it
 
 _PRE, _PERMISSION, _POST, _PROMPT = "PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit"
-#: Where `continue: false` is not taken, where it is what a block is elsewhere, and where it ends the turn.
+_INTERRUPT = "Interrupt"
+#: The counts of `token_usage`, and ours.
+_TOKEN_COUNTS = {
+    "input_tokens": "input_tokens", "cached_input_tokens": "cache_read_tokens",
+    "cache_write_input_tokens": "cache_write_tokens", "output_tokens": "output_tokens",
+    "reasoning_output_tokens": "reasoning_tokens", "total_tokens": "total_tokens",
+}  # fmt: skip
+#: Events where `continue: false` is refused, where it is a block, and where it ends the turn.
 _NO_STOP, _STOP_BLOCKS, _ENDS = (_PRE, _PERMISSION), (_POST, "PreCompact"), ("Stop", "SubagentStop")
 
 
@@ -47,7 +56,7 @@ def _allows(own: Object) -> bool:
     return own.get("permissionDecision") == "allow"
 
 
-#: What Codex refuses, by the events at which it does; a test of the whole answer and its hookSpecificOutput.
+#: Answers that Codex refuses, by event: a test of the whole answer and its hookSpecificOutput.
 _REFUSED: tuple[tuple[tuple[str, ...], str, Callable[[Object, Object], bool]], ...] = (
     (_NO_STOP, "continue: false", lambda top, _: top.get("continue") is False),
     (_NO_STOP, "stopReason", lambda top, _: "stopReason" in top),
@@ -71,45 +80,51 @@ _REFUSED: tuple[tuple[tuple[str, ...], str, Callable[[Object, Object], bool]], .
 class Reader(family.AnswerReader):
     order = "table"
 
-    def fields(self, where: str) -> Mapping[str, Field]:
+    def fields(self, where: str) -> Mapping[str, AnswerField]:
         if where == SPECIFIC:
             return _SPECIFIC[self.event_name]
         choices = ROWS[self.event_name].decisions
+        if self.event_name == _INTERRUPT and where != SPECIFIC:
+            return _MESSAGE
         top = _UNIVERSAL if self.event_name not in _SPECIFIC else {**_UNIVERSAL, **_WITH_SPECIFIC}
-        decision = {"decision": Field("text", Reader.top_decision, choices=choices), "reason": _TEXT}
+        decision = {"decision": AnswerField("text", Reader.top_decision, choices=choices), "reason": _TEXT}
         return _DECISION if where == DECISION else {**decision, **top} if choices else top
 
     def read(self, document: Object) -> tuple[Outcome, tuple[str, ...]]:
+        if ROWS[self.event_name].reads_nothing:
+            return PASS, tuple(str(key)[:80] for key in document)
         top = {key: value for key, value in document.items() if value is not None}
         own = top.get("hookSpecificOutput")
         given: Object = cast("Object", own) if isinstance(own, Mapping) else {}
         for events, what, found in _REFUSED:
             if self.event_name in events and found(top, given):
-                raise base.UnreadableError(f"Codex does not take {what} at {self.event_name}")
+                raise base.UnreadableAnswerError(f"Codex does not take {what} at {self.event_name}")
         if _decides(given):
             top.pop("decision", None)
         return super().read(top)
 
     def outcome(self) -> Outcome:
         if self.halts and self.event_name in _ENDS:
-            self.votes = []  # ending the turn beats going on with it
+            self.votes = []  # ending the turn beats continuing it
         return super().outcome()
 
     def unknown(self, where: str, key: str, value: Any) -> None:
         del value
-        raise base.UnreadableError(f"Codex knows no {where}{key}"[:80] + f" at {self.event_name}")
+        raise base.UnreadableAnswerError(
+            f"Codex does not have the field {where}{key}"[:80] + f" at {self.event_name}"
+        )
 
     def block(self, given_reason: Any) -> None:
         reason = given_reason.strip() if isinstance(given_reason, str) else ""
         if not reason:
-            raise base.UnreadableError("a block needs a reason")
+            raise base.UnreadableAnswerError("a block needs a reason")
         self.votes.append(Vote("block", reason))
 
     def go_on(self, value: bool, holder: Object) -> None:
         reason = holder.get("stopReason") or holder.get("reason") or NO_REASON
         if not value and self.event_name in _STOP_BLOCKS:
             self.block(reason)
-        elif not value and ROWS[self.event_name].may & May.STOP:
+        elif not value and ROWS[self.event_name].may & Capability.STOP:
             self.halt(holder.get("stopReason"))
             self.votes += [Vote("block", reason)] if self.event_name == _PROMPT else []
         elif not value:
@@ -120,7 +135,7 @@ class Reader(family.AnswerReader):
         self.block(holder.get("reason"))
 
     def permission(self, value: str, holder: Object) -> None:
-        """An allow is the form of a rewrite: it approves nothing."""
+        """Apply a permission: an allow is the form of a rewrite; it approves nothing."""
         if value == "deny":
             self.block(holder.get("permissionDecisionReason"))
 
@@ -128,39 +143,40 @@ class Reader(family.AnswerReader):
         given = self.checked(value, DECISION)
         reserved = [key for key in ("updatedInput", "updatedPermissions", "interrupt") if given.get(key)]
         if reserved:
-            raise base.UnreadableError(f"Codex does not take decision.{reserved[0]}")
+            raise base.UnreadableAnswerError(f"Codex does not take decision.{reserved[0]}")
         denies = given["behavior"] == "deny"
         self.votes.append(
             Vote("block", given.get("message", "").strip() or _DENIED) if denies else Vote("allow")
         )
 
 
-_TEXT, _FLAG, _OBJECT, _ANYTHING = Field("text"), "true or false", "an object", Field("anything")
-_UNIVERSAL: Mapping[str, Field] = {
-    "continue": Field(_FLAG, Reader.go_on), "stopReason": _TEXT, "suppressOutput": Field(_FLAG),
-    "systemMessage": Field("text", Reader.message),
+_TEXT, _FLAG, _OBJECT, _ANYTHING = AnswerField("text"), "true or false", "an object", AnswerField("anything")
+_UNIVERSAL: Mapping[str, AnswerField] = {
+    "continue": AnswerField(_FLAG, Reader.go_on), "stopReason": _TEXT, "suppressOutput": AnswerField(_FLAG),
+    "systemMessage": AnswerField("text", Reader.message),
 }  # fmt: skip
-_WITH_SPECIFIC = {"hookSpecificOutput": Field(_OBJECT, Reader.specific)}
+_MESSAGE = {"systemMessage": _UNIVERSAL["systemMessage"]}
+_WITH_SPECIFIC = {"hookSpecificOutput": AnswerField(_OBJECT, Reader.specific)}
 #: It must be there and name an event, though not this one.
-_NAME = {"hookEventName": Field("text", choices=tuple(ROWS), required=True)}
-_CONTEXT = {**_NAME, "additionalContext": Field("text", Reader.additional_context)}
-_SPECIFIC: Mapping[str, Mapping[str, Field]] = {
-    **{name: _CONTEXT for name, row in ROWS.items() if row.may & May.CONTEXT},
+_NAME = {"hookEventName": AnswerField("text", choices=tuple(ROWS), required=True)}
+_CONTEXT = {**_NAME, "additionalContext": AnswerField("text", Reader.additional_context)}
+_SPECIFIC: Mapping[str, Mapping[str, AnswerField]] = {
+    **{name: _CONTEXT for name, row in ROWS.items() if row.may & Capability.CONTEXT},
     _PRE: {
-        **_CONTEXT, "permissionDecision": Field("text", Reader.permission, choices=("allow", "deny", "ask")),
-        "permissionDecisionReason": _TEXT, "updatedInput": Field(_OBJECT, Reader.tool_input),
+        **_CONTEXT, "permissionDecision": AnswerField("text", Reader.permission, choices=("allow", "deny", "ask")),
+        "permissionDecisionReason": _TEXT, "updatedInput": AnswerField(_OBJECT, Reader.tool_input),
     },
-    _PERMISSION: {**_NAME, "decision": Field(_OBJECT, Reader.decision)},
+    _PERMISSION: {**_NAME, "decision": AnswerField(_OBJECT, Reader.decision)},
     _POST: {**_CONTEXT, "updatedMCPToolOutput": _ANYTHING},
 }  # fmt: skip
-_DECISION: Mapping[str, Field] = {
-    "behavior": Field("text", choices=("allow", "deny"), required=True), "message": _TEXT,
-    "updatedInput": _ANYTHING, "updatedPermissions": _ANYTHING, "interrupt": Field(_FLAG),
+_DECISION: Mapping[str, AnswerField] = {
+    "behavior": AnswerField("text", choices=("allow", "deny"), required=True), "message": _TEXT,
+    "updatedInput": _ANYTHING, "updatedPermissions": _ANYTHING, "interrupt": AnswerField(_FLAG),
 }  # fmt: skip
 
 
 class Writer(family.AnswerWriter):
-    """Always exit 0 and one JSON object, or nothing."""
+    """One outcome being written: always exit 0 and one JSON object, or nothing."""
 
     def __init__(self, event_name: str, outcome: Outcome, payload: Any) -> None:
         super().__init__(event_name, outcome)
@@ -168,12 +184,15 @@ class Writer(family.AnswerWriter):
         self.tool = field_of(payload, "tool_name")
 
     def can(self, part: str) -> bool:
-        return bool(self.may & {"context": May.CONTEXT, "rewrite": May.REWRITE}.get(part, May.NOTHING))
+        return bool(
+            self.may
+            & {"context": Capability.CONTEXT, "rewrite": Capability.REWRITE}.get(part, Capability.NOTHING)
+        )
 
     def supply(self) -> None:
         super().supply()
         said = self.outcome
-        if said.messages and self.event_name != "SessionEnd":
+        if said.messages and self.event_name != "SessionEnd" and not ROWS[self.event_name].reads_nothing:
             self.top["systemMessage"] = "\n".join(message.text for message in said.messages)
         elif said.messages:
             self.lost.append("messages")
@@ -198,26 +217,33 @@ class Writer(family.AnswerWriter):
             self.specific["decision"] = {"behavior": "allow"}
         elif outcome.permission == "allow" and "updatedInput" not in self.specific:
             self.lost.append("allow")
-        if outcome.stop and self.may & May.STOP:
+        if outcome.stop and self.may & Capability.STOP:
             self.top |= {"continue": False, "stopReason": outcome.stop_reason or NO_REASON}
 
     def _refusal(self) -> str | None:
-        """Why the action is denied: by a block, or by what Codex cannot be told."""
+        """Return why the action is denied: by a block, or because Codex cannot express something."""
         outcome, vote = self.outcome, self.outcome.deciding_vote
-        unheard = outcome.stop and not self.may & May.STOP
+        unheard = outcome.stop and not self.may & Capability.STOP
         if unheard:
             self.lost.append("stop")
         if vote is not None and vote.kind == "block":
-            return vote.reason.strip() or NO_REASON
+            return vote.reason.strip() or NO_REASON if self.accepts_block() else None
         if vote is not None and vote.kind in ("ask", "defer"):
             self.lost.append(vote.kind)
-            # Where permission is being asked for, the user is asked if no hook decides.
+            # Where permission is requested, the user is asked if no hook decides.
             if self.event_name == _PRE:
                 return vote.reason.strip() or NOT_ASKED
-        return outcome.stop_reason or NO_REASON if unheard and self.may & May.BLOCK else None
+        return outcome.stop_reason or NO_REASON if unheard and self.may & Capability.BLOCK else None
+
+    def accepts_block(self) -> bool:
+        if not ROWS[self.event_name].reads_nothing:
+            return True
+        self.lost.append("block")
+        return False
 
     def _rewritten(self) -> Object | None:
-        """A new input goes with an allow, which a hook must have given, so that nothing is allowed by the way."""
+        """Return a new input. It goes with an allow, which a hook must have given, so that nothing is allowed
+        by accident."""
         vote = self.outcome.deciding_vote
         updated = self.updated_input() if vote is not None and vote.kind == "allow" else None
         if updated is None or (self.tool in _WITH_COMMAND and not isinstance(updated.get("command"), str)):
@@ -240,12 +266,22 @@ class Writer(family.AnswerWriter):
 
 
 _OF_SCENE = ("session_id", "transcript_path", "cwd", "permission_mode", "model", "turn_id")
-#: What Codex sends in place of nothing.
+#: Values that Codex sends for missing ones.
 _EMPTY: Mapping[str, Any] = {"tool_use_id": "", "tool_input": {}, "last_assistant_message": None}
 
 
+def _sent(payload: Any, key: str) -> Any:
+    """Return a key of a payload; the answer of a model has its counts under another name, and no error."""
+    if key == "token_usage":
+        usage = field_of(payload, "usage")
+        if usage is None:
+            return None
+        return {own: getattr(usage, name, None) for own, name in _TOKEN_COUNTS.items()}
+    return "completed" if key == "status" and field_of(payload, key) is None else field_of(payload, key)
+
+
 class CodexWire(base.ResultReader):
-    """Stateless: one object serves every hook that may say as much."""
+    """The wire of Codex. Stateless: one object serves every hook with the same context limit."""
 
     standard_tools = False
 
@@ -258,33 +294,41 @@ class CodexWire(base.ResultReader):
 
         return TABLE
 
-    def encode(self, call: Call) -> Encoded:
-        name, scene = call.hook.policy.event_name, call.scene
+    def encode(self, call: HookInvocation) -> Encoded:
+        name, info = call.hook.policy.event_name, call.info
         row = ROWS[name]
-        turn = (scene.extra or {}).get("turn_id") or scene.prompt_id or str(scene.turn or 1)
-        agent = {"agent_id": scene.agent_id, "agent_type": scene.agent_type or "default"}
-        in_agent = scene.agent_id is not None and row.in_turn and "agent_id" not in row.sends
+        turn = (info.extra or {}).get("turn_id") or info.prompt_id or str(info.turn or 1)
+        agent = {"agent_id": info.agent_id, "agent_type": info.agent_type or "default"}
+        in_agent = info.agent_id is not None and row.in_turn and "agent_id" not in row.sends
         of_agent = {"agent_transcript_path": field_of(call.payload, "agent_transcript_path")}
-        model = {"model": scene.model or field_of(call.payload, "model") or ""}
-        mode = ASKS_NOTHING if scene.permission_mode == ASKS_NOTHING else "default"
+        model = {"model": info.model or field_of(call.payload, "model") or ""}
+        mode = ASKS_NOTHING if info.permission_mode == ASKS_NOTHING else "default"
         document = {
-            "session_id": scene.session_id, **({"turn_id": turn} if row.in_turn else {}), **(agent if in_agent else {}),
-            "transcript_path": scene.transcript_path or None, **(of_agent if name == "SubagentStop" else {}),
-            "cwd": scene.cwd, "hook_event_name": name, **(model if name != "SessionEnd" else {}),
+            "session_id": info.session_id, **({"turn_id": turn} if row.in_turn else {}), **(agent if in_agent else {}),
+            "transcript_path": info.transcript_path or None, **(of_agent if name == "SubagentStop" else {}),
+            "cwd": info.cwd, "hook_event_name": name, **(model if name != "SessionEnd" else {}),
             **({"permission_mode": mode} if row.has_mode else {}),
-            **{key: value or _EMPTY.get(key, value) for key in row.sends for value in (field_of(call.payload, key),)},
+            **{key: value or _EMPTY.get(key, value) for key in row.sends for value in (_sent(call.payload, key),)},
         }  # fmt: skip
+        if row.reads_nothing:
+            kept = (info.extra or {}).get("token_usage")
+            document |= {"token_usage": kept} if kept and "token_usage" in row.sends else {}
+            first = ("session_id", "turn_id", "cwd", "transcript_path", "model", "hook_event_name")
+            document = {key: document[key] for key in (*first, *row.sends)}
         return Encoded(base.encoded(document))
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         name = base.event_name(document, ROWS)
         row = ROWS[name]
         given = {key: value for key, value in document.items() if value is not None}
+        if "token_usage" in row.sends:
+            given["usage"] = usage_of(given.get("token_usage"))
         payload = base.payload_record(row.event, name, given)
         agent = () if "agent_id" in row.sends else ("agent_id", "agent_type")
-        texts = base.scene_texts(given, (*_OF_SCENE, *agent))
-        turn = texts.pop("turn_id", None)
-        return Parsed(row.event, payload, Scene(**texts, extra={"turn_id": turn} if turn else None))
+        texts = base.info_texts(given, (*_OF_SCENE, *agent))
+        kept = {key: given[key] for key in ("turn_id", "token_usage") if key in given}
+        texts.pop("turn_id", None)
+        return Parsed(row.event, payload, SessionInfo(**texts, extra=kept or None))
 
     def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:
         return Writer(event_name, outcome, payload).reply()
@@ -292,10 +336,12 @@ class CodexWire(base.ResultReader):
     def read_json(self, text: bytes) -> Any:
         return read_lenient(text)
 
-    def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+    def read_answer(
+        self, call: HookInvocation, document: Mapping[str, Any]
+    ) -> tuple[Outcome, tuple[str, ...]]:
         return Reader(event_name=call.hook.policy.event_name).read(document)
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
+    def decode(self, call: HookInvocation, raw: RawResult) -> Decoded:
         decoded = super().decode(call, raw)
         outcome = decoded.outcome
         kept = tuple(replace(item, text=self._within(item.text)) for item in outcome.context_items)
@@ -307,14 +353,14 @@ class CodexWire(base.ResultReader):
         )
 
     def _within(self, text: str) -> str:
-        """Cut in the middle. Codex also writes the whole text to a file, and names it to the model."""
+        """Cut a text in the middle. Codex also writes the whole text to a file, and names it to the model."""
         raw, half = text.encode("utf-8", "replace"), self._most // 2
         if len(raw) <= self._most:
             return text
         head, tail = raw[:half].decode("utf-8", "ignore"), raw[len(raw) - half :].decode("utf-8", "ignore")
         return f"{head}…{(len(raw) - self._most) // _TOKEN} tokens truncated…{tail}"
 
-    def blocked(self, call: Call, raw: Exited) -> Decoded:
+    def blocked(self, call: HookInvocation, raw: Exited) -> Decoded:
         if not ROWS[call.hook.policy.event_name].exit_2_blocks:
             return self.crashed(call, raw)
         if not base.stderr_text(raw):
@@ -323,11 +369,13 @@ class CodexWire(base.ResultReader):
             )
         return super().blocked(call, raw)
 
-    def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
-        """JSON, or what looks like it; other text is for the model at some events."""
+    def printed(self, call: HookInvocation, raw: Exited | Replied, output: bytes) -> Decoded:
+        """Read JSON, or text that looks like it; other text is for the model at some events."""
         text, name = output.strip(), call.hook.policy.event_name
         if not text or name == "SessionEnd":
             return NOTHING_SAID
+        if ROWS[name].reads_nothing:
+            return Decoded(ignored=("its output",))
         if text.startswith((b"{", b"[")):
             return self.json_answer(call, raw, text)
         plain = ROWS[name].plain

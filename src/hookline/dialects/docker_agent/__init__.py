@@ -1,4 +1,4 @@
-"""Docker Agent: its agent files, its wire, its policies."""
+"""Run Docker Agent's hooks: its agent files, its wire, its policies."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,8 +6,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dialects.dialect import AgentFile, Dialect, DialectEvent, Layer, Place, Reading, Tools
-from hookline.dialects.install import HookCall, quoted
+from hookline.dialects.dialect import AgentFile, ConfigPath, Dialect, DialectEvent, Layer, LoadedHooks, Tools
+from hookline.dialects.entries import HookCall, quoted
 from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
@@ -70,11 +70,11 @@ class DockerAgent(Dialect):
     def events(self) -> Mapping[str, DialectEvent]:
         return self._events.by_name
 
-    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """The agent's file comes before the user's own hooks, which are added to those of every agent."""
-        places = [Place(os.path.join(project, name), "project") for name in _PROJECT_FILES]
+    def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
+        """List the agent's file before the user's own hooks, which are added to those of every agent."""
+        config_paths = [ConfigPath(os.path.join(project, name), "project") for name in _PROJECT_FILES]
         home = env.get("HOME")
-        return [*places, Place(os.path.join(home, *_USER_FILE), "user")] if home else places
+        return [*config_paths, ConfigPath(os.path.join(home, *_USER_FILE), "user")] if home else config_paths
 
     def recognises(self, value: Any) -> bool:
         if not isinstance(value, Mapping):
@@ -87,13 +87,13 @@ class DockerAgent(Dialect):
             for agent in cast("Mapping[str, Any]", agents).values()
         )
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         from hookline.dialects.docker_agent.settings import read_layers  # noqa: PLC0415 as above
 
         return read_layers(layers, tools, self._events, self._env)
 
-    def moments(self, name: str) -> Sequence[DialectEvent]:
-        return [moment.own_event for moment in self._events.of(name)]
+    def recorded_events(self, name: str) -> Sequence[DialectEvent]:
+        return [recorded.own_event for recorded in self._events.of(name)]
 
     def flag_hook(self, own_event: DialectEvent, command: str) -> Hook:
         from hookline.dialects.docker_agent.settings import as_docker_hook  # noqa: PLC0415 only for a flag
@@ -101,7 +101,7 @@ class DockerAgent(Dialect):
         return as_docker_hook(super().flag_hook(own_event, command), self._events, command)
 
     def hook_tables(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """Each agent has hooks of its own."""
+        """Yield the tables: each agent has its own hooks."""
         agents = value.get("agents")
         for name, agent in cast("Mapping[str, Any]", agents).items() if isinstance(agents, Mapping) else ():
             if isinstance(agent, Mapping):

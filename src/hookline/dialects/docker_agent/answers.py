@@ -1,7 +1,7 @@
-"""Answers of Docker Agent's hooks, both ways.
+"""Read and write answers of Docker Agent's hooks.
 
-Keys are found whatever their case, because its JSON reader does so. A value of the wrong type, an unknown decision or
-a second object make the whole answer unreadable.
+Keys are found whatever their case, because its JSON reader does so. A value of the wrong type, an unknown
+decision or a second object make the whole answer unreadable.
 """
 
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ import msgspec
 
 from hookline.dialects.dialect import DialectEvent
 from hookline.dialects.docker_agent.events import INSTRUCTIONS, NEVER_APPROVES
-from hookline.dialects.docker_agent.messages import read_messages, told_messages, transient_messages
+from hookline.dialects.docker_agent.messages import read_messages, received_messages, transient_messages
 from hookline.dialects.family import answers as family
-from hookline.dialects.family.answers import TOP, VOTES, Field, Object
-from hookline.dialects.family.wire import UnreadableError
-from hookline.model.events import May, field_of
+from hookline.dialects.family.answers import TOP, VOTES, AnswerField, Object
+from hookline.dialects.family.wire import UnreadableAnswerError
+from hookline.model.events import Capability, field_of
 from hookline.model.messages import shown_messages
-from hookline.model.outcome import Answer, Edit, Message, Outcome, Vote, unsaid
+from hookline.model.outcome import Answer, Message, Outcome, Rewrite, Vote, unsaid
 from hookline.model.payloads import ModelRequest
-from hookline.model.scene import Scene
-from hookline.model.wire import Call
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import HookInvocation
 
 SPECIFIC = "hook_specific_output."
 #: The key that replaces a payload field.
@@ -34,29 +34,29 @@ REWRITES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def no_reason(call: Call) -> str:
+def no_reason(call: HookInvocation) -> str:
     return f"hook {call.hook.name} blocked and gave no reason"
 
 
-def cannot_block(call: Call) -> Message:
+def cannot_block(call: HookInvocation) -> Message:
     name = call.hook.policy.event_name
     return Message(f"{name} hook {call.hook.name} tried to block, but {name} cannot block")
 
 
-class Part(Field, frozen=True):
-    """A field of `hook_specific_output`, and where it is read: what hooks must be able to do there."""
+class Part(AnswerField, frozen=True):
+    """A field of `hook_specific_output`, and the capability that hooks need at the events where it is read."""
 
-    needs: May = May.NOTHING
+    needs: Capability = Capability.NOTHING
     only_at: frozenset[str] = frozenset()
 
 
 class AnswerReader(family.AnswerReader):
-    call: Call
+    call: HookInvocation
     strict: bool = False
 
     any_case = True
 
-    def fields(self, where: str) -> Mapping[str, Field]:
+    def fields(self, where: str) -> Mapping[str, AnswerField]:
         return _TOP if where == TOP else _SPECIFIC
 
     def read(self, document: Object) -> tuple[Outcome, tuple[str, ...]]:
@@ -78,36 +78,38 @@ class AnswerReader(family.AnswerReader):
             self.messages.append(Message(top["system_message"]))
         return self.outcome(), tuple(self.ignored)
 
-    def check(self, value: Any, field: Field, name: str) -> None:
-        """An empty decision is the same as none."""
-        super().check(value, Field(field.shape) if value == "" else field, name)
+    def check(self, value: Any, field: AnswerField, name: str) -> None:
+        """Check a value; an empty decision is the same as none."""
+        super().check(value, AnswerField(field.shape) if value == "" else field, name)
 
     @property
-    def may(self) -> May:
+    def may(self) -> Capability:
         return self.call.hook.policy.may & self.call.event.may
 
     def supports(self, name: str) -> bool:
-        """Whether a key of `hook_specific_output` is read at this event."""
+        """Return True if a key of `hook_specific_output` is read at this event."""
         if name in REWRITES.values() and name != REWRITES.get(self.call.event.rewrites or ""):
             return False
         part = _SPECIFIC[name]
         return bool(self.may & part.needs) or self.event_name in part.only_at
 
     def _refuse_unsupported(self, top: Object, specific: Object) -> None:
-        """What `strict_output` refuses. Raises `UnreadableError`."""
+        """Refuse answers as `strict_output` does. Raises `UnreadableAnswerError`."""
         if self.ignored:
-            raise UnreadableError(f"strict_output: no field is called {self.ignored[0]!r}")
+            raise UnreadableAnswerError(f"strict_output: no field is called {self.ignored[0]!r}")
         if top.get("suppress_output"):
-            raise UnreadableError("strict_output: suppress_output is not supported")
-        if self._blocks(top) and not self.may & May.BLOCK:
-            raise UnreadableError(f"strict_output: {self.event_name} cannot block")
+            raise UnreadableAnswerError("strict_output: suppress_output is not supported")
+        if self._blocks(top) and not self.may & Capability.BLOCK:
+            raise UnreadableAnswerError(f"strict_output: {self.event_name} cannot block")
         named = specific.get("hook_event_name")
         if named and named != self.event_name:
-            raise UnreadableError(f"strict_output: hook_event_name is {named[:40]!r}, not {self.event_name}")
+            raise UnreadableAnswerError(
+                f"strict_output: hook_event_name is {named[:40]!r}, not {self.event_name}"
+            )
         for key, value in specific.items():
             empty = value == "" and key != "updated_tool_response"
             if key != "hook_event_name" and not empty and not self.supports(key):
-                raise UnreadableError(f"strict_output: {self.event_name} does not support {key}")
+                raise UnreadableAnswerError(f"strict_output: {self.event_name} does not support {key}")
 
     def _unsupported(self, name: str) -> None:
         self.ignored.append(name)
@@ -119,7 +121,7 @@ class AnswerReader(family.AnswerReader):
         return top.get("continue") is False or top.get("decision") == "block"
 
     def _block(self, top: Object) -> None:
-        if not self.may & May.BLOCK:
+        if not self.may & Capability.BLOCK:
             self.messages.append(cannot_block(self.call))
             self.ignored.append("block")
             return
@@ -127,7 +129,7 @@ class AnswerReader(family.AnswerReader):
         given += [top.get("reason", "")] if top.get("decision") == "block" else []
         self.block("\n".join(reason for reason in given if not self.is_blank(reason)))
 
-    # What the fields mean: the table names these.
+    # Effects of the fields: the table names these.
 
     def reason(self, given: Any) -> str:
         return given or no_reason(self.call)
@@ -149,10 +151,10 @@ class AnswerReader(family.AnswerReader):
                 self.additional_context(text, item)
 
     def patch(self, value: Object, _holder: Object) -> None:
-        self.edits.append(Edit(value, patch=True))
+        self.edits.append(Rewrite(value, patch=True))
 
     def new_messages(self, value: list[Any], _holder: Object) -> None:
-        """Without the text of turn_start hooks: the host adds it to every request itself."""
+        """Apply new messages without the text of turn_start hooks: the host adds it to every request itself."""
         if not value:
             return
         kept = value[::-1]
@@ -162,10 +164,10 @@ class AnswerReader(family.AnswerReader):
                 kept.remove(shown)
             else:
                 self.ignored.append("change of turn_start text")
-        self.edits.append(Edit(read_messages(kept[::-1], payload, self.call.scene)))
+        self.edits.append(Rewrite(read_messages(kept[::-1], payload, self.call.info)))
 
     def new_response(self, value: str, _holder: Object) -> None:
-        self.edits.append(Edit(value))
+        self.edits.append(Rewrite(value))
 
     def summary(self, value: str, _holder: Object) -> None:
         if value:
@@ -176,30 +178,30 @@ class AnswerReader(family.AnswerReader):
             self.ignored.append("metadata")
 
 
-_TOP: Mapping[str, Field] = MappingProxyType(
+_TOP: Mapping[str, AnswerField] = MappingProxyType(
     {
-        "continue": Field("true or false"),
-        "stop_reason": Field("text"),
-        "suppress_output": Field("true or false"),
-        "system_message": Field("text"),
-        "decision": Field("text", choices=("block",)),
-        "reason": Field("text"),
-        "hook_specific_output": Field("an object"),
+        "continue": AnswerField("true or false"),
+        "stop_reason": AnswerField("text"),
+        "suppress_output": AnswerField("true or false"),
+        "system_message": AnswerField("text"),
+        "decision": AnswerField("text", choices=("block",)),
+        "reason": AnswerField("text"),
+        "hook_specific_output": AnswerField("an object"),
     }
 )
 _SPECIFIC: Mapping[str, Part] = MappingProxyType(
     {
         "hook_event_name": Part("text"),
         "permission_decision": Part(
-            "text", AnswerReader.permission, choices=("allow", "ask", "deny"), needs=May.PERMIT
+            "text", AnswerReader.permission, choices=("allow", "ask", "deny"), needs=Capability.PERMIT
         ),
-        "permission_decision_reason": Part("text", needs=May.PERMIT),
-        "additional_context": Part("text", AnswerReader.additional_context, needs=May.CONTEXT),
+        "permission_decision_reason": Part("text", needs=Capability.PERMIT),
+        "additional_context": Part("text", AnswerReader.additional_context, needs=Capability.CONTEXT),
         "instruction_context": Part("a list of objects", AnswerReader.instructions, only_at=INSTRUCTIONS),
-        "updated_input": Part("an object", AnswerReader.patch, needs=May.REWRITE),
-        "updated_messages": Part("a list of objects", AnswerReader.new_messages, needs=May.REWRITE),
-        "updated_tool_response": Part("text", AnswerReader.new_response, needs=May.REWRITE),
-        "summary": Part("text", AnswerReader.summary, needs=May.ANSWER),
+        "updated_input": Part("an object", AnswerReader.patch, needs=Capability.REWRITE),
+        "updated_messages": Part("a list of objects", AnswerReader.new_messages, needs=Capability.REWRITE),
+        "updated_tool_response": Part("text", AnswerReader.new_response, needs=Capability.REWRITE),
+        "summary": Part("text", AnswerReader.summary, needs=Capability.ANSWER),
         "metadata": Part(
             "an object of texts",
             AnswerReader.metadata,
@@ -210,7 +212,7 @@ _SPECIFIC: Mapping[str, Part] = MappingProxyType(
 
 
 class AnswerWriter(family.AnswerWriter):
-    """Always exit 0 with one object, or nothing when there is nothing to say."""
+    """One outcome being written: always exit 0 with one object, or nothing when there is nothing to say."""
 
     def __init__(self, own_event: DialectEvent, outcome: Outcome, payload: Any) -> None:
         super().__init__(own_event.name, outcome)
@@ -243,11 +245,11 @@ class AnswerWriter(family.AnswerWriter):
             self.specific["permission_decision_reason"] = reason
 
     def _block(self, permission: str, reason: str) -> None:
-        """Where the event takes no decision: a denial becomes a block; anything else is lost."""
+        """Write a vote where the event takes no decision: a denial becomes a block; anything else is lost."""
         if permission != "deny":
             self.lost.append(permission)
-        if permission in ("ask", "defer") and self._event.may & May.PERMIT:
-            # This event cannot ask the user, and the call must not go ahead without asking.
+        if permission in ("ask", "defer") and self._event.may & Capability.PERMIT:
+            # This event cannot ask the user, and the call must not proceed without asking.
             permission, reason = "deny", reason or "this needs the user's permission"
         if permission == "deny" and self.accepts("block"):
             self.top.update({"decision": "block", "reason": reason})
@@ -273,13 +275,13 @@ class AnswerWriter(family.AnswerWriter):
             self.lost.append("rewrite")
             return
         if field == "messages":
-            value = told_messages(shown_messages(value), Scene())
+            value = received_messages(shown_messages(value), SessionInfo())
         self.specific[REWRITES[field]] = value
         if field == "tool_input" and not all(edit.patch for edit in edits) and self._removes_keys(value):
             self.lost.append("removal of keys")  # there, an input is laid over the one before
 
     def _removes_keys(self, value: Any) -> bool:
-        """Also where the input before is not known."""
+        """Return True if the rewrite removes keys, or the input before is not known."""
         before = field_of(self._payload, "tool_input")
         return not isinstance(before, Mapping) or not set(cast("Mapping[str, Any]", before)) <= set(value)
 
@@ -289,17 +291,17 @@ class AnswerWriter(family.AnswerWriter):
         return self.top
 
 
-_NEEDS: Mapping[str, May] = {
-    "block": May.BLOCK,
-    "permission": May.PERMIT,
-    "context": May.CONTEXT,
-    "rewrite": May.REWRITE,
-    "answer": May.ANSWER,
+_NEEDS: Mapping[str, Capability] = {
+    "block": Capability.BLOCK,
+    "permission": Capability.PERMIT,
+    "context": Capability.CONTEXT,
+    "rewrite": Capability.REWRITE,
+    "answer": Capability.ANSWER,
 }
 
 
 def _fits(field: str, value: Any) -> bool:
-    """Whether the key for it takes the value: text for a result, an object for an input, a list for messages."""
+    """Return True if the key takes the value: text for a result, an object for an input, a list for messages."""
     try:
         plain = msgspec.to_builtins(value)
     except (TypeError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Conditions that distinguish Docker Agent's events and agents where Hookline has one event."""
+"""Distinguish Docker Agent's events and agents where Hookline has one event."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from hookline.matching.conditions import AllOf
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import PRE_TOOL_USE, EventSpec, field_of
 from hookline.model.hook import Condition, Hook
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 
-#: Sources of a prompt that have an event of their own.
+#: Sources of a prompt that have their own event.
 _OTHER_SOURCES = ("steering", "followup")
 
 
@@ -27,7 +27,7 @@ class PromptSource(Struct, frozen=True):
             f"the prompt is a {self.source} message" if self.source else "the prompt was submitted directly"
         )
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
         source = field_of(payload, "source")
         return source == self.source if self.source else source not in _OTHER_SOURCES
 
@@ -41,15 +41,15 @@ class Resumed(Struct, frozen=True):
     def text(self) -> str:
         return f"the run was {'not ' if self.no else ''}resumed past its limit"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        resumed = bool((scene.extra or {}).get("new_max_iterations"))
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
+        resumed = bool((info.extra or {}).get("new_max_iterations"))
         return resumed != self.no
 
 
 class OfAgent(Struct, frozen=True):
-    """Hooks of one agent of a file with several.
+    """The condition of hooks of one agent of a file with several.
 
-    The session's own agent, and any agent that file does not define, counts as the root agent: a guard
+    The session's own agent, and any agent that file does not define, is treated as the root agent: a guard
     must not be lost because a host names its agents differently.
     """
 
@@ -61,13 +61,13 @@ class OfAgent(Struct, frozen=True):
     def text(self) -> str:
         return f"the agent is {self.name}"
 
-    def holds(self, event: EventSpec[Any], payload: Any, scene: Scene) -> bool:  # noqa: ARG002 - the protocol
-        agent = scene.agent_type
+    def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
+        agent = info.agent_type
         return agent not in self.others if self.root else agent == self.name
 
 
 def unguarded_agents(hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
-    """Hooks belong to one agent of a file; those it hands work to do not inherit them."""
+    """Report agents without guards: hooks belong to one agent of a file, and its subagents do not inherit them."""
     owned: dict[str, dict[str, Hook]] = {}
     everyone: dict[str, frozenset[str]] = {}
     for hook in hooks:
@@ -79,7 +79,7 @@ def unguarded_agents(hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
         unguarded = sorted(everyone[file] - by_agent.keys())
         if unguarded:
             hook = next(iter(by_agent.values()))
-            message = f"sub-agents do not inherit it: no hook guards the tool calls of {', '.join(unguarded)}"
+            message = f"subagents do not inherit it: no hook guards the tool calls of {', '.join(unguarded)}"
             fix = f"agents.{unguarded[0]}.hooks.pre_tool_use"
             yield about(hook, "warning", "not-inherited", message, fix=fix)
 

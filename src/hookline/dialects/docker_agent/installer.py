@@ -1,4 +1,5 @@
-"""Hookline in Docker Agent: for every agent of a project's file, or in the user's own settings for all of them."""
+"""Install Hookline in Docker Agent: for every agent of a project's file, or in the user's own settings for
+all of them."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from hookline.model.diagnostics import Path
 
 if TYPE_CHECKING:
     from hookline.dialects.docker_agent import DockerAgent
-    from hookline.dialects.install import HookCall
+    from hookline.dialects.entries import HookCall
 
 _USER: Path = ("settings", "hooks")
 
@@ -19,10 +20,10 @@ class DockerAgentInstaller(Installer):
         super().__init__(dialect, self._user_settings, ("docker-agent", "cagent"))
 
     def _user_settings(self, env: Mapping[str, str]) -> str | None:
-        return next((place.file for place in self.dialect.places("", env) if place.scope == "user"), None)
+        return next((each.file for each in self.dialect.config_paths("", env) if each.scope == "user"), None)
 
     def project_file(self, site: Site) -> str:
-        """The agent file that is there: it defines the agents, so there is nothing to write into another."""
+        """Return the existing agent file: it defines the agents, so there is nothing to write into another."""
         found = self._agent_files(site)
         if not found:
             names = ", ".join(self.dialect.project_files[::2])
@@ -41,7 +42,7 @@ class DockerAgentInstaller(Installer):
             yield from commands_below(table.get("hooks"), (*path, "hooks"))
 
     def _owners(self, value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """The tables with hooks: agents, and the settings of the user's own file."""
+        """Yield the tables with hooks: agents, and the settings of the user's own file."""
         yield from self.dialect.hook_tables(value)
         settings = value.get(str(_USER[0]))
         if isinstance(settings, Mapping):
@@ -50,7 +51,7 @@ class DockerAgentInstaller(Installer):
     def additions(
         self, calls: "Sequence[HookCall]", site: Site, value: Mapping[str, Any]
     ) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-        """Sub-agents inherit no hooks: each agent gets them."""
+        """Yield entries for each agent: subagents inherit no hooks."""
         agents = [(*path, "hooks") for path, _ in self.dialect.hook_tables(value)]
         homes = [_USER] if site.scope == "user" else agents
         if not homes:

@@ -1,4 +1,4 @@
-"""Payloads of Docker Agent, both ways: one table says which key holds which payload field at which event."""
+"""Read and write payloads of Docker Agent: one table maps keys to payload fields for each event."""
 
 import os
 import re
@@ -10,12 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
-from hookline.dialects.docker_agent.messages import told_messages, transient_messages
+from hookline.dialects.docker_agent.messages import received_messages, transient_messages
 from hookline.dialects.family.wire import PayloadError, bad_payload, encoded, event_name
 from hookline.dialects.json_text import converted
 from hookline.model.events import POST_TOOL_USE_FAILURE, EventSpec, field_of
 from hookline.model.payloads import ModelRequest
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.model.usage import Usage, usage_of
 from hookline.model.wire import Parsed
 
@@ -31,18 +31,18 @@ KEYS = (
 )  # fmt: skip
 #: Sent even when it is 0: a call that cost 0 was free, one without a cost has no price.
 _SENT_WHEN_ZERO = frozenset({"cost"})
-_SCENE = {"session_id": "session_id", "cwd": "cwd", "agent_name": "agent_type", "model_id": "model"}
-#: Entries of the scene's `extra` that become variables of a trace.
+_INFO = {"session_id": "session_id", "cwd": "cwd", "agent_name": "agent_type", "model_id": "model"}
+#: Entries of the session's `extra` that become variables of a trace.
 _TRACE = {"traceparent": "TRACEPARENT", "tracestate": "TRACESTATE", "baggage": "BAGGAGE"}
-#: Where a message of msgspec names a payload field.
+#: The payload field in a message of msgspec.
 _FIELD_NAME = re.compile(r"(?<=`\$\.)\w+|(?<=missing required field `)\w+")
 
 Object = Mapping[str, Any]
 Change = Callable[[Any], Any]
 
 
-class Key(Struct, frozen=True):
-    """One key of a payload: the field it holds, and how the value changes each way."""
+class PayloadKey(Struct, frozen=True):
+    """One key of a payload: the field it holds, and how the value is converted each way."""
 
     name: str
     field: str
@@ -50,22 +50,25 @@ class Key(Struct, frozen=True):
     decode: Change = lambda value: value
 
 
-def _keys(*names: str, **renamed: str) -> tuple[Key, ...]:
-    """Keys that are called like their field, and keys that are not."""
-    return (*(Key(name, name) for name in names), *(Key(name, field) for name, field in renamed.items()))
+def _keys(*names: str, **renamed: str) -> tuple[PayloadKey, ...]:
+    """Make keys that are called like their field, and keys that are not."""
+    return (
+        *(PayloadKey(name, name) for name in names),
+        *(PayloadKey(name, field) for name, field in renamed.items()),
+    )
 
 
-def _words(name: str, field: str, there: Mapping[str, str], back: Mapping[str, str]) -> Key:
-    """A key some of whose words differ; anything else is passed on unchanged."""
-    return Key(name, field, _translated(there), _translated(back))
+def _words(name: str, field: str, there: Mapping[str, str], back: Mapping[str, str]) -> PayloadKey:
+    """Make a key some of whose words differ; anything else is passed on unchanged."""
+    return PayloadKey(name, field, _translated(there), _translated(back))
 
 
 def _translated(words: Mapping[str, str]) -> Change:
     return lambda word: words.get(word, word) if isinstance(word, str) else word
 
 
-def _fixed(name: str, field: str, value: Any, back: Any = None) -> Key:
-    return Key(name, field, lambda _: value, lambda _: back)
+def _fixed(name: str, field: str, value: Any, back: Any = None) -> PayloadKey:
+    return PayloadKey(name, field, lambda _: value, lambda _: back)
 
 
 def _joined(messages: Any) -> Any:
@@ -73,7 +76,7 @@ def _joined(messages: Any) -> Any:
 
 
 def _usage(used: Usage) -> dict[str, int]:
-    """Counts by Docker Agent's names; one that is not known is left out."""
+    """Return counts by Docker Agent's names; unknown ones are left out."""
     counts = {
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
@@ -105,19 +108,19 @@ _COMPACTION = _words(
     "compaction_reason", "trigger", {"auto": "threshold"}, {"threshold": "auto", "overflow": "auto"}
 )
 
-#: By its own event name. Any other key comes from the scene, or from what the host put into its `extra`.
-EVENT_KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
+#: By its own event name. Any other key comes from the session, or from the host's `extra`.
+EVENT_KEYS: Mapping[str, tuple[PayloadKey, ...]] = MappingProxyType(
     {
         "session_start": (_words("source", "source", {"fork": "startup"}, {}),),
         "user_prompt_submit": _keys("prompt"),
         "user_steering_messages_submit": (
-            Key("steering_messages", "prompt", lambda prompt: [prompt] if prompt else [], _joined),
+            PayloadKey("steering_messages", "prompt", lambda prompt: [prompt] if prompt else [], _joined),
         ),
         "user_followup_submit": _keys("prompt"),
         "turn_start": (),
-        "before_llm_call": (*_keys("iteration", model_id="model"), Key("messages", "messages")),
+        "before_llm_call": (*_keys("iteration", model_id="model"), PayloadKey("messages", "messages")),
         "after_llm_call": (
-            Key("usage", "usage", _usage, usage_of),
+            PayloadKey("usage", "usage", _usage, usage_of),
             *_keys(model_id="model", stop_response="response", cost="cost_usd"),
         ),
         "tool_input_transform": _TOOL,
@@ -152,16 +155,16 @@ _SHARED = {"subagent_stop": {"agent_id": "agent_name"}}
 
 
 def payload_document(
-    event: EventSpec[Any], name: str, payload: Any, scene: Scene, agent: str
+    event: EventSpec[Any], name: str, payload: Any, info: SessionInfo, agent: str
 ) -> dict[str, Any]:
-    """The three keys that are always there, then every key that has a value."""
+    """Make the document: the three keys that are always there, then every key that has a value."""
     if payload is None:
         raise PayloadError(f"there is no payload for {name}")
-    known: dict[str, Any] = {"last_user_message": scene.prompt, **(scene.extra or {})}
-    known["agent_name"] = scene.agent_type or agent
-    known.setdefault("model_id", scene.model)
+    known: dict[str, Any] = {"last_user_message": info.prompt, **(info.extra or {})}
+    known["agent_name"] = info.agent_type or agent
+    known.setdefault("model_id", info.model)
     if name == "worktree_create":
-        known.setdefault("worktree_source_dir", scene.project_dir or scene.cwd or os.getcwd())
+        known.setdefault("worktree_source_dir", info.project_dir or info.cwd or os.getcwd())
     for key in _FAILED if event is POST_TOOL_USE_FAILURE else EVENT_KEYS[name]:
         value = field_of(payload, key.field)
         if value is not None:
@@ -169,26 +172,26 @@ def payload_document(
     if name == "before_llm_call":
         request = cast("ModelRequest", payload)
         known["messages"] = [
-            *told_messages(request.messages, scene),
+            *received_messages(request.messages, info),
             *transient_messages(request.transient),
         ]
     document = {
-        "session_id": scene.session_id,
-        "cwd": scene.cwd or os.getcwd(),
+        "session_id": info.session_id,
+        "cwd": info.cwd or os.getcwd(),
         "hook_event_name": name,
     }
     sent = {name: known[name] for name in KEYS if known.get(name) is not None}
     return document | {name: value for name, value in sent.items() if value or name in _SENT_WHEN_ZERO}
 
 
-def trace_variables(scene: Scene) -> dict[str, str]:
-    """The trace this run belongs to, if the host gave one."""
-    extra = scene.extra or {}
+def trace_variables(info: SessionInfo) -> dict[str, str]:
+    """Return the variables of the trace this run belongs to, if the host gave one."""
+    extra = info.extra or {}
     return {variable: str(extra[name]) for name, variable in _TRACE.items() if extra.get(name)}
 
 
 def parse_payload(document: Object, events: Mapping[str, DialectEvent]) -> Parsed:
-    """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
+    """Parse a payload. Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
     name = event_name(document, events)
     if name == "on_tool_approval_decision" and document.get("approval_decision") == "allow":
         raise bad_payload(
@@ -207,7 +210,7 @@ def parse_payload(document: Object, events: Mapping[str, DialectEvent]) -> Parse
         known["error"] = encoded(known["error"]).decode() if known.get("error") else ""
     names = {**{key.field: key.name for key in reversed(keys)}, **_SHARED.get(name, {})}
     payload = _payload(name, event, known, names)
-    return Parsed(event, payload, _scene(document, {key.name for key in keys}))
+    return Parsed(event, payload, _info(document, {key.name for key in keys}))
 
 
 def _payload(name: str, event: EventSpec[Any], known: Object, names: Mapping[str, str]) -> Any:
@@ -220,9 +223,9 @@ def _payload(name: str, event: EventSpec[Any], known: Object, names: Mapping[str
         raise bad_payload(f"the payload of {name} is nested too deeply") from None
 
 
-def _scene(document: Object, of_payload: set[str]) -> Scene:
+def _info(document: Object, of_payload: set[str]) -> SessionInfo:
     texts: dict[str, Any] = {}
-    for key, field in _SCENE.items():
+    for key, field in _INFO.items():
         value = document.get(key)
         if value is not None and not isinstance(value, str):
             raise bad_payload(f"{key} is not text")
@@ -231,4 +234,4 @@ def _scene(document: Object, of_payload: set[str]) -> Scene:
             texts[field] = value
     known = of_payload | {"agent_name"}
     extra = {key: document[key] for key in KEYS if key not in known and document.get(key) is not None}
-    return Scene(**texts, extra=extra or None)
+    return SessionInfo(**texts, extra=extra or None)

@@ -1,8 +1,9 @@
-"""Agent files: `agents.<name>.hooks`, the flags that add builtin hooks, and the user's own `settings.hooks`.
+"""Read agent files: `agents.<name>.hooks`, the flags that add builtin hooks, and the user's own
+`settings.hooks`.
 
 Docker Agent refuses some mistakes when it loads a file; such an entry is dropped. Others (an unknown type or
-builtin, a prompt that cannot be parsed) it finds when the hook is due, and the hook has then failed; such an entry
-stays as a hook that cannot run, so that a guard that fails closed there does so here.
+builtin, a prompt that cannot be parsed) it finds when the hook is due, and the hook has then failed; such an
+entry stays as a hook that cannot run, so a guard that fails closed there does so here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,20 +14,20 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.docker_agent.conditions import OfAgent
-from hookline.dialects.docker_agent.events import DockerEvents, Moment
-from hookline.dialects.docker_agent.specs import VERDICT_SCHEMA, builtin_spec, command_spec, model_spec
+from hookline.dialects.docker_agent.events import DockerEvents, PolicyRow
+from hookline.dialects.docker_agent.specs import DECISION_SCHEMA, builtin_spec, command_spec, model_spec
 from hookline.dialects.docker_agent.templates import TemplateError
 from hookline.dialects.docker_agent.wire import DockerWire
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Group, Kind, Matching
+from hookline.dialects.family.settings import Fields, Group, HookKind, Matching
 from hookline.dialects.labels import command_label
 from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import BuiltinSpec
 from hookline.matching.matchers import joined
-from hookline.model.diagnostics import Path, Severity
-from hookline.model.events import May
+from hookline.model.diagnostics import Path, Repair, Severity
+from hookline.model.events import Capability
 from hookline.model.hook import Condition, Hook, Waiting
 from hookline.model.policy import Reaction
 from hookline.model.wire import Wire
@@ -51,7 +52,7 @@ FIELDS: Mapping[str, str] = MappingProxyType(
     }
 )
 _COMMON = frozenset({"type", "timeout", "name", "on_error", "strict_output"})
-#: What each type reads besides these.
+#: Further fields that each type reads.
 READ_BY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "command": ("command", "env", "working_dir"),
@@ -83,7 +84,7 @@ _FLAGS: Mapping[str, tuple[str, ...]] = {
 
 
 def label(fields: Fields) -> str:
-    """The entry's name, else what it runs."""
+    """Return the entry's name, else the program it runs."""
     for key in ("name", "command", "model", "type"):
         text = fields.get(key)
         if isinstance(text, str) and text.strip():
@@ -92,13 +93,13 @@ def label(fields: Fields) -> str:
 
 
 def identity_of(fields: Fields, agent: str) -> object:
-    """The whole definition; a field that is empty is the same as one that is left out."""
+    """Return the whole definition; an empty field is the same as a missing one."""
     given = {key: value for key, value in fields.items() if value}
     return agent, msgspec.json.encode(given, order="sorted")
 
 
-class Owner(Struct, frozen=True, eq=False):
-    """The agent whose hooks are read: the wire for them, and when that agent is the one at work."""
+class HookOwner(Struct, frozen=True, eq=False):
+    """The agent whose hooks are read: the wire for them, and the condition that this agent is at work."""
 
     wire: Callable[[bool], Wire]
     condition: Condition | None = None
@@ -106,20 +107,20 @@ class Owner(Struct, frozen=True, eq=False):
     name: str = ""
 
 
-class MomentGroup(Group, frozen=True, eq=False):
-    """A group of entries, and every moment at which they run."""
+class PolicyGroup(Group, frozen=True, eq=False):
+    """A group of entries, and every event at which they run."""
 
-    moments: Sequence[Moment] = ()
+    recorded_events: Sequence[PolicyRow] = ()
 
 
 class EntryReader(family.EntryReader):
     file: "FileReader"
-    group: MomentGroup
+    group: PolicyGroup
     dialect = NAME
     common = FIELDS
     null_is_absent = True
 
-    def __init__(self, file: "FileReader", group: MomentGroup, entry: Fields, path: Path) -> None:
+    def __init__(self, file: "FileReader", group: PolicyGroup, entry: Fields, path: Path) -> None:
         # An empty type is a missing one.
         given = (
             {key: value for key, value in entry.items() if key != "type"}
@@ -131,35 +132,41 @@ class EntryReader(family.EntryReader):
         self._broken: str | None = None
 
     def hooks(self) -> Sequence[Hook]:
-        """One for each moment of its event."""
-        found, others = super().hooks(), self.group.moments[1:]
+        """Return one hook for each event of the entry."""
+        found, others = super().hooks(), self.group.recorded_events[1:]
         if not others:
             return found
         again = [
             replace(
                 hook,
-                event=moment.own_event.event,
-                policy=moment.own_event.policy,
-                condition=joined(moment.row.when, self.file.owner.condition),
-                on_failure=self._reaction(moment),
+                event=recorded.own_event.event,
+                policy=recorded.own_event.policy,
+                condition=joined(recorded.row.when, self.file.owner.condition),
+                on_failure=self._reaction(recorded),
             )
             for hook in found
-            for moment in others
+            for recorded in others
         ]
         return [*found, *again]
 
-    def hook(self, kind: Kind) -> Hook | None:
+    def hook(self, kind: HookKind) -> Hook | None:
         self.wire = self.file.owner.wire(self.fields.get("strict_output", False))
         return super().hook(kind)
 
     def condition(self) -> Condition | None:
-        return joined(self.group.moments[0].row.when, self.file.owner.condition)
+        return joined(self.group.recorded_events[0].row.when, self.file.owner.condition)
 
-    def _reaction(self, moment: Moment) -> Reaction | None:
-        return None if moment.row.closed else _REACTIONS.get(self.fields.get("on_error", ""))
+    def _reaction(self, recorded: PolicyRow) -> Reaction | None:
+        return None if recorded.row.closed else _REACTIONS.get(self.fields.get("on_error", ""))
 
     def say(
-        self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        *path: str | int,
+        fix: str | None = None,
+        repair: Repair | None = None,
     ) -> None:
         if code == "cannot-run" and self.fields.get("command") in _NOT_HERE:
             severity, message = (
@@ -169,21 +176,21 @@ class EntryReader(family.EntryReader):
             fix = "here the hook fails, unless the host provides it"
         late = code in _FOUND_LATE and (code != "missing-field" or self.kind != "command")
         if severity == "error" and late:
-            if code != "cannot-run":  # what its handler says when the hook is due
+            if code != "cannot-run":  # its handler reports that when the hook is due
                 self._broken = self._broken or message
             self.file.report.say(severity, code, message, *self.path, *path, fix=fix, hook=self.name)
         else:
-            super().say(severity, code, message, *path, fix=fix)
+            super().say(severity, code, message, *path, fix=fix, repair=repair)
 
     def why_broken(self, spec: Any) -> str | None:
         del spec
         return None if self.mistakes else self._broken
 
-    def find_kind(self) -> Kind | None:
+    def find_kind(self) -> HookKind | None:
         kind = super().find_kind()
         return self.file.unknown_kind if kind is None and self.kind else kind
 
-    def read_fields(self, kind: Kind) -> None:
+    def read_fields(self, kind: HookKind) -> None:
         super().read_fields(kind)
         for key, value in self.fields.items():
             if value and key not in _COMMON and key not in kind.fields:
@@ -202,13 +209,13 @@ class EntryReader(family.EntryReader):
             self.fields[key] = value
 
     def _check_on_error(self) -> None:
-        reaction, row = self.fields.get("on_error"), self.group.moments[0].row
+        reaction, row = self.fields.get("on_error"), self.group.recorded_events[0].row
         if not reaction:
             return
         if reaction not in _REACTIONS:
             fix = f"one of {', '.join(_REACTIONS)}"
             self.say("error", "bad-on-failure", f"on_error is {reaction!r}", "on_error", fix=fix)
-        elif reaction == "block" and not row.may & May.BLOCK:
+        elif reaction == "block" and not row.may & Capability.BLOCK:
             message = f"on_error is block, but {row.name} cannot block"
             self.say("error", "bad-on-failure", message, "on_error", fix="warn or ignore")
         elif row.closed and reaction != "block":
@@ -216,18 +223,18 @@ class EntryReader(family.EntryReader):
             self.say("warning", "unread-field", message, "on_error", fix="remove on_error")
 
     def _check_schema(self) -> None:
-        schema, row = self.fields.get("schema"), self.group.moments[0].row
-        if schema == VERDICT_SCHEMA and not row.may & May.PERMIT:
+        schema, row = self.fields.get("schema"), self.group.recorded_events[0].row
+        if schema == DECISION_SCHEMA and not row.may & Capability.PERMIT:
             message = f"{schema} decides nothing at {row.name}, which takes no decision"
             self.say("warning", "dead-schema", message, "schema", fix="remove schema")
-        elif schema and schema != VERDICT_SCHEMA and self.kind == "model":
-            fix = self.file.report.meant(schema, (VERDICT_SCHEMA,))
+        elif schema and schema != DECISION_SCHEMA and self.kind == "model":
+            fix = self.file.report.meant(schema, (DECISION_SCHEMA,))
             self.say("error", "unknown-schema", f"no schema is called {schema!r}", "schema", fix=fix)
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
         del waiting
         identity = identity_of(self.fields, self.file.owner.name)
-        return {"on_failure": self._reaction(self.group.moments[0]), "identity": identity}
+        return {"on_failure": self._reaction(self.group.recorded_events[0]), "identity": identity}
 
     def timeout(self) -> float:
         if self.fields.get("timeout") == 0:
@@ -240,9 +247,16 @@ class EntryReader(family.EntryReader):
         if given >= _SUSPICIOUS_TIMEOUT:
             message = f"timeout is {given:,} seconds, which is {given / 60:.0f} minutes"
             fix = f"{max(given // 1000, 1)} for {given:,} milliseconds"
-            self.say("warning", "long-timeout", message, "timeout", fix=fix)
+            self.say(
+                "warning",
+                "long-timeout",
+                message,
+                "timeout",
+                fix=fix,
+                repair=family.milliseconds_meant(given),
+            )
 
-    def spec(self, kind: Kind) -> Any:
+    def spec(self, kind: HookKind) -> Any:
         if self._broken is not None:
             return None
         try:
@@ -259,20 +273,20 @@ class FileReader(family.FileReader):
 
     def __init__(self, layer: Layer, tools: Tools, events: DockerEvents, environ: Mapping[str, str]) -> None:
         super().__init__(layer, tools, events.by_name, DockerWire(events.by_name, environ=environ))
-        self.moments = events
+        self.recorded_events = events
         self.kinds = {
-            "command": Kind(
+            "command": HookKind(
                 _read_by("command"), lambda fields: command_spec(fields, environ), label, ("command",)
             ),
-            "builtin": Kind(
+            "builtin": HookKind(
                 _read_by("builtin"), lambda fields: builtin_spec(fields, environ), label, ("command",)
             ),
-            "model": Kind(
+            "model": HookKind(
                 _read_by("model"), model_spec, label, ("model", "prompt"), hosted=True, handler="prompt"
             ),
         }
         #: An unknown type reads anything, and never runs.
-        self.unknown_kind = Kind(FIELDS, lambda _: None, label, handler="command")
+        self.unknown_kind = HookKind(FIELDS, lambda _: None, label, handler="command")
         self._environ = environ
         self.owner = self._owner("root")
 
@@ -295,7 +309,7 @@ class FileReader(family.FileReader):
         self.owner = self._owner(root)
         yield from self._event_table(settings.get("hooks"), ("settings", "hooks"))
 
-    def _owner(self, name: str, root: str = "", others: frozenset[str] = frozenset()) -> Owner:
+    def _owner(self, name: str, root: str = "", others: frozenset[str] = frozenset()) -> HookOwner:
         wires: dict[bool, Wire] = {}
 
         def wire(strict: bool) -> Wire:
@@ -303,7 +317,7 @@ class FileReader(family.FileReader):
                 wires[strict] = DockerWire(self.events, agent=name, strict=strict, environ=self._environ)
             return wires[strict]
 
-        return Owner(wire, OfAgent(name, others, root=name == root), name) if others else Owner(wire)
+        return HookOwner(wire, OfAgent(name, others, root=name == root), name) if others else HookOwner(wire)
 
     def _table(self, value: Any, what: str, path: Path) -> Fields:
         if isinstance(value, Mapping):
@@ -321,20 +335,20 @@ class FileReader(family.FileReader):
                 yield from self.event_hooks(own_event, entries, (*path, name)) or ()
 
     def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook] | None:
-        if self.moments.takes_matchers(own_event.name):
+        if self.recorded_events.takes_matchers(own_event.name):
             return super().event_hooks(own_event, groups, path)
         if not isinstance(groups, list):
             message = f"{own_event.name} is not a list of hooks"
             return self.refuse(own_event, "not-a-list", message, path, f"{own_event.name}: [...]")
-        moments = self.moments.of(own_event.name)
-        group = MomentGroup(moments[0].own_event, moments=moments)
+        recorded_events = self.recorded_events.of(own_event.name)
+        group = PolicyGroup(recorded_events[0].own_event, recorded_events=recorded_events)
         return [
             hook
             for index, entry in enumerate(cast("list[Any]", groups))
             for hook in self._flat_hooks(group, entry, (*path, index))
         ]
 
-    def _flat_hooks(self, group: MomentGroup, entry: Any, path: Path) -> Sequence[Hook]:
+    def _flat_hooks(self, group: PolicyGroup, entry: Any, path: Path) -> Sequence[Hook]:
         if isinstance(entry, Mapping) and "hooks" in entry:
             message = f"{group.own_event.name} has no matcher: its list holds the hooks themselves"
             return self.refuse(group.own_event, "unread-matcher", message, path, "move the hooks up")
@@ -353,7 +367,7 @@ class FileReader(family.FileReader):
                 return self.refuse(own_event, "not-a-list", "hooks is not a list", (*path, "hooks"), fix)
         return super().group_hooks(own_event, table, path)
 
-    def shared(self, own_event: DialectEvent, table: Fields, path: Path) -> MomentGroup:
+    def shared(self, own_event: DialectEvent, table: Fields, path: Path) -> PolicyGroup:
         group = super().shared(own_event, table, path)
         preempts = table.get("preempt_yolo", False)
         problem: str | None = None
@@ -369,11 +383,16 @@ class FileReader(family.FileReader):
         if matching.broken is None and not table["hooks"]:
             message = "the group has no hooks, so nothing runs"
             self.report.say("warning", "no-hooks", message, *path, fix="remove it")
-        moments = self.moments.of(own_event.name, preempts=preempts is True)
-        return MomentGroup(moments[0].own_event if moments else own_event, group.text, matching, moments)
+        recorded_events = self.recorded_events.of(own_event.name, preempts=preempts is True)
+        return PolicyGroup(
+            recorded_events[0].own_event if recorded_events else own_event,
+            group.text,
+            matching,
+            recorded_events,
+        )
 
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
-        """A regular expression for the whole name of a tool; nothing or `*` is every tool."""
+        """Read a regular expression for the whole name of a tool; nothing or `*` is every tool."""
         del own_event
         return read_tool_regex(text, self.tools.patterns)
 
@@ -387,12 +406,12 @@ class FileReader(family.FileReader):
                 continue
             entry = {"type": "builtin", "command": flag, "args": args}
             for event in events:
-                moments = self.moments.of(event)
-                group = MomentGroup(moments[0].own_event, moments=moments)
+                recorded_events = self.recorded_events.of(event)
+                group = PolicyGroup(recorded_events[0].own_event, recorded_events=recorded_events)
                 yield from self.entry_hooks(group, entry, (*path, flag))
 
     def _flag_args(self, flag: str, value: Any, path: Path) -> list[str] | None:
-        """The arguments of the builtin; None: the flag is off, or cannot be used."""
+        """Return the arguments of the builtin; None if the flag is off, or cannot be used."""
         if not value:
             return None
         takes_files = flag == "add_prompt_files"
@@ -412,18 +431,18 @@ class FileReader(family.FileReader):
 
 def read_layers(
     layers: Sequence[Layer], tools: Tools, events: DockerEvents, environ: Mapping[str, str]
-) -> Reading:
-    """Every layer is added to the ones before; the hooks of one moment run in the order of the event table."""
+) -> LoadedHooks:
+    """Add every layer to the ones before; the hooks of one event run in the order of the event table."""
     files = [FileReader(layer, tools, events, environ) for layer in layers]
     hooks = [hook for file in files for hook in file.read()]
     hooks.sort(key=lambda hook: events.order(hook.policy))
-    return Reading(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
+    return LoadedHooks(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
 
 
 def as_docker_hook(hook: Hook, events: DockerEvents, command: str) -> Hook:
-    """A hook of `--hook EVENT=COMMAND`, named and identified like an entry of a file."""
+    """Make a hook of `--hook EVENT=COMMAND`, named and identified like an entry of a file."""
     fields = {"type": "command", "command": command}
-    when = events.moments[events.order(hook.policy)].row.when
+    when = events.recorded_events[events.order(hook.policy)].row.when
     return replace(hook, name=label(fields), condition=when, identity=identity_of(fields, ""))
 
 
@@ -440,7 +459,7 @@ def _text_table(value: Any) -> dict[str, str] | None:
 
 
 def _texts(values: Any) -> list[str] | None:
-    """Whole numbers and truths are taken as texts."""
+    """Return texts; whole numbers and truth values are converted."""
     if not isinstance(values, list):
         return None
     known = [str(each).lower() if isinstance(each, int) else each for each in cast("list[Any]", values)]

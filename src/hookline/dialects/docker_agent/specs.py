@@ -1,4 +1,4 @@
-"""What handlers are given, where Docker Agent's hooks need more than the handlers' own settings."""
+"""Define settings of handlers where Docker Agent's hooks need more than the handlers' own."""
 
 import os
 import re
@@ -8,8 +8,8 @@ from typing import Any, Final
 from hookline.dialects.docker_agent.templates import Template, template
 from hookline.handlers.specs import BuiltinSpec, CommandSpec, PromptSpec
 
-#: The one schema of model hooks: a verdict on a tool call.
-VERDICT_SCHEMA: Final = "pre_tool_use_decision"
+#: The one schema of model hooks: a decision on a tool call.
+DECISION_SCHEMA: Final = "pre_tool_use_decision"
 
 #: Builtins that have another name there.
 _BUILTINS = {"add_context": "context"}
@@ -34,7 +34,7 @@ class ShellSpec(CommandSpec, frozen=True):
 
 
 class ModelSpec(PromptSpec, frozen=True):
-    """A prompt that is a template: the wire fills it in, so the handler gets it as the document."""
+    """A prompt that is a template: the wire fills it in and passes it to the handler as the document."""
 
     template: Template = Template(())
     schema: str = ""
@@ -53,19 +53,19 @@ def builtin_spec(fields: Mapping[str, Any], environ: Mapping[str, str]) -> Built
 
 
 def model_spec(fields: Mapping[str, Any]) -> ModelSpec:
-    """Raises `TemplateError`."""
+    """Make the settings. Raises `TemplateError`."""
     prompt, schema = template(fields["prompt"]), fields.get("schema", "")
-    system = _JUDGE if schema == VERDICT_SCHEMA else _WRITER
+    system = _JUDGE if schema == DECISION_SCHEMA else _WRITER
     return ModelSpec("$ARGUMENTS", fields["model"], system=system, template=prompt, schema=schema)
 
 
 def expanded(text: str, environ: Mapping[str, str]) -> str:
-    """`${env.X}` replaced; `$X` is left to the shell."""
+    """Replace `${env.X}`; `$X` is left to the shell."""
     return _FROM_ENVIRONMENT.sub(lambda found: environ.get(found[1], ""), text) if "${" in text else text
 
 
 def _directory(fields: Mapping[str, Any], environ: Mapping[str, str]) -> str | None:
-    """`working_dir`; in a path `~`, `$X` and `${X}` count as well."""
+    """Return `working_dir`; in a path `~`, `$X` and `${X}` are replaced as well."""
     if not fields.get("working_dir"):
         return None
     path = expanded(fields["working_dir"], environ)

@@ -1,8 +1,8 @@
-"""Prompts of model hooks: the part of Go's template language that prompts need.
+"""Fill in prompts of model hooks: the part of Go's template language that prompts need.
 
-`{{ .ToolName }}`, `{{ .ToolInput | toJSON | truncate 500 }}`, `{{ if .ToolError }}…{{ else }}…{{ end }}`, trim
-marks and comments. Payload keys work as field names too (`.tool_name`). There are no loops, variables or other
-functions, so a prompt can neither run long nor read anything but the payload.
+`{{ .ToolName }}`, `{{ .ToolInput | toJSON | truncate 500 }}`, `{{ if .ToolError }}…{{ else }}…{{ end }}`,
+trim marks and comments. Payload keys work as field names too (`.tool_name`). There are no loops, variables or
+other functions, so a prompt can neither run long nor read anything but the payload.
 """
 
 import re
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 )
 _CONSTANTS: Mapping[str, Any] = {"true": True, "false": False, "nil": None}
 
-#: A compiled part of a template: what it yields for a payload.
+#: A compiled part of a template: returns its value for a payload.
 Part = Callable[[Mapping[str, Any]], Any]
 Tokens = Sequence[tuple[str, str]]
 
@@ -49,11 +49,11 @@ class Template(Struct, frozen=True):
     """A parsed prompt."""
 
     parts: tuple[Part, ...]
-    #: As it was written. Parts are functions, which cannot be compared.
+    #: The text as it was written. Parts are functions, which cannot be compared.
     text: str = ""
 
     def rendered(self, payload: Mapping[str, Any]) -> str:
-        """Raises `TemplateError` when a helper cannot work with the values of the payload."""
+        """Fill in the template. Raises `TemplateError` when a helper cannot work with the values of the payload."""
         text = _rendered(self.parts, payload)
         if len(text) > _MAX_PROMPT:
             raise TemplateError(f"the prompt would have {len(text):,} characters, more than {_MAX_PROMPT:,}")
@@ -61,7 +61,7 @@ class Template(Struct, frozen=True):
 
 
 def template(text: str) -> Template:
-    """Raises `TemplateError` with what is wrong."""
+    """Parse a template. Raises `TemplateError` with the error."""
     if len(text) > _MAX_TEMPLATE:
         raise TemplateError(f"{len(text):,} characters are more than {_MAX_TEMPLATE:,}")
     parts, end = _Blocks(text).read(0)
@@ -77,7 +77,7 @@ class _Blocks:
         self._pieces = iter(_pieces(text))
 
     def read(self, depth: int) -> tuple[tuple[Part, ...], str]:
-        """The parts up to the next `else` or `end` of this level, and which of the two it was."""
+        """Read the parts up to the next `else` or `end` of this level; return them and that word."""
         if depth > _MAX_DEPTH:
             raise TemplateError(f"if is nested more than {_MAX_DEPTH} levels deep")
         parts: list[Part] = []
@@ -102,7 +102,7 @@ class _Blocks:
 
 
 def _pieces(text: str) -> list[tuple[bool, str]]:
-    """Each piece and whether it is an action. Trim marks are applied, comments dropped."""
+    """Return each piece, and True if it is an action. Trim marks are applied, comments dropped."""
     pieces: list[tuple[bool, str]] = []
     trims = False
     while text:
@@ -144,7 +144,7 @@ def _tokens(action: str) -> Tokens:
 
 
 def _piped(tokens: Tokens, depth: int) -> tuple[Part, Tokens]:
-    """`a | b c`: the left side is the last argument of the right side."""
+    """Read `a | b c`: the left side is the last argument of the right side."""
     if depth > _MAX_DEPTH:
         raise TemplateError(f"brackets are nested more than {_MAX_DEPTH} levels deep")
     part, tokens = _command(tokens, depth, ())
@@ -195,7 +195,7 @@ def _constant(value: Any) -> Part:
 
 
 def _field(text: str) -> Part:
-    """A path into the payload; `.` alone is all of it."""
+    """Compile a path into the payload; `.` alone is all of it."""
     first, *more = [part for part in text.split(".") if part] or [""]
     if not first:
         return lambda payload: payload
@@ -233,7 +233,7 @@ def _as_json(value: Any) -> str:
 
 
 def _truncated(most: Any, text: Any) -> str:
-    """At most that many bytes, never cut inside a character, with a mark where it was cut."""
+    """Return at most that many bytes, never cut inside a character, with a mark where it was cut."""
     if not isinstance(most, int) or not isinstance(text, str | None):
         raise TemplateError("truncate takes a number and a text: {{ .ToolInput | toJSON | truncate 500 }}")
     content = (text or "").encode("utf-8", "replace")
@@ -242,7 +242,7 @@ def _truncated(most: Any, text: Any) -> str:
     return content[:most].decode("utf-8", "ignore") + "…"
 
 
-#: How many arguments a helper takes, and what it does.
+#: The number of arguments of each helper, and its function.
 _HELPERS: Mapping[str, tuple[int, Callable[..., str]]] = {
     "toJSON": (1, _as_json),
     "truncate": (2, _truncated),
@@ -254,7 +254,7 @@ def _rendered(parts: Sequence[Part], payload: Mapping[str, Any]) -> str:
 
 
 def _shown(value: Any, depth: int) -> str:
-    """As Go prints it: `map[a:1 b:2]`, `[1 2]`."""
+    """Return a value as Go prints it: `map[a:1 b:2]`, `[1 2]`."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,9 +1,10 @@
-"""What Docker Agent's tools mean.
+"""Describe Docker Agent's tools.
 
-Script tools and those of MCP servers have the names their configuration gives them, so nothing is known about them.
+Script tools and those of MCP servers have the names their configuration gives them, so their meaning is
+unknown.
 """
 
-from hookline.tools.declare import (
+from hookline.actions.declare import (
     agent,
     delete,
     edit,
@@ -22,7 +23,7 @@ from hookline.tools.declare import (
     todos,
     write,
 )
-from hookline.tools.table import ToolTable
+from hookline.actions.table import ToolTable
 
 TABLE = ToolTable(
     "docker-agent",

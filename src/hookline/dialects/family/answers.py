@@ -1,6 +1,8 @@
-"""Answers, both ways: `AnswerReader` makes an outcome of a document, `AnswerWriter` a document of an outcome.
+"""Read and write answers: `AnswerReader` makes an outcome of a document, `AnswerWriter` a document of an
+outcome.
 
-A reader has one table of fields per object of the answer. The writer names what the agent cannot express.
+A reader has one table of fields per object of the answer. The writer names the parts that the agent cannot
+express.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,18 +11,18 @@ from typing import Any, ClassVar, Literal, cast
 import msgspec
 from msgspec import UNSET, Struct
 
-from hookline.dialects.family.wire import UnreadableError
+from hookline.dialects.family.wire import UnreadableAnswerError
 from hookline.dialects.json_text import written_answer
 from hookline.documents.document import misshaped
 from hookline.model.outcome import (
     Answer,
     ContextItem,
-    Edit,
     Halt,
     Message,
     Outcome,
     OutcomeBuilder,
     PermissionUpdate,
+    Rewrite,
     Vote,
     VoteKind,
 )
@@ -36,7 +38,7 @@ DECISION = "hookSpecificOutput.decision."
 VOTES: Mapping[str, VoteKind] = {"allow": "allow", "deny": "block", "ask": "ask", "defer": "defer"}
 
 
-class Field(Struct, frozen=True):
+class AnswerField(Struct, frozen=True):
     """One field of an answer."""
 
     shape: str
@@ -54,7 +56,7 @@ class AnswerReader(OutcomeBuilder):
     """One answer being read. A field of the wrong type makes the whole answer unreadable: partly valid
     answers are rejected, because they may come from a guard."""
 
-    #: By the name its agent has for it.
+    #: The event's name in its agent.
     event_name: str
 
     no_reason: ClassVar[str] = "Blocked by hook"
@@ -63,12 +65,12 @@ class AnswerReader(OutcomeBuilder):
     null_is_absent: ClassVar[bool] = True
     any_case: ClassVar[bool] = False
 
-    def fields(self, where: str) -> Mapping[str, Field]:
-        """The table of one object of the answer."""
+    def fields(self, where: str) -> Mapping[str, AnswerField]:
+        """Return the table of one object of the answer."""
         raise NotImplementedError
 
     def read(self, document: Object) -> tuple[Outcome, tuple[str, ...]]:
-        """What the document says, and the names of what is ignored. Raises `UnreadableError`."""
+        """Return the outcome of the document, and the names of ignored fields. Raises `UnreadableAnswerError`."""
         self.read_object(document, TOP)
         return self.outcome(), tuple(self.ignored)
 
@@ -84,7 +86,7 @@ class AnswerReader(OutcomeBuilder):
                 self.ignored.append(f"{where}{name}")
 
     def checked(self, document: Object, where: str) -> dict[str, Any]:
-        """The fields that this event reads, each of its shape."""
+        """Return the fields that this event reads, each of its shape."""
         table = self.fields(where)
         found: dict[str, Any] = {}
         for key, value in document.items():
@@ -101,23 +103,23 @@ class AnswerReader(OutcomeBuilder):
                 found[name] = value
         missing = [name for name, field in table.items() if field.required and name not in found]
         if missing:
-            raise UnreadableError(f"{where}{missing[0]} is missing")
+            raise UnreadableAnswerError(f"{where}{missing[0]} is missing")
         return found
 
-    def _cased(self, key: str, table: Mapping[str, Field]) -> str:
+    def _cased(self, key: str, table: Mapping[str, AnswerField]) -> str:
         return next((name for name in table if name.lower() == str(key).lower()), key)
 
-    def check(self, value: Any, field: Field, name: str) -> None:
+    def check(self, value: Any, field: AnswerField, name: str) -> None:
         instead = misshaped(value, field.shape)
         if instead is not None:
-            raise UnreadableError(f"{name} is {instead}")
+            raise UnreadableAnswerError(f"{name} is {instead}")
         if field.choices and value not in field.choices:
-            raise UnreadableError(f"{name} is {str(value)[:40]!r}, not {' or '.join(field.choices)}")
+            raise UnreadableAnswerError(f"{name} is {str(value)[:40]!r}, not {' or '.join(field.choices)}")
 
     def unknown(self, where: str, key: str, value: Any) -> None:  # noqa: ARG002 for overrides
         self.ignored.append(f"{where}{key}"[:80])
 
-    # What a field means: the tables name these.
+    # Effects of fields: the tables name these.
 
     def is_blank(self, text: str) -> bool:
         return not text.strip()
@@ -139,7 +141,7 @@ class AnswerReader(OutcomeBuilder):
             self.votes.append(Vote(VOTES[value], reason))
 
     def decision(self, value: Object, _holder: Object) -> None:
-        """What to do with a permission request."""
+        """Apply the decision on a permission request."""
         given = self.checked(value, DECISION)
         if given.get("behavior") == "deny":
             self.block(given.get("message"))
@@ -155,7 +157,7 @@ class AnswerReader(OutcomeBuilder):
         self.halts.append(Halt(reason if isinstance(reason, str) else ""))
 
     def tool_input(self, value: Object, _holder: Object) -> None:
-        self.edits.append(Edit(value, field="tool_input"))
+        self.edits.append(Rewrite(value, field="tool_input"))
 
     def permission_updates(self, value: list[Any], _holder: Object) -> None:
         self.updates.extend(self.update(each) for each in value)
@@ -164,7 +166,7 @@ class AnswerReader(OutcomeBuilder):
         try:
             return msgspec.convert({**given, "by": ""}, PermissionUpdate)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise UnreadableError(f"updatedPermissions: {error}") from None
+            raise UnreadableAnswerError(f"updatedPermissions: {error}") from None
 
     def additional_context(self, value: str, _holder: Object) -> None:
         if not self.is_blank(value):
@@ -193,7 +195,7 @@ class AnswerReader(OutcomeBuilder):
 
 
 class AnswerWriter:
-    """One outcome being written. What the event has no field for is named in `lost`."""
+    """One outcome being written. Parts that the event has no field for are named in `lost`."""
 
     #: The exit code when an answer without a block has no JSON form.
     unwritten_code: ClassVar[int] = 1
@@ -211,14 +213,15 @@ class AnswerWriter:
         return self.finished()
 
     def can(self, part: str) -> bool:
-        """Whether the event reads it: context, rewrite, watch_paths, initial_user_message, retry, a kind of vote."""
+        """Return True if the event reads it: context, rewrite, watch_paths, initial_user_message, retry, a
+        kind of vote."""
         raise NotImplementedError
 
     def decide(self) -> None:
         raise NotImplementedError
 
     def supply(self) -> None:
-        """Everything that is not a decision."""
+        """Write everything that is not a decision."""
         outcome = self.outcome
         self.put("context", "additionalContext", "\n".join(outcome.context))
         self.put("watch_paths", "watchPaths", list(outcome.watch_paths))
@@ -226,7 +229,7 @@ class AnswerWriter:
         self.put("retry", "retry", outcome.retry)
 
     def accepts(self, part: str) -> bool:
-        """Whether the event reads it; else it is lost."""
+        """Return True if the event reads it; else it is lost."""
         if self.can(part):
             return True
         self.lost.append(part)
@@ -242,7 +245,7 @@ class AnswerWriter:
             self.specific["permissionDecisionReason"] = reason
 
     def updated_input(self) -> Object | None:
-        """The whole input after the edits. A patch of an input that is not known has none."""
+        """Return the whole input after the edits. A patch of an unknown input has none."""
         edits, value = self.outcome.edits, self.outcome.updated_input
         if not edits:
             return None
@@ -253,7 +256,7 @@ class AnswerWriter:
         return cast("Object", value)
 
     def updates(self) -> list[dict[str, Any]]:
-        """Changes of permissions, without who asked for them."""
+        """Return changes of permissions, without the hook that asked for them."""
         written: list[dict[str, Any]] = msgspec.to_builtins(self.outcome.permission_updates)
         return [{key: value for key, value in update.items() if key != "by"} for update in written]
 
@@ -263,14 +266,14 @@ class AnswerWriter:
         return self.top
 
     def finished(self) -> HookReply:
-        """Exit 0 with one JSON object, or with nothing when there is nothing to say."""
+        """Return exit 0 with one JSON object, or with nothing when there is nothing to say."""
         document = self.with_specific()
         if not document:
             return HookReply(lost=tuple(self.lost))
         try:
             return HookReply(stdout=written_answer(document), lost=tuple(self.lost))
         except (TypeError, ValueError, RecursionError) as error:
-            # What has no JSON form must not let a block pass.
+            # A value without a JSON form must not let a block pass.
             code = 2 if self.outcome.blocked else self.unwritten_code
             reason = self.outcome.reason or str(error)
             return HookReply(code, stderr=reason, lost=(*self.lost, "answer"))

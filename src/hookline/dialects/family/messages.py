@@ -15,8 +15,8 @@ Read = Callable[[Document, AnyMessage | None], AnyMessage]
 
 
 def put_back(shown: Sequence[Shown], wanted: Sequence[Document], read: Read) -> list[AnyMessage]:
-    """The conversation as the hook wants it. What it was not shown stays where it was."""
-    visible = [(place, document) for place, (_, document) in enumerate(shown) if document is not None]
+    """Return the conversation as the hook wants it. Messages it did not see stay where they were."""
+    visible = [(index, document) for index, (_, document) in enumerate(shown) if document is not None]
     before = [document for _, document in visible]
     found: list[AnyMessage] = []
     done = 0
@@ -37,7 +37,8 @@ def _hidden(shown: Sequence[Shown]) -> Iterator[AnyMessage]:
 
 
 def _paired(before: Sequence[Document], after: Sequence[Document]) -> Iterator[tuple[Document, int | None]]:
-    """Each document with the place of the one it was made from: the same, or one of its role in the same position."""
+    """Yield each document with the index of the one it was made from: the same, or one of its role in the
+    same position."""
     match = SequenceMatcher(None, [*map(written, before)], [*map(written, after)], autojunk=False)
     for tag, start, end, first, last in match.get_opcodes():
         for offset, document in enumerate(after[first:last]):

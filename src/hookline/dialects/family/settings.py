@@ -1,16 +1,18 @@
-"""Settings files: `hooks` -> event -> groups with a matcher -> entries. Every mistake is found, with its line."""
+"""Read settings files: `hooks` -> event -> groups with a matcher -> entries. Every mistake is found, with its
+line."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent, Layer, Tools
-from hookline.dialects.report import Report
+from hookline.dialects.report import LoadReport
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import HttpSpec, McpToolSpec
 from hookline.matching.matchers import can_match, joined, problem
-from hookline.model.diagnostics import Path, Severity
+from hookline.model.diagnostics import Path, Repair, Severity
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Scope, Waiting
@@ -24,12 +26,12 @@ _TYPES: Mapping[str | None, type] = {"text": str, "a number": int, "true or fals
 LONGEST_TIMEOUT = 31_536_000
 
 
-class Kind(Struct, frozen=True):
-    """One type of hook: the fields it reads besides the common ones, and what its handler gets."""
+class HookKind(Struct, frozen=True):
+    """One type of hook: the fields it reads besides the common ones, and the settings of its handler."""
 
     fields: Mapping[str, str]
     spec: Callable[[Fields], Any]
-    #: What people call a hook of this type that has no name.
+    #: Makes the name of a hook of this type that has none.
     label: Callable[[Fields], str]
     required: tuple[str, ...] = ()
     #: It needs something of the host (a model, a server). Where the host has none, the file is not at fault.
@@ -40,13 +42,15 @@ class Kind(Struct, frozen=True):
     handler: str = ""
 
 
-class Note(Struct, frozen=True):
-    """What is wrong with a matcher."""
+class MatcherNote(Struct, frozen=True):
+    """An error in a matcher."""
 
     code: str
     message: str
     fix: str | None = None
     severity: Severity = "warning"
+    #: The matcher that was certainly meant.
+    instead: str | None = None
 
 
 class Matching(Struct, frozen=True):
@@ -54,8 +58,8 @@ class Matching(Struct, frozen=True):
 
     matcher: Matcher | None = None
     condition: Condition | None = None
-    note: Note | None = None
-    #: Why the entries of the group cannot be used.
+    note: MatcherNote | None = None
+    #: The reason why the entries of the group cannot be used.
     broken: str | None = None
 
 
@@ -63,7 +67,7 @@ EVERYTHING = Matching()
 
 
 class Group(Struct, frozen=True, eq=False):
-    """What the entries of one group share."""
+    """The facts that the entries of one group share."""
 
     own_event: DialectEvent
     text: str = ""
@@ -71,17 +75,17 @@ class Group(Struct, frozen=True, eq=False):
 
 
 class EntryReader:
-    """Reads one entry. An entry with an error gives no hook; the others of its file stay."""
+    """A reader of one entry. An entry with an error gives no hook; the others of its file stay."""
 
     dialect: ClassVar[str]
     #: The fields that every type reads.
     common: ClassVar[Mapping[str, str]]
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, HookKind]
     default_kind: ClassVar[str | None] = None
     null_is_absent: ClassVar[bool] = False
     #: An `if` without text is no condition. False: it is a mistake.
     empty_if_is_absent: ClassVar[bool] = True
-    #: How bad an `if` is that can never hold at the event. An error: the entry is dropped.
+    #: The severity of an `if` that can never hold at the event. An error drops the entry.
     never_runs: ClassVar[Severity] = "error"
     #: False: an entry whose timeout cannot be used still runs, with the usual one.
     drops_bad_timeout: ClassVar[bool] = True
@@ -95,11 +99,11 @@ class EntryReader:
         self.name: str | None = None
         self.fields: dict[str, Any] = {}
         self.mistakes: list[str] = []
-        #: Where it is another one than the file's.
+        #: Set where it differs from the file's.
         self.wire: Wire | None = None
 
     def hooks(self) -> Sequence[Hook]:
-        """Usually one; none for an entry that cannot be used."""
+        """Return hooks: usually one; none for an entry that cannot be used."""
         kind = self.find_kind()
         if kind is None:
             return ()
@@ -108,7 +112,7 @@ class EntryReader:
         hook = self.hook(kind)
         return () if hook is None else (hook,)
 
-    def hook(self, kind: Kind) -> Hook | None:
+    def hook(self, kind: HookKind) -> Hook | None:
         condition, waiting, timeout = self.condition(), self.waiting(), self.timeout()
         details = self.details(waiting)
         spec = None if self.mistakes else self.spec(kind)
@@ -136,21 +140,32 @@ class EntryReader:
         )
 
     def details(self, waiting: Waiting) -> dict[str, Any]:  # noqa: ARG002 for overrides
-        """Further fields of the hook: once, identity, on_failure."""
+        """Return further fields of the hook: once, identity, on_failure."""
         return {}
 
     def why_broken(self, spec: Any) -> str | None:  # noqa: ARG002 for overrides
-        """Why the hook is kept and cannot run; None: it runs, or was dropped for its mistakes."""
+        """Return why the hook is kept and cannot run; None if it runs, or was dropped for its mistakes."""
         return None
 
     def say(
-        self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        *path: str | int,
+        fix: str | None = None,
+        repair: Repair | None = None,
     ) -> None:
+        """Report a mistake. The path of a repair is one of the entry, too."""
         if severity == "error":
             self.mistakes.append(message)
-        self.file.report.say(severity, code, message, *self.path, *path, fix=fix, hook=self.name)
+        if repair is not None:
+            repair = replace(repair, path=(*self.path, *repair.path))
+        self.file.report.say(
+            severity, code, message, *self.path, *path, fix=fix, hook=self.name, repair=repair
+        )
 
-    def find_kind(self) -> Kind | None:
+    def find_kind(self) -> HookKind | None:
         kind: Any = self.entry.get("type")
         if kind is None and ("type" not in self.entry or self.null_is_absent):
             kind = self.default_kind
@@ -163,11 +178,13 @@ class EntryReader:
             return None
         self.kind = kind
         if kind not in self.kinds:
-            fix = self.file.report.meant(kind, self.kinds)
-            self.say("error", "unknown-type", f"no hook type is called {kind!r}", "type", fix=fix)
+            fix, close = self.file.report.meant(kind, self.kinds), self.file.report.certain(kind, self.kinds)
+            repair = None if close is None else Repair("set", ("type",), close)
+            message = f"no hook type is called {kind!r}"
+            self.say("error", "unknown-type", message, "type", fix=fix, repair=repair)
         return self.kinds.get(kind)
 
-    def read_fields(self, kind: Kind) -> None:
+    def read_fields(self, kind: HookKind) -> None:
         shapes, fields = self.file.shapes(self, kind), self.fields
         for key, value in self.entry.items():
             shape = shapes.get(key) or ("anything" if kind.open else None)
@@ -178,7 +195,10 @@ class EntryReader:
             elif value is None and self.null_is_absent:
                 continue
             elif (instead := misshaped(value, shape)) is not None:
-                self.say("error", "wrong-type", f"{key} is {instead}", key)
+                number = _number(value) if shape in ("a number", "a whole number") else None
+                fix = None if number is None else f"{number}, without quotes"
+                repair = None if number is None else Repair("set", (key,), number)
+                self.say("error", "wrong-type", f"{key} is {instead}", key, fix=fix, repair=repair)
             else:
                 fields[key] = value
         for key in kind.required:
@@ -188,17 +208,19 @@ class EntryReader:
             elif key in self.fields and not self.fields[key].strip():
                 self.say("error", "missing-field", f"{key} is empty", key, fix=f"write the {key} to use")
 
-    def unread(self, key: str, kind: Kind) -> None:
+    def unread(self, key: str, kind: HookKind) -> None:
         if any(key in other.fields for other in self.kinds.values()):
             message = f"{key} is not read by {self.kind} hooks"
             self.say("warning", "unread-field", message, key, fix=f"remove {key}")
         else:
-            fix = self.file.report.meant(key, [*self.common, *kind.fields])
+            known = [*self.common, *kind.fields]
+            fix, close = self.file.report.meant(key, known), self.file.report.certain(key, known)
+            repair = None if close is None or close in self.entry else Repair("rename", (key,), close)
             message = f"no field is called {key!r}, so it is ignored"
-            self.say("warning", "unknown-field", message, key, fix=fix)
+            self.say("warning", "unknown-field", message, key, fix=fix, repair=repair)
 
     def condition(self) -> Condition | None:
-        """The matcher's condition and the entry's own `if`."""
+        """Return the matcher's condition and the entry's own `if`."""
         text, shared = self.fields.get("if"), self.group.matching.condition
         if text is None or (not text and self.empty_if_is_absent):
             return shared
@@ -210,7 +232,7 @@ class EntryReader:
         return joined(shared, self.possible(condition, "if"))
 
     def rule(self, text: str) -> Condition | None:
-        """What an `if` means."""
+        """Read an `if`."""
         # Most entries have no `if`: they do not pay for loading the rules.
         from hookline.matching.tool_rules import tool_condition  # noqa: PLC0415 - as said
 
@@ -249,18 +271,20 @@ class EntryReader:
         return self.group.own_event.timeout
 
     def bad_timeout(self, message: str, usual: str, *, dropped: bool = True) -> None:
-        fix = f"leave it out for {usual}"
+        fix, path = f"leave it out for {usual}", (*self.path, "timeout")
         if dropped and self.drops_bad_timeout:
-            self.say("error", "bad-timeout", message, "timeout", fix=fix)
+            repair = Repair("remove", ("timeout",))
+            self.say("error", "bad-timeout", message, "timeout", fix=fix, repair=repair)
         else:
-            path = (*self.path, "timeout")
-            message = f"{message}, so {usual} are used"
-            self.file.report.say("error", "bad-timeout", message, *path, fix=fix, hook=self.name)
+            message, repair = f"{message}, so {usual} are used", Repair("remove", path)
+            self.file.report.say(
+                "error", "bad-timeout", message, *path, fix=fix, hook=self.name, repair=repair
+            )
 
     def doubt_timeout(self, given: Any) -> None:
         """Warn where another unit seems to be meant."""
 
-    def spec(self, kind: Kind) -> Any:
+    def spec(self, kind: HookKind) -> Any:
         handler = self.file.tools.handlers.get(kind.handler or self.kind)
         if handler is None:
             self.say("error", "no-handler", f"no handler for {self.kind} hooks was given", "type")
@@ -268,29 +292,30 @@ class EntryReader:
         spec = self.make_spec(kind)
         wrong = handler.problem(spec)
         if wrong is not None:
-            # What only this host lacks is not a mistake in the file: the hook stays, and fails when it should run.
+            # If only this host lacks something, the file has no mistake: the hook stays, and fails when it
+            # should run.
             self.say("warning" if kind.hosted else "error", "cannot-run", wrong)
         return spec
 
-    def make_spec(self, kind: Kind) -> Any:
+    def make_spec(self, kind: HookKind) -> Any:
         return kind.spec(self.fields)
 
 
 class FileReader:
-    """Reads one settings file: the hooks of each event it names."""
+    """A reader of one settings file: the hooks of each event it names."""
 
     entry_reader: ClassVar[type[EntryReader]]
     group_fields: ClassVar[tuple[str, ...]] = ("matcher", "hooks")
     null_matcher_is_absent: ClassVar[bool] = True
     #: Entries of a group that cannot be used are read all the same.
     keeps_broken_groups: ClassVar[bool] = False
-    #: Where the file has its events.
+    #: The path of the events in the file.
     table_path: Path = ("hooks",)
 
     def __init__(self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: Wire) -> None:
-        self.report = Report(layer.document)
-        self.file = layer.place.file
-        self.scope: Scope = layer.place.scope
+        self.report = LoadReport(layer.document)
+        self.file = layer.config_path.file
+        self.scope: Scope = layer.config_path.scope
         self.tools = tools
         self.events = events
         self.wire = wire
@@ -299,7 +324,7 @@ class FileReader:
         self._shapes: dict[str, Mapping[str, str]] = {}
 
     def hooks(self) -> dict[str, Sequence[Hook]]:
-        """By event. An event whose hooks are not read at all is not there."""
+        """Return hooks by event. An event whose hooks are not read at all is missing."""
         found: dict[str, Sequence[Hook]] = {}
         for name, value in self.hooks_table().items():
             own_event = self.events.get(name)
@@ -312,7 +337,7 @@ class FileReader:
         return found
 
     def hooks_table(self) -> Fields:
-        """What is under `hooks`; other keys are other settings."""
+        """Return the value of `hooks`; other keys are other settings."""
         value = self.report.document.value
         if value is None:
             return {}
@@ -333,22 +358,26 @@ class FileReader:
         for key in settings:
             if key in self.events:
                 message = f"{key} is outside `hooks` and is ignored"
-                self.report.say("error", "misplaced-event", message, *path, key, fix=f"write hooks.{key}")
+                repair = Repair("move", (*path, key), (*path, *self.table_path, key))
+                fix = f"write hooks.{key}"
+                self.report.say("error", "misplaced-event", message, *path, key, fix=fix, repair=repair)
 
     def unusable(self, message: str, *path: str | int) -> Fields:
-        """The file has no hooks that can be read."""
+        """Report that the file has no readable hooks."""
         self.report.say("error", "not-an-object", message, *path)
         return {}
 
     def check(self, settings: Fields) -> bool:  # noqa: ARG002 for overrides
-        """Says what else is wrong with the file. False: its hooks are not read."""
+        """Report the file's other errors; return False if its hooks are not read."""
         return True
 
     def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook] | None:
         if not isinstance(groups, list):
             fix = f"[{{{self.setting('hooks', '[...]')}}}]"
             message = f"{own_event.name} is not a list of groups"
-            return self.refuse(own_event, "not-a-list", message, path, fix) or None
+            sole = isinstance(groups, Mapping) and "hooks" in groups
+            repair = Repair("list", path) if sole else None
+            return self.refuse(own_event, "not-a-list", message, path, fix, repair=repair) or None
         return [
             hook
             for index, group in enumerate(cast("list[Any]", groups))
@@ -363,10 +392,11 @@ class FileReader:
         path: Path,
         fix: str | None = None,
         matcher: Matcher | None = None,
+        repair: Repair | None = None,
     ) -> Sequence[Hook]:
         """Report a value that cannot be read as hooks."""
         del own_event, matcher
-        self.report.say("error", code, message, *path, fix=fix)
+        self.report.say("error", code, message, *path, fix=fix, repair=repair)
         return ()
 
     def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
@@ -377,8 +407,9 @@ class FileReader:
         entries = table.get("hooks")
         if not isinstance(entries, list):
             # Only this is reported: an entry without its group, or `hooks` misspelled, is one mistake.
-            fix = self._list_fix(table, unknown)
-            return self.refuse(own_event, "missing-field", "a group needs a list of hooks", path, fix)
+            fix, repair = self._list_fix(table, unknown, path)
+            message = "a group needs a list of hooks"
+            return self.refuse(own_event, "missing-field", message, path, fix, repair=repair)
         for key in unknown:
             self.report.unknown("field", key, self.group_fields, *path, key, severity="warning")
         shared = self.shared(own_event, table, path)
@@ -395,15 +426,16 @@ class FileReader:
         if text is None and self.null_matcher_is_absent:
             text = ""
         if not isinstance(text, str):
-            message = f"matcher is {misshaped(text, 'text')}"
-            self.report.say(
-                "error", "wrong-type", message, *path, "matcher", fix='one text, as in "Edit|Write"'
-            )
+            message, where = f"matcher is {misshaped(text, 'text')}", (*path, "matcher")
+            names = None if misshaped(text, "a list of texts") else "|".join(cast("list[str]", text))
+            repair = Repair("set", where, names) if names else None
+            fix = f'one text: "{names or "Edit|Write"}"'
+            self.report.say("error", "wrong-type", message, *where, fix=fix, repair=repair)
             return Group(own_event, "", Matching(broken=message))
         return Group(own_event, text, self.matching(own_event, text, path))
 
-    def shapes(self, entry: EntryReader, kind: Kind) -> Mapping[str, str]:
-        """Every field that entries of a type read."""
+    def shapes(self, entry: EntryReader, kind: HookKind) -> Mapping[str, str]:
+        """Return every field that entries of a type read."""
         if entry.kind not in self._shapes:
             self._shapes[entry.kind] = {**entry.common, **kind.fields}
         return self._shapes[entry.kind]
@@ -420,37 +452,56 @@ class FileReader:
         if matching is None:
             matching = self._matchings[key] = self.read_matcher(own_event, text)
         if (note := matching.note) is not None:
-            self.report.say(note.severity, note.code, note.message, *path, "matcher", fix=note.fix)
+            where = (*path, "matcher")
+            repair = None if note.instead is None else Repair("set", where, note.instead)
+            self.report.say(note.severity, note.code, note.message, *where, fix=note.fix, repair=repair)
         return matching
 
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
-        """What a matcher means at an event."""
+        """Read a matcher at an event."""
         raise NotImplementedError
 
     def setting(self, key: str, value: str) -> str:
-        """A setting as it is written in this file."""
+        """Return a setting as it is written in this file."""
         return f"{key} = {value}" if self.file.endswith(".toml") else f'"{key}": {value}'
 
-    def _list_fix(self, table: Fields, unknown: Sequence[str]) -> str:
+    def _list_fix(self, table: Fields, unknown: Sequence[str], path: Path) -> tuple[str, Repair | None]:
         if "hooks" in table:
-            return self.setting("hooks", "[{...}]")
+            sole = isinstance(table["hooks"], Mapping)
+            return self.setting("hooks", "[{...}]"), Repair("list", (*path, "hooks")) if sole else None
         misspelled = next(
             (key for key in unknown if self.report.nearest(key, self.group_fields) == "hooks"), None
         )
         if misspelled is not None:
-            return f"write hooks instead of {misspelled}"
-        return f"put the entry into {self.setting('hooks', '[...]')}"
+            return f"write hooks instead of {misspelled}", Repair("rename", (*path, misspelled), "hooks")
+        is_entry = "type" in table or "command" in table
+        fix = f"put the entry into {self.setting('hooks', '[...]')}"
+        return fix, Repair("group", path) if is_entry else None
+
+
+def milliseconds_meant(given: float) -> Repair | None:
+    """Return the repair of a timeout in seconds that was certainly given in milliseconds."""
+    return Repair("set", ("timeout",), int(given // 1000)) if given >= 5000 and given % 1000 == 0 else None
+
+
+def _number(value: Any) -> int | float | None:
+    """Return the number that a text in quotes is; None for any other value."""
+    try:
+        number = float(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return None if number is None else int(number) if number.is_integer() else number
 
 
 def never_matches(event: EventSpec[Any], matcher: Matcher | None, condition: Condition | None) -> str | None:
-    """Why a matcher can never match at an event."""
+    """Return why a matcher can never match at an event, or None."""
     if can_match(matcher, event.subjects):
         return problem(condition, event)
     return f"the matcher can never match: {event.subject} is one of {', '.join(event.subjects)}"
 
 
 def labelled(key: str, label: Callable[[str], str]) -> Callable[[Fields], str]:
-    """A label made of one field."""
+    """Make a label of one field."""
     return lambda fields: label(fields[key]) if isinstance(fields.get(key), str) else ""
 
 

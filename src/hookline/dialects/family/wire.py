@@ -1,7 +1,8 @@
-"""The wire: payload documents both ways, and what a raw result says.
+"""Encode payload documents, and decode raw results.
 
-`Key` tables say which keys an event sends. `ResultReader` reads exit codes, replies and returned values by the plain
-rules: exit 0 with one JSON object, exit 2 blocks, everything else is a failure. A dialect overrides where it differs.
+`PayloadKey` tables say which keys an event sends. `ResultReader` reads exit codes, replies and returned values by
+the plain rules: exit 0 with one JSON object, exit 2 blocks, everything else is a failure. A dialect overrides
+where it differs.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,53 +16,57 @@ from hookline.dialects.json_text import converted, field_first, written
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError, HooklineError, UnknownEventError
 from hookline.model.events import EventSpec, field_of
-from hookline.model.outcome import GO_ON, Outcome, Vote, with_edits
+from hookline.model.outcome import PASS, Outcome, Vote, with_edits
 from hookline.model.policy import Cause
-from hookline.model.raw import Broke, Exited, RawResult, Replied, Returned, failure, first_line
-from hookline.model.scene import SCENE_TEXTS, Scene
-from hookline.model.wire import NOTHING_SAID, Call, Decoded
+from hookline.model.raw import Exited, Failed, RawResult, Replied, Returned, failure, first_line
+from hookline.model.session_info import INFO_TEXTS, SessionInfo
+from hookline.model.wire import NOTHING_SAID, Decoded, HookInvocation
 
 if TYPE_CHECKING:
-    from hookline.tools.table import ToolTable
+    from hookline.actions.table import ToolTable
 
 
 class PayloadError(HooklineError):
     """A payload that has no JSON form."""
 
 
-class Key(Struct, frozen=True):
+class PayloadKey(Struct, frozen=True):
     """One key of a document."""
 
     name: str
-    #: Sent where the value is not known; UNSET: the key is left out then.
+    #: Sent where the value is not known; UNSET leaves the key out.
     default: Any = UNSET
     #: An empty value is sent too; only None is left out.
     keeps_empty: bool = False
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
-    """Raises `PayloadError`."""
+    """Encode a document. Raises `PayloadError`."""
     try:
         return written(document)
     except (TypeError, ValueError) as error:
         raise PayloadError(f"the payload cannot be written as JSON: {error}") from None
 
 
-def scene_document(event_name: str, scene: Scene) -> dict[str, Any]:
-    """The keys every payload begins with."""
+def info_document(event_name: str, info: SessionInfo) -> dict[str, Any]:
+    """Return the keys every payload begins with."""
     return {
-        "session_id": scene.session_id,
-        "transcript_path": scene.transcript_path,
-        "cwd": scene.cwd,
+        "session_id": info.session_id,
+        "transcript_path": info.transcript_path,
+        "cwd": info.cwd,
         "hook_event_name": event_name,
-        "permission_mode": scene.permission_mode,
+        "permission_mode": info.permission_mode,
     }
 
 
 def key_values(
-    keys: Iterable[Key], payload: Any, *, otherwise: Callable[[str], Any], is_empty: Callable[[Any], bool]
+    keys: Iterable[PayloadKey],
+    payload: Any,
+    *,
+    otherwise: Callable[[str], Any],
+    is_empty: Callable[[Any], bool],
 ) -> dict[str, Any]:
-    """The keys an event sends. `otherwise` gives the value of a key that the payload does not have."""
+    """Return the keys an event sends. `otherwise` gives the value of a key that the payload does not have."""
     values: dict[str, Any] = {}
     for key in keys:
         value = field_of(payload, key.name)
@@ -76,7 +81,7 @@ def key_values(
 
 
 def event_name(document: Mapping[str, Any], known: Iterable[str], key: str = "hook_event_name") -> str:
-    """Which event a document is about. Raises `ConfigError` or `UnknownEventError`."""
+    """Return the event of a document. Raises `ConfigError` or `UnknownEventError`."""
     name = document.get(key)
     if not isinstance(name, str):
         raise bad_payload(f"{key} is missing" if name is None else f"{key} is not text")
@@ -90,7 +95,8 @@ def event_name(document: Mapping[str, Any], known: Iterable[str], key: str = "ho
 def payload_record(
     event: EventSpec[Any], name: str, values: Mapping[str, Any], keys: Mapping[str, str] | None = None
 ) -> Any:
-    """The event's payload out of a document that may hold more; `keys` are the document's names of its fields.
+    """Return the event's payload from a document that may hold more; `keys` are the document's names of its
+    fields.
 
     Raises `ConfigError` that names the field.
     """
@@ -105,14 +111,14 @@ def payload_record(
 
 
 def payload_of(event: EventSpec[Any], document: Mapping[str, Any]) -> Any:
-    """The event's payload out of a document that may hold more."""
+    """Return the event's payload from a document that may hold more."""
     if issubclass(event.payload, Mapping):
-        return {key: value for key, value in document.items() if key not in (*SCENE_TEXTS, "hook_event_name")}
+        return {key: value for key, value in document.items() if key not in (*INFO_TEXTS, "hook_event_name")}
     return payload_record(event, event.name, dict(document))
 
 
-def scene_texts(document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """What a document says of the scene, all of it text. Raises `ConfigError` that names the field."""
+def info_texts(document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the session facts of a document, all of them text. Raises `ConfigError` that names the field."""
     known: dict[str, Any] = {}
     for name in names:
         value = document.get(name)
@@ -128,55 +134,57 @@ def bad_payload(message: str) -> ConfigError:
     return ConfigError([Diagnostic("error", "bad-payload", message)])
 
 
-#: Exit codes by which a shell says that it could not run the program.
+#: Exit codes by which a shell reports that it could not run the program.
 _NOT_RUN: Mapping[int, str] = {126: "the program is not executable", 127: "the program was not found"}
 
 
-class UnreadableError(HooklineError):
-    """Why an answer cannot be used."""
+class UnreadableAnswerError(HooklineError):
+    """An answer cannot be used; the text says why."""
 
 
 class ResultReader:
-    """Decodes raw results. Stateless, and never raises, whatever a hook printed."""
+    """A decoder of raw results. Stateless, and never raises, whatever a hook printed."""
 
     #: The reason of a block that gives none.
     no_reason: ClassVar[str] = "Blocked by hook"
-    #: Whether its agent's tools have canonical names. If not, `tools` is the agent's own table.
+    #: True if its agent's tools have canonical names. If not, `tools` is the agent's own table.
     standard_tools: bool = True
 
     @property
     def tools(self) -> "ToolTable":
-        """What the tools are called that hooks are told of."""
+        """The tools by the names that hooks see."""
         return self._tools
 
     @cached_property
     def _tools(self) -> "ToolTable":
-        from hookline.tools.standard import STANDARD  # noqa: PLC0415 most calls are told as they are
+        from hookline.actions.standard_tools import STANDARD  # noqa: PLC0415 most calls need no translation
 
         return STANDARD
 
     def read_json(self, text: bytes) -> Any:
-        """A JSON object as a mapping. Raises a `HooklineError` that says why it is not one."""
+        """Read a JSON object as a mapping. Raises a `HooklineError` that says why it is not one."""
         raise NotImplementedError
 
-    def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
-        """What an answer says, and the names of its fields that are ignored. Raises `UnreadableError`."""
+    def read_answer(
+        self, call: HookInvocation, document: Mapping[str, Any]
+    ) -> tuple[Outcome, tuple[str, ...]]:
+        """Return the outcome of an answer, and the names of its ignored fields. Raises `UnreadableAnswerError`."""
         raise NotImplementedError
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
-        """The payload with the event's field as the edits left it; the same object when there are none."""
+        """Return the payload with the event's field as the edits left it; the same object when there are none."""
         return with_edits(event, payload, outcome)
 
-    def decode(self, call: Call, raw: RawResult) -> Decoded:
+    def decode(self, call: HookInvocation, raw: RawResult) -> Decoded:
         if isinstance(raw, Returned):
             return NOTHING_SAID if raw.value is None else self.returned(call, raw.value)
         if isinstance(raw, Exited):
             return self.exited(call, raw)
         if isinstance(raw, Replied):
             return self.replied(call, raw)
-        return self.broke(call, raw) if isinstance(raw, Broke) else NOTHING_SAID
+        return self.broke(call, raw) if isinstance(raw, Failed) else NOTHING_SAID
 
-    def exited(self, call: Call, raw: Exited) -> Decoded:
+    def exited(self, call: HookInvocation, raw: Exited) -> Decoded:
         if raw.code == 2:
             return self.blocked(call, raw)
         if raw.code != 0:
@@ -185,20 +193,20 @@ class ResultReader:
             return self.failed(call, raw, "truncated", "its output was cut off, so it was not read")
         return self.printed(call, raw, raw.stdout) if raw.stdout else NOTHING_SAID
 
-    def blocked(self, call: Call, raw: Exited) -> Decoded:  # noqa: ARG002 for overrides
-        """Exit 2: the reason is on stderr, and stdout is not read."""
+    def blocked(self, call: HookInvocation, raw: Exited) -> Decoded:  # noqa: ARG002 for overrides
+        """Decode exit 2: the reason is on stderr, and stdout is not read."""
         return Decoded(Outcome(votes=(Vote("block", stderr_text(raw) or self.no_reason),)))
 
-    def crashed(self, call: Call, raw: Exited) -> Decoded:
+    def crashed(self, call: HookInvocation, raw: Exited) -> Decoded:
         cause, detail = crash(raw)
         return self.failed(call, raw, cause, detail)
 
-    def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
-        """One JSON object and nothing else; no output says nothing."""
+    def printed(self, call: HookInvocation, raw: Exited | Replied, output: bytes) -> Decoded:
+        """Read one JSON object and nothing else; no output says nothing."""
         text = output.strip()
         return self.json_answer(call, raw, text) if text else NOTHING_SAID
 
-    def json_answer(self, call: Call, raw: Exited | Replied, text: bytes) -> Decoded:
+    def json_answer(self, call: HookInvocation, raw: Exited | Replied, text: bytes) -> Decoded:
         if not text.startswith(b"{"):
             shown = text[:40].decode("utf-8", "replace")
             return self.failed(call, raw, "unreadable", f"the answer is not a JSON object: {shown!r}")
@@ -208,16 +216,18 @@ class ResultReader:
             return self.failed(call, raw, "unreadable", f"the answer cannot be read: {error}")
         return self.answered(call, raw, document)
 
-    def answered(self, call: Call, raw: Exited | Replied | None, document: Mapping[str, Any]) -> Decoded:
+    def answered(
+        self, call: HookInvocation, raw: Exited | Replied | None, document: Mapping[str, Any]
+    ) -> Decoded:
         try:
             outcome, ignored = self.read_answer(call, document)
-        except UnreadableError as error:
+        except UnreadableAnswerError as error:
             return self.failed(call, raw, "unreadable", f"the answer cannot be read: {error}")
-        if outcome == GO_ON:
+        if outcome == PASS:
             return Decoded(ignored=ignored) if ignored else NOTHING_SAID
         return Decoded(outcome, ignored=ignored)
 
-    def replied(self, call: Call, raw: Replied) -> Decoded:
+    def replied(self, call: HookInvocation, raw: Replied) -> Decoded:
         if self.is_http_error(raw.status):
             return self.failed(call, raw, "transport", with_first_line(f"HTTP {raw.status}", raw.body))
         if raw.truncated:
@@ -226,24 +236,24 @@ class ResultReader:
             return self.model_answered(call, raw)
         return self.printed(call, raw, raw.body)
 
-    def model_answered(self, call: Call, raw: Replied) -> Decoded:
-        """Read one JSON object, alone or in a code fence. It must decide something, or say to go on."""
+    def model_answered(self, call: HookInvocation, raw: Replied) -> Decoded:
+        """Read one JSON object, alone or in a code fence. It must decide something, or say to continue."""
         text = without_fence(raw.body.strip())
         said = self.json_answer(call, raw, text)
-        if said.outcome != GO_ON or said.failure is not None or self.says_go_on(self.read_json(text)):
+        if said.outcome != PASS or said.failure is not None or self.says_go_on(self.read_json(text)):
             return said
         fields = ", ".join(said.ignored)[:120]
         detail = "the model's answer decides nothing" + (f": {fields}" if fields else "")
         return self.failed(call, raw, "unreadable", detail)
 
     def says_go_on(self, document: Mapping[str, Any]) -> bool:
-        """Return True if an answer that decides nothing is meant to let the agent go on."""
+        """Return True if an answer that decides nothing is meant to let the agent continue."""
         return document.get("continue") is not None
 
     def is_http_error(self, status: int | None) -> bool:
         return status is not None and not 200 <= status < 300
 
-    def returned(self, call: Call, value: Any) -> Decoded:
+    def returned(self, call: HookInvocation, value: Any) -> Decoded:
         if isinstance(value, Outcome):
             return self.returned_outcome(call, value)
         if isinstance(value, Mapping):
@@ -251,19 +261,21 @@ class ResultReader:
         detail = f"returned {type(value).__name__}, not an outcome, a mapping or None"
         return self.failed(call, None, "unreadable", detail)
 
-    def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:  # noqa: ARG002 for overrides
+    def returned_outcome(self, call: HookInvocation, outcome: Outcome) -> Decoded:  # noqa: ARG002 for overrides
         return Decoded(outcome)
 
-    def broke(self, call: Call, raw: Broke) -> Decoded:  # noqa: ARG002 for overrides
+    def broke(self, call: HookInvocation, raw: Failed) -> Decoded:  # noqa: ARG002 for overrides
         return Decoded(failure=raw)
 
-    def failed(self, call: Call, raw: Exited | Replied | None, cause: Cause, detail: str) -> Decoded:
+    def failed(
+        self, call: HookInvocation, raw: Exited | Replied | None, cause: Cause, detail: str
+    ) -> Decoded:
         del call
         return Decoded(failure=failure(raw, cause, detail))
 
 
 def crash(raw: Exited) -> tuple[Cause, str]:
-    """What an exit code other than 0 and 2 means."""
+    """Return the cause and detail of an exit code other than 0 and 2."""
     detail = with_first_line(f"exit {raw.code}", raw.stderr)
     not_run = _NOT_RUN.get(raw.code)
     return ("crashed", detail) if not_run is None else ("not_started", f"{not_run} ({detail})")
@@ -279,7 +291,8 @@ def stderr_text(raw: Exited) -> str:
 
 
 def split_async_mark(stdout: bytes) -> tuple[bool, bytes]:
-    """A hook that first prints `{"async": true}` gives its answer, if any, on the lines after it."""
+    """Return True for a hook that first prints `{"async": true}`, and the lines after it, which hold its
+    answer."""
     if b'"async"' not in stdout[:4096]:
         return False, stdout
     from hookline.handlers.process.pipes import asks_to_detach  # noqa: PLC0415 - few hooks print one

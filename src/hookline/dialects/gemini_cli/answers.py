@@ -1,32 +1,32 @@
-"""Answers of hooks, both ways: what Gemini CLI reads in an object, and an outcome as such an object."""
+"""Read and write answers of hooks: the objects of Gemini CLI."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hookline.dialects.family.answers import SPECIFIC, TOP, AnswerReader, AnswerWriter, Field, Object
+from hookline.dialects.family.answers import SPECIFIC, TOP, AnswerField, AnswerReader, AnswerWriter, Object
 from hookline.dialects.gemini_cli import payload as p
 from hookline.dialects.gemini_cli.events import ROWS
 from hookline.dialects.gemini_cli.tools import TABLE
 from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
 from hookline.model import events as e
-from hookline.model.events import EventSpec, May
+from hookline.model.events import Capability, EventSpec
 from hookline.model.messages import shown_messages
-from hookline.model.outcome import Edit, Vote
+from hookline.model.outcome import Rewrite, Vote
 
 NO_REASON: Final = "Blocked by hook"
-_UNTOLD: Final = "a hook rewrote this, and Gemini CLI cannot be told so"
+_UNTOLD: Final = "a hook rewrote this, which Gemini CLI does not support"
 
 
 class Reader(AnswerReader):
-    """As the client reads: a field that it does not know, or of another type, is passed over; the rest counts."""
+    """A reader with the client's rules: a field that is unknown or of another type is skipped; the rest is used."""
 
     event: EventSpec[Any]
     payload: Any = None
 
     order = "table"
 
-    def fields(self, where: str) -> Mapping[str, Field]:
+    def fields(self, where: str) -> Mapping[str, AnswerField]:
         return _FIELDS[where]
 
     def checked(self, document: Object, where: str) -> dict[str, Any]:
@@ -46,16 +46,16 @@ class Reader(AnswerReader):
         elif value == "ask":
             self.votes.append(Vote("ask", reason or ""))
         elif value not in ("allow", "approve", ""):
-            # Neither of the two approves anything: the call goes on as it would have.
+            # Neither of the two approves anything: the call continues as it would have.
             self.ignored.append("decision")
 
     def deny(self, reason: str) -> None:
         if self.event_name == "AfterModel":
-            self.halt(reason)  # what the model said is there already
+            self.halt(reason)  # the model's answer exists already
             return
         self.votes.append(Vote("block", reason))
         if self.event is e.POST_TOOL_USE:
-            self.edits.append(Edit(reason, field="tool_response"))
+            self.edits.append(Rewrite(reason, field="tool_response"))
 
     def go_on(self, value: bool, holder: Object) -> None:
         if not value:
@@ -64,13 +64,13 @@ class Reader(AnswerReader):
     def request(self, value: Object, _holder: Object) -> None:
         self.ignored.extend(f"{SPECIFIC}llm_request.{key}" for key in value if key != "messages")
         if isinstance(value.get("messages"), list):
-            self.edits.append(Edit(p.read_messages(value["messages"], self.payload), field="messages"))
+            self.edits.append(Rewrite(p.read_messages(value["messages"], self.payload), field="messages"))
 
     def response(self, value: Object, _holder: Object) -> None:
-        self.edits.append(Edit(p.response_text(value), field="response"))
+        self.edits.append(Rewrite(p.response_text(value), field="response"))
 
     def selection(self, value: Object, _holder: Object) -> None:
-        """Names of tools to offer; that the model must call one cannot be told."""
+        """Apply the names of tools to offer; Hookline cannot express that the model must call one."""
         names = [each for each in p.as_items(value.get("allowedFunctionNames")) if isinstance(each, str)]
         if value.get("mode") == "NONE":
             names = []
@@ -80,45 +80,47 @@ class Reader(AnswerReader):
             self.answer(list(dict.fromkeys(map(TABLE.canonical_name, names))), value)
 
 
-def _may(what: May) -> frozenset[str]:
+def _may(what: Capability) -> frozenset[str]:
     return frozenset(name for name, row in ROWS.items() if row.may & what)
 
 
-_TEXT, _FLAG = Field("text"), "true or false"
-_UNUSED, _UNUSED_OBJECT = Field(_FLAG, unused=True), Field("an object", unused=True)
-_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
+_TEXT, _FLAG = AnswerField("text"), "true or false"
+_UNUSED, _UNUSED_OBJECT = AnswerField(_FLAG, unused=True), AnswerField("an object", unused=True)
+_FIELDS: Final[Mapping[str, Mapping[str, AnswerField]]] = {
     TOP: {
-        "decision": Field("text", Reader.decide, _may(May.BLOCK) | {"AfterModel"}),
+        "decision": AnswerField("text", Reader.decide, _may(Capability.BLOCK) | {"AfterModel"}),
         "reason": _TEXT, "stopReason": _TEXT, "suppressOutput": _UNUSED,
-        "continue": Field(_FLAG, Reader.go_on, _may(May.STOP)),
-        "systemMessage": Field("text", Reader.message),
-        "hookSpecificOutput": Field("an object", Reader.specific),
+        "continue": AnswerField(_FLAG, Reader.go_on, _may(Capability.STOP)),
+        "systemMessage": AnswerField("text", Reader.message),
+        "hookSpecificOutput": AnswerField("an object", Reader.specific),
     },
     SPECIFIC: {
         "hookEventName": _TEXT,
-        "additionalContext": Field("text", Reader.additional_context, _may(May.CONTEXT)),
-        "tool_input": Field("an object", Reader.tool_input, frozenset({"BeforeTool"})),
-        "llm_request": Field("an object", Reader.request, frozenset({"BeforeModel"})),
-        "llm_response": Field("an object", Reader.response, frozenset({"AfterModel"})),
-        "toolConfig": Field("an object", Reader.selection, frozenset({"BeforeToolSelection"})),
+        "additionalContext": AnswerField("text", Reader.additional_context, _may(Capability.CONTEXT)),
+        "tool_input": AnswerField("an object", Reader.tool_input, frozenset({"BeforeTool"})),
+        "llm_request": AnswerField("an object", Reader.request, frozenset({"BeforeModel"})),
+        "llm_response": AnswerField("an object", Reader.response, frozenset({"AfterModel"})),
+        "toolConfig": AnswerField("an object", Reader.selection, frozenset({"BeforeToolSelection"})),
         "tailToolCallRequest": _UNUSED_OBJECT, "clearContext": _UNUSED,
     },
 }  # fmt: skip
 
-_NEEDS: Final[Mapping[str, May]] = {
-    "block": May.BLOCK, "ask": May.PERMIT, "context": May.CONTEXT, "rewrite": May.REWRITE, "stop": May.STOP,
-    "answer": May.ANSWER,
+_NEEDS: Final[Mapping[str, Capability]] = {
+    "block": Capability.BLOCK, "ask": Capability.PERMIT, "context": Capability.CONTEXT,
+    "rewrite": Capability.REWRITE, "stop": Capability.STOP,
+    "answer": Capability.ANSWER,
 }  # fmt: skip
 
 
 class Writer(AnswerWriter):
-    """Exit 0 and one object. What cannot be told at a guard is a denial that says so."""
+    """One outcome being written: exit 0 and one object. At a guard, a part that cannot be expressed becomes a
+    denial."""
 
     unwritten_code = 2
 
     def can(self, part: str) -> bool:
         row = ROWS[self.event_name]
-        return bool(row.event.may & row.may & _NEEDS.get(part, May.NOTHING))
+        return bool(row.event.may & row.may & _NEEDS.get(part, Capability.NOTHING))
 
     def decide(self) -> None:
         outcome, vote = self.outcome, self.outcome.deciding_vote
@@ -141,7 +143,7 @@ class Writer(AnswerWriter):
                 self.specific["tool_input"] = updated
                 return
         elif self.event_name == "AfterTool" and self.can("rewrite"):
-            # A result is replaced by denying it; the reason is what the model gets.
+            # A result is replaced by denying it; the model gets the reason.
             if not self.outcome.blocked:
                 self._say("deny", _result_text(self.outcome.updated_output))
             return
@@ -167,7 +169,7 @@ class Writer(AnswerWriter):
             self._select(outcome.answer)
 
     def _select(self, names: Any) -> None:
-        """The tools can be taken away; a list of them would also make the model call one."""
+        """Write the tools to offer: they can be removed; a list of them would also make the model call one."""
         if self.can("answer") and isinstance(names, list | tuple) and not names:
             self.specific["toolConfig"] = {"mode": "NONE"}
         else:

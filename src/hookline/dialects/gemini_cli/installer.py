@@ -1,20 +1,20 @@
-"""Hookline in Gemini CLI: an extension of its own for the user, entries in the settings of a project."""
+"""Install Hookline in Gemini CLI: as an extension for the user, as entries in other settings."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hookline.dialects.entries import as_json
 from hookline.dialects.gemini_cli import trust_rule
 from hookline.dialects.gemini_cli.extensions import is_on
 from hookline.dialects.gemini_cli.payload import as_items, as_object
-from hookline.dialects.install import as_json
 from hookline.dialects.installer import Entry, Installer, InstallError, Site, Standing, Texts
 from hookline.documents.document import read_document
 from hookline.documents.edit import found_at
 
 if TYPE_CHECKING:
+    from hookline.dialects.entries import HookCall
     from hookline.dialects.gemini_cli import GeminiCli
-    from hookline.dialects.install import HookCall
 
 _NAME = "hookline"
 _MANIFEST = f"extensions/{_NAME}/gemini-extension.json"
@@ -27,30 +27,30 @@ class GeminiInstaller(Installer):
         super().__init__(dialect, lambda env: self._in_home(env, _HOOKS), ("gemini",))
 
     def _in_home(self, env: Mapping[str, str], name: str) -> str | None:
-        folder = self.dialect.user_folder(env)
-        return os.path.join(folder, name) if folder else None
+        directory = self.dialect.user_folder(env)
+        return os.path.join(directory, name) if directory else None
 
     def signs(self, site: Site) -> Sequence[str]:
-        folder = self.dialect.user_folder(site.env)
-        own = [os.path.join(site.project, self.dialect.folder)] if site.scope == "project" else []
-        return [*([folder] if folder else []), *own]
+        directory = self.dialect.user_folder(site.env)
+        own = [os.path.join(site.project, self.dialect.directory)] if site.scope == "project" else []
+        return [*([directory] if directory else []), *own]
 
     def files(self, site: Site) -> Sequence[str]:
         found = super().files(site)
-        if site.scope == "project":
+        if site.scope != "user":
             return found
         return (*found, str(self._in_home(site.env, _MANIFEST)))
 
     def added(self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site) -> Texts:
         result = super().added(texts, calls, site)
-        if site.scope == "project":
+        if site.scope != "user":
             return result
         file, manifest = self.files(site)
         known = as_object(self.document(manifest, texts.get(manifest)).value)
         if known.get("name", _NAME) != _NAME:
-            folder = os.path.dirname(manifest)
+            directory = os.path.dirname(manifest)
             raise InstallError(
-                f"{folder} is another extension, {str(known['name'])[:80]!r}: move it away first"
+                f"{directory} is another extension, {str(known['name'])[:80]!r}: move it away first"
             )
         if not known:
             result[manifest] = f"{as_json({'name': _NAME, 'version': '1.0.0'})}\n"
@@ -59,7 +59,7 @@ class GeminiInstaller(Installer):
     def removed(
         self, texts: Mapping[str, str | None], gone: Sequence[Entry], originals: Mapping[str, str | None]
     ) -> Texts:
-        """The extension goes as a whole, unless somebody put hooks of their own into it."""
+        """Remove the whole extension, unless it has hooks that are not ours."""
         result = super().removed(texts, gone, originals)
         manifest = next((file for file in texts if file.endswith(_MANIFEST)), None)
         if manifest is None or not gone:
@@ -69,6 +69,13 @@ class GeminiInstaller(Installer):
         if not any(True for _ in self.commands(left)) and not left.keys() - {"hooks"}:
             result |= {file: None, manifest: None}
         return result
+
+    def notes(
+        self, texts: Mapping[str, str | None], calls: "Sequence[HookCall]", site: Site
+    ) -> Iterator[str]:
+        del texts, calls
+        if site.scope == "managed":
+            yield "users can still switch hooks off with hooksConfig in their own settings of Gemini CLI"
 
     def further_files(self, site: Site) -> Sequence[str]:
         names = (_TRUSTED, _ENABLEMENT, "settings.json")
@@ -96,13 +103,13 @@ class GeminiInstaller(Installer):
 
 
 def _folder_trust(
-    trusted: Mapping[str, Any], settings: Mapping[str, Any], folder: str
+    trusted: Mapping[str, Any], settings: Mapping[str, Any], directory: str
 ) -> tuple[Standing, str]:
     if found_at(settings, ("security", "folderTrust", "enabled")) is False:
-        return "trusted", "folder trust is switched off"
-    rule = trust_rule(trusted, folder)
+        return "trusted", "Gemini CLI's folder trust is switched off"
+    rule = trust_rule(trusted, directory)
     if rule is None:
-        return "unknown", "Gemini CLI asks whether you trust this folder"
+        return "unknown", "Gemini CLI asks if you trust this directory"
     if rule[1] == "DO_NOT_TRUST":
         return "untrusted", f"Gemini CLI does not trust {rule[0]}"
     return "trusted", f"you trust {rule[0]} in Gemini CLI"

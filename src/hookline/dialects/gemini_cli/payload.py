@@ -1,6 +1,7 @@
-"""Payloads of Gemini CLI's events, both ways, and the variables its hooks find.
+"""Read and write payloads of Gemini CLI's events, and set the variables its hooks find.
 
-What a document says beyond the event's own payload is kept in the scene, so that it can be told again as it was.
+Facts of a document beyond the event's own payload are kept in the session info, so that they can be written
+again unchanged.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,7 +10,7 @@ from typing import Any, Final, cast
 
 from hookline.dialects.family import wire as family
 from hookline.dialects.family.messages import put_back
-from hookline.dialects.family.wire import bad_payload, encoded, payload_record, scene_texts
+from hookline.dialects.family.wire import bad_payload, encoded, info_texts, payload_record
 from hookline.dialects.gemini_cli.events import ROWS
 from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
@@ -17,22 +18,22 @@ from hookline.model import events as e
 from hookline.model.events import field_of
 from hookline.model.messages import AnyMessage, HostMessage, with_text
 from hookline.model.payloads import ModelRequest, ModelResponse, Prompt, ToolSelection
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.model.usage import Usage
-from hookline.model.wire import Call, Encoded, Parsed
+from hookline.model.wire import Encoded, HookInvocation, Parsed
 
 Object = Mapping[str, Any]
 
-#: Gemini's word for who speaks, by the usual one; messages of others hold no text for hooks.
+#: Gemini's role of a speaker, by the usual one; messages of others hold no text for hooks.
 _ROLES: Final[Mapping[str, str]] = {"user": "user", "assistant": "model", "system": "system"}
 _USUAL_ROLES: Final = {own: usual for usual, own in _ROLES.items()}
-#: What is kept beside the payload, by the events that send it; the first three are objects.
+#: Facts kept beside the payload, by the events that send them; the first three are objects.
 _OBJECTS: Final = ("llm_request", "llm_response", "mcp_context")
 _KEPT: Final = (*_OBJECTS, "original_request_name", "tool_response", "prompt", "details", "timestamp")
 
 
 class PromptWithContext(Prompt, frozen=True, kw_only=True):
-    """A prompt, and what hooks that ran before in order have added: the next one is told both as one text."""
+    """A prompt, and text that earlier hooks have added: the next one gets both as one text."""
 
     added_context: tuple[str, ...] = ()
 
@@ -46,43 +47,43 @@ def as_items(value: Any) -> list[Any]:
 
 
 def text_of(content: Any) -> str:
-    """The text of a message or a result; of several parts, those that are text."""
+    """Return the text of a message or a result; of several parts, those that are text."""
     if isinstance(content, str) or content is None:
         return content or ""
     parts = [each if isinstance(each, str) else field_of(each, "text") for each in as_items(content)]
     return "".join(part for part in parts if isinstance(part, str))
 
 
-# What a hook is told
+# Payloads for hooks
 
 
-def encode_payload(call: Call) -> Encoded:
-    scene, project = call.scene, call.scene.project_dir or call.scene.cwd
+def encode_payload(call: HookInvocation) -> Encoded:
+    info, project = call.info, call.info.project_dir or call.info.cwd
     env = {
         "GEMINI_PROJECT_DIR": project,
-        "GEMINI_CWD": scene.cwd,
-        "GEMINI_SESSION_ID": scene.session_id,
+        "GEMINI_CWD": info.cwd,
+        "GEMINI_SESSION_ID": info.session_id,
         "CLAUDE_PROJECT_DIR": project,
     }
     return Encoded(encoded(PayloadWriter(call).document()), env)
 
 
 class PayloadWriter:
-    """One payload being written. What only Gemini has is taken from what a document of its own said."""
+    """One payload being written. Facts that only Gemini has come from its own document."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: HookInvocation) -> None:
         self.name = call.hook.policy.event_name
         self.event = call.event
         self.payload = call.payload
-        self.scene = call.scene
-        self.kept = call.scene.extra or {}
+        self.info = call.info
+        self.kept = call.info.extra or {}
 
     def document(self) -> dict[str, Any]:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         return {
-            "session_id": self.scene.session_id,
-            "transcript_path": self.scene.transcript_path,
-            "cwd": self.scene.cwd,
+            "session_id": self.info.session_id,
+            "transcript_path": self.info.transcript_path,
+            "cwd": self.info.cwd,
             "hook_event_name": self.name,
             "timestamp": self.kept.get("timestamp") or now,
             **_WRITERS[self.name](self),
@@ -95,13 +96,13 @@ class PayloadWriter:
         return {"prompt": "\n\n".join([self.get("prompt"), *as_items(self.get("added_context"))])}
 
     def request(self) -> dict[str, Any]:
-        """Of the messages only text is told: calls of tools and their results are left out."""
+        """Return the request: only text of the messages; calls of tools and their results are left out."""
         asked: ModelRequest | ToolSelection | ModelResponse = self.payload
-        model = asked.model or self.scene.model or ""
+        model = asked.model or self.info.model or ""
         request: dict[str, Any] = {"model": model, "messages": [], "config": {}}
         request |= as_object(self.kept.get("llm_request"))
         if asked.messages or isinstance(asked, ModelRequest):
-            request |= {"messages": told_messages(asked), "model": model or request["model"]}
+            request |= {"messages": received_messages(asked), "model": model or request["model"]}
         return {"llm_request": request}
 
     def response(self) -> dict[str, Any]:
@@ -111,15 +112,15 @@ class PayloadWriter:
         return {**self.request(), "llm_response": response}
 
     def call(self) -> dict[str, Any]:
-        told: dict[str, Any] = {name: self.get(name) or {} for name in ("tool_name", "tool_input")}
+        shown: dict[str, Any] = {name: self.get(name) or {} for name in ("tool_name", "tool_input")}
         server, known = as_object(self.get("mcp_server")).get("name"), as_object(self.kept.get("mcp_context"))
         if server and known.get("server_name") == server:
-            told["mcp_context"] = known
+            shown["mcp_context"] = known
         elif server:
-            tool = str(told["tool_name"]).removeprefix(f"mcp_{server}_")
-            told["mcp_context"] = {"server_name": server, "tool_name": tool}
+            tool = str(shown["tool_name"]).removeprefix(f"mcp_{server}_")
+            shown["mcp_context"] = {"server_name": server, "tool_name": tool}
         original = self.kept.get("original_request_name")
-        return {**told, "original_request_name": original} if original else told
+        return {**shown, "original_request_name": original} if original else shown
 
     def result(self) -> dict[str, Any]:
         result: Any = self.get("tool_response")
@@ -134,14 +135,14 @@ class PayloadWriter:
 
     def turn(self) -> dict[str, Any]:
         return {
-            "prompt": self.kept.get("prompt") or self.scene.prompt or "",
+            "prompt": self.kept.get("prompt") or self.info.prompt or "",
             "prompt_response": self.get("last_assistant_message") or "",
             "stop_hook_active": bool(self.get("stop_hook_active")),
         }
 
     def notice(self) -> dict[str, Any]:
-        told = {name: self.get(name) for name in ("notification_type", "message")}
-        return {**told, "details": self.kept.get("details") or {}}
+        shown = {name: self.get(name) for name in ("notification_type", "message")}
+        return {**shown, "details": self.kept.get("details") or {}}
 
 
 _WRITERS: Final[Mapping[str, Callable[[PayloadWriter], dict[str, Any]]]] = {
@@ -160,7 +161,7 @@ _WRITERS: Final[Mapping[str, Callable[[PayloadWriter], dict[str, Any]]]] = {
 
 
 def llm_response(text: str, usage: Usage | None = None) -> dict[str, Any]:
-    """A whole answer of the model that is this text."""
+    """Return a whole answer of the model that is this text."""
     content = {"role": "model", "parts": [text]}
     response = {"text": text, "candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
     counts = {} if usage is None else {
@@ -180,16 +181,16 @@ def response_text(response: Object) -> str:
 
 
 def error_of(result: Object) -> str | None:
-    """What a result says of its failure; None for one that is none."""
+    """Return the error of a result; None for a successful one."""
     error = result.get("error")
     return str(as_object(error).get("message") or error) if error else None
 
 
-# What Gemini CLI tells Hookline
+# Payloads of Gemini CLI
 
 
 def parse_payload(document: Object) -> Parsed:
-    """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
+    """Parse a payload. Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
     name = family.event_name(document, ROWS)
     given = {key: value for key, value in document.items() if value is not None}
     for key in _OBJECTS:
@@ -198,13 +199,13 @@ def parse_payload(document: Object) -> Parsed:
     event, values = ROWS[name].event, {**given, **_values(name, given)}
     if name == "AfterTool" and (error := error_of(as_object(given.get("tool_response")))) is not None:
         event, values = e.POST_TOOL_USE_FAILURE, {**values, "error": error}
-    known = scene_texts(given, ("session_id", "transcript_path", "cwd"))
+    known = info_texts(given, ("session_id", "transcript_path", "cwd"))
     kept = {key: given[key] for key in _KEPT if key in given}
-    return Parsed(event, payload_record(event, name, values), Scene(**known, extra=kept or None))
+    return Parsed(event, payload_record(event, name, values), SessionInfo(**known, extra=kept or None))
 
 
 def _values(name: str, given: Object) -> dict[str, Any]:
-    """The fields of the event's own payload that have other names in the document."""
+    """Return the fields of the event's own payload that have other names in the document."""
     request, server = as_object(given.get("llm_request")), as_object(given.get("mcp_context"))
     found: dict[str, Any] = {} if request.get("model") is None else {"model": request["model"]}
     if name == "BeforeModel" and "messages" in request:
@@ -219,7 +220,7 @@ def _values(name: str, given: Object) -> dict[str, Any]:
 
 
 def usual_messages(messages: Any) -> Any:
-    """With the usual names of those who speak."""
+    """Use the usual names of the roles."""
     if not isinstance(messages, list):
         return messages
     return [
@@ -228,20 +229,20 @@ def usual_messages(messages: Any) -> Any:
     ]
 
 
-def told_message(message: AnyMessage) -> dict[str, str] | None:
-    """A message as Gemini tells it; None for one that is no text of user, model or system."""
+def received_message(message: AnyMessage) -> dict[str, str] | None:
+    """Return a message in Gemini's form; None for one that is not text of user, model or system."""
     given = isinstance(message, HostMessage) and "content" in message
     text = text_of(cast("HostMessage", message)["content"]) if given else message.text
     return {"role": _ROLES[message.role], "content": text} if message.role in _ROLES and text else None
 
 
 def own_messages(messages: Iterable[AnyMessage]) -> list[dict[str, str]]:
-    """Messages as Gemini takes them: text alone."""
-    return [told for each in messages if (told := told_message(each)) is not None]
+    """Return messages in Gemini's form: text alone."""
+    return [shown for each in messages if (shown := received_message(each)) is not None]
 
 
-def told_messages(asked: ModelRequest | ToolSelection | ModelResponse) -> list[dict[str, str]]:
-    """All text that the model gets as messages, also what is for this request alone."""
+def received_messages(asked: ModelRequest | ToolSelection | ModelResponse) -> list[dict[str, str]]:
+    """Return all text that the model gets as messages, also the text for this request alone."""
     return [*own_messages(asked.messages), *transient_messages(asked)]
 
 
@@ -251,14 +252,14 @@ def transient_messages(asked: Any) -> list[dict[str, str]]:
 
 
 def read_messages(wanted: list[Any], asked: ModelRequest) -> list[AnyMessage]:
-    """The messages of the request as a hook wants them; it was told their text alone."""
+    """Return the messages of the request as a hook wants them; it saw their text alone."""
     documents = [as_object(each) for each in wanted]
-    for told in transient_messages(asked):
-        if told in documents:
+    for shown in transient_messages(asked):
+        if shown in documents:
             documents.reverse()
-            documents.remove(told)
+            documents.remove(shown)
             documents.reverse()
-    return put_back([(each, told_message(each)) for each in asked.messages], documents, _read_message)
+    return put_back([(each, received_message(each)) for each in asked.messages], documents, _read_message)
 
 
 def _read_message(document: Object, before: AnyMessage | None) -> AnyMessage:

@@ -1,4 +1,5 @@
-"""Gemini CLI's settings: groups of command hooks, the lists of all layers together, and what switches hooks off."""
+"""Read Gemini CLI's settings: groups of command hooks, the lists of all layers together, and the switches for
+hooks."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,10 +7,11 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.actions.kinds import KIND_OF
+from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note
-from hookline.dialects.gemini_cli.events import NAME, ROWS, moments_of
+from hookline.dialects.family.settings import Fields, Group, HookKind, MatcherNote, Matching
+from hookline.dialects.gemini_cli.events import NAME, ROWS
 from hookline.dialects.gemini_cli.payload import as_items, as_object
 from hookline.dialects.gemini_cli.tools import TABLE
 from hookline.dialects.javascript_regex import search_matcher, untestable_note
@@ -19,11 +21,10 @@ from hookline.documents.document import misshaped
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.matchers import OneName
 from hookline.matching.nearest import nearest
-from hookline.model.diagnostics import Path, Where
+from hookline.model.diagnostics import Path, Repair, Where
 from hookline.model.errors import PatternError
 from hookline.model.hook import Hook, Matcher, Waiting
 from hookline.model.wire import Wire
-from hookline.tools.kinds import KIND_OF
 
 #: Milliseconds that are fewer than people give a program: seconds were meant.
 _SECONDS_MEANT: Final = 1000
@@ -43,8 +44,8 @@ def _label(fields: Fields) -> str:
 COMMON: Final[Mapping[str, str]] = {
     "type": "text", "name": "text", "description": "text", "timeout": "a number", "env": "an object of texts",
 }  # fmt: skip
-KINDS: Final[Mapping[str, Kind]] = {
-    "command": Kind(
+KINDS: Final[Mapping[str, HookKind]] = {
+    "command": HookKind(
         {"command": "text"},
         lambda fields: CommandSpec(fields["command"], env=fields.get("env", {})),
         _label,
@@ -59,8 +60,10 @@ class EntryReader(family.EntryReader):
     drops_bad_timeout = False
 
     def hooks(self) -> Sequence[Hook]:
-        moments = moments_of(self.group.own_event)
-        return [replace(hook, event=each.event) for hook in super().hooks() for each in moments]
+        found, more = super().hooks(), ROWS[self.group.own_event.name].also
+        return (
+            found if not more else [*found, *(replace(hook, event=each) for hook in found for each in more)]
+        )
 
     def timeout(self) -> float:
         usual, given = self.usual_timeout(), self.fields.get("timeout")
@@ -72,11 +75,12 @@ class EntryReader(family.EntryReader):
             return usual
         if given < _SECONDS_MEANT:
             message = f"timeout counts milliseconds: {given} are {given / 1000:g} seconds"
-            self.say("warning", "timeout-unit", message, "timeout", fix=f"{given * 1000:.0f}")
+            repair = Repair("set", ("timeout",), int(given * 1000))
+            self.say("warning", "timeout-unit", message, "timeout", fix=f"{given * 1000:.0f}", repair=repair)
         return given / 1000
 
-    def make_spec(self, kind: Kind) -> Any:
-        """An extension's command names its own directory by a variable that the agent fills in."""
+    def make_spec(self, kind: HookKind) -> Any:
+        """Make the settings; an extension's command names its own directory by a variable that the agent fills in."""
         spec, plugin = super().make_spec(kind), self.file.plugin
         if plugin is None:
             return spec
@@ -98,7 +102,7 @@ class FileReader(family.FileReader):
 
     def __init__(self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: Wire) -> None:
         super().__init__(layer, tools, events, wire)
-        self.plugin = layer.place.plugin
+        self.plugin = layer.config_path.plugin
         #: Of the group that is being read.
         self.sequential = False
 
@@ -111,7 +115,7 @@ class FileReader(family.FileReader):
         return True
 
     def hooks_table(self) -> Fields:
-        """Without switches that were there once, beside the events."""
+        """Return the events without obsolete switches beside them."""
         found = dict(super().hooks_table())
         for key in [key for key in found if key in _SWITCHES]:
             del found[key]
@@ -128,7 +132,8 @@ class FileReader(family.FileReader):
         return super().shared(own_event, table, path)
 
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
-        """Looked for anywhere in the name of a tool; elsewhere the whole text is compared, or nothing."""
+        """Read a matcher: searched for anywhere in the name of a tool; elsewhere the whole text is compared,
+        or nothing."""
         wanted, subjects = text.strip(), ROWS[own_event.name].subjects
         if wanted in ("", "*"):
             return family.EVERYTHING
@@ -136,10 +141,10 @@ class FileReader(family.FileReader):
             return self._tool_matcher(wanted)
         if not subjects:
             message = f"matcher is not read at {own_event.name}, so these hooks run every time"
-            return Matching(note=Note("unread-matcher", message, "remove matcher"))
+            return Matching(note=MatcherNote("unread-matcher", message, "remove matcher"))
         message = f"the matcher can never match: it is compared as it is, with {', '.join(subjects)}"
         fix = "write a group for each" if "|" in wanted else None
-        dead = Note("dead-matcher", message, fix) if wanted not in subjects else None
+        dead = MatcherNote("dead-matcher", message, fix) if wanted not in subjects else None
         return Matching(OneName(text, wanted), note=dead)
 
     def _tool_matcher(self, text: str) -> Matching:
@@ -147,36 +152,39 @@ class FileReader(family.FileReader):
             matcher = search_matcher(text, self.tools.patterns)
         except PatternError as error:
             message = f"matcher: {error}, so it is compared letter by letter"
-            return Matching(OneName(text, text), note=Note("bad-pattern", message))
+            return Matching(OneName(text, text), note=MatcherNote("bad-pattern", message))
         return Matching(matcher, note=untestable_note(matcher) or _dead(text, matcher))
 
 
-def _dead(text: str, matcher: Matcher) -> Note | None:
-    """What to say about a pattern that is in no name of a tool. Servers and extensions bring tools of their own."""
-    if any(map(matcher.matches, TABLE.names)):
+def _dead(text: str, matcher: Matcher) -> MatcherNote | None:
+    """Return a note about a pattern that matches no tool name, if the meaning is known."""
+    bare = text.strip("^$")
+    names = bare.split("|") if _PLAIN.fullmatch(bare) else []
+    instead = None if names else meant_instead(text)
+    # Names are quick to check. Expressions are not, and most match tools of servers and extensions.
+    if not (names or instead) or any(map(matcher.matches, TABLE.names)):
         return None
-    names = text.strip("^$").split("|") if _PLAIN.fullmatch(text.strip("^$")) else []
-    meant = [_own_name(name) for name in names]
-    if names and all(meant):
+    message = "the matcher can never match: it is in no name of a tool"
+    if names:
+        meant = [_own_name(name) for name in names]
+        instead = f'"{"|".join(dict.fromkeys(meant))}"' if all(meant) else None
         message = f"the matcher can never match: Gemini CLI has no tool called {' or '.join(names)}"
-        return Note("dead-matcher", message, f'"{"|".join(dict.fromkeys(meant))}"')
-    if names or (instead := meant_instead(text)) is None:
+    if instead is None:
         return None
-    return Note("dead-matcher", "the matcher can never match: it is in no name of a tool", instead)
+    return MatcherNote("dead-matcher", message, instead, instead=instead.strip('"') if names else None)
 
 
 def _own_name(name: str) -> str:
-    """What a tool is called here that others call so; empty where that is not known."""
+    """Return the name here of a tool that others call so; empty where that is not known."""
     if name.startswith("mcp__"):
         return name.replace("__", "_")
     if name in KIND_OF:
         return next((own for own, _form in TABLE.tools_of(KIND_OF[name].name)), "")
-    by_case = {own.lower(): own for own in TABLE.names}
-    return by_case.get(name.lower()) or nearest(name, TABLE.names, 0.75) or ""
+    return nearest(name, TABLE.names, 0.75) or ""
 
 
 class _Switches:
-    """What the settings of all layers switch off: the last one that says so decides on all, and the names add up."""
+    """The switches in the settings of all layers: the last one decides on all, and the names add up."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
         self._off: Where | None = None
@@ -196,8 +204,8 @@ class _Switches:
 
 def read_layers(
     layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
-) -> Reading:
+) -> LoadedHooks:
     files = [FileReader(layer, tools, events, wire) for layer in layers]
-    switches = _Switches([layer for layer in layers if layer.place.scope not in ("plugin", "session")])
+    switches = _Switches([layer for layer in layers if layer.config_path.scope not in ("plugin", "session")])
     hooks = [switches.applied(hook) for file in files for some in file.hooks().values() for hook in some]
-    return Reading(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
+    return LoadedHooks(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))

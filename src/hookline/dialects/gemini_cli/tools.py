@@ -1,7 +1,7 @@
-"""What Gemini CLI's tools mean."""
+"""Describe Gemini CLI's tools."""
 
-from hookline.tools import declare as d
-from hookline.tools.table import ToolTable
+from hookline.actions import declare as d
+from hookline.actions.table import ToolTable
 
 TABLE = ToolTable(
     "gemini-cli",

@@ -1,7 +1,9 @@
-"""The sessions that Gemini CLI keeps: ~/.gemini/tmp/PROJECT/chats. Records repeat under one id, and `$set` patches.
+"""Read the sessions that Gemini CLI stores: ~/.gemini/tmp/PROJECT/chats. Records repeat under one id, and
+`$set` patches.
 
-Until 0.38 it kept a chat as one document with the same records in `messages`, each of them once, in a folder that is
-named by a hash of the directory. Since 0.39 it writes lines; a chat that is resumed is copied into a file of lines.
+Until 0.38 it kept a chat as one document with the same records in `messages`, each of them once, in a
+directory that is named by a hash of the working directory. Since 0.39 it writes lines; a chat that is resumed
+is copied into a file of lines.
 """
 
 import os
@@ -13,13 +15,13 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from hookline.transcripts.moment import HookNote, Kind, Moment, Tally
-from hookline.transcripts.reader import Transcripts, list_in_document, records, seconds
+from hookline.dialects.recorded_event import HookNote, Kind, RecordedEvent, Tally
+from hookline.dialects.transcript_reader import Transcripts, list_in_document, records, seconds
 
 _NAME: Final = "gemini-cli"
-#: Of messages that the client writes by itself.
+#: Marks messages that the client writes on its own.
 _CONTEXT: Final = "<session_context>"
-#: What a call is at its end.
+#: Final statuses of a call.
 _DONE: Final = frozenset(("success", "error", "cancelled"))
 _NOT_FOUND: Final = "not found"
 _CHATS: Final = "chats"
@@ -98,9 +100,9 @@ class GeminiTranscripts(Transcripts):
         return super().owns(path) and f"{os.sep}{_CHATS}{os.sep}" in path
 
     def is_document(self, path: str) -> bool:
-        folder, name = os.path.split(path)
+        directory, name = os.path.split(path)
         if not (
-            os.path.basename(folder) == _CHATS and name.startswith("session-") and name.endswith(_DOCUMENT)
+            os.path.basename(directory) == _CHATS and name.startswith("session-") and name.endswith(_DOCUMENT)
         ):
             return False
         return not os.path.exists(f"{path}l")  # else it was resumed: all of it is in that file, too
@@ -108,12 +110,12 @@ class GeminiTranscripts(Transcripts):
     def recognises(self, first: Mapping[str, Any]) -> bool:
         return isinstance(first.get("sessionId"), str) and "projectHash" in first
 
-    def read(self, path: str, tally: Tally) -> Iterator[Moment | HookNote]:
+    def read(self, path: str, tally: Tally) -> Iterator[RecordedEvent | HookNote]:
         return _Chat(path, tally).read()
 
 
 class _Chat:
-    """One file: the main chat, or that of a sub-agent."""
+    """One file: the main chat, or that of a subagent."""
 
     def __init__(self, path: str, tally: Tally) -> None:
         self._path = path
@@ -129,7 +131,7 @@ class _Chat:
         self._unfinished: dict[str, _Call] = {}
         self._shared: Mapping[str, Any] = {}
 
-    def read(self) -> Iterator[Moment | HookNote]:
+    def read(self) -> Iterator[RecordedEvent | HookNote]:
         split = partial(list_in_document, key="messages") if self._path.endswith(_DOCUMENT) else None
         for line in records(self._path, self._tally, _decode, split):
             if line.timestamp or line.start_time:
@@ -146,32 +148,34 @@ class _Chat:
                 self._tally.unknown += 1
         yield from self._end()
 
-    def _header(self, line: _Line) -> Iterator[Moment]:
+    def _header(self, line: _Line) -> Iterator[RecordedEvent]:
         if self._begun:
             yield from self._end()
         self._session = line.session_id
         self._cwd = self._cwd or next(iter(line.directories), "")
         resumed, self._begun = self._begun, True
         if line.kind == "subagent":
-            # Its hooks are told the session that it works for, and nothing of the sub-agent.
+            # Its hooks get the session that it works for, and nothing of the subagent.
             self._subagent = line.session_id
-            folder = os.path.dirname(self._path)
-            if os.path.basename(folder) != _CHATS:  # where it was before 0.39 says nothing of that session
-                self._session = os.path.basename(folder)
-                self._main = _main_chat(folder) or self._path
+            directory = os.path.dirname(self._path)
+            if (
+                os.path.basename(directory) != _CHATS
+            ):  # its former directory, before 0.39, names no such session
+                self._session = os.path.basename(directory)
+                self._main = _main_chat(directory) or self._path
         self._shared = {"session_id": self._session, "transcript_path": self._main}
         if not self._subagent:
-            yield self._moment("start", "SessionStart", {"source": "resume" if resumed else "startup"})
+            yield self._recorded("start", "SessionStart", {"source": "resume" if resumed else "startup"})
 
-    def _moment(self, kind: Kind, event: str, fields: Mapping[str, Any], **more: Any) -> Moment:
-        self._tally.moments += 1
-        return Moment(
+    def _recorded(self, kind: Kind, event: str, fields: Mapping[str, Any], **more: Any) -> RecordedEvent:
+        self._tally.recorded_events += 1
+        return RecordedEvent(
             kind=kind, agent=_NAME, session=self._session, at=more.pop("at", self._at), cwd=self._cwd,
             began_in=self._cwd, event=event, shared=self._shared, fields=fields, model=self._model,
             subagent=self._subagent, **more,
         )  # fmt: skip
 
-    def _user(self, line: _Line) -> Iterator[Moment]:
+    def _user(self, line: _Line) -> Iterator[RecordedEvent]:
         parts = _parts(line.content)
         if line.id in self._seen or any(each.functionResponse is not _ABSENT for each in parts):
             return
@@ -181,9 +185,9 @@ class _Chat:
             return
         yield from self._turn_end()
         self._prompt = text
-        yield self._moment("prompt", "BeforeAgent", {"prompt": text})
+        yield self._recorded("prompt", "BeforeAgent", {"prompt": text})
 
-    def _answer(self, line: _Line) -> Iterator[Moment]:
+    def _answer(self, line: _Line) -> Iterator[RecordedEvent]:
         if line.id in self._seen:
             return
         self._model = line.model or self._model
@@ -197,18 +201,20 @@ class _Chat:
                 self._unfinished.pop(call.id, None)
                 yield from self._call(call)
 
-    def _call(self, call: _Call, *, certain: bool = True) -> Iterator[Moment]:
+    def _call(self, call: _Call, *, certain: bool = True) -> Iterator[RecordedEvent]:
         given = bytes(call.args)
         fields: dict[str, Any] = {"tool_name": call.name, "tool_input": Raw(given)}
         about: dict[str, Any] = {"tool": call.name, "input": given, "call_id": call.id}
         said, failed = _said(call)
         if call.status == "error" and _NOT_FOUND in said:
-            yield self._moment("denial", "", fields, **about, certain=False)
+            yield self._recorded("denial", "", fields, **about, certain=False)
             return
         at = seconds(call.timestamp, self._at, Tally())
-        yield self._moment("call", "BeforeTool", fields, **about, certain=certain and call.status != "error")
+        yield self._recorded(
+            "call", "BeforeTool", fields, **about, certain=certain and call.status != "error"
+        )
         if call.status == "cancelled":
-            yield self._moment("denial", "", fields, **about, at=at)
+            yield self._recorded("denial", "", fields, **about, at=at)
         elif certain:
             content: Any = [{"text": said}] if call.name.startswith("mcp_") or call.agent_id else said
             response: dict[str, Any] = {
@@ -218,9 +224,9 @@ class _Chat:
             if failed:
                 response["error"] = {"message": said}
             kind: Kind = "failure" if failed else "result"
-            yield self._moment(kind, "AfterTool", {**fields, "tool_response": response}, **about, at=at)
+            yield self._recorded(kind, "AfterTool", {**fields, "tool_response": response}, **about, at=at)
 
-    def _turn_end(self) -> Iterator[Moment]:
+    def _turn_end(self) -> Iterator[RecordedEvent]:
         if self._prompt is None:
             return
         said = {
@@ -229,25 +235,25 @@ class _Chat:
             "stop_hook_active": False,
         }
         self._prompt, self._texts = None, {}
-        yield self._moment("turn_end", "AfterAgent", said)
+        yield self._recorded("turn_end", "AfterAgent", said)
 
-    def _end(self) -> Iterator[Moment]:
+    def _end(self) -> Iterator[RecordedEvent]:
         for call in self._unfinished.values():
             yield from self._call(call, certain=False)
         self._unfinished = {}
         yield from self._turn_end()
         if self._begun and not self._subagent:
-            yield self._moment("end", "SessionEnd", {"reason": "exit"}, certain=False)
+            yield self._recorded("end", "SessionEnd", {"reason": "exit"}, certain=False)
 
 
 def _parts(content: str | _Part | list[_Part | str]) -> list[_Part]:
-    """A text, a part, or several of both."""
+    """Split content: a text, a part, or several of both."""
     several = content if isinstance(content, list) else [content]
     return [_Part(text=each) if isinstance(each, str) else each for each in several]
 
 
 def _said(call: _Call) -> tuple[str, bool]:
-    """What the model was told, and whether that is an error."""
+    """Return the text for the model, and True if that is an error."""
     try:
         results = _decode_results(call.result)
     except msgspec.DecodeError:
@@ -258,7 +264,8 @@ def _said(call: _Call) -> tuple[str, bool]:
 
 
 def _directory_of(path: str) -> str:
-    """The directory of a chat: only lists beside all of them say it, by the name of its folder or by its hash."""
+    """Return the directory of a chat: only lists beside all of them have it, by the name of its directory or
+    by its hash."""
     home, found, rest = path.rpartition(f"{os.sep}tmp{os.sep}")
     if not found:
         return ""
@@ -279,9 +286,9 @@ def _listed(path: str, key: str = "") -> Mapping[str, Any]:
         return {}
 
 
-def _main_chat(folder: str) -> str:
-    """The chat that a sub-agent's belongs to: its name ends with the beginning of the session's id."""
-    chats, session = os.path.split(folder)
+def _main_chat(directory: str) -> str:
+    """Return the chat that a subagent's belongs to: its name ends with the beginning of the session's id."""
+    chats, session = os.path.split(directory)
     try:
         names = sorted(name for name in os.listdir(chats) if name.endswith(f"-{session[:8]}.jsonl"))
     except OSError:

@@ -1,7 +1,9 @@
-"""Gemini CLI's wire: how the client reads what a hook printed. The exit code says less than its page does.
+"""Decode the output of Gemini CLI's hooks as the client does. The exit code means less than its documentation
+says.
 
-The trimmed stdout is read, or stderr where that is empty: one JSON object counts whatever the exit code. Other text is
-a message with exit 0, a warning with 1, and a denial with any other code; without text no code denies anything.
+The trimmed stdout is read, or stderr where that is empty: one JSON object is used whatever the exit code.
+Other text is a message with exit 0, a warning with 1, and a denial with any other code; without text no code
+denies anything.
 """
 
 import signal
@@ -20,14 +22,14 @@ from hookline.model import events as e
 from hookline.model.events import EventSpec, field_of
 from hookline.model.outcome import Message, Outcome
 from hookline.model.raw import Exited, Replied, failure
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+from hookline.model.wire import NOTHING_SAID, Decoded, Encoded, HookInvocation, HookReply, Parsed
 
 if TYPE_CHECKING:
-    from hookline.tools.table import ToolTable
+    from hookline.actions.table import ToolTable
 
 
 class GeminiWire(ResultReader):
-    """Stateless: one object serves every hook."""
+    """The wire of Gemini CLI. Stateless: one object serves every hook."""
 
     no_reason = NO_REASON
     standard_tools = False
@@ -38,7 +40,7 @@ class GeminiWire(ResultReader):
 
         return TABLE
 
-    def encode(self, call: Call) -> Encoded:
+    def encode(self, call: HookInvocation) -> Encoded:
         return encode_payload(call)
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
@@ -50,12 +52,14 @@ class GeminiWire(ResultReader):
     def read_json(self, text: bytes) -> Any:
         return read_lenient(text)
 
-    def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+    def read_answer(
+        self, call: HookInvocation, document: Mapping[str, Any]
+    ) -> tuple[Outcome, tuple[str, ...]]:
         name, event = call.hook.policy.event_name, call.event
         return Reader(event_name=name, event=event, payload=call.payload).read(document)
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
-        """The next hook in order sees arguments laid over those before them, and a prompt with the text added to it."""
+        """Lay a hook's arguments over those before them, and add its text to a prompt, for the next hook in order."""
         if event is e.USER_PROMPT_SUBMIT and outcome.context_items:
             before = getattr(payload, "added_context", ())
             fields = {name: field_of(payload, name) for name in ("prompt", "source")}
@@ -65,12 +69,12 @@ class GeminiWire(ResultReader):
             outcome = replace(outcome, edits=tuple(edits))
         return super().advance(event, payload, outcome)
 
-    def exited(self, call: Call, raw: Exited) -> Decoded:
+    def exited(self, call: HookInvocation, raw: Exited) -> Decoded:
         text = (raw.stdout.strip() or raw.stderr.strip()).decode("utf-8", "replace")
         if raw.truncated:
             return self.failed(call, raw, "truncated", "its output was cut off, so it was not read")
         if raw.code > 128 and text == signal.strsignal(min(raw.code - 128, signal.NSIG - 1)):
-            # The shell says that a signal ended the hook, which itself said nothing.
+            # The shell reports that a signal ended the hook, which itself printed nothing.
             return self.failed(call, raw, "signalled", f"{text} (exit {raw.code})")
         document = _json(text) if text else ()
         if document is None:
@@ -80,12 +84,12 @@ class GeminiWire(ResultReader):
             return said
         return replace(said, failure=self.crashed(call, raw).failure)
 
-    def _object(self, call: Call, raw: Exited, document: Any) -> Decoded:
+    def _object(self, call: HookInvocation, raw: Exited, document: Any) -> Decoded:
         if isinstance(document, dict):
             return self.answered(call, raw, as_object(document))
         return Decoded(ignored=("an answer that is not an object",)) if document != () else NOTHING_SAID
 
-    def _plain(self, call: Call, raw: Exited, text: str) -> Decoded:
+    def _plain(self, call: HookInvocation, raw: Exited, text: str) -> Decoded:
         if raw.code == 0:
             return Decoded(Outcome(messages=(Message(text),)))
         broke = failure(raw, *crash(raw))
@@ -96,12 +100,13 @@ class GeminiWire(ResultReader):
         # Where nothing is denied, it is a failure like any other.
         return Decoded(said, ignored=ignored) if said.votes or said.halts else Decoded(failure=broke)
 
-    def replied(self, call: Call, raw: Replied) -> Decoded:
+    def replied(self, call: HookInvocation, raw: Replied) -> Decoded:
         return self.failed(call, raw, "unreadable", "Gemini CLI has only command hooks")
 
 
 def _json(text: str) -> Any:
-    """The value, None for text that is none. A text in JSON is read once more: some programs encode twice."""
+    """Return the value, None for text that is not JSON. A text in JSON is read once more: some programs
+    encode twice."""
     try:
         value = read_lenient(text)
         return read_lenient(value) if isinstance(value, str) else (value if value is not None else False)

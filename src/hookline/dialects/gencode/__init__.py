@@ -1,29 +1,30 @@
-"""gen-code: JSON settings of its own and of Claude Code, answers in Claude Code's shape, hooks run in order."""
+"""Run gen-code's hooks: JSON settings of its own and of Claude Code, answers in Claude Code's shape, hooks
+run in order."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from hookline.dialects.dialect import (
     USUAL_EVENTS,
+    ConfigPath,
     Dialect,
     DialectEvent,
     Layer,
-    Place,
+    LoadedHooks,
     Plugins,
-    Reading,
     Tools,
     nearest_project,
 )
-from hookline.documents.document import Document
+from hookline.disk import DISK, Disk
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Scope
 
 if TYPE_CHECKING:
+    from hookline.dialects.entries import HookCall
     from hookline.dialects.gencode.installer import GenCodeInstaller
     from hookline.dialects.gencode.wire import GenCodeWire
-    from hookline.dialects.install import HookCall
 
 _FOLDERS = (".claude", ".gen")
 _PROJECT_FILES: tuple[tuple[str, Scope], ...] = (
@@ -35,7 +36,7 @@ _PROJECT_FILES: tuple[tuple[str, Scope], ...] = (
 class GenCode(Dialect):
     name = "gen-code"
     title = "gen-code"
-    folder = ".gen"
+    directory = ".gen"
     project_files = (".gen/settings.json", ".gen/settings.local.json")
     shares = frozenset(("commands", "permissions"))
     project_variables = ("GEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
@@ -59,36 +60,37 @@ class GenCode(Dialect):
 
         return dialect_events(rows_of(self._rows))
 
-    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """Lowest first: the user's, the project's, what is local; Claude Code's file before its own each time."""
-        found: list[Place] = []
+    def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
+        """List files, lowest first: the user's, the project's, local ones; Claude Code's file before its own
+        each time."""
+        found: list[ConfigPath] = []
         home = env.get("HOME", "")
         if os.path.isabs(home):
-            found += [Place(os.path.join(home, each, "settings.json"), "user") for each in _FOLDERS]
+            found += [ConfigPath(os.path.join(home, each, "settings.json"), "user") for each in _FOLDERS]
         for name, scope in _PROJECT_FILES:
-            found += [Place(os.path.join(project, each, name), scope) for each in _FOLDERS]
+            found += [ConfigPath(os.path.join(project, each, name), scope) for each in _FOLDERS]
         return found
 
     def plugins(
-        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], read: Callable[[str], Document]
+        self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], disk: Disk = DISK
     ) -> Plugins:
         from hookline.dialects.gencode.plugins import find_plugins, plugin_directories  # noqa: PLC0415 as above
 
-        directories = plugin_directories(env.get("HOME", ""), nearest_project(cwd, self.project_files))
-        # Only then the files are looked at: most people have no plugins.
-        return (
-            find_plugins(directories, settings, read) if any(map(os.path.isdir, directories)) else Plugins()
-        )
+        project = nearest_project(cwd, self.project_files, disk)
+        directories = plugin_directories(env.get("HOME", ""), project)
+        # Only then the files are read: most people have no plugins.
+        there = any(map(disk.isdir, directories))
+        return find_plugins(directories, settings, disk) if there else Plugins()
 
     def loosens(self, file: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """An event that its own file names replaces that of the files below it, an empty list included."""
-        hooks = settings.get("hooks") if f"/{self.folder}/" in file else None
+        """Return events that its own file names: they replace those of the files below it, an empty list included."""
+        hooks = settings.get("hooks") if f"/{self.directory}/" in file else None
         found = {key: settings[key] for key in ("enabledPlugins",) if settings.get(key)}
         if isinstance(hooks, Mapping):
             found["replaces"] = sorted(map(str, cast("Mapping[str, Any]", hooks)))
         return found
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         from hookline.dialects.gencode.settings import read_layers  # noqa: PLC0415 as above
 
         return read_layers(layers, tools, self.events, self.wire)
@@ -100,9 +102,10 @@ class GenCode(Dialect):
         return GenCodeInstaller(self)
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
-        from hookline.dialects.install import grouped_entries  # noqa: PLC0415 only to install
+        """Close the guards in the shell: gen-code goes on after any other failure than exit 2."""
+        from hookline.dialects.entries import closed_guards, grouped_entries  # noqa: PLC0415 only to install
 
-        return grouped_entries(calls)
+        return grouped_entries(closed_guards(calls))
 
 
 def dialect(

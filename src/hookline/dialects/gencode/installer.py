@@ -1,4 +1,4 @@
-"""Hookline in gen-code's settings, whose entries take the place of those in files that count less."""
+"""Install Hookline in gen-code's settings, whose entries replace those in files of lower precedence."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,8 +9,8 @@ from hookline.documents.document import read_document
 from hookline.documents.edit import found_at
 
 if TYPE_CHECKING:
+    from hookline.dialects.entries import HookCall
     from hookline.dialects.gencode import GenCode
-    from hookline.dialects.install import HookCall
 
 
 class GenCodeInstaller(Installer):
@@ -18,8 +18,8 @@ class GenCodeInstaller(Installer):
         super().__init__(dialect, _settings, ("gen", "gencode"))
 
     def further_files(self, site: Site) -> Sequence[str]:
-        """The files that count less than the one with our entries."""
-        places = [place.file for place in self.dialect.places(site.project, site.env)]
+        """List the files of lower precedence than the one with our entries."""
+        places = [config_path.file for config_path in self.dialect.config_paths(site.project, site.env)]
         return places[: places.index(self.files(site)[0])]
 
     def notes(
@@ -33,7 +33,7 @@ class GenCodeInstaller(Installer):
             if lost := [event for event in new if found_at(value, ("hooks", event))]:
                 yield (
                     f"gen-code will no longer run the hooks of {file} at {', '.join(lost)}: "
-                    f"what {own} says of an event takes their place; copy them there to keep them"
+                    f"{own} replaces them at these events; copy them there to keep them"
                 )
 
 

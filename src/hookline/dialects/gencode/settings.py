@@ -1,7 +1,7 @@
-"""gen-code's settings: the fields of its entries, its matchers, and how its files are laid over each other.
+"""Read gen-code's settings: the fields of its entries, its matchers, and the precedence of its files.
 
-For each event the highest `.gen` file that names it decides alone, an empty list included. Only where none does,
-the `.claude` files count, one after another. Only where those have nothing either, plugins do.
+For each event the highest `.gen` file that names it decides alone, an empty list included. Only where none
+does, the `.claude` files are used, one after another. Only where those have nothing either, plugins are.
 """
 
 import os
@@ -10,16 +10,16 @@ from typing import Any, Literal, cast
 
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Kind, Matching, Note, labelled
+from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Matching, labelled
 from hookline.dialects.gencode.events import NAME
 from hookline.dialects.gencode.plugins import ROOTS
 from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.dialects.tool_regex import PLAIN, dead_note
 from hookline.handlers.specs import AgentSpec, CommandSpec, PromptSpec
 from hookline.matching.matchers import OneName, parse_matcher, regex_or_names
-from hookline.model.diagnostics import Path
+from hookline.model.diagnostics import Path, Repair
 from hookline.model.errors import PatternError
 from hookline.model.events import EventSpec
 from hookline.model.hook import Condition, Hook, Matcher, Waiting
@@ -31,7 +31,7 @@ _TWO_HOURS = 7_200
 #: Not taken over from `.claude` files: consent given to one agent is not given to another.
 _NOT_INHERITED = frozenset({"PermissionRequest"})
 
-#: gen-code asks for its own answer format, not for Hookline's.
+#: gen-code requests its own answer format, not Hookline's.
 _ONE_OBJECT = (
     "Answer with exactly one JSON object and nothing else: no code block, no words around it. {} lets the agent "
     'go on. {"continue": false, "stopReason": "..."} stops what it is about to do. '
@@ -48,23 +48,23 @@ COMMON: Mapping[str, str] = {
     "once": "true or false", "async": "true or false", "asyncRewake": "true or false",
 }  # fmt: skip
 _PROMPT_FIELDS = {"prompt": "text", "model": "text"}
-KINDS: Mapping[str, Kind] = {
-    "command": Kind(
+KINDS: Mapping[str, HookKind] = {
+    "command": HookKind(
         {"command": "text", "shell": "text"},
         lambda fields: CommandSpec(fields["command"], shell=_SHELLS.get(fields.get("shell", ""))),
         entry_label, ("command",),
     ),
-    "prompt": Kind(
+    "prompt": HookKind(
         _PROMPT_FIELDS,
         lambda fields: PromptSpec(fields["prompt"], fields.get("model") or None, system=PROMPT_SYSTEM),
         labelled("prompt", shortened), ("prompt",), hosted=True,
     ),
-    "agent": Kind(
+    "agent": HookKind(
         _PROMPT_FIELDS,
         lambda fields: AgentSpec(fields["prompt"], fields.get("model") or None, system=AGENT_SYSTEM),
         labelled("prompt", shortened), ("prompt",), hosted=True,
     ),
-    "http": Kind(family.HTTP_FIELDS, family.http_spec, labelled("url", url_label), ("url",)),
+    "http": HookKind(family.HTTP_FIELDS, family.http_spec, labelled("url", url_label), ("url",)),
 }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ class EntryReader(family.EntryReader):
     never_runs = "warning"
     drops_bad_timeout = False
 
-    def find_kind(self) -> Kind | None:
+    def find_kind(self) -> HookKind | None:
         if self.entry.get("type") == "":
             self.kind = "command"
             return KINDS["command"]
@@ -88,9 +88,10 @@ class EntryReader(family.EntryReader):
         shown = f"{given:,} seconds" if known else "more than a year"
         fix = f"{given // 1000} for {given:,} milliseconds" if known else None
         message = f"timeout is {shown}: it counts seconds, not milliseconds"
-        self.say("warning", "timeout-unit", message, "timeout", fix=fix)
+        repair = Repair("set", ("timeout",), given // 1000) if known and given % 1000 == 0 else None
+        self.say("warning", "timeout-unit", message, "timeout", fix=fix, repair=repair)
 
-    def make_spec(self, kind: Kind) -> Any:
+    def make_spec(self, kind: HookKind) -> Any:
         shell = self.fields.get("shell", "")
         if shell not in _SHELLS:
             message = f"there is no shell {shell!r}, so sh is used"
@@ -104,7 +105,8 @@ class EntryReader(family.EntryReader):
         return replace(spec, command=command, env=dict.fromkeys(ROOTS, root))
 
     def details(self, waiting: Waiting) -> dict[str, Any]:
-        """`once`: once per session for equal entries under one matcher of one file, also after a reload."""
+        """Return further fields. `once`: once per session for equal entries under one matcher of one file,
+        also after a reload."""
         del waiting
         fields = self.fields
         if not fields.get("once"):
@@ -121,27 +123,27 @@ class FileReader(family.FileReader):
 
     def __init__(self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: Wire) -> None:
         super().__init__(layer, tools, events, wire)
-        folder = os.path.dirname(self.file)
+        directory = os.path.dirname(self.file)
         self.kind: Literal["own", "claude", "plugin"] = "own"
         self.plugin_root: str | None = None
         if self.scope == "plugin":
             self.kind = "plugin"
             # Hooks are in hooks/hooks.json below the plugin, or in its manifest.
-            below = os.path.basename(folder) in ("hooks", ".gen-plugin", ".claude-plugin")
-            self.plugin_root = layer.place.root or (os.path.dirname(folder) if below else folder)
+            below = os.path.basename(directory) in ("hooks", ".gen-plugin", ".claude-plugin")
+            self.plugin_root = layer.config_path.root or (os.path.dirname(directory) if below else directory)
             self.table_path = self._inline_path()
-        elif os.path.basename(folder) == ".claude":
+        elif os.path.basename(directory) == ".claude":
             self.kind = "claude"
 
     def _inline_path(self) -> Path:
-        """A manifest may hold the whole of a hooks file under `hooks`, so that its events are one level deeper."""
+        """Return the path of the events: a manifest may hold a whole hooks file under `hooks`, one level deeper."""
         value: Any = self.report.document.value
         under = cast("Fields", value).get("hooks") if isinstance(value, Mapping) else None
         nested = isinstance(under, Mapping) and isinstance(cast("Fields", under).get("hooks"), Mapping)
         return ("hooks", "hooks") if nested else ("hooks",)
 
     def unusable(self, message: str, *path: str | int) -> Fields:
-        """`hooks` may be null, and a plugin's manifest may name the file its hooks are in."""
+        """Accept `hooks` that is null, or in a plugin's manifest the name of a file."""
         value = self.report.document.value["hooks"] if path else self
         if value is None or (self.kind == "plugin" and isinstance(value, str)):
             return {}
@@ -155,14 +157,15 @@ class FileReader(family.FileReader):
         return None
 
     def read_matcher(self, own_event: DialectEvent, text: str) -> Matching:
-        """Nothing or `*` is all, `Tool(arguments)` a tool pattern, else a regular expression for the whole value."""
+        """Read a matcher: nothing or `*` is all, `Tool(arguments)` a tool pattern, else a regular expression
+        for the whole value."""
         if text in ("", "*"):
             return family.EVERYTHING
         try:
             matcher, condition = self._understood(text)
         except PatternError as error:
             message = f"matcher: {error}, so it is compared letter by letter"
-            return Matching(OneName(text, text), note=Note("bad-pattern", message))
+            return Matching(OneName(text, text), note=MatcherNote("bad-pattern", message))
         return Matching(matcher, condition, _doubt(text, own_event.event, matcher, condition))
 
     def _understood(self, text: str) -> tuple[Matcher | None, Condition | None]:
@@ -177,21 +180,21 @@ class FileReader(family.FileReader):
 
 def _doubt(
     text: str, event: EventSpec[object], matcher: Matcher | None, condition: Condition | None
-) -> Note | None:
+) -> MatcherNote | None:
     if event.subject is None:
         if matcher is None or matcher.matches(""):
             return None
         message = f"the matcher can never match: {event.name} has nothing to match, so its hooks do not run"
-        return Note("dead-matcher", message, "remove the matcher")
+        return MatcherNote("dead-matcher", message, "remove the matcher")
     impossible = family.never_matches(event, matcher, condition)
     if impossible is not None:
-        return Note("dead-matcher", impossible)
+        return MatcherNote("dead-matcher", impossible)
     return dead_note(text) if event.subject == "tool_name" and condition is None else None
 
 
 def read_layers(
     layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: Wire
-) -> Reading:
+) -> LoadedHooks:
     files = [FileReader(layer, tools, events, wire) for layer in layers]
     found = [(file, file.hooks()) for file in files]
     hooks: list[Hook] = []
@@ -202,11 +205,11 @@ def read_layers(
         for file in (file for file, some in lists if some and file not in deciding):
             message = f"its {name} hooks do not run: they are replaced by {deciding[-1].file}"
             file.report.say("info", "replaced", message, "hooks", name)
-    return Reading(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
+    return LoadedHooks(tuple(hooks), tuple(one for file in files for one in file.report.diagnostics))
 
 
 def _deciding(files: Sequence[FileReader]) -> Sequence[FileReader]:
-    """Of the files that name an event, those whose hooks run."""
+    """Return those of the files that name an event whose hooks run."""
     for kind in ("own", "claude", "plugin"):
         if of_kind := [file for file in files if file.kind == kind]:
             return of_kind[-1:] if kind == "own" else of_kind

@@ -1,7 +1,7 @@
-"""The wire of gen-code, both ways.
+"""Encode and decode gen-code's payloads and answers.
 
-Answers are read as Go reads JSON into a record: keys in any case, null for nothing, unknown keys passed over; one value
-of the wrong type and the whole answer does not count.
+Answers are read as Go reads JSON into a record: keys in any case, null for nothing, unknown keys passed over;
+one value of the wrong type and the whole answer is ignored.
 """
 
 from collections.abc import Mapping
@@ -11,36 +11,36 @@ from hookline.dialects.family.answers import (
     DECISION,
     SPECIFIC,
     TOP,
+    AnswerField,
     AnswerReader,
     AnswerWriter,
-    Field,
     Object,
 )
 from hookline.dialects.family.wire import (
-    Key,
+    PayloadKey,
     ResultReader,
-    UnreadableError,
+    UnreadableAnswerError,
     encoded,
     event_name,
+    info_document,
+    info_texts,
     key_values,
     payload_of,
     payload_record,
-    scene_document,
-    scene_texts,
     split_async_mark,
 )
-from hookline.dialects.gencode.events import ROWS, Row, may_at
+from hookline.dialects.gencode.events import ROWS, EventRow, may_at
 from hookline.dialects.json_text import read_go_json
-from hookline.model.events import May, fields_of
+from hookline.model.events import Capability, fields_of
 from hookline.model.outcome import ContextItem, Outcome, PermissionUpdate, Vote
 from hookline.model.raw import Exited
-from hookline.model.scene import Scene
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import NOTHING_SAID, Decoded, Encoded, HookInvocation, HookReply, Parsed
 
 NO_REASON = "Hook blocked execution"
 DENIED = "denied by hook"
 
-#: Where a block prevents the action, a stop is sent as a block.
+#: Blocks that prevent the action: there a stop is sent as a block.
 _PREVENTING = frozenset({"deny_call", "reject_prompt", "cancel"})
 
 
@@ -49,7 +49,7 @@ class Reader(AnswerReader):
     order = "table"
     any_case = True
 
-    def fields(self, where: str) -> Mapping[str, Field]:
+    def fields(self, where: str) -> Mapping[str, AnswerField]:
         return _FIELDS[where]
 
     def is_blank(self, text: str) -> bool:
@@ -61,17 +61,17 @@ class Reader(AnswerReader):
         return super().outcome()
 
     def go_on(self, value: bool, holder: Object) -> None:
-        """There is no `stop`: `continue: false` is a block."""
+        """Apply `continue`: there is no `stop`, so `continue: false` is a block."""
         if not value:
             self.block(holder.get("stopReason") or holder.get("reason"))
 
     def tool_input(self, value: Object, _holder: Object) -> None:
-        # An empty object replaces nothing: gen-code cannot tell {} from a missing object.
+        # An empty object replaces nothing: gen-code cannot distinguish {} from a missing object.
         if value:
             super().tool_input(value, _holder)
 
     def permission(self, value: str, holder: Object) -> None:
-        # Only PreToolUse takes a permission from it; a deny is a block, and a block counts everywhere.
+        # Only PreToolUse takes a permission from it; a deny is a block, and a block applies everywhere.
         if value == "deny" or (value in ("allow", "ask") and self.event_name == "PreToolUse"):
             super().permission(value, holder)
         elif value:
@@ -86,12 +86,12 @@ class Reader(AnswerReader):
             self._decide(self.checked(value, DECISION))
 
     def flat_decision(self, _value: str, holder: Object) -> None:
-        """The document writes `behavior` and `updatedPermissions` without an object around them."""
+        """Apply `behavior` and `updatedPermissions` that the document writes without an object around them."""
         if holder.get("hookEventName") not in (None, "", self.event_name):
             self.ignored.append("hookSpecificOutput.behavior")
             return
         if "hookEventName" in holder:
-            # Inside of hookSpecificOutput a new input is a field of its own, which is read there.
+            # Inside of hookSpecificOutput a new input is a separate field, which is read there.
             holder = {key: value for key, value in holder.items() if key != "updatedInput"}
         self._decide(holder)
 
@@ -111,7 +111,7 @@ class Reader(AnswerReader):
             self.ignored.append("hookSpecificOutput.decision.behavior")
 
     def _is_for(self, event: str, field: str, holder: Object) -> bool:
-        """gen-code ignores the field unless hookEventName matches."""
+        """Return True if hookEventName matches; gen-code ignores the field otherwise."""
         if holder.get("hookEventName") == self.event_name == event:
             return True
         self.ignored.append(f"hookSpecificOutput.{field}")
@@ -119,7 +119,7 @@ class Reader(AnswerReader):
 
     def permission_updates(self, value: Any, _holder: Object) -> None:
         if not isinstance(value, list):
-            raise UnreadableError("hookSpecificOutput.decision.updatedPermissions is not a list")
+            raise UnreadableAnswerError("hookSpecificOutput.decision.updatedPermissions is not a list")
         super().permission_updates(cast("list[Any]", value), _holder)
 
     def update(self, given: Any) -> PermissionUpdate:
@@ -128,56 +128,62 @@ class Reader(AnswerReader):
             rule = {"ruleContent": given}
             return PermissionUpdate("addRules", rules=(rule,), behavior="allow", destination="session")
         if not isinstance(given, Mapping):
-            raise UnreadableError("an item of updatedPermissions is neither an object nor text")
+            raise UnreadableAnswerError("an item of updatedPermissions is neither an object nor text")
         known = {key: value for key, value in cast("Object", given).items() if value is not None}
         return super().update({"type": "", **known})
 
 
-_TEXT, _FLAG, _FLAG_SHAPE = Field("text"), Field("true or false"), "true or false"
+_TEXT, _FLAG, _FLAG_SHAPE = AnswerField("text"), AnswerField("true or false"), "true or false"
 _REQUESTS = frozenset({"PermissionRequest"})
-_FLAT: Mapping[str, Field] = {
-    "behavior": Field("text", Reader.flat_decision, _REQUESTS), "message": Field("text", events=_REQUESTS),
-    "interrupt": Field(_FLAG_SHAPE, events=_REQUESTS),
-    "updatedPermissions": Field("anything", Reader.flat_updates, _REQUESTS),
+_FLAT: Mapping[str, AnswerField] = {
+    "behavior": AnswerField("text", Reader.flat_decision, _REQUESTS), "message": AnswerField("text", events=_REQUESTS),
+    "interrupt": AnswerField(_FLAG_SHAPE, events=_REQUESTS),
+    "updatedPermissions": AnswerField("anything", Reader.flat_updates, _REQUESTS),
 }  # fmt: skip
-_FIELDS: Mapping[str, Mapping[str, Field]] = {
+_FIELDS: Mapping[str, Mapping[str, AnswerField]] = {
     TOP: {
-        "decision": Field("text", unused=True), "suppressOutput": Field(_FLAG_SHAPE, unused=True),
-        "continue": Field(_FLAG_SHAPE, Reader.go_on), "stopReason": _TEXT, "reason": _TEXT, "async": _FLAG,
-        "systemMessage": Field("text", Reader.additional_context),
-        "hookSpecificOutput": Field("an object", Reader.specific),
-        **_FLAT, "updatedInput": Field("an object", events=_REQUESTS),
+        "decision": AnswerField("text", unused=True), "suppressOutput": AnswerField(_FLAG_SHAPE, unused=True),
+        "continue": AnswerField(_FLAG_SHAPE, Reader.go_on), "stopReason": _TEXT, "reason": _TEXT, "async": _FLAG,
+        "systemMessage": AnswerField("text", Reader.additional_context),
+        "hookSpecificOutput": AnswerField("an object", Reader.specific),
+        **_FLAT, "updatedInput": AnswerField("an object", events=_REQUESTS),
     },
     SPECIFIC: {
         "hookEventName": _TEXT, "permissionDecisionReason": _TEXT,
-        "permissionDecision": Field("text", Reader.permission),
-        "updatedInput": Field("an object", Reader.tool_input),
-        "additionalContext": Field("text", Reader.additional_context),
-        "watchPaths": Field("a list of texts", Reader.watch_paths),
-        "initialUserMessage": Field("text", Reader.initial_user_message),
-        "retry": Field(_FLAG_SHAPE, Reader.try_again),
-        "decision": Field("an object", Reader.decision), **_FLAT,
+        "permissionDecision": AnswerField("text", Reader.permission),
+        "updatedInput": AnswerField("an object", Reader.tool_input),
+        "additionalContext": AnswerField("text", Reader.additional_context),
+        "watchPaths": AnswerField("a list of texts", Reader.watch_paths),
+        "initialUserMessage": AnswerField("text", Reader.initial_user_message),
+        "retry": AnswerField(_FLAG_SHAPE, Reader.try_again),
+        "decision": AnswerField("an object", Reader.decision), **_FLAT,
     },
     DECISION: {
         "behavior": _TEXT, "message": _TEXT, "interrupt": _FLAG,
-        "updatedInput": Field("an object"), "updatedPermissions": Field("anything"),
+        "updatedInput": AnswerField("an object"), "updatedPermissions": AnswerField("anything"),
     },
 }  # fmt: skip
 
-_NEEDS: Mapping[str, May] = {
-    "block": May.BLOCK, "rewrite": May.REWRITE, "watch_paths": May.WATCH, "initial_user_message": May.SEED,
-    "retry": May.RETRY,
+_NEEDS: Mapping[str, Capability] = {
+    "block": Capability.BLOCK, "rewrite": Capability.REWRITE, "watch_paths": Capability.WATCH,
+    "initial_user_message": Capability.SEED,
+    "retry": Capability.RETRY,
 }  # fmt: skip
-#: At events that are not waited for, only a block (asyncRewake) and paths to watch are used later.
-_NEEDS_WAITING: Mapping[str, May] = {"context": May.CONTEXT, "allow": May.PERMIT, "ask": May.PERMIT}
+#: At events where the agent does not wait, only a block (asyncRewake) and paths to watch are used later.
+_NEEDS_WAITING: Mapping[str, Capability] = {
+    "context": Capability.CONTEXT,
+    "allow": Capability.PERMIT,
+    "ask": Capability.PERMIT,
+}
 
 
 class Writer(AnswerWriter):
-    """Always exit 0 and one JSON object: after exit 2 gen-code reads nothing but the reason."""
+    """One outcome being written: always exit 0 and one JSON object; after exit 2 gen-code reads nothing but
+    the reason."""
 
     unwritten_code = 0
 
-    def __init__(self, event_name: str, outcome: Outcome, row: Row) -> None:
+    def __init__(self, event_name: str, outcome: Outcome, row: EventRow) -> None:
         super().__init__(event_name, outcome)
         self.row = row
 
@@ -239,37 +245,39 @@ class Writer(AnswerWriter):
         if permission == "deny":
             self.specific["decision"] = {"behavior": "deny", "message": reason}
         elif self.outcome.permission == "ask":
-            # Saying nothing has the same effect: the user is asked.
+            # No answer has the same effect: the user is asked.
             self.lost.append("ask")
         self.specific |= edited
 
 
 _COMMON = ("session_id", "transcript_path", "cwd", "permission_mode")
-#: Where the payload does not say it, the scene may.
+#: Fields that come from the session where the payload does not have them.
 _OF_SCENE = ("model", "agent_id", "agent_type")
 _PREFIXES = ("GEN_", "CLAUDE_")
 
 
 class GenCodeWire(ResultReader):
-    """Stateless: one object serves every hook."""
+    """The wire of gen-code. Stateless: one object serves every hook."""
 
     no_reason = NO_REASON
 
-    def __init__(self, rows: Mapping[str, Row] = ROWS) -> None:
+    def __init__(self, rows: Mapping[str, EventRow] = ROWS) -> None:
         self._rows = rows
 
-    def encode(self, call: Call) -> Encoded:
-        """The document has no newline at its end: it is the whole of stdin."""
-        name, scene = call.hook.policy.event_name, call.scene
+    def encode(self, call: HookInvocation) -> Encoded:
+        """Encode a call. The document has no newline at its end: it is the whole of stdin."""
+        name, info = call.hook.policy.event_name, call.info
         sends = self._rows[name].sends
         values = key_values(
-            [Key(name, keeps_empty=True) for name in fields_of(call.payload)] if sends is None else sends,
+            [PayloadKey(name, keeps_empty=True) for name in fields_of(call.payload)]
+            if sends is None
+            else sends,
             call.payload,
-            otherwise=lambda key: getattr(scene, key) if key in _OF_SCENE else None,
+            otherwise=lambda key: getattr(info, key) if key in _OF_SCENE else None,
             is_empty=lambda value: not value,
         )
-        document = encoded(scene_document(name, scene) | values)
-        return Encoded(document, _environment(name, values.get("tool_name"), scene))
+        document = encoded(info_document(name, info) | values)
+        return Encoded(document, _environment(name, values.get("tool_name"), info))
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         name = event_name(document, self._rows)
@@ -279,8 +287,10 @@ class GenCodeWire(ResultReader):
             payload_record(row.event, name, given) if row.sends is not None else payload_of(row.event, given)
         )
         sent = (key.name for key in row.sends or () if key.name in _OF_SCENE)
-        known = scene_texts(given, (*_COMMON, *sent))
-        return Parsed(row.event, payload, Scene(**{key: value for key, value in known.items() if value}))
+        known = info_texts(given, (*_COMMON, *sent))
+        return Parsed(
+            row.event, payload, SessionInfo(**{key: value for key, value in known.items() if value})
+        )
 
     def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:  # noqa: ARG002 not needed
         return Writer(event_name, outcome, self._rows[event_name]).reply()
@@ -288,32 +298,34 @@ class GenCodeWire(ResultReader):
     def read_json(self, text: bytes) -> Any:
         return read_go_json(text)
 
-    def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+    def read_answer(
+        self, call: HookInvocation, document: Mapping[str, Any]
+    ) -> tuple[Outcome, tuple[str, ...]]:
         return Reader(event_name=call.hook.policy.event_name).read(document)
 
-    def exited(self, call: Call, raw: Exited) -> Decoded:
+    def exited(self, call: HookInvocation, raw: Exited) -> Decoded:
         detached, rest = split_async_mark(raw.stdout)
         if not detached or raw.code not in (0, 2):
             return super().exited(call, raw)
         if call.hook.waiting != "rewake":
-            # It went on in the background, where what it prints in the end is not read.
-            return Decoded(ignored=("what it said after async",)) if rest.strip() else NOTHING_SAID
+            # It continued in the background, where its final output is not read.
+            return Decoded(ignored=("its output after async",)) if rest.strip() else NOTHING_SAID
         if raw.code == 2 or raw.truncated:
             return super().exited(call, raw)
         return self.printed(call, raw, rest)
 
     def says_go_on(self, document: Mapping[str, Any]) -> bool:
-        """Keys are read in any case; `{}` is what models are asked for."""
+        """Return True for `{}` and the like, which models are asked for; keys are read in any case."""
         return not document or super().says_go_on({key.lower(): value for key, value in document.items()})
 
     def is_http_error(self, status: int | None) -> bool:
         return status is not None and status >= 400
 
 
-def _environment(name: str, tool: Any, scene: Scene) -> dict[str, str]:
+def _environment(name: str, tool: Any, info: SessionInfo) -> dict[str, str]:
     values = {
-        "PROJECT_DIR": scene.project_dir or scene.cwd,
-        "SESSION_ID": scene.session_id,
+        "PROJECT_DIR": info.project_dir or info.cwd,
+        "SESSION_ID": info.session_id,
         "EVENT_TYPE": name,
     }
     if isinstance(tool, str):

@@ -1,4 +1,4 @@
-"""Hookline's own format: `.hookline/hooks.toml` (or YAML, or JSON), with every event of the table."""
+"""Run Hookline's own format: `.hookline/hooks.toml` (or YAML, or JSON), with every event of the table."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,32 +12,32 @@ from hookline.dialects.dialect import (
     SKILLS,
     SUFFIXES,
     USUAL_EVENTS,
+    ConfigPath,
     DialectEvent,
     HomeDialect,
     Layer,
-    Place,
-    Reading,
+    LoadedHooks,
     Tools,
-    is_there,
     upward,
     user_directories,
     user_directory,
 )
 from hookline.dialects.native.events import NativePolicies
 from hookline.dialects.native.wire import NativeWire
-from hookline.model.events import EVENTS, EventSpec, May
-from hookline.model.hook import Condition, Hook, Matcher, Scope
+from hookline.disk import DISK, Disk
+from hookline.model.events import EVENTS, Capability, EventSpec
+from hookline.model.hook import Condition, Hook, Matcher, Scope, withholds
 from hookline.model.policy import Policy
 
 if TYPE_CHECKING:
-    from hookline.dialects.install import HookCall
+    from hookline.dialects.entries import HookCall
     from hookline.dialects.native.transcript import OwnTranscripts
-    from hookline.matching.patterns import Patterns
-    from hookline.matching.shell import ShellReader
     from hookline.model.diagnostics import Diagnostic
+    from hookline.model.patterns import Patterns
+    from hookline.shell import ShellReader
 
 _FOLDER = ".hookline"
-#: Where the administrator puts hooks: they run first and cannot be switched off.
+#: The administrator's hooks: they run first and cannot be switched off.
 _MANAGED = "/etc/hookline/hooks"
 #: Seconds. A whole number of thousands from here on was meant as milliseconds.
 _MILLISECONDS_MEANT = 5000.0
@@ -46,14 +46,14 @@ _MILLISECONDS_MEANT = 5000.0
 class Native(HomeDialect):
     """The wire, policies and matchers for the rows of one engine.
 
-    What reads matchers and files is imported with the first one: an engine whose hooks are plain functions
+    The readers of matchers and files are imported when first used: an engine whose hooks are plain functions
     needs neither.
     """
 
     name = "native"
     title = "Hookline"
     has_agent = False
-    folder = _FOLDER
+    directory = _FOLDER
     project_files = tuple(
         f"{_FOLDER}/{stem}.{suffix}" for stem in ("hooks", "hooks.local") for suffix in SUFFIXES
     )
@@ -72,7 +72,7 @@ class Native(HomeDialect):
     def __init__(self, events: Mapping[str, EventSpec[Any]]) -> None:
         self._rows = events
         self.wire = NativeWire(events)
-        self.policies = NativePolicies(events.values())
+        self.policies = NativePolicies()
         self._tables: tuple[Patterns, ShellReader] | None = None
 
     @cached_property
@@ -92,8 +92,8 @@ class Native(HomeDialect):
 
     def tables(self) -> "tuple[Patterns, ShellReader]":
         if self._tables is None:
-            from hookline.matching.patterns import Patterns  # noqa: PLC0415 see the class
-            from hookline.matching.shell import ShellReader  # noqa: PLC0415 see the class
+            from hookline.model.patterns import Patterns  # noqa: PLC0415 see the class
+            from hookline.shell import ShellReader  # noqa: PLC0415 see the class
 
             self._tables = (Patterns(), ShellReader())
         return self._tables
@@ -125,22 +125,24 @@ class Native(HomeDialect):
     def user_folder(self, env: Mapping[str, str]) -> str | None:
         return user_directory(env)
 
-    def find(self, cwd: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """The files of the machine, of the user, the nearest of the project, and what is local to that.
+    def find(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Sequence[ConfigPath]:
+        """List the files of the machine, of the user, the nearest of the project, and the local ones beside
+        it.
 
-        Each name for itself: a local file deep down must not hide the project's own.
+        Each name separately: a local file deep down must not hide the project's own.
         """
-        directories = upward(os.path.abspath(cwd))
-        return _places(env, _nearest(directories, "hooks"), _nearest(directories, "hooks.local"))
+        directories = upward(os.path.abspath(cwd), disk)
+        project, local = (_nearest(directories, name, disk) for name in ("hooks", "hooks.local"))
+        return _places(env, project, local)
 
-    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        folder = os.path.join(project, _FOLDER)
-        return _places(env, os.path.join(folder, "hooks"), os.path.join(folder, "hooks.local"))
+    def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
+        directory = os.path.join(project, _FOLDER)
+        return _places(env, os.path.join(directory, "hooks"), os.path.join(directory, "hooks.local"))
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         if not layers:
-            return Reading()
-        from hookline.dialects.native.layers import read_layers  # noqa: PLC0415 see the class
+            return LoadedHooks()
+        from hookline.dialects.native.scopes import read_layers  # noqa: PLC0415 see the class
 
         return read_layers(layers, tools, self.events, self.wire)
 
@@ -151,7 +153,7 @@ class Native(HomeDialect):
         return {"accept": settings["accept"]} if "accept" in settings else {}
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
-        from hookline.dialects.install import quoted  # noqa: PLC0415 only to install
+        from hookline.dialects.entries import quoted  # noqa: PLC0415 only to install
 
         return "\n\n".join(
             f"[[hooks.{call.event}]]\n[[hooks.{call.event}.hooks]]\n"
@@ -166,29 +168,32 @@ class Native(HomeDialect):
 
 def _remarks(hook: Hook) -> "Iterator[Diagnostic]":
     from hookline.dialects.report import about  # noqa: PLC0415 only for doctor
+    from hookline.model.diagnostics import Repair  # noqa: PLC0415 as above
 
     if hook.timeout >= _MILLISECONDS_MEANT and hook.timeout % 1000 == 0:
         message = f"timeout counts seconds: {hook.timeout:g} is {hook.timeout / 3600:.1f} hours"
         yield about(
-            hook, "error", "timeout-unit", message, "timeout", fix=f"timeout = {hook.timeout / 1000:g}"
+            hook,
+            "error",
+            "timeout-unit",
+            message,
+            "timeout",
+            fix=f"timeout = {hook.timeout / 1000:g}",
+            repair=Repair("set", (*hook.where.path, "timeout"), int(hook.timeout / 1000)),
         )
     if hook.durable == "fleet" and hook.scope not in ("managed", "user"):
-        message = "other machines have no hooks of a project, so it is run on this one"
+        message = "other machines do not have a project's hooks, so it runs on this one"
         yield about(hook, "warning", "not-in-fleet", message, "durable", fix="durable = true")
-    if _closes(hook) and not hook.policy.may & May.BLOCK:
-        message = f"it is to fail closed, but nothing can be blocked at {hook.policy.event_name}"
+    if hook.closes() and not hook.policy.may & Capability.BLOCK and not withholds(hook):
+        message = f"on_failure has no effect: {hook.policy.event_name} cannot block"
         yield about(hook, "warning", "beyond-its-power", message, "on_failure", fix="remove on_failure")
 
 
-def _closes(hook: Hook) -> bool:
-    said = hook.on_failure
-    reactions = () if said is None else (said,) if isinstance(said, str) else tuple(said.values())
-    return "block" in reactions or "ask" in reactions
-
-
-def _places(env: Mapping[str, str], project: str, local: str) -> list[Place]:
+def _places(env: Mapping[str, str], project: str, local: str) -> list[ConfigPath]:
     of_user = [
-        os.path.join(folder, name) for folder in user_directories(env) for name in ("hooks", "hooks.local")
+        os.path.join(directory, name)
+        for directory in user_directories(env)
+        for name in ("hooks", "hooks.local")
     ]
     return [
         *_files(_MANAGED, "managed"),
@@ -198,13 +203,13 @@ def _places(env: Mapping[str, str], project: str, local: str) -> list[Place]:
     ]
 
 
-def _files(stem: str, scope: Scope) -> list[Place]:
-    return [Place(f"{stem}.{suffix}", scope) for suffix in SUFFIXES]
+def _files(stem: str, scope: Scope) -> list[ConfigPath]:
+    return [ConfigPath(f"{stem}.{suffix}", scope) for suffix in SUFFIXES]
 
 
-def _nearest(directories: Sequence[str], name: str) -> str:
+def _nearest(directories: Sequence[str], name: str, disk: Disk) -> str:
     stems = [os.path.join(directory, _FOLDER, name) for directory in directories]
-    there = (stem for stem in stems if any(is_there(f"{stem}.{suffix}") for suffix in SUFFIXES))
+    there = (stem for stem in stems if any(disk.is_there(f"{stem}.{suffix}") for suffix in SUFFIXES))
     return next(there, stems[0])
 
 

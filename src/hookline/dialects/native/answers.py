@@ -1,5 +1,5 @@
-"""Native answers, both ways: a document that a hook printed, replied or returned as an outcome, and an outcome as the
-answer that Hookline prints when it is itself the hook of a host that uses the native format."""
+"""Read and write native answers: a document that a hook printed, replied or returned as an outcome, and an
+outcome as Hookline's answer when it is itself the hook of a host that uses the native format."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,15 +9,15 @@ from hookline.dialects.family.answers import (
     SPECIFIC,
     TOP,
     VOTES,
+    AnswerField,
     AnswerReader,
     AnswerWriter,
-    Field,
     Object,
 )
-from hookline.dialects.family.wire import UnreadableError
+from hookline.dialects.family.wire import UnreadableAnswerError
 from hookline.dialects.native.events import PREVENTING, REWRITTEN_SHAPES
-from hookline.model.events import EventSpec, May
-from hookline.model.outcome import GO_ON, Edit, Outcome, Vote
+from hookline.model.events import Capability, EventSpec
+from hookline.model.outcome import PASS, Outcome, Rewrite, Vote
 from hookline.model.policy import Policy
 from hookline.model.wire import HookReply
 
@@ -31,10 +31,10 @@ def read_answer(
     exact: bool = False,
     known_only: bool = False,
 ) -> tuple[Outcome, tuple[str, ...]]:
-    """What the document says, and the names of what is ignored. Raises `UnreadableError`.
+    """Return the outcome of the document, and the names of ignored fields. Raises `UnreadableAnswerError`.
 
-    `exact`: also where a decision may be among what would be ignored; `known_only`: also for every other field that
-    does not exist.
+    `exact` also raises it where an ignored field may be a decision; `known_only` for every other unknown
+    field.
     """
     reader = Reader(
         event_name=event.name, event=event, policy=policy, who=who, exact=exact, known_only=known_only
@@ -46,7 +46,7 @@ def write_answer(event: EventSpec[Any], outcome: Outcome) -> HookReply:
     return Writer(event, outcome).reply()
 
 
-#: What `hookline` in an answer says first.
+#: The version in the field `hookline` of an answer.
 ENVELOPE_VERSION = 1
 
 #: Words that people and other agents decide with.
@@ -66,12 +66,12 @@ _DECIDING = (
     "updatedInput",
     "interrupt",
 )
-#: How similar a key is to one of these when it was meant to be it; `description` and `version` are not.
+#: The similarity from which a key was meant to be one of these; `description` and `version` are below it.
 _MISSPELLED = 0.75
 
 
 def is_decision_word(text: str) -> bool:
-    """A decision and nothing else, where an answer or a text was expected."""
+    """Return True for a decision and nothing else, where an answer or a text was expected."""
     return text.strip(" \t\r\n\"'`.!").casefold() in DECISION_WORDS
 
 
@@ -79,7 +79,7 @@ _UPDATED_KEYS: Mapping[str, str] = {"tool_input": "updatedInput", "tool_response
 
 
 def updated_key(rewritten: str) -> str:
-    """The answer field that replaces a payload field: `updatedPrompt` for prompt, and so for a host's own."""
+    """Return the answer field that replaces a payload field: `updatedPrompt` for prompt, and so for a host's own."""
     own = _UPDATED_KEYS.get(rewritten)
     return own or "updated" + "".join(part[:1].upper() + part[1:] for part in rewritten.split("_"))
 
@@ -90,14 +90,14 @@ _REWRITING = frozenset(map(updated_key, (*REWRITTEN_SHAPES, "tool_response")))
 class Reader(AnswerReader, kw_only=True):
     event: EventSpec[Any]
     policy: Policy
-    #: How a default reason names the hook.
+    #: The hook's name in a default reason.
     who: str
     #: A decision that would be ignored makes the answer unreadable.
     exact: bool = False
     #: So does any field that does not exist.
     known_only: bool = False
 
-    def fields(self, where: str) -> Mapping[str, Field]:
+    def fields(self, where: str) -> Mapping[str, AnswerField]:
         return FIELDS[where]
 
     def reason(self, given: Any) -> str:
@@ -107,20 +107,22 @@ class Reader(AnswerReader, kw_only=True):
         rewritten = self.event.rewrites
         if where == SPECIFIC and rewritten and key == updated_key(rewritten):
             if value is not None:
-                self.check(value, Field(REWRITTEN_SHAPES.get(rewritten, "anything")), f"{where}{key}")
-                self.edits.append(Edit(value, field=rewritten))
+                self.check(value, AnswerField(REWRITTEN_SHAPES.get(rewritten, "anything")), f"{where}{key}")
+                self.edits.append(Rewrite(value, field=rewritten))
         elif where == TOP and key == "permissionDecision":
-            raise UnreadableError("permissionDecision is outside hookSpecificOutput, where it has no effect")
+            raise UnreadableAnswerError(
+                "permissionDecision is outside hookSpecificOutput, where it has no effect"
+            )
         else:
             elsewhere = where == SPECIFIC and key in _REWRITING  # of another event
             if (self.known_only and not elsewhere) or (self.exact and _may_decide(key, value)):
-                raise UnreadableError(
+                raise UnreadableAnswerError(
                     f"{where}{key!s:.60} is not a field of an answer; {self._meant(where, key)}"
                 )
             super().unknown(where, key, value)
 
     def _meant(self, where: str, key: str) -> str:
-        """What to write in place of a field that does not exist."""
+        """Return what to write instead of an unknown field."""
         from hookline.matching.nearest import nearest  # noqa: PLC0415 - only for unknown fields
 
         own = updated_key(self.event.rewrites) if self.event.rewrites else ""
@@ -140,11 +142,11 @@ class Reader(AnswerReader, kw_only=True):
     def read(self, document: Object) -> tuple[Outcome, tuple[str, ...]]:
         outcome, ignored = super().read(document)
         if self.exact and f"{SPECIFIC}decision" in ignored:
-            raise UnreadableError(
+            raise UnreadableAnswerError(
                 f"{SPECIFIC}decision is not read at {self.event_name}; use permissionDecision"
             )
-        if self.exact and ignored and outcome == GO_ON and not self._has_known_fields(document):
-            raise UnreadableError(f"none of its fields is known: {', '.join(ignored)[:120]}")
+        if self.exact and ignored and outcome == PASS and not self._has_known_fields(document):
+            raise UnreadableAnswerError(f"none of its fields is known: {', '.join(ignored)[:120]}")
         return outcome, ignored
 
     def _has_known_fields(self, document: Object) -> bool:
@@ -158,15 +160,15 @@ class Reader(AnswerReader, kw_only=True):
             return
         reason = holder.get("stopReason", "")
         self.halt(reason)
-        # A run that is to stop must not first do what was just asked about.
-        if self.event.may & May.BLOCK and self.policy.block_means in PREVENTING:
+        # A run that is to stop must not first do the action in question.
+        if self.event.may & Capability.BLOCK and self.policy.block_means in PREVENTING:
             self.votes.append(Vote("block", reason or f"{self.who} stopped the run"))
 
     def envelope(self, value: Object, _holder: Object) -> None:
-        """An answer in a version that is not known may decide by a field that is not read."""
+        """Check the version: an answer in an unknown one may decide by a field that is not read."""
         version = value.get("version")
         if type(version) is not int or version != ENVELOPE_VERSION:
-            raise UnreadableError(
+            raise UnreadableAnswerError(
                 f"the answer has version {str(version)[:20]} of the envelope, "
                 f"and this Hookline reads version {ENVELOPE_VERSION}"
             )
@@ -189,7 +191,9 @@ class Reader(AnswerReader, kw_only=True):
         named = value.get("hookEventName")
         if named is not None and named not in (self.policy.event_name, self.event.name):
             wanted = self.policy.event_name
-            raise UnreadableError(f"hookSpecificOutput.hookEventName is {str(named)[:40]!r}, not {wanted!r}")
+            raise UnreadableAnswerError(
+                f"hookSpecificOutput.hookEventName is {str(named)[:40]!r}, not {wanted!r}"
+            )
         super().specific(value, _holder)
 
     def variables(self, value: Mapping[str, str], _holder: Object) -> None:
@@ -197,7 +201,7 @@ class Reader(AnswerReader, kw_only=True):
 
 
 def _may_decide(key: str, value: Any) -> bool:
-    """Whether a field that nobody reads may have been meant to decide."""
+    """Return True if an unread field may have been meant to decide."""
     if is_decision_word(key) or (isinstance(value, str) and is_decision_word(value)):
         return True
     from hookline.matching.nearest import nearest  # noqa: PLC0415 - only for unknown fields
@@ -205,48 +209,49 @@ def _may_decide(key: str, value: Any) -> bool:
     return nearest(key, _DECIDING, _MISSPELLED) is not None
 
 
-_TEXT, _FLAG, _BOOL = Field("text"), Field("true or false"), "true or false"
-_UPDATES = Field("a list of objects", Reader.permission_updates)
+_TEXT, _FLAG, _BOOL = AnswerField("text"), AnswerField("true or false"), "true or false"
+_UPDATES = AnswerField("a list of objects", Reader.permission_updates)
 _ELICITATIONS = frozenset({"Elicitation", "ElicitationResult"})
-FIELDS: Mapping[str, Mapping[str, Field]] = {
+FIELDS: Mapping[str, Mapping[str, AnswerField]] = {
     TOP: {
-        "continue": Field(_BOOL, Reader.go_on), "stopReason": _TEXT, "suppressOutput": _FLAG,
-        "systemMessage": Field("text", Reader.message),
-        "decision": Field("text", Reader.approve_or_block, choices=("approve", "block")),
-        "ok": Field(_BOOL, Reader.ok),
-        "reason": Field("text", Reader.reason_alone),
-        "hookSpecificOutput": Field("an object", Reader.specific),
-        # What a server says about its decision; the id and how long it holds are in the headers.
-        "hookline": Field("an object", Reader.envelope),
-        # The mark of a hook that went on in the background, which the handler has seen to.
-        "async": _FLAG, "asyncTimeout": Field("a number"),
+        "continue": AnswerField(_BOOL, Reader.go_on), "stopReason": _TEXT, "suppressOutput": _FLAG,
+        "systemMessage": AnswerField("text", Reader.message),
+        "decision": AnswerField("text", Reader.approve_or_block, choices=("approve", "block")),
+        "ok": AnswerField(_BOOL, Reader.ok),
+        "reason": AnswerField("text", Reader.reason_alone),
+        "hookSpecificOutput": AnswerField("an object", Reader.specific),
+        # A server's facts about its decision; the id and the lifetime are in the headers.
+        "hookline": AnswerField("an object", Reader.envelope),
+        # The mark of a hook that moved to the background, which the handler has handled.
+        "async": _FLAG, "asyncTimeout": AnswerField("a number"),
     },
     SPECIFIC: {
         "hookEventName": _TEXT, "permissionDecisionReason": _TEXT,
-        "permissionDecision": Field("text", Reader.permission, choices=tuple(VOTES)),
-        "decision": Field("an object", Reader.decision, frozenset({"PermissionRequest"})),
+        "permissionDecision": AnswerField("text", Reader.permission, choices=tuple(VOTES)),
+        "decision": AnswerField("an object", Reader.decision, frozenset({"PermissionRequest"})),
         "updatedPermissions": _UPDATES,
-        "additionalContext": Field("text", Reader.additional_context),
-        "watchPaths": Field("a list of texts", Reader.watch_paths),
-        "initialUserMessage": Field("text", Reader.initial_user_message),
-        "retry": Field(_BOOL, Reader.try_again),
-        "env": Field("an object of texts", Reader.variables),
-        "answer": Field("anything", Reader.answer),
-        "worktreePath": Field("text", Reader.answer, frozenset({"WorktreeCreate"})),
-        "summary": Field("text", Reader.answer, frozenset({"PreCompact"})),
-        "displayContent": Field("text", Reader.answer, frozenset({"MessageDisplay"})),
-        "action": Field("text", Reader.action, _ELICITATIONS, ("accept", "decline", "cancel")),
-        "content": Field("an object", None, _ELICITATIONS),
+        "additionalContext": AnswerField("text", Reader.additional_context),
+        "watchPaths": AnswerField("a list of texts", Reader.watch_paths),
+        "initialUserMessage": AnswerField("text", Reader.initial_user_message),
+        "retry": AnswerField(_BOOL, Reader.try_again),
+        "env": AnswerField("an object of texts", Reader.variables),
+        "answer": AnswerField("anything", Reader.answer),
+        "worktreePath": AnswerField("text", Reader.answer, frozenset({"WorktreeCreate"})),
+        "summary": AnswerField("text", Reader.answer, frozenset({"PreCompact"})),
+        "displayContent": AnswerField("text", Reader.answer, frozenset({"MessageDisplay"})),
+        "action": AnswerField("text", Reader.action, _ELICITATIONS, ("accept", "decline", "cancel")),
+        "content": AnswerField("an object", None, _ELICITATIONS),
     },
     DECISION: {
-        "behavior": Field("text", choices=("allow", "deny", "ask"), required=True), "message": _TEXT,
-        "updatedInput": Field("an object"), "updatedPermissions": Field("a list of objects"), "interrupt": _FLAG,
+        "behavior": AnswerField("text", choices=("allow", "deny", "ask"), required=True), "message": _TEXT,
+        "updatedInput": AnswerField("an object"), "updatedPermissions": AnswerField("a list of objects"),
+        "interrupt": _FLAG,
     },
 }  # fmt: skip
 
 
 class Writer(AnswerWriter):
-    """What the event cannot express is clipped before anything is written."""
+    """One outcome being written. Parts that the event cannot express are removed before."""
 
     def __init__(self, event: EventSpec[Any], outcome: Outcome) -> None:
         said, lost = outcome.clipped(event.may)
@@ -263,7 +268,7 @@ class Writer(AnswerWriter):
         if vote is None:
             return
         reason = vote.reason or ("a hook blocked and gave no reason" if vote.kind == "block" else "")
-        if self._event.may & May.PERMIT:
+        if self._event.may & Capability.PERMIT:
             self.permit("deny" if vote.kind == "block" else vote.kind, reason)
         else:
             self.top |= {"decision": "block", "reason": reason}

@@ -1,13 +1,12 @@
-"""Native settings: events, groups with a matcher, entries. Every mistake is found.
+"""Read native settings: events, groups with a matcher, entries. Every mistake is found.
 
-A bad entry never silences the others. At an event whose hooks guard something it stays as a hook that cannot run, so
-that its policy decides what that means; elsewhere it is dropped with its error.
+A bad entry never silences the others. At an event whose hooks guard something it stays as a hook that cannot
+run, so that its policy decides; elsewhere it is dropped with its error.
 """
 
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 import msgspec
@@ -15,27 +14,37 @@ from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent, Layer, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note, never_matches
+from hookline.dialects.family.settings import Fields, Group, HookKind, MatcherNote, Matching, never_matches
 from hookline.dialects.labels import entry_label, shortened, url_label
 from hookline.documents.document import misshaped
 from hookline.handlers.specs import AgentSpec, BuiltinSpec, CommandSpec, HttpSpec, PromptSpec
 from hookline.matching.matchers import RegexMatcher, joined, parse_matcher
-from hookline.model.diagnostics import Path
+from hookline.model.diagnostics import Path, Repair
 from hookline.model.errors import PatternError
-from hookline.model.hook import Condition, Hook, InDoubt, Matcher, Order, Output, SideEffects, Waiting
+from hookline.model.hook import (
+    Condition,
+    FollowedCalls,
+    Hook,
+    InDoubt,
+    Matcher,
+    Order,
+    Output,
+    SideEffects,
+    Waiting,
+)
 from hookline.model.policy import CAUSES, Cause, Reaction
 from hookline.model.run import Mode
 from hookline.model.wire import Wire
 
 if TYPE_CHECKING:
-    from hookline.matching.conditions import Categories
+    from hookline.actions.table import ToolTable
 
 _TYPES = ("always", "tool_name", "tool_category", "mode", "exit_code", "all", "any")
 _DEEPEST = 16
 
 
 class ConditionMistake(Exception):  # noqa: N818 - a mistake in a configuration, caught by its reader
-    """What is wrong, and where below the condition."""
+    """An error, and its path below the condition."""
 
     def __init__(self, message: str, *path: str | int) -> None:
         self.path = path
@@ -56,7 +65,7 @@ def read_condition(table: Any, *path: str | int) -> Condition:
     if kind == "tool_name":
         return known.tool_name(_text(fields, "name", path))
     if kind == "tool_category":
-        return known.ToolCategory(_text(fields, "category", path), _categories())
+        return known.ToolCategory(_text(fields, "category", path), _tools())
     if kind == "mode":
         return known.InMode(_text(fields, "mode", path))
     if kind == "exit_code":
@@ -94,12 +103,11 @@ def _number(fields: Mapping[str, Any], key: str, path: tuple[str | int, ...]) ->
 
 
 @cache
-def _categories() -> "Categories":
-    """Native hooks are told canonical names."""
-    from hookline.matching.conditions import MCP, TOOL_CATEGORIES  # noqa: PLC0415 as above
+def _tools() -> "ToolTable":
+    """Return canonical names, and those of programs with undeclared tools."""
+    from hookline.actions.standard_tools import host_table  # noqa: PLC0415 as above
 
-    web, agent = dict.fromkeys(("WebFetch", "WebSearch"), "web"), dict.fromkeys(("Agent", "Task"), "agent")
-    return MappingProxyType({**TOOL_CATEGORIES, "NotebookRead": "safe", **web, **agent, MCP: "mcp"})
+    return host_table()
 
 
 W = TypeVar("W", bound=str)
@@ -111,7 +119,7 @@ _MODES: tuple[Mode, ...] = get_args(Mode)
 _REACTIONS: Mapping[str, Reaction] = {
     "open": "warn", "closed": "block", "ask": "ask", "continue": "warn", "block": "block",
 }  # fmt: skip
-#: Tools that agents have: a regular expression that fits none of them was meant for some of them.
+#: Tools that agents have: a regular expression that matches none of them was meant for some of them.
 _USUAL_TOOLS = (
     "Bash", "Edit", "Write", "Read", "MultiEdit", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
     "Task", "Agent", "mcp__x__y",
@@ -123,13 +131,15 @@ COMMON: Mapping[str, str] = {
     "timeout": "a number", "statusMessage": "text", "once": "true or false", "async": "true or false",
     "asyncRewake": "true or false",
     "on_failure": "text or an object", "onFailure": "text or an object", "mode": "text",
-    "rewrites": "true or false", "required": "true or false", "in_doubt": "text",
+    "rewrites": "true or false", "required": "true or false", "in_doubt": "text", "actions": "text",
     "durable": "true, false or text", "order": "text",
 }  # fmt: skip
 
 
 _OUTPUTS: tuple[Output, ...] = get_args(Output)
 _IN_DOUBT: tuple[InDoubt, ...] = get_args(InDoubt)
+#: Native hooks are asked about all calls that do what they are about, unless they say otherwise.
+_ACTIONS: tuple[FollowedCalls, ...] = ("all", "named")
 _SIDE_EFFECTS: tuple[SideEffects, ...] = get_args(SideEffects)
 _ORDERS: tuple[Order, ...] = get_args(Order)
 
@@ -167,45 +177,45 @@ def _server_label(fields: Fields) -> str:
 
 
 def _any_label(fields: Fields) -> str:
-    """Of a type whose fields are not known: what looks most like its subject."""
+    """Return a label for a type of unknown fields: the field that looks most like its subject."""
     values = (fields.get(key) for key in ("command", "url", "server", "prompt"))
     return shortened(next((value for value in values if isinstance(value, str)), ""))
 
 
 #: The fields of one type each; what a type cannot do without is `required`.
-KINDS: Mapping[str, Kind] = {
-    "command": Kind(
+KINDS: Mapping[str, HookKind] = {
+    "command": HookKind(
         {
             "command": "text", "args": "a list of texts", "shell": "text", "env": "an object of texts", "cwd": "text",
             "output": "text", "side_effects": "text", "warm": "true or false",
         },
         _command_spec, entry_label, ("command",),
     ),
-    "http": Kind(
+    "http": HookKind(
         {
             **family.HTTP_FIELDS, "ca": "text", "cert": "text", "key": "text", "private": "true or false",
             "output": "text", "side_effects": "text",
         },
         _http_spec, family.labelled("url", url_label), ("url",)
     ),
-    "prompt": Kind(
+    "prompt": HookKind(
         {"prompt": "text", "model": "text", "continueOnBlock": "true or false"},
         _prompt_spec, family.labelled("prompt", shortened), ("prompt",),
     ),
-    "agent": Kind(
+    "agent": HookKind(
         {"prompt": "text", "model": "text", "max_steps": "a whole number"},
         _agent_spec, family.labelled("prompt", shortened), ("prompt",),
     ),
-    "mcp_tool": Kind(
+    "mcp_tool": HookKind(
         {"server": "text", "tool": "text", "input": "an object", "output": "text"},
         family.mcp_tool_spec, _server_label, ("server", "tool"),
     ),
-    "builtin": Kind(
+    "builtin": HookKind(
         {"command": "text", "args": "a list of texts"}, _builtin_spec, family.labelled("command", shortened)
     ),
 }  # fmt: skip
 #: A type that a host added, or that does not exist: its fields are not checked.
-_OTHER = Kind({}, dict, _any_label, open=True)
+_OTHER = HookKind({}, dict, _any_label, open=True)
 
 
 class EntryReader(family.EntryReader):
@@ -213,9 +223,9 @@ class EntryReader(family.EntryReader):
     dialect, common, default_kind = "native", COMMON, "command"
     empty_if_is_absent = False
 
-    def find_kind(self) -> Kind:
+    def find_kind(self) -> HookKind:
         self.kinds = self.file.kinds
-        # So that what is wrong with the type is said of a hook by its name.
+        # So that an error of the type names the hook.
         self.name = self._own_name() or _any_label(self.entry) or None
         if self.entry.get("type") == "function":
             self.kind = "function"
@@ -226,7 +236,7 @@ class EntryReader(family.EntryReader):
             self.kind = "command"
         return found or _OTHER
 
-    def read_fields(self, kind: Kind) -> None:
+    def read_fields(self, kind: HookKind) -> None:
         self.name = self._own_name() or self.name
         twice = self.file.twice_below(self.path)
         if self.group.matching.broken:
@@ -245,7 +255,7 @@ class EntryReader(family.EntryReader):
         return joined(super().condition(), self._table())
 
     def rule(self, text: Any) -> Condition | None:
-        """Of a list one rule is enough."""
+        """Read rules; of a list one rule is enough."""
         if isinstance(text, str):
             return super().rule(text)
         rules: list[Condition] = []
@@ -285,6 +295,7 @@ class EntryReader(family.EntryReader):
             "mode": self._word("mode", _MODES),
             "output": self._word("output", _OUTPUTS),
             "in_doubt": self._word("in_doubt", _IN_DOUBT),
+            "actions": self._word("actions", _ACTIONS),
             "side_effects": self._word("side_effects", _SIDE_EFFECTS),
             "once": fields.get("once", False),
             "rewrites": fields.get("rewrites", False),
@@ -292,11 +303,11 @@ class EntryReader(family.EntryReader):
             "identity": self._identity(),
         }
 
-    def hook(self, kind: Kind) -> Hook | None:
+    def hook(self, kind: HookKind) -> Hook | None:
         hook = super().hook(kind)
         if hook is None or hook.broken is None:
             return hook
-        # What could not be read as a whole is not switched off or narrowed by a part of it.
+        # An entry that could not be read as a whole is not switched off or narrowed by a part of it.
         shared = self.group.matching.condition
         return replace(hook, condition=shared, in_doubt="match", once=False, mode="enforce", identity=None)
 
@@ -305,7 +316,7 @@ class EntryReader(family.EntryReader):
         return "; ".join(self.mistakes) or None if self.group.own_event.event.guard else None
 
     def _word(self, field: str, words: tuple[W, ...]) -> W:
-        """One of the words that a field may be; the first of them where it does not say."""
+        """Return one of the words that a field may be; the first of them where it is missing."""
         known = field in COMMON or field in self.kinds.get(self.kind, _OTHER).fields
         # A host's own type may have a field of that name.
         word = self.fields.get(field, words[0]) if known else words[0]
@@ -324,7 +335,7 @@ class EntryReader(family.EntryReader):
             durable = True
         if durable and waiting == "wait":
             fix = self.file.setting("async", "true")
-            message = "durable is for hooks that are not waited for, so it means nothing here"
+            message = "durable is ignored: this hook is not async"
             self.say("warning", "durable-wait", message, "durable", fix=fix)
             return False
         return durable
@@ -355,7 +366,7 @@ class EntryReader(family.EntryReader):
         return reaction
 
     def _identity(self) -> object:
-        """The whole definition: equal ones run once. None equals nothing."""
+        """Return the whole definition: equal ones run once. None equals nothing."""
         definition = (self.group.own_event.name, self.group.text, self.entry)
         try:
             return msgspec.json.encode(definition, order="sorted")
@@ -412,7 +423,7 @@ class FileReader(family.FileReader):
 
     def group_hooks(self, own_event: DialectEvent, group: Any, path: Path) -> Sequence[Hook]:
         if self._is_twice((*path, "hooks")):
-            # Which of the two lists was meant is not known, so neither is used: the group cannot run.
+            # It is unknown which of the two lists was meant, so neither is used: the group cannot run.
             return self._keep_broken(own_event, _twice(("hooks",)), path)
         return super().group_hooks(own_event, group, path)
 
@@ -431,20 +442,26 @@ class FileReader(family.FileReader):
             matcher, condition = parse_matcher(text, self.tools.patterns, self.tools.shell)
         except PatternError as error:
             broken = f"matcher: {error}"
-            return Matching(note=Note("bad-pattern", broken, severity="error"), broken=broken)
+            return Matching(note=MatcherNote("bad-pattern", broken, severity="error"), broken=broken)
+        if event.needs_matcher and matcher is None and condition is None:
+            broken = f"{event.name} needs a matcher: every {event.subject} would start this hook"
+            note = MatcherNote(
+                "no-matcher", broken, "name the programs: matcher = 'git|npm'", severity="error"
+            )
+            return Matching(note=note, broken=broken)
         if matcher is not None and event.subject is None:
             message = f"{event.name} has nothing to match, so the matcher is ignored"
-            return Matching(note=Note("unread-matcher", message, "remove the matcher"))
+            return Matching(note=MatcherNote("unread-matcher", message, "remove the matcher"))
         impossible = never_matches(event, matcher, condition)
         if impossible is not None:
-            return Matching(matcher, condition, Note("dead-matcher", impossible))
+            return Matching(matcher, condition, MatcherNote("dead-matcher", impossible))
         if event.subject == "tool_name" and self._fits_only_a_beginning(matcher):
             message = f"matcher {text!r} fits no usual tool: natively the whole name must match"
-            return Matching(matcher, condition, Note("dead-matcher", message, f"{text}.*"))
+            return Matching(matcher, condition, MatcherNote("dead-matcher", message, f"{text}.*"))
         return Matching(matcher, condition)
 
     def _fits_only_a_beginning(self, matcher: Matcher | None) -> bool:
-        """Whether it was written for an agent that searches in the name, where `^B` finds Bash."""
+        """Return True if it was written for an agent that searches in the name, where `^B` finds Bash."""
         if not isinstance(matcher, RegexMatcher) or not matcher.text.startswith("^"):
             return False
         if any(matcher.matches(tool) for tool in _USUAL_TOOLS):
@@ -460,8 +477,9 @@ class FileReader(family.FileReader):
         path: Path,
         fix: str | None = None,
         matcher: Matcher | None = None,
+        repair: Repair | None = None,
     ) -> Sequence[Hook]:
-        super().refuse(own_event, code, message, path, fix)
+        super().refuse(own_event, code, message, path, fix, repair=repair)
         return self._keep_broken(own_event, message, path, matcher)
 
     def _keep_broken(
@@ -483,13 +501,13 @@ class FileReader(family.FileReader):
         return (hook,)
 
     def _close_all_guards(self, why: str) -> None:
-        """What such a file guarded is not known, so nothing it may have guarded goes ahead."""
+        """Block everything such a file may have guarded, because its guards are not known."""
         if not self.closed:  # once is enough
             for own_event in self.events.values():
                 self.closed += self._keep_broken(own_event, f"{self.file}: {why}", ("hooks",))
 
     def _is_twice(self, path: Path) -> bool:
-        """Which of the two was meant cannot be known."""
+        """Return True if a key appears twice: it is unknown which one was meant."""
         return any(duplicate.path == path for duplicate in self.report.document.duplicates)
 
     def twice_below(self, path: Path) -> Sequence[Path]:

@@ -1,4 +1,4 @@
-"""The native wire: what a hook is given, and how its answer is read."""
+"""Encode the input of native hooks, and decode their answers."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,9 +11,9 @@ from hookline.dialects.family.wire import (
     PayloadError,
     ResultReader,
     event_name,
+    info_document,
+    info_texts,
     payload_of,
-    scene_document,
-    scene_texts,
     split_async_mark,
     stderr_text,
 )
@@ -21,15 +21,15 @@ from hookline.dialects.json_text import plain_copy, written
 from hookline.dialects.native.events import PLAIN_TEXT_IS_CONTEXT, REWRITTEN_SHAPES
 from hookline.documents.document import misshaped
 from hookline.model.events import EVENTS, EventSpec
-from hookline.model.outcome import GO_ON, ContextItem, Outcome, Vote, patch_problem
+from hookline.model.outcome import PASS, ContextItem, Outcome, Vote, patch_problem
 from hookline.model.raw import Exited, Replied
-from hookline.model.scene import SCENE_TEXTS, Scene
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+from hookline.model.session_info import INFO_TEXTS, SessionInfo
+from hookline.model.wire import NOTHING_SAID, Decoded, Encoded, HookInvocation, HookReply, Parsed
 
 if TYPE_CHECKING:
-    from hookline.tools.table import ToolTable
+    from hookline.actions.table import ToolTable
 
-#: What a hook is given at most.
+#: The most bytes on a hook's stdin.
 STDIN_LIMIT = 8 << 20
 
 #: Payload fields that hooks rely on even when they are at their default.
@@ -37,10 +37,10 @@ _ALWAYS = ("tool_input", "stop_hook_active")
 _WHEN_SET = ("agent_id", "agent_type", "parent_agent_id", "prompt_id", "model", "turn")
 
 
-def encode_payload(call: Call, limit: int = STDIN_LIMIT) -> Encoded:
+def encode_payload(call: HookInvocation, limit: int = STDIN_LIMIT) -> Encoded:
     name = call.hook.policy.event_name
     try:
-        document = payload_document(call.event, name, call.payload, call.scene)
+        document = payload_document(call.event, name, call.payload, call.info)
         text = written(document)
         if len(text) >= limit:
             from hookline.dialects.truncation import fitted  # noqa: PLC0415 - rare
@@ -50,26 +50,26 @@ def encode_payload(call: Call, limit: int = STDIN_LIMIT) -> Encoded:
         raise PayloadError(f"the payload cannot be written as JSON: {error}") from None
     if text is None:
         raise PayloadError(f"the payload needs more than {limit:,} bytes, and has no long texts to cut")
-    return Encoded(text + b"\n", environment(name, call.scene))
+    return Encoded(text + b"\n", environment(name, call.info))
 
 
-def payload_document(event: EventSpec[Any], name: str, payload: Any, scene: Scene) -> dict[str, Any]:
-    """The native payload: where and who first, then what is known at this event."""
-    document = scene_document(name, scene)
+def payload_document(event: EventSpec[Any], name: str, payload: Any, info: SessionInfo) -> dict[str, Any]:
+    """Make the native payload: session and directory first, then the facts of this event."""
+    document = info_document(name, info)
     for key in _WHEN_SET:
-        value = getattr(scene, key)
+        value = getattr(info, key)
         if value is not None:
             document[key] = value
     document.update(_fields(event, payload))
     return document
 
 
-def environment(event_name: str, scene: Scene) -> dict[str, str]:
-    project = scene.project_dir or scene.cwd
+def environment(event_name: str, info: SessionInfo) -> dict[str, str]:
+    project = info.project_dir or info.cwd
     return {
         "HOOKLINE_EVENT": event_name,
-        "HOOKLINE_SESSION_ID": scene.session_id,
-        "HOOKLINE_CWD": scene.cwd,
+        "HOOKLINE_SESSION_ID": info.session_id,
+        "HOOKLINE_CWD": info.cwd,
         "HOOKLINE_PROJECT_DIR": project,
         # A native file may be one that was written for Claude Code.
         "CLAUDE_PROJECT_DIR": project,
@@ -89,7 +89,7 @@ def _fields(event: EventSpec[Any], payload: Any) -> dict[str, Any]:
 
 
 def _struct_fields(event: EventSpec[Any], payload: Struct) -> dict[str, Any]:
-    """Left at its default, a field is not sent, unless a matcher, a rewrite or a usual script reads it."""
+    """Return the fields; one at its default is not sent, unless a matcher, a rewrite or a usual script reads it."""
     fields: dict[str, Any] = plain_copy(payload)
     names = payload.__struct_fields__
     for name in (*_ALWAYS, event.subject, event.rewrites):
@@ -99,20 +99,20 @@ def _struct_fields(event: EventSpec[Any], payload: Struct) -> dict[str, Any]:
 
 
 def parse_payload(document: Mapping[str, Any], events: Mapping[str, EventSpec[Any]]) -> Parsed:
-    """Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
+    """Parse a payload. Raises `UnknownEventError`, or `ConfigError` with a message that names the field."""
     event = events[event_name(document, events)]
-    known = scene_texts(document, SCENE_TEXTS)
+    known = info_texts(document, INFO_TEXTS)
     turn = document.get("turn")
     if isinstance(turn, int):
         known["turn"] = turn
-    return Parsed(event, payload_of(event, document), Scene(**known))
+    return Parsed(event, payload_of(event, document), SessionInfo(**known))
 
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class NativeWire(ResultReader):
-    """Stateless: one object serves every hook."""
+    """The native wire. Stateless: one object serves every hook."""
 
     def __init__(self, events: Mapping[str, EventSpec[Any]] = EVENTS, stdin_limit: int = STDIN_LIMIT) -> None:
         self._events = events
@@ -120,38 +120,39 @@ class NativeWire(ResultReader):
 
     @cached_property
     def _tools(self) -> "ToolTable":
-        """Canonical terms, for calls of every agent."""
-        from hookline.tools.standard import CANONICAL  # noqa: PLC0415 most calls are told as they are
+        """The canonical terms, for calls of every agent."""
+        from hookline.actions.standard_tools import CANONICAL  # noqa: PLC0415 most calls need no translation
 
         return CANONICAL
 
-    def encode(self, call: Call) -> Encoded:
-        """Raises `PayloadError` for a payload that has no JSON form."""
+    def encode(self, call: HookInvocation) -> Encoded:
+        """Encode a call. Raises `PayloadError` for a payload that has no JSON form."""
         return encode_payload(call, self._stdin_limit)
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
-        """A payload document read back. Raises `ConfigError` or `UnknownEventError` with what is wrong."""
+        """Parse a payload document. Raises `ConfigError` or `UnknownEventError` with the error."""
         return parse_payload(document, self._events)
 
     def answer(self, event_name: str, outcome: Outcome, payload: Any = None) -> HookReply:  # noqa: ARG002 not needed
-        """The outcome as the answer of a native hook, and what of it has no place at this event."""
+        """Write the outcome as the answer of a native hook, and name the parts that this event does not take."""
         from hookline.dialects.native.answers import write_answer  # noqa: PLC0415 only where Hookline is the hook
 
         return write_answer(self._events[event_name], outcome)
 
-    def exited(self, call: Call, raw: Exited) -> Decoded:
+    def exited(self, call: HookInvocation, raw: Exited) -> Decoded:
         if call.hook.output == "ignore":
             return super().exited(call, replace(raw, stdout=b"", truncated=False))
         return super().exited(call, raw)
 
-    def replied(self, call: Call, raw: Replied) -> Decoded:
+    def replied(self, call: HookInvocation, raw: Replied) -> Decoded:
         if call.hook.output == "ignore" and not self.is_http_error(raw.status):
             return NOTHING_SAID
         return super().replied(call, raw)
 
-    def blocked(self, call: Call, raw: Exited) -> Decoded:
-        """Exit 2 blocks whatever stdout holds; of a readable answer only what cannot weaken the block is kept."""
-        said, ignored = GO_ON, ()
+    def blocked(self, call: HookInvocation, raw: Exited) -> Decoded:
+        """Decode exit 2: it blocks whatever stdout holds; of a readable answer only parts that cannot weaken
+        the block are kept."""
+        said, ignored = PASS, ()
         stdout = _answer_text(raw)
         if stdout.startswith(b"{") and not raw.truncated:
             answer = self.json_answer(call, raw, stdout)
@@ -164,13 +165,13 @@ class NativeWire(ResultReader):
         )
         return Decoded(kept, ignored=ignored)
 
-    def printed(self, call: Call, raw: Exited | Replied, output: bytes) -> Decoded:
+    def printed(self, call: HookInvocation, raw: Exited | Replied, output: bytes) -> Decoded:
         text = _trimmed(output)
         if isinstance(raw, Replied) and call.hook.kind != "mcp_tool":
             return self.json_answer(call, raw, text) if text else NOTHING_SAID
         if isinstance(raw, Exited) and split_async_mark(output)[0]:
             text = _answer_text(raw)
-            # It went on in the background by itself.
+            # It moved to the background.
             call = replace(call, hook=replace(call.hook, waiting="async"))
         if not text:
             return NOTHING_SAID
@@ -182,7 +183,7 @@ class NativeWire(ResultReader):
             return Decoded(ignored=("plain stdout",))
         return self._context(call, raw, text)
 
-    def _context(self, call: Call, raw: Exited | Replied, text: bytes) -> Decoded:
+    def _context(self, call: HookInvocation, raw: Exited | Replied, text: bytes) -> Decoded:
         try:
             return Decoded(Outcome(context_items=(ContextItem(text.decode()),)))
         except UnicodeDecodeError:
@@ -197,7 +198,9 @@ class NativeWire(ResultReader):
 
         return read_strict(text)
 
-    def read_answer(self, call: Call, document: Mapping[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+    def read_answer(
+        self, call: HookInvocation, document: Mapping[str, Any]
+    ) -> tuple[Outcome, tuple[str, ...]]:
         from hookline.dialects.native.answers import read_answer  # noqa: PLC0415 - as strict_json
 
         exact = call.event.guard and call.hook.waiting == "wait"
@@ -211,8 +214,8 @@ class NativeWire(ResultReader):
             known_only=call.hook.kind == "function",
         )
 
-    def returned_outcome(self, call: Call, outcome: Outcome) -> Decoded:
-        """A function's rewrite must have the shape a command's must have: hosts run what comes out."""
+    def returned_outcome(self, call: HookInvocation, outcome: Outcome) -> Decoded:
+        """Check a function's rewrite: it must have the shape a command's must have, because hosts run the result."""
         if not outcome.edits:
             return Decoded(outcome)
         field = call.event.rewrites or ""
@@ -220,17 +223,16 @@ class NativeWire(ResultReader):
         for edit in outcome.edits:
             instead = misshaped(edit.value, "an object" if edit.patch else shape)
             detail = (
-                f"it rewrote {field} to what is {instead}"
-                if instead
-                else patch_problem(edit, call.payload, field)
+                f"it rewrote {field} to {instead}" if instead else patch_problem(edit, call.payload, field)
             )
             if detail is not None:
                 return self.failed(call, None, "unreadable", detail)
         return Decoded(outcome)
 
 
-def _may_be_a_decision(call: Call, text: bytes) -> bool:
-    """Whether a guard may have decided by a text that is no JSON object. Then the text is not context, nor nothing."""
+def _may_be_a_decision(call: HookInvocation, text: bytes) -> bool:
+    """Return True if a guard may have decided by a text that is not a JSON object. Then the text is neither
+    context nor ignored."""
     if not call.event.guard or call.hook.waiting != "wait":
         return False
     if call.event.name not in PLAIN_TEXT_IS_CONTEXT:
@@ -242,7 +244,7 @@ def _may_be_a_decision(call: Call, text: bytes) -> bool:
 
 def _no_answer(text: bytes) -> str:
     shown = text[:40].decode("utf-8", "replace")
-    return f'it printed {shown!r}, which is no answer: print one JSON object or nothing, or set output = "ignore"'
+    return f'it printed {shown!r}, which is not an answer: print one JSON object or nothing, or set output = "ignore"'
 
 
 def _answer_text(raw: Exited) -> bytes:

@@ -1,7 +1,8 @@
-"""Reasonix: `.reasonix/settings.json`, command hooks that answer by exit code and by marked lines.
+"""Run Reasonix's hooks: `.reasonix/settings.json`, command hooks that answer by exit code and by marked
+lines.
 
-Not done of the v1 line: hooks that come with plugins (contextFile, REASONIX_* variables), PostLLMCall text in
-place of the reasoning, model_context, settings files in GB18030, and most of the tables by which
+Not supported of the v1 line: hooks that come with plugins (contextFile, REASONIX_* variables), PostLLMCall
+text instead of the reasoning, model_context, settings files in GB18030, and most of the tables by which
 `payloadFormat: claude` renames tools and arguments.
 """
 
@@ -10,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from hookline.dialects.dialect import Dialect, DialectEvent, Layer, Place, Reading, Tools
-from hookline.dialects.install import HookCall, as_json
+from hookline.dialects.dialect import ConfigPath, Dialect, DialectEvent, Layer, LoadedHooks, Tools
+from hookline.dialects.entries import HookCall, as_json, closed_guards
 from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.events import EVENTS, EventSpec
 from hookline.model.hook import Hook
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from hookline.dialects.installer import Installer
     from hookline.dialects.reasonix.wire import ReasonixWire
 
-#: Events of the hook system that Reasonix was offered; its 1.x releases ignore entries under these names.
+#: Events of the hook system that was proposed to Reasonix; its 1.x releases ignore entries under these names.
 _NOT_IN_RELEASES = frozenset({"TurnStart", "TurnEnd", "PreModelCall", "PostModelCall"})
 
 
 class Reasonix(Dialect):
     name = "reasonix"
     title = "Reasonix"
-    folder = ".reasonix"
+    directory = ".reasonix"
     unsearched = "plugins"
     project_files = (".reasonix/settings.json",)
     timeout_unit = "ms"
@@ -51,18 +52,19 @@ class Reasonix(Dialect):
 
         return dialect_events()
 
-    def places(self, project: str, env: Mapping[str, str]) -> Sequence[Place]:
-        """The folder that REASONIX_HOME names comes before the usual one."""
+    def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
+        """List the directory that REASONIX_HOME names before the usual one."""
         own, home = env.get("REASONIX_HOME", ""), env.get("HOME", "")
-        homes = [own, os.path.join(home, self.folder) if os.path.isabs(home) else ""]
+        homes = [own, os.path.join(home, self.directory) if os.path.isabs(home) else ""]
         files = [os.path.normpath(f"{each}/settings.json") for each in homes if os.path.isabs(each)]
-        users = [Place(file, "user") for file in dict.fromkeys(files)]
+        users = [ConfigPath(file, "user") for file in dict.fromkeys(files)]
         file = os.path.normpath(os.path.join(project, self.project_files[0])) if project else ""
         # In the home directory both are one file, whose hooks must not run twice.
-        return users if not file or file in files else [Place(file, "project"), *users]
+        return users if not file or file in files else [ConfigPath(file, "project"), *users]
 
     def recognises(self, value: Any) -> bool:
-        """Entries with a command right under its events: other agents have groups there, or other names."""
+        """Return True for entries with a command right under its events: other agents have groups there, or
+        other names."""
         hooks = _mapping(_mapping(value).get("hooks"))
         entries = [
             _mapping(entry)
@@ -72,19 +74,19 @@ class Reasonix(Dialect):
         ]
         return any("command" in each for each in entries) and not any("hooks" in each for each in entries)
 
-    def read(self, layers: Sequence[Layer], tools: Tools) -> Reading:
+    def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         from hookline.dialects.reasonix.settings import read_layers  # noqa: PLC0415 as above
 
         return read_layers(layers, tools, self.events, self.wire)
 
-    def moments(self, name: str) -> Sequence[DialectEvent]:
+    def recorded_events(self, name: str) -> Sequence[DialectEvent]:
         from hookline.dialects.reasonix.events import events_of  # noqa: PLC0415 as above
 
         known = self.events[name]
         return [DialectEvent(event, known.policy, known.timeout) for event in events_of(known)]
 
     def field_path(self, entry: Path, field: str) -> Path:
-        """The entry itself has the matcher."""
+        """Return the path; the entry itself has the matcher."""
         return (*entry, "match" if field == "matcher" else field)
 
     @property
@@ -94,11 +96,13 @@ class Reasonix(Dialect):
         return Installer(self, self._user_settings, ("reasonix",))
 
     def _user_settings(self, env: Mapping[str, str]) -> str | None:
-        return next((place.file for place in self.places("", env)), None)
+        return next((config_path.file for config_path in self.config_paths("", env)), None)
 
     def call_entries(self, calls: Sequence[HookCall]) -> str:
-        """A flat list for each event, and milliseconds."""
-        entries = {call.event: [{"command": call.command, "timeout": call.seconds * 1000}] for call in calls}
+        """Write a flat list for each event, in milliseconds; guards are closed in the shell, because Reasonix
+        only warns of other failures than exit 2."""
+        closed = closed_guards(calls)
+        entries = {call.event: [{"command": call.command, "timeout": call.seconds * 1000}] for call in closed}
         return as_json({"hooks": entries})
 
     def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:

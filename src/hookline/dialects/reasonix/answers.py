@@ -1,4 +1,4 @@
-"""An outcome in Reasonix's terms: what Hookline exits with and prints when it is a hook there."""
+"""Write an outcome in Reasonix's terms: the exit code and output of Hookline as a hook there."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,12 @@ _LOST = {
     "edits": "rewrite", "permission_updates": "permission_updates", "watch_paths": "watch_paths",
     "seeds": "initial_user_message", "env_items": "env", "answers": "answer", "retry": "retry",
 }  # fmt: skip
-#: Where a block is the end of what was begun, so that it also says stop.
+#: Events where a block also stops what was begun.
 _STOPS = frozenset({"TurnStart", "UserPromptSubmit"})
 
 
 class Writer:
-    """One outcome being written. What the event has no form for is named in `lost`."""
+    """One outcome being written. Parts that the event has no form for are named in `lost`."""
 
     def __init__(self, own_event: DialectEvent, outcome: Outcome) -> None:
         self.name = own_event.name
@@ -46,7 +46,7 @@ class Writer:
         return HookReply(code, whole_text(stdout), whole_text(stderr), tuple(self.lost))
 
     def _refusal(self) -> str | None:
-        """Why the action is stopped. Reasonix cannot ask, and what was not approved must not happen."""
+        """Return why the action is stopped. Reasonix cannot ask, and an action without approval must not happen."""
         outcome, vote = self.outcome, self.outcome.deciding_vote
         if vote is not None and vote.kind in ("block", "ask", "defer"):
             return vote.reason or ("this needs the user's permission" if vote.kind != "block" else "")

@@ -1,4 +1,5 @@
-"""Entries with `"payloadFormat": "claude"`: payloads and answers as Claude Code has them, as far as the v1 line does.
+"""Read and write entries with `"payloadFormat": "claude"`: payloads and answers as Claude Code has them, as
+far as the v1 line does.
 
 Of its name tables only the common tools are here; a tool that is not keeps its own name and arguments.
 """
@@ -12,13 +13,13 @@ from hookline.dialects.json_text import JsonTextError, read_lenient
 from hookline.dialects.reasonix.events import LONGEST_TEXT
 from hookline.model.events import field_of
 from hookline.model.outcome import ContextItem, Outcome
-from hookline.model.scene import Scene
-from hookline.model.wire import Call, Decoded
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import Decoded, HookInvocation
 
 TOOLS: Mapping[str, str] = MappingProxyType(
     {"bash": "Bash", "read_file": "Read", "write_file": "Write", "edit_file": "Edit", "task": "Agent"}
 )
-#: The names by which a matcher means a tool; Task is what Agent was called before.
+#: The names by which a matcher means a tool; Task is the former name of Agent.
 TOOL_NAMES = {own: (name, "Task") if name == "Agent" else (name,) for own, name in TOOLS.items()}
 _PATHS = ("path", "file_path")
 
@@ -36,23 +37,23 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def claude_document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def claude_document(event_name: str, payload: Any, info: SessionInfo) -> dict[str, Any]:
     document: dict[str, Any] = {
-        "session_id": scene.session_id,
-        "transcript_path": scene.transcript_path,
-        "cwd": scene.cwd,
+        "session_id": info.session_id,
+        "transcript_path": info.transcript_path,
+        "cwd": info.cwd,
         "hook_event_name": event_name,
     }
     tool = field_of(payload, "tool_name")
     if isinstance(tool, str):
-        document |= _tool(tool, payload, scene)
+        document |= _tool(tool, payload, info)
     values = {name: field_of(payload, name) for name in _FIELDS.get(event_name, ())}
     return document | {name: value for name, value in values.items() if value is not None}
 
 
-def _tool(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def _tool(tool: str, payload: Any, info: SessionInfo) -> dict[str, Any]:
     name = TOOLS.get(tool, tool)
-    values: dict[str, Any] = {"tool_name": name, "tool_input": _input(tool, payload, scene)}
+    values: dict[str, Any] = {"tool_name": name, "tool_input": _input(tool, payload, info)}
     response, error = field_of(payload, "tool_response"), field_of(payload, "error")
     if response is not None:
         whole = {"stdout": response, "stderr": "", "interrupted": False}
@@ -63,7 +64,7 @@ def _tool(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
     return values if call_id is None else {**values, "tool_use_id": call_id}
 
 
-def _input(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
+def _input(tool: str, payload: Any, info: SessionInfo) -> dict[str, Any]:
     arguments = dict(cast("Mapping[str, Any]", field_of(payload, "tool_input") or {}))
     if TOOLS.get(tool) not in ("Read", "Write", "Edit"):
         return arguments
@@ -71,18 +72,18 @@ def _input(tool: str, payload: Any, scene: Scene) -> dict[str, Any]:
     if path is None:
         return arguments
     arguments.pop("path", None)
-    return {**arguments, "file_path": os.path.join(scene.cwd, path)}
+    return {**arguments, "file_path": os.path.join(info.cwd, path)}
 
 
-def read_json(call: Call, stdout: bytes) -> Decoded | str | None:
-    """What JSON on a passing exit says, the reason of a denial alone; None when there is none."""
+def read_json(call: HookInvocation, stdout: bytes) -> Decoded | str | None:
+    """Read JSON on a passing exit: an outcome, the reason of a denial alone, or None when there is none."""
     answer = _object(stdout)
     if answer is None:
         return None
     event_name = call.hook.policy.event_name
     specific = _object_in(answer, "hookSpecificOutput")
     if specific and specific.get("hookEventName", event_name) != event_name:
-        # Written for another event: nothing of it is meant for this one.
+        # Written for another event: nothing of it applies to this one.
         return Decoded(ignored=("hookSpecificOutput of another event",))
     refused = _refusal(event_name, answer, specific)
     context = specific.get("additionalContext")
@@ -94,7 +95,7 @@ def read_json(call: Call, stdout: bytes) -> Decoded | str | None:
 
 
 def _refusal(event_name: str, answer: Mapping[str, Any], specific: Mapping[str, Any]) -> str | None:
-    """The reason of a denial in the one form each event has for it."""
+    """Return the reason of a denial in the one form each event has for it."""
     decision = _object_in(specific, "decision")
     denial, reason = {
         "PreToolUse": (

@@ -1,4 +1,4 @@
-"""Reasonix's events under its own names, and how it behaves at each: rows of data.
+"""Describe Reasonix's events under its own names, and its behaviour at each: rows of data.
 
 The first ten are the pull request's contract; the others exist only in the v1 line and are accepted too.
 Two names mislead: here TurnEnd is the gate, and Stop only observes a turn that is over.
@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from hookline.dialects.dialect import DialectEvent
 from hookline.model import events as e
-from hookline.model.events import EventSpec, May
-from hookline.model.policy import CAUSES, Cause, Limit, Policy, Reaction
+from hookline.model.events import Capability, EventSpec
+from hookline.model.policy import CAUSES, BlockLimit, Cause, Policy, Reaction
 
 NAME = "reasonix"
 
@@ -31,8 +31,8 @@ _STRIKES = 3
 class _Row(Struct, frozen=True):
     event: EventSpec[Any]
     milliseconds: int
-    may: May = May.NOTHING
-    #: What of its policy is not as everywhere.
+    may: Capability = Capability.NOTHING
+    #: The parts of its policy that differ from the usual.
     policy: Mapping[str, Any] = {}
     #: Other events its hooks run at as well.
     also: tuple[EventSpec[Any], ...] = ()
@@ -45,49 +45,50 @@ def _gate(block_means: str, **policy: Any) -> Mapping[str, Any]:
 #: In the order of the original, which is the order hooks are listed in.
 _ROWS: Mapping[str, _Row] = MappingProxyType(
     {
-        "SessionStart": _Row(e.SESSION_START, 10_000, May.CONTEXT, {"placement": "system"}),
-        "TurnStart": _Row(e.TURN_START, 5_000, May.BLOCK | May.CONTEXT, _gate("end_turn", lives="turn")),
-        "PreToolUse": _Row(e.PRE_TOOL_USE, 5_000, May.BLOCK, _gate("deny_call")),
+        "SessionStart": _Row(e.SESSION_START, 10_000, Capability.CONTEXT, {"placement": "system"}),
+        "TurnStart": _Row(e.TURN_START, 5_000, Capability.BLOCK | Capability.CONTEXT, _gate("end_turn",
+        lifetime="turn")),
+        "PreToolUse": _Row(e.PRE_TOOL_USE, 5_000, Capability.BLOCK, _gate("deny_call")),
         # It runs after every call that was dispatched, whether it failed or not.
         "PostToolUse": _Row(e.POST_TOOL_USE, 30_000, also=(e.POST_TOOL_USE_FAILURE,)),
-        "UserPromptSubmit": _Row(e.USER_PROMPT_SUBMIT, 5_000, May.BLOCK, _gate("reject_prompt")),
+        "UserPromptSubmit": _Row(e.USER_PROMPT_SUBMIT, 5_000, Capability.BLOCK, _gate("reject_prompt")),
         "PreModelCall": _Row(
-            e.PRE_MODEL_CALL, 10_000, May.BLOCK | May.CONTEXT,
-            _gate("retry_call", placement="transient", lives="call", limit=Limit(_STRIKES - 1, "end_turn")),
+            e.PRE_MODEL_CALL, 10_000, Capability.BLOCK | Capability.CONTEXT,
+            _gate("retry_call", placement="transient", lifetime="call", limit=BlockLimit(_STRIKES - 1, "end_turn")),
         ),
         "PostModelCall": _Row(e.POST_MODEL_CALL, 30_000),
         "TurnEnd": _Row(
-            e.TURN_END, 10_000, May.BLOCK | May.CONTEXT,
-            _gate("continue_turn", placement="user", limit=Limit(_STRIKES - 1, "pass", keeps_text=False)),
+            e.TURN_END, 10_000, Capability.BLOCK | Capability.CONTEXT,
+            _gate("continue_turn", placement="user", limit=BlockLimit(_STRIKES - 1, "pass", keeps_text=False)),
         ),
         "Stop": _Row(e.TURN_SETTLED, 30_000),
         "SessionEnd": _Row(e.SESSION_END, 10_000),
         "PostToolUseFailure": _Row(e.POST_TOOL_USE_FAILURE, 30_000),
-        "PermissionRequest": _Row(e.PERMISSION_REQUEST, 5_000, May.BLOCK, {"block_means": "deny_call"}),
+        "PermissionRequest": _Row(e.PERMISSION_REQUEST, 5_000, Capability.BLOCK, {"block_means": "deny_call"}),
         "StopFailure": _Row(e.STOP_FAILURE, 30_000),
         "PostLLMCall": _Row(e.POST_MODEL_CALL, 30_000),
         "SubagentStop": _Row(e.SUBAGENT_STOP, 30_000),
         "Notification": _Row(e.NOTIFICATION, 30_000),
         "PreCompact": _Row(
-            e.PRE_COMPACT, 30_000, May.CONTEXT, {"placement": "transient", "lives": "call"}
+            e.PRE_COMPACT, 30_000, Capability.CONTEXT, {"placement": "transient", "lifetime": "call"}
         ),
     }
 )  # fmt: skip
 
-#: Where `match` is read. Elsewhere it is ignored.
+#: Events where `match` is read. Elsewhere it is ignored.
 TOOL_EVENTS = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"})
-#: Where the text a hook prints goes to the model.
+#: Events where the text a hook prints goes to the model.
 TEXT_EVENTS = frozenset({"SessionStart", "TurnStart", "PreModelCall"})
-#: Where a block is read from hooks in Claude's format alone.
+#: Events where a block is read from hooks in Claude's format alone.
 CLAUDE_GATES = frozenset({"PermissionRequest"})
-#: What is kept of each stream, in bytes.
+#: Bytes kept of each stream.
 CAPTURED = 256 * 1024
 #: The most text one hook may add.
 LONGEST_TEXT = 4096
 
 
 def dialect_events() -> dict[str, DialectEvent]:
-    """Built once per dialect: lanes are formed by the identity of these policies."""
+    """Return its events. Built once per dialect: lanes are formed by the identity of these policies."""
     return {
         name: DialectEvent(row.event, _policy(name, row), row.milliseconds / 1000)
         for name, row in _ROWS.items()
@@ -95,13 +96,13 @@ def dialect_events() -> dict[str, DialectEvent]:
 
 
 def events_of(own_event: DialectEvent) -> tuple[EventSpec[Any], ...]:
-    """Every event an entry under this name registers on."""
+    """Return every event an entry under this name registers on."""
     return (own_event.event, *_ROWS[own_event.name].also)
 
 
 def gates(policy: Policy) -> bool:
-    """Whether exit 2 stops something there."""
-    return bool(policy.may & May.BLOCK) and policy.event_name not in CLAUDE_GATES
+    """Return True if exit 2 stops something there."""
+    return bool(policy.may & Capability.BLOCK) and policy.event_name not in CLAUDE_GATES
 
 
 def _policy(name: str, row: _Row) -> Policy:

@@ -1,4 +1,4 @@
-"""Payloads of Reasonix's events, key by key, both ways.
+"""Read and write payloads of Reasonix's events, key by key.
 
 The keys of the first ten events are the pull request's. Those of the v1 line's own events are a best guess:
 its source names the keys but not which event fills which.
@@ -17,74 +17,75 @@ from hookline.dialects.json_text import written
 from hookline.documents.document import misshaped
 from hookline.model.events import field_of
 from hookline.model.payloads import ModelRequest, ModelResponse, TurnBegun
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.model.usage import Usage, totals_given, usage_of
 from hookline.model.wire import Parsed
 
 
-class Key(Struct, frozen=True):
+class PayloadKey(Struct, frozen=True):
     """One key of a document."""
 
     name: str
     shape: str
-    #: Its value, from the payload and the scene; None: the agent leaves the key out.
-    write: Callable[[Any, Scene], Any]
-    #: The payload fields that its value comes from.
+    #: Returns its value, from the payload and the session; None leaves the key out.
+    write: Callable[[Any, SessionInfo], Any]
+    #: Returns the payload fields that its value comes from.
     read: Callable[[Any], dict[str, Any]]
 
 
-def _same(name: str, attribute: str, shape: str = "text") -> Key:
-    return Key(name, shape, lambda payload, _: field_of(payload, attribute), lambda value: {attribute: value})
+def _same(name: str, attribute: str, shape: str = "text") -> PayloadKey:
+    return PayloadKey(
+        name, shape, lambda payload, _: field_of(payload, attribute), lambda value: {attribute: value}
+    )
 
 
-def _if_any(name: str, attribute: str, shape: str = "text") -> Key:
-    """Left out also where it is empty."""
-    return Key(name, shape, lambda p, _: field_of(p, attribute) or None, lambda value: {attribute: value})
+def _if_any(name: str, attribute: str, shape: str = "text") -> PayloadKey:
+    """Make a key that is left out where it is empty."""
+    return PayloadKey(
+        name, shape, lambda p, _: field_of(p, attribute) or None, lambda value: {attribute: value}
+    )
 
 
-def _text(value: Any) -> str:
-    """Text as it is; anything else as the JSON it would be."""
-    return value if isinstance(value, str) else written(value).decode()
-
-
-def _result(payload: Any, scene: Scene) -> str | None:
-    """Of a call that failed it is the error, unless the agent itself said which is which."""
+def _result(payload: Any, info: SessionInfo) -> str | None:
+    """Return the result; for a failed call the error, unless the agent itself distinguished them."""
     found = field_of(payload, "tool_response")
     found = field_of(payload, "error") if found is None else found
     if found is None:
-        return None if _said(scene, "error") else ""
-    return _text(found)
+        return None if _said(info, "error") else ""
+    return found if isinstance(found, str) else written(found).decode()
 
 
-def _said(scene: Scene, name: str) -> Any:
-    """What the agent said beside the fields that the event has."""
-    return scene.extra.get(name) if scene.extra is not None else None
+def _said(info: SessionInfo, name: str) -> Any:
+    """Return a fact of the agent beside the fields that the event has."""
+    return info.extra.get(name) if info.extra is not None else None
 
 
-def _beside(name: str, attribute: str) -> Key:
-    """A key for which not every payload of its event has a field."""
-    return Key(name, "text", lambda p, s: field_of(p, attribute) or _said(s, name) or None, lambda _: {})
+def _beside(name: str, attribute: str) -> PayloadKey:
+    """Make a key for which not every payload of its event has a field."""
+    return PayloadKey(
+        name, "text", lambda p, s: field_of(p, attribute) or _said(s, name) or None, lambda _: {}
+    )
 
 
 def _arguments(value: Any) -> dict[str, Any]:
-    """Arguments the agent could not parse arrive as text."""
+    """Read arguments; those the agent could not parse arrive as text."""
     return {"tool_input": value if isinstance(value, Mapping) else {"raw": value}}
 
 
-def _messages(payload: ModelRequest, _scene: Scene) -> list[dict[str, str]]:
-    """All that the model gets as messages, also the text that is for this request alone."""
+def _messages(payload: ModelRequest, _info: SessionInfo) -> list[dict[str, str]]:
+    """Return all messages for the model, also the text for this request alone."""
     said = [(each.role, each.text) for each in payload.messages]
     said += [("user", text) for text in payload.transient]
     return [{"role": role, "content": text} for role, text in said]
 
 
-def _response(payload: ModelResponse, _scene: Scene) -> dict[str, str]:
+def _response(payload: ModelResponse, _info: SessionInfo) -> dict[str, str]:
     response = {"role": "assistant", "content": payload.response}
     return response if payload.reasoning is None else {**response, "reasoning_content": payload.reasoning}
 
 
 def _counts(usage: Usage | None) -> dict[str, int] | None:
-    """Counts by Reasonix's names; one that is not known is left out."""
+    """Return counts by Reasonix's names; unknown ones are left out."""
     if usage is None:
         return None
     counts = {
@@ -96,12 +97,12 @@ def _counts(usage: Usage | None) -> dict[str, int] | None:
     return {name: count for name, count in counts.items() if count is not None} or None
 
 
-def _used_before(payload: TurnBegun, scene: Scene) -> dict[str, int] | None:
-    return _counts(payload.totals or scene.totals)
+def _used_before(payload: TurnBegun, info: SessionInfo) -> dict[str, int] | None:
+    return _counts(payload.totals or info.totals)
 
 
-def _cost_before(payload: TurnBegun, scene: Scene) -> float | None:
-    totals = payload.totals or scene.totals
+def _cost_before(payload: TurnBegun, info: SessionInfo) -> float | None:
+    totals = payload.totals or info.totals
     return totals.cost_usd if totals is not None else None
 
 
@@ -113,56 +114,57 @@ def _read_totals(value: Any) -> dict[str, Any]:
     return {"totals": totals_given(value)}
 
 
-def _session_name(payload: Any, scene: Scene) -> Any:
-    known = _said(scene, "sessionName")
+def _session_name(payload: Any, info: SessionInfo) -> Any:
+    known = _said(info, "sessionName")
     if known is None:
-        known = field_of(payload, "session_title") or scene.session_id
+        known = field_of(payload, "session_title") or info.session_id
     return known or None
 
 
 _TURN = _same("turn", "turn", "a whole number")
-#: Where the payload does not have it.
-_TURN_OF_SCENE = Key("turn", "a whole number", lambda _, scene: scene.turn, lambda _: {})
+#: Used where the payload does not have it.
+_TURN_OF_SCENE = PayloadKey("turn", "a whole number", lambda _, info: info.turn, lambda _: {})
 _ANSWER = _same("lastAssistantText", "last_assistant_message")
 _TOOL = (
     _same("toolName", "tool_name"),
-    Key("toolArgs", "anything", lambda payload, _: field_of(payload, "tool_input") or {}, _arguments),
+    PayloadKey("toolArgs", "anything", lambda payload, _: field_of(payload, "tool_input") or {}, _arguments),
 )
-_NAMED = Key("sessionName", "text", _session_name, lambda _: {})
+_NAMED = PayloadKey("sessionName", "text", _session_name, lambda _: {})
 _CALL = _same("toolCallId", "tool_use_id")
 
-KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
+KEYS: Mapping[str, tuple[PayloadKey, ...]] = MappingProxyType(
     {
         "SessionStart": (_NAMED, _same("source", "source")),
         # What a check of a budget needs: the pull request names no fields for it.
         "TurnStart": (
             _TURN,
             _same("sessionDurationMs", "session_ms", "a whole number"),
-            Key("totalCostUsd", "a number", _cost_before, lambda _: {}),
-            Key("usage", "an object", _used_before, _read_totals),
+            PayloadKey("totalCostUsd", "a number", _cost_before, lambda _: {}),
+            PayloadKey("usage", "an object", _used_before, _read_totals),
         ),
         "PreToolUse": _TOOL,
         "PostToolUse": (
-            *_TOOL, Key("toolResult", "text", _result, lambda text: {"tool_response": text}), _beside("error", "error"),
+            *_TOOL, PayloadKey("toolResult", "text", _result, lambda text: {"tool_response": text}),
+            _beside("error", "error"),
         ),
         "UserPromptSubmit": (_same("prompt", "prompt"), _TURN_OF_SCENE),
         "PreModelCall": (
             _TURN,
-            Key("model", "text", lambda p, s: field_of(p, "model") or s.model, lambda name: {"model": name}),
-            Key("modelMessages", "a list of objects", _messages, lambda each: {"messages": each}),
+            PayloadKey("model", "text", lambda p, s: field_of(p, "model") or s.model, lambda name: {"model": name}),
+            PayloadKey("modelMessages", "a list of objects", _messages, lambda each: {"messages": each}),
         ),
         "PostModelCall": (
             _TURN,
-            Key(
+            PayloadKey(
                 "modelResponse", "an object", _response,
                 lambda value: {"response": value.get("content") or "", "reasoning": value.get("reasoning_content")},
             ),
-            Key("usage", "an object", lambda payload, _: _counts(payload.usage), _read_usage),
+            PayloadKey("usage", "an object", lambda payload, _: _counts(payload.usage), _read_usage),
         ),
         # One text under two keys: its own, and the one hooks for other agents look for.
         "TurnEnd": (_TURN, _ANSWER, _same("last_assistant_message", "last_assistant_message")),
         "Stop": (
-            Key(
+            PayloadKey(
                 "lastAssistantText", "text", lambda p, _: p.last_assistant_message or (None if p.error else ""),
                 lambda text: {"last_assistant_message": text},
             ),
@@ -175,7 +177,8 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
             _same("reason", "reason"),
             # For a summary report, beyond the pull request's own fields.
             _same("turn", "turns", "a whole number"),
-            Key("usage", "an object", lambda payload, scene: _counts(payload.totals or scene.totals), _read_totals),
+            PayloadKey("usage", "an object", lambda payload, info: _counts(payload.totals or info.totals),
+            _read_totals),
         ),
         "PostToolUseFailure": (
             *_TOOL, _beside("toolResult", "tool_response"), _same("error", "error"),
@@ -193,12 +196,12 @@ KEYS: Mapping[str, tuple[Key, ...]] = MappingProxyType(
 )  # fmt: skip
 
 
-def document(event_name: str, payload: Any, scene: Scene) -> dict[str, Any]:
-    """The payload in Reasonix's shape; what is not known is left out."""
-    values = {key.name: key.write(payload, scene) for key in KEYS[event_name]}
+def document(event_name: str, payload: Any, info: SessionInfo) -> dict[str, Any]:
+    """Return the payload in Reasonix's shape; unknown facts are left out."""
+    values = {key.name: key.write(payload, info) for key in KEYS[event_name]}
     known = {name: value for name, value in values.items() if value is not None}
-    session = {"sessionId": scene.session_id} if scene.session_id else {}
-    return {"event": event_name, **session, "cwd": scene.cwd, **known}
+    session = {"sessionId": info.session_id} if info.session_id else {}
+    return {"event": event_name, **session, "cwd": info.cwd, **known}
 
 
 #: Fields a payload cannot be without, and their values where a document lacks them.
@@ -206,7 +209,7 @@ _ASSUMED: Mapping[str, Mapping[str, Any]] = {"SubagentStop": {"agent_id": ""}}
 
 
 def parse(document: Mapping[str, Any], events: Mapping[str, DialectEvent]) -> Parsed:
-    """Raises `ConfigError` or `UnknownEventError` with what is wrong."""
+    """Parse a payload. Raises `ConfigError` or `UnknownEventError` with the error."""
     name = family.event_name(document, events, "event")
     known: dict[str, Any] = dict(_ASSUMED.get(name, {}))
     missing: dict[str, str] = {}
@@ -219,7 +222,7 @@ def parse(document: Mapping[str, Any], events: Mapping[str, DialectEvent]) -> Pa
         else:
             known.update(key.read(value))
     event = events[name].event
-    return Parsed(event, payload_record(event, name, known, missing), _scene(document))
+    return Parsed(event, payload_record(event, name, known, missing), _info(document))
 
 
 #: A key that the payload of its event has no field for: empty where the agent did not send it.
@@ -229,8 +232,8 @@ _KEPT = {
 }  # fmt: skip
 
 
-def _scene(document: Mapping[str, Any]) -> Scene:
-    known = family.scene_texts(document, ("cwd", "sessionId", "model"))
+def _info(document: Mapping[str, Any]) -> SessionInfo:
+    known = family.info_texts(document, ("cwd", "sessionId", "model"))
     if "sessionId" in known:
         known["session_id"] = known.pop("sessionId")
     turn, kept = document.get("turn"), _KEPT.get(str(document.get("event")))
@@ -239,4 +242,4 @@ def _scene(document: Mapping[str, Any]) -> Scene:
     if kept is not None:
         value = document.get(kept)
         known["extra"] = {kept: value if isinstance(value, str) else ""}
-    return Scene(**known)
+    return SessionInfo(**known)

@@ -1,4 +1,5 @@
-"""Reasonix's settings: `hooks.<Event>` is a flat list of entries, and the project's come before the user's."""
+"""Read Reasonix's settings: `hooks.<Event>` is a flat list of entries, and the project's come before the
+user's."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -7,16 +8,16 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects.dialect import DialectEvent, Layer, Reading, Tools
+from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Group, Kind, Matching, Note
+from hookline.dialects.family.settings import Fields, Group, HookKind, MatcherNote, Matching
 from hookline.dialects.labels import command_label, shortened
 from hookline.dialects.reasonix.claude_format import TOOL_NAMES
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
 from hookline.dialects.reasonix.wire import ClaudeFormatWire, ReasonixWire
 from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import CommandSpec
-from hookline.model.diagnostics import Diagnostic, Path, Severity
+from hookline.model.diagnostics import Diagnostic, Path, Repair, Severity
 from hookline.model.hook import Hook, Matcher, Scope
 
 FIELDS: Mapping[str, str] = MappingProxyType(
@@ -32,7 +33,7 @@ _UNREAD: Mapping[str, str] = {
     "model_context": "model_context is not read",
 }
 _CLAUDE = "claude"
-#: What the released agent does about a value of a wrong type, in silence.
+#: The released agent's silent reaction to a value of a wrong type.
 _LOST_FILE = "Reasonix 1.x then reads no hook of the file"
 #: Milliseconds that are too few for a program to start: seconds were meant.
 _SECONDS_MEANT = 200
@@ -52,11 +53,11 @@ def _spec(fields: Fields) -> CommandSpec:
     return CommandSpec(fields["command"], env=fields.get("env", {}), cwd=fields.get("cwd") or None)
 
 
-KINDS = MappingProxyType({"command": Kind({}, _spec, _label, ("command",))})
+KINDS = MappingProxyType({"command": HookKind({}, _spec, _label, ("command",))})
 
 
 class ClaudeNames(Struct, frozen=True):
-    """A matcher for tools by the names that Claude Code has for them; its own names do not count."""
+    """A matcher for tools by Claude Code's names for them; its own names do not match."""
 
     inner: Matcher
 
@@ -69,7 +70,7 @@ class ClaudeNames(Struct, frozen=True):
 
 
 class EntryReader(family.EntryReader):
-    """An entry has no type and no group: it is one command with its own matcher."""
+    """A reader of one entry. It has no type and no group: it is one command with its own matcher."""
 
     file: "FileReader"
     dialect, common, kinds, default_kind = NAME, FIELDS, KINDS, "command"
@@ -92,21 +93,27 @@ class EntryReader(family.EntryReader):
         return [replace(hook, event=event) for hook in found for event in events]
 
     def say(
-        self, severity: Severity, code: str, message: str, *path: str | int, fix: str | None = None
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        *path: str | int,
+        fix: str | None = None,
+        repair: Repair | None = None,
     ) -> None:
-        told = f"{message}; {_LOST_FILE}" if code == "wrong-type" else message
-        super().say(severity, code, told, *path, fix=fix)
+        shown = f"{message}; {_LOST_FILE}" if code == "wrong-type" else message
+        super().say(severity, code, shown, *path, fix=fix, repair=repair)
 
-    def find_kind(self) -> Kind | None:
+    def find_kind(self) -> HookKind | None:
         self.kind = "command"
         return KINDS["command"]
 
-    def unread(self, key: str, kind: Kind) -> None:
+    def unread(self, key: str, kind: HookKind) -> None:
         # An entry without a command is one mistake, whatever its fields are called.
         if self.entry.get("command") is not None:
             super().unread(key, kind)
 
-    def hook(self, kind: Kind) -> Hook | None:
+    def hook(self, kind: HookKind) -> Hook | None:
         for key, message in _UNREAD.items():
             if key in self.fields:
                 self.say("warning", "unread-field", message, key, fix=f"remove {key}")
@@ -140,7 +147,9 @@ class EntryReader(family.EntryReader):
             self.say("warning", "not-in-releases", message, "timeout", fix=f"{milliseconds:.0f}")
         if milliseconds < _SECONDS_MEANT:
             message = f"timeout counts milliseconds: {milliseconds:g} is {milliseconds / 1000:g} seconds"
-            self.say("warning", "timeout-unit", message, "timeout", fix=f"{milliseconds * 1000:.0f}")
+            repair = Repair("set", ("timeout",), int(milliseconds * 1000))
+            fix = f"{milliseconds * 1000:.0f}"
+            self.say("warning", "timeout-unit", message, "timeout", fix=fix, repair=repair)
         return milliseconds / 1000
 
 
@@ -169,24 +178,24 @@ class FileReader(family.FileReader):
         if text.strip() in ("", "*") or own_event.name in TOOL_EVENTS:
             return read_tool_regex(text, self.tools.patterns, "match")
         message = f"match is not read at {own_event.name}, so this hook runs every time"
-        return Matching(note=Note("unread-matcher", message, "remove match"))
+        return Matching(note=MatcherNote("unread-matcher", message, "remove match"))
 
 
 def read_layers(
     layers: Sequence[Layer], tools: Tools, events: Mapping[str, DialectEvent], wire: ReasonixWire
-) -> Reading:
+) -> LoadedHooks:
     hooks: list[Hook] = []
     diagnostics: list[Diagnostic] = []
     user: str | None = None
-    for layer in sorted(layers, key=lambda each: _ORDER.get(each.place.scope, 4)):
+    for layer in sorted(layers, key=lambda each: _ORDER.get(each.config_path.scope, 4)):
         file = FileReader(layer, tools, events, wire)
-        if layer.place.scope == "user" and user is not None:
-            message = f"it is not read, because {user} is there"
+        if layer.config_path.scope == "user" and user is not None:
+            message = f"ignored: {user} takes precedence"
             file.report.say("info", "not-in-force", message, fix="keep one of the two")
         else:
             found = file.hooks()
             # In the order of the events, as the agent lists them, not of the file.
             hooks.extend(hook for name in events for hook in found.get(name, ()))
-            user = layer.place.file if layer.place.scope == "user" else user
+            user = layer.config_path.file if layer.config_path.scope == "user" else user
         diagnostics.extend(file.report.diagnostics)
-    return Reading(tuple(hooks), tuple(diagnostics))
+    return LoadedHooks(tuple(hooks), tuple(diagnostics))

@@ -1,9 +1,10 @@
-"""What Reasonix's tools mean: those of the released line, and names that only the TypeScript line before it had.
+"""Describe Reasonix's tools: those of the released line, and names that only the TypeScript line before it
+had.
 
 Paths are read as the released line does. The line before took a leading slash for the project's root.
 """
 
-from hookline.tools.declare import (
+from hookline.actions.declare import (
     agent,
     calls,
     edit,
@@ -27,7 +28,7 @@ from hookline.tools.declare import (
     write,
     zero_based,
 )
-from hookline.tools.table import ToolTable
+from hookline.actions.table import ToolTable
 
 _SHELL = widened(
     shell("command", timeout="timeout_ms", run_in_background="run_in_background"), "additional_write_dirs"
@@ -73,14 +74,14 @@ TABLE = ToolTable(
         "web_fetch": fetch("url"),
         "web_search": search("query"),
         "task": _TASK,
-        # What each task of the list is called is a guess.
+        # The name of each task of the list is a guess.
         "parallel_tasks": list_of("tasks", _TASK),
         "explore": _RESEARCH,
         "research": _RESEARCH,
         "review": _RESEARCH,
         "ask": other("ask", questions="questions"),
         "todo_write": other("plan", todos="todos"),
-        # Without arguments it asks what a capability is; that the id is a tool's name is a guess.
+        # Without arguments it asks about a capability; that the id is a tool's name is a guess.
         "use_capability": calls("", name="capability_id", arguments="arguments", optional=True),
         # The line before.
         "run_command": shell("command", timeout=seconds("timeoutSec")),

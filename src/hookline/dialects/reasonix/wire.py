@@ -1,7 +1,8 @@
-"""Reasonix's wire: one JSON line in; an exit code and text out, and one line for the user about how each hook ended.
+"""Encode payloads as one JSON line, and decode exit codes and text; each hook's end gives one line for the
+user.
 
-Exit 0 passes, 2 blocks at a gate, all else warns. A TurnEnd hook answers by marked lines: `@@INJECT: text` goes to
-the model, `@@WARN: text` to the user.
+Exit 0 passes, 2 blocks at a gate, all else warns. A TurnEnd hook answers by marked lines: `@@INJECT: text`
+goes to the model, `@@WARN: text` to the user.
 """
 
 import re
@@ -22,20 +23,20 @@ from hookline.handlers.specs import CommandSpec
 from hookline.matching.nearest import nearest
 from hookline.model.errors import UnknownEventError
 from hookline.model.events import EventSpec
-from hookline.model.outcome import GO_ON, ContextItem, Message, Outcome, Vote
+from hookline.model.outcome import PASS, ContextItem, Message, Outcome, Vote
 from hookline.model.policy import Policy
-from hookline.model.raw import Broke, Exited, Replied, failure
-from hookline.model.wire import NOTHING_SAID, Call, Decoded, Encoded, HookReply, Parsed
+from hookline.model.raw import Exited, Failed, Replied, failure
+from hookline.model.wire import NOTHING_SAID, Decoded, Encoded, HookInvocation, HookReply, Parsed
 
 if TYPE_CHECKING:
-    from hookline.tools.table import ToolTable
+    from hookline.actions.table import ToolTable
 
 _LONGEST_COMMAND = 60
 _MARKED = re.compile(r"[ \t]*@@(INJECT|WARN):[ \t]*(.*)", re.IGNORECASE)
 
 
 class Marked(Struct, frozen=True):
-    """What a TurnEnd hook printed."""
+    """The marked lines that a TurnEnd hook printed."""
 
     inject: str = ""
     warnings: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ class Marked(Struct, frozen=True):
 
 
 def read_markers(text: str) -> Marked:
-    """Injected lines are one message, each warning is its own."""
+    """Read marked lines: injected ones are one message, each warning is separate."""
     lines = [(line, _MARKED.match(line)) for line in text.splitlines()]
     marked = [(found[1].upper(), found[2]) for _, found in lines if found is not None]
     inject = "\n".join(text.rstrip() for marker, text in marked if marker == "INJECT").strip()
@@ -55,7 +56,7 @@ def read_markers(text: str) -> Marked:
 class Printed:
     """Both streams of a hook as Reasonix sees them: cut, decoded at the end, trimmed."""
 
-    def __init__(self, call: Call, raw: Exited | Broke) -> None:
+    def __init__(self, call: HookInvocation, raw: Exited | Failed) -> None:
         self.call = call
         self.event_name = call.hook.policy.event_name
         self.cut = raw.truncated or len(raw.stdout) > CAPTURED or len(raw.stderr) > CAPTURED
@@ -66,7 +67,7 @@ class Printed:
         self.marked = read_markers(self.stdout) if at_end else Marked(rest=self.stdout)
 
     def line(self, decision: str, detail: str) -> str:
-        """What the user is shown."""
+        """Return the line for the user."""
         hook, spec = self.call.hook, self.call.hook.spec
         command = spec.command if isinstance(spec, CommandSpec) else hook.name
         if len(command) > _LONGEST_COMMAND:
@@ -77,17 +78,18 @@ class Printed:
         return f"hook {scope}/{self.event_name} `{command}` {decision}{mark}{end}"
 
     def passing(self) -> Outcome:
-        """What counts however the hook ended, as long as it blocks nothing."""
+        """Return the outcome that applies however the hook ended, as long as it blocks nothing."""
         if self.event_name == "PreCompact" and self.stdout:
             return Outcome(context_items=(ContextItem(self.stdout),))
         warnings = self._warnings()
-        return Outcome(messages=warnings) if warnings else GO_ON
+        return Outcome(messages=warnings) if warnings else PASS
 
     def _warnings(self) -> tuple[Message, ...]:
         return tuple(Message(text, warns=True) for text in self.marked.warnings)
 
     def extras_of_block(self, reason: str, line: str) -> Outcome:
-        """The line for the user, and at TurnEnd what the model goes on with, as a message of the user."""
+        """Return the line for the user, and at TurnEnd the text with which the model continues, as a message
+        of the user."""
         messages = (Message(line, warns=True), *self._warnings())
         if self.event_name != "TurnEnd":
             return Outcome(messages=messages)
@@ -99,7 +101,7 @@ class Printed:
 
 
 class ReasonixWire(ResultReader):
-    """Stateless: one object serves every hook."""
+    """The wire of Reasonix. Stateless: one object serves every hook."""
 
     standard_tools = False
 
@@ -112,9 +114,9 @@ class ReasonixWire(ResultReader):
 
         return TABLE
 
-    def encode(self, call: Call) -> Encoded:
-        """No variables: Reasonix sets none for hooks from settings."""
-        return Encoded(encoded(document(call.hook.policy.event_name, call.payload, call.scene)) + b"\n")
+    def encode(self, call: HookInvocation) -> Encoded:
+        """Encode a call without variables: Reasonix sets none for hooks from settings."""
+        return Encoded(encoded(document(call.hook.policy.event_name, call.payload, call.info)) + b"\n")
 
     def parse(self, document: Mapping[str, Any]) -> Parsed:
         return parse(document, self._events)
@@ -126,14 +128,14 @@ class ReasonixWire(ResultReader):
         return Writer(known, outcome).reply()
 
     def advance(self, event: EventSpec[Any], payload: Any, outcome: Outcome) -> Any:
-        """No hook of Reasonix changes what the next one sees."""
+        """Return the payload unchanged: no hook of Reasonix changes what the next one sees."""
         del event, outcome
         return payload
 
     def gates(self, policy: Policy) -> bool:
         return gates(policy)
 
-    def exited(self, call: Call, raw: Exited) -> Decoded:
+    def exited(self, call: HookInvocation, raw: Exited) -> Decoded:
         printed = Printed(call, raw)
         if raw.code == 0:
             return _passed(printed)
@@ -143,8 +145,8 @@ class ReasonixWire(ResultReader):
         broke = failure(raw, "crashed", with_first_line(f"exit {raw.code}", printed.stderr.encode()))
         return Decoded(printed.passing(), replace(broke, truncated=printed.cut, words=words))
 
-    def broke(self, call: Call, raw: Broke) -> Decoded:
-        """No exit at all. The agent fills an empty stderr with what it knows."""
+    def broke(self, call: HookInvocation, raw: Failed) -> Decoded:
+        """Decode a missing exit. The agent fills an empty stderr with what it knows."""
         printed = Printed(call, raw)
         known = {"timed_out": f"hook timed out after {call.timeout * 1000:.0f}ms", "not_started": raw.detail}
         detail = printed.stderr or known.get(raw.cause, "") or printed.stdout or raw.detail
@@ -154,23 +156,21 @@ class ReasonixWire(ResultReader):
         line = printed.line("error" if raw.cause == "not_started" else "warn", detail)
         return Decoded(printed.passing(), replace(raw, words=line))
 
-    def replied(self, call: Call, raw: Replied) -> Decoded:
+    def replied(self, call: HookInvocation, raw: Replied) -> Decoded:
         return self.failed(call, raw, "unreadable", "Reasonix has only command hooks")
 
-    def returned(self, call: Call, value: Any) -> Decoded:
+    def returned(self, call: HookInvocation, value: Any) -> Decoded:
         del call, value
         return NOTHING_SAID
 
 
 class ClaudeFormatWire(ReasonixWire):
-    """For entries with `"payloadFormat": "claude"`."""
+    """The wire for entries with `"payloadFormat": "claude"`."""
 
-    def encode(self, call: Call) -> Encoded:
-        return Encoded(
-            encoded(claude_document(call.hook.policy.event_name, call.payload, call.scene)) + b"\n"
-        )
+    def encode(self, call: HookInvocation) -> Encoded:
+        return Encoded(encoded(claude_document(call.hook.policy.event_name, call.payload, call.info)) + b"\n")
 
-    def exited(self, call: Call, raw: Exited) -> Decoded:
+    def exited(self, call: HookInvocation, raw: Exited) -> Decoded:
         answer = read_json(call, raw.stdout) if raw.code == 0 else None
         if not isinstance(answer, str):
             return super().exited(call, raw) if answer is None else answer
@@ -194,7 +194,7 @@ def _passed(printed: Printed) -> Decoded:
         marked = printed.marked
         ignored = ("@@INJECT without a block",) if marked.inject else ()
         return Decoded(outcome, ignored=ignored + (("stdout",) if marked.rest else ()))
-    return Decoded(outcome, ignored=() if outcome is not GO_ON else ("stdout",))
+    return Decoded(outcome, ignored=() if outcome is not PASS else ("stdout",))
 
 
 def _blocked(printed: Printed) -> Decoded:

@@ -1,1 +1,1 @@
-"""What hosts call at each moment of a conversation: methods of `Session`, spelled out."""
+"""Implement what hosts call at each point of a conversation, behind the methods of `Session`."""

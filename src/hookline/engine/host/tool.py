@@ -1,26 +1,29 @@
-"""`Session.tool`: the order of a tool call for hosts without permission rules. Hooks decide, then the user."""
+"""Run a tool call for hosts without permission rules (`Session.tool`): hooks decide, then the user."""
 
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from time import time
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.host.moments import CLOSED
+from hookline.engine.host.conversation import CLOSED
+from hookline.engine.host.pending import Later, PendingCall
 from hookline.engine.tool_call import (
     CallResult,
     OpenCall,
     Refusal,
-    Reply,
+    ToolReply,
     ask_about_call,
     open_tool_call,
+    refuse_call,
     run_tool_call,
 )
 from hookline.handlers.failures import described
-from hookline.handlers.function import is_async
+from hookline.handlers.function import Workers, is_async
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.outcome import Outcome, Vote
@@ -29,48 +32,53 @@ from hookline.model.run import Run
 if TYPE_CHECKING:
     from hookline.engine.session import Session
 
-#: Runs a tool: gets the arguments as hooks left them. A plain function runs in a thread.
+#: Runs a tool with the arguments as hooks left them. A plain function runs in a thread.
 RunTool = Callable[[dict[str, Any]], Any]
-#: Says what is wrong with arguments that a hook rewrote, or None.
+#: Returns what is wrong with arguments that a hook rewrote, or None.
 CheckArguments = Callable[[dict[str, Any]], str | None]
 
 
-class Question(Struct, frozen=True, kw_only=True):
-    """May this call run? What `approve` is asked.
+class ApprovalRequest(Struct, frozen=True, kw_only=True):
+    """The question that `approve` answers: may this call run?
 
     ::
 
-        def approve(question: Question) -> bool:
+        def approve(question: ApprovalRequest) -> bool:
             return input(f"{question.tool_name}: {question.reason} [y/N] ") == "y"
     """
 
     tool_name: str
     tool_input: Mapping[str, Any]
-    #: Why it is asked: the words of the hook.
+    #: Why the user is asked, in the hook's words.
     reason: str
-    #: The hook that asks, if one does.
+    #: The hook that asks, if a hook does.
     hook: str = ""
     session_id: str = ""
     agent_type: str | None = None
+    tool_use_id: str | None = None
 
 
 class Approval(Struct, frozen=True, kw_only=True):
-    """An answer of the user with words for the model; a plain True or False is one without.
+    """The user's answer with words for the model, or with other arguments; a plain True or False has none.
 
     ::
 
         return Approval(allow=False, message="use the test account")
+        return Approval(allow=True, arguments={"amount": 5})
     """
 
     allow: bool
     message: str = ""
+    #: The call runs with these arguments instead: hooks judge it again.
+    arguments: Mapping[str, Any] | None = None
 
 
-Approve = Callable[[Question], "bool | Approval | Awaitable[bool | Approval]"]
+#: Answers a question: True, False, an `Approval`, or `LATER`.
+Approve = Callable[[ApprovalRequest], "bool | Approval | Later | Awaitable[bool | Approval | Later]"]
 
 
 class _Verdict(Struct, frozen=True):
-    verdict: Literal["allow", "ask", "deny"]
+    decision: Literal["allow", "ask", "deny"]
     step: str = ""
     reason: str = ""
     question: bool = False
@@ -91,7 +99,7 @@ class ToolWords(TypedDict, total=False):
 
 
 class ToolOptions(Struct, frozen=True, kw_only=True):
-    """What a host says about one call besides name and arguments."""
+    """A host's options for one call besides name and arguments."""
 
     run: RunTool
     check: CheckArguments | None = None
@@ -100,11 +108,24 @@ class ToolOptions(Struct, frozen=True, kw_only=True):
 
 
 class _Ports:
-    """For hosts without permission rules of their own: hooks decide, then the user."""
+    """Ports for hosts without permission rules: hooks decide, then the user."""
 
-    def __init__(self, session: "Session", options: ToolOptions) -> None:
+    def __init__(
+        self,
+        session: "Session",
+        call: p.ToolCall,
+        options: ToolOptions,
+        granted: Mapping[str, Any] | None = None,
+    ) -> None:
         self._session = session
+        self._call = call
         self._options = options
+        #: Arguments that the user has approved already.
+        self._granted = granted
+        #: Set while the call waits for an approval.
+        self.pending: PendingCall | None = None
+        #: Other arguments, with which the user approves it.
+        self.edited: Mapping[str, Any] | None = None
 
     def check(self, call: p.ToolCall, *, rewritten: bool) -> Refusal | None:
         check, stopped = self._options.check, self._session.host.stopped
@@ -132,7 +153,7 @@ class _Ports:
         return ()
 
     async def update(self, said: Outcome) -> None:
-        """A host has no rules to change."""
+        """Do nothing: a host has no rules to change."""
         del said
 
     def answered(
@@ -148,53 +169,103 @@ class _Ports:
 
     async def approve(self, call: p.ToolCall, decision: _Verdict, vote: Vote | None) -> Refusal | None:
         del vote
-        approve, scene = self._session.approver, self._session.scene
-        if approve is None or not scene.attended:
-            return Refusal("unattended", f"{decision.reason} (nobody is there to approve it)", by_rule=True)
-        question = Question(
+        if self._granted is not None and call.tool_input == self._granted:
+            return None
+        approve, info = self._session.approver, self._session.info
+        if approve is None or not info.attended:
+            return Refusal("unattended", f"{decision.reason} (no approver is configured)", by_rule=True)
+        question = ApprovalRequest(
             tool_name=call.tool_name,
             tool_input=call.tool_input,
             reason=decision.reason,
             hook=decision.hook,
-            session_id=scene.session_id,
-            agent_type=scene.agent_type,
+            session_id=info.session_id,
+            agent_type=info.agent_type,
+            tool_use_id=call.tool_use_id,
         )
         try:
             async with self._session.root.host.lock():
-                given: Any = await _called(approve, question)
+                given: Any = await _asked(approve, question)
         except Exception as error:  # noqa: BLE001 - who cannot be asked has not said yes
             self._session.engine.journal.record(
                 Run(hook="approve", type="approve", status="failed", event=e.PERMISSION_REQUEST.name,
-                    session=scene.session_id, detail=described(error), at=time())
+                    session=info.session_id, detail=described(error), at=time())
             )  # fmt: skip
             why = f"{decision.reason} (approve failed: {type(error).__name__})"
             return Refusal("unattended", why, by_rule=True)
+        if isinstance(given, Later):
+            self.pending = self._to_wait(question)
+            return Refusal("pending", f"waits for approval: {decision.reason}")
         if isinstance(given, Approval):
             allowed, said = given.allow, given.message
+            if allowed and given.arguments is not None and given.arguments != call.tool_input:
+                self.edited = given.arguments
+                return Refusal("edited", "the user changed the arguments")
         else:
-            # Only True is a yes: None, or an object that is true by accident, is not.
+            # Only True is a yes: None, or an object that happens to be true, is not.
             allowed, said = given is True, ""
         return None if allowed else Refusal("user", said or f"not approved: {decision.reason}", by_rule=True)
 
-    async def run(self, call: p.ToolCall) -> Reply:
-        return Reply(response=await _called(self._options.run, dict(call.tool_input)))
+    def _to_wait(self, question: ApprovalRequest) -> PendingCall:
+        call = self._call
+        return PendingCall(
+            tool_name=call.tool_name, tool_input=dict(question.tool_input), given=dict(call.tool_input),
+            reason=question.reason, hook=question.hook, tool_use_id=call.tool_use_id,
+            session_id=question.session_id, agent_type=question.agent_type, tool_category=call.tool_category,
+            mcp_server=call.mcp_server,
+        )  # fmt: skip
+
+    async def run(self, call: p.ToolCall) -> ToolReply:
+        return ToolReply(response=await _called(self._options.run, dict(call.tool_input)))
 
 
 async def _called(function: Callable[[Any], Any], argument: Any) -> Any:
-    """An async function on this loop, any other in a thread: it may wait for a person, or for a disk."""
+    """Call an async function on this loop, any other in a thread: it may wait for a user, or for a disk."""
     value = function(argument) if is_async(function) else await asyncio.to_thread(function, argument)
     return await value if inspect.isawaitable(value) else value
 
 
-async def tool(session: "Session", call: p.ToolCall, options: ToolOptions) -> CallResult:
-    return _kept(session, await run_tool_call(session, call, _Ports(session, options)))
+async def _asked(approve: Approve, question: ApprovalRequest) -> Any:
+    """Ask. A plain function gets a thread of its own: a user takes longer than the threads of the program can wait."""
+    if is_async(approve):
+        return await cast("Awaitable[Any]", approve(question))
+    finished = await Workers(limit=1, idle_seconds=0.01).run(partial(approve, question))
+    if finished.error is not None:
+        raise finished.error
+    return await finished.value if inspect.isawaitable(finished.value) else finished.value
+
+
+async def tool(
+    session: "Session", call: p.ToolCall, options: ToolOptions, granted: Mapping[str, Any] | None = None
+) -> CallResult:
+    ports = _Ports(session, call, options, granted)
+    done = await run_tool_call(session, call, ports)
+    if ports.edited is not None:
+        return await tool(session, replace(call, tool_input=ports.edited), options, ports.edited)
+    return _kept(session, done, ports.pending)
+
+
+async def resume(
+    session: "Session", pending: PendingCall, approval: bool | Approval, options: ToolOptions
+) -> CallResult:
+    """Continue a call that waited. Hooks judge it again: what they denied meanwhile stays denied."""
+    if isinstance(approval, bool):
+        approval = Approval(allow=approval)
+    if not approval.allow:
+        reason = approval.message or f"not approved: {pending.reason}"
+        call = pending.call(pending.tool_input)
+        refused = await refuse_call(session, call, Refusal("user", reason, by_rule=True))
+        return _kept(session, refused)
+    if approval.arguments is not None and approval.arguments != pending.tool_input:
+        return await tool(session, pending.call(approval.arguments), options, approval.arguments)
+    return await tool(session, pending.call(pending.given), options, pending.tool_input)
 
 
 class HostCall:
-    """A call that the host runs itself. If hooks `refused` it, do not: tell the model `refused.text`.
+    """A call that the host runs itself. If `refused` is set, do not run it: give the model `refused.text`.
 
-    Else run it with `arguments` and say what came of it, by `returned` or `failed`; a call that you give up needs
-    neither.
+    Otherwise run it with `arguments` and report the result with `returned` or `failed`; a call that you give
+    up needs neither.
 
     ::
 
@@ -202,42 +273,55 @@ class HostCall:
         done = call.refused or await call.returned(await run_shell(call.arguments))
     """
 
-    def __init__(self, session: "Session", opened: OpenCall) -> None:
+    def __init__(self, session: "Session", opened: OpenCall, pending: PendingCall | None = None) -> None:
         self._session = session
         self._opened = opened
-        self.refused = None if opened.refused is None else _kept(session, opened.refused)
+        self.refused = None if opened.refused is None else _kept(session, opened.refused, pending)
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """As hooks left them."""
+        """The arguments as hooks left them."""
         return dict(self._opened.call.tool_input)
 
     async def returned(self, response: Any, text: str | None = None) -> CallResult:
-        """PostToolUse; `text` is what the model would read, where that is not the response."""
-        return _kept(self._session, await self._opened.returned(Reply(response=response, text=text)))
+        """Fire PostToolUse; `text` is what the model would read, where that is not the response."""
+        return _kept(self._session, await self._opened.returned(ToolReply(response=response, text=text)))
 
     async def failed(self, error: Exception) -> CallResult:
-        """PostToolUseFailure."""
+        """Fire PostToolUseFailure."""
         return _kept(self._session, await self._opened.failed(error))
 
 
-async def open_tool(session: "Session", call: p.ToolCall, options: ToolOptions) -> HostCall:
-    return HostCall(session, await open_tool_call(session, call, _Ports(session, options)))
+async def open_tool(
+    session: "Session", call: p.ToolCall, options: ToolOptions, granted: Mapping[str, Any] | None = None
+) -> HostCall:
+    ports = _Ports(session, call, options, granted)
+    opened = await open_tool_call(session, call, ports)
+    if ports.edited is not None:
+        return await open_tool(session, replace(call, tool_input=ports.edited), options, ports.edited)
+    return HostCall(session, opened, ports.pending)
 
 
 async def ask(session: "Session", call: p.ToolCall, reason: str) -> HostCall:
-    ports = _Ports(session, ToolOptions(run=run_by_host))
+    ports = _Ports(session, call, ToolOptions(run=run_by_host))
     question = _Verdict("ask", "ask_rule", reason, True)
-    return HostCall(session, await ask_about_call(session, call, question, ports))
+    opened = await ask_about_call(session, call, question, ports)
+    if ports.edited is not None:
+        # PreToolUse hooks have judged other arguments: they must judge these.
+        return await open_tool(
+            session, replace(call, tool_input=ports.edited), ToolOptions(run=run_by_host), ports.edited
+        )
+    return HostCall(session, opened, ports.pending)
 
 
-def _kept(session: "Session", result: CallResult) -> CallResult:
+def _kept(session: "Session", result: CallResult, pending: PendingCall | None = None) -> CallResult:
     state = session.host
+    state.tool_count += result.ran
     if state.turn:  # a host without prompts has no turn that a stop could end
         state.stop(result.stop)
-    return replace(result, context_items=state.keep(result.context_items))
+    return replace(result, context_items=state.keep(result.context_items), pending=pending)
 
 
 def run_by_host(_arguments: dict[str, Any]) -> Any:
-    """In place of `run` where the host runs the tool itself."""
+    """Stand in for `run` where the host runs the tool."""
     raise NotImplementedError

@@ -1,1 +1,2 @@
-"""What the guards know: a policy for each of them, and the options of the programs that they are about."""
+"""List the rules of the guards: a policy for each of them, and the options of the programs that they are
+about."""

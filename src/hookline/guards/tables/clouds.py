@@ -1,12 +1,12 @@
-"""The guard over what is deleted in clouds, clusters and volumes."""
+"""Guard against deleting in clouds, clusters and volumes."""
 
-from hookline.guards.policy import GuardedCommand, Policy
+from hookline.guards.spec import GuardedCommand, GuardSpec
 
 _DELETES = "deletes something that runs or is stored in a cloud"
 _PODS = r"^(?:po|pods?|jobs?|events?|ev)(?:/|$)"
 _VOLUMES = "deletes volumes with the data in them"
 
-CLOUD_DELETE = Policy(
+CLOUD_DELETE = GuardSpec(
     name="cloud-delete",
     title="Deleting what runs or is stored in a cloud, a cluster or a volume",
     instead="Show the user what would be deleted (plan, list, --dry-run).",

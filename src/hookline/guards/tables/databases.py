@@ -1,10 +1,10 @@
-"""The guard over what is deleted in databases."""
+"""Guard against deleting in databases."""
 
-from hookline.guards.policy import Flow, GuardedCommand, Policy
+from hookline.guards.spec import Flow, GuardedCommand, GuardSpec
 
 _DROPS = "deletes data in a database"
 _SQL = (
-    r"\bdrop(?:\s|/\*.{0,50}?\*/)+(?:table|database|schema|view|materialized\s+view|index|role|user|sequence|type|function|tablespace|keyspace|collection|column)\b"
+    r"\bdrop(?:\s|/\*(?:(?!\*/).){0,50}+\*/)++(?:table|database|schema|view|materialized\s+view|index|role|user|sequence|type|function|tablespace|keyspace|collection|column)\b"
     r"|\btruncate\s+(?:table\s+)?(?:only\s+)?[\w\"`\[]"
     r"|\bdelete\s+from\s+(?:only\s+)?[\w.\"`\[\]]+(?:\s+(?!where\b|using\b|returning\b)(?:as\s+)?\w+)?\s*(?:;|$|['\"]|where\s+(?:1\s*=\s*1|true)\s*(?:;|$|['\"]))"
     r"|\bdropDatabase\b|\.drop\(\s*\)|\bdelete(?:Many|One)?\(\s*\{\s*\}|\.remove\(\s*\{\s*\}"
@@ -17,7 +17,7 @@ _CLIENTS = (
 )
 _RESETS = "deletes all tables and starts over"
 
-DATABASE_DROP = Policy(
+DATABASE_DROP = GuardSpec(
     name="database-drop",
     title="Deleting tables, databases and all rows of a table",
     instead="Write a migration, work on a copy, or ask the user.",
@@ -139,7 +139,7 @@ DATABASE_DROP = Policy(
         GuardedCommand(run="bq rm", does=_DROPS, example="bq rm -r -f dataset"),
         GuardedCommand(
             run="pg_restore",
-            does="drops what is there before it restores",
+            does="drops existing data before it restores",
             given="-c --clean",
             example="pg_restore --clean -d app dump",
         ),

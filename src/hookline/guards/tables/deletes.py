@@ -1,26 +1,45 @@
-"""Guards over what is deleted on this machine: folders with all they hold, and disks."""
+"""Guard against deleting on this machine: directories with all their contents, and disks."""
 
-from hookline.guards.policy import GuardedCommand, Policy
+from hookline.guards.spec import Flow, GuardedCommand, GuardSpec
 
-_FOLDERS = "deletes a folder and everything in it"
-_FINDS = "deletes everything it finds, in all folders below"
+_FOLDERS = "deletes a directory and everything in it"
+_FINDS = "deletes everything it finds, in all directories below"
+#: Directories that a build or a package manager makes again, in the project: `..` and absolute paths are not spared.
+_REBUILT = (
+    r"^(?:\./)?(?:(?!\.\.?/)[\w.@-]+/){0,9}(?:node_modules|dist|build|out|target|coverage|htmlcov|venv|__pycache__|"
+    r"\.(?:venv|tox|nox|next|nuxt|turbo|cache|parcel-cache|gradle|eggs|pytest_cache|mypy_cache|ruff_cache|coverage)|"
+    r"[\w.-]{1,100}\.egg-info)/?$"
+)
 
-DELETE_RECURSIVE = Policy(
+DELETE_RECURSIVE = GuardSpec(
     name="delete-recursive",
-    title="Deleting folders and everything in them",
-    instead="Delete single files, move the folder aside, or ask the user.",
+    title="Deleting directories and everything in them",
+    instead="Delete single files, move the directory aside, or ask the user.",
     rows=(
-        GuardedCommand(run="rm|grm|srm", does=_FOLDERS, given="-r -R --recursive", example="rm -fr build"),
+        GuardedCommand(
+            run="rm|grm|srm|zf_rm",
+            does=_FOLDERS,
+            given="-r -R --recursive",
+            spare=_REBUILT,
+            example="rm -fr src",
+        ),
+        GuardedCommand(
+            run="rm|grm|srm|zf_rm",
+            does=_FOLDERS,
+            given="-r -R --recursive",
+            part="rebuilt",
+            example="rm -fr build",
+        ),
         GuardedCommand(
             run="find|gfind|bfs",
             does=_FINDS,
-            text=r"(?:^|\s)-(?:delete\b|(?:exec|ok)(?:dir)?\s+(?:\S*/)?(?:g?rm|srm|unlink|shred|rmdir)\b)",
+            text=r"(?:^|\s)-(?:delete\b|(?:exec|ok)(?:dir)?\s+(?:\S*/)?(?:g?rm|srm|unlink|shred|rmdir|truncate|cp\s+/dev/null)\b)",
             example="find . -name '*.tmp' -delete",
         ),
         GuardedCommand(
             run="fd|fdfind",
             does=_FINDS,
-            text=r"(?:^|\s)(?:-[xX]|--exec|--exec-batch)[\s=](?:\S*/)?(?:rm|unlink|shred)\b",
+            text=r"(?:^|\s)(?:-[xX]|--exec|--exec-batch)[\s=](?:\S*/)?(?:rm|unlink|shred|truncate)\b",
             example="fd -e tmp -X rm",
         ),
         GuardedCommand(
@@ -32,14 +51,14 @@ DELETE_RECURSIVE = Policy(
         ),
         GuardedCommand(
             run="rsync",
-            does="deletes what is in the target folder and not in the source",
+            does="deletes files in the target directory that are not in the source",
             given="--delete --delete-before --delete-during --delete-delay --delete-after --delete-excluded --del",
             unless="-n --dry-run",
             example="rsync -a --delete empty/ target/",
         ),
         GuardedCommand(
             run="git worktree remove",
-            does="deletes a folder, and the changes in it that are not committed",
+            does="deletes a directory, and the changes in it that are not committed",
             given="-f --force",
             example="git worktree remove --force ../topic",
         ),
@@ -49,7 +68,14 @@ DELETE_RECURSIVE = Policy(
             given="--remove-files",
             example="tar -czf old.tgz --remove-files logs",
         ),
-        GuardedCommand(run="rimraf|del-cli", does=_FOLDERS, example="rimraf dist"),
+        GuardedCommand(
+            run="zip",
+            does="deletes what it has packed",
+            given="-m --move",
+            example="zip -qrm old.zip logs",
+        ),
+        GuardedCommand(run="rimraf|del-cli", does=_FOLDERS, spare=_REBUILT, example="rimraf src"),
+        GuardedCommand(run="rimraf|del-cli", does=_FOLDERS, part="rebuilt", example="rimraf dist"),
         GuardedCommand(
             run="unlink|rmdir|rm",
             does=_FOLDERS,
@@ -67,7 +93,22 @@ DELETE_RECURSIVE = Policy(
             run="btrfs subvolume|sub delete|del", does=_FOLDERS, example="btrfs subvolume delete /data"
         ),
     ),
+    flows=(
+        Flow(
+            source="find|gfind|bfs|fd|fdfind",
+            into=(
+                GuardedCommand(
+                    run="rm|grm|srm|unlink|shred|truncate",
+                    does=_FINDS,
+                    operand="\0",
+                    example="find data -type f | xargs truncate -s 0",
+                ),
+            ),
+        ),
+    ),
+    by_programs=True,
     folders=True,
+    parts={"rebuilt": "directories that a build makes again, such as `node_modules` and `dist`"},
     code=(
         r"\brmtree\b|\brimraf\b|\brm_rf?\b|\brm_tree\b|remove_tree|removedirs|remove_dir_all|\bRemoveAll\b|"
         r"deleteDirectory|(?:rmSync|rmdirSync|rmdir|fs\.rm|promises\.rm|\.rm)\([^\n]{0,200}recursive|"
@@ -78,7 +119,11 @@ DELETE_RECURSIVE = Policy(
         r"\b(?:get-childitem|gci|dir|ls)\b[^\n;|]{0,200}\s-rec\w*[^\n;|]{0,200}\|\s*(?:remove-item|ri|rm|del)\b|"
         r"\b(?:rd|rmdir|del|erase)\b[^\n;|]{0,50}\s/s\b|\brobocopy\b[^\n;|]{0,300}\s/(?:mir|purge)\b"
     ),
-    code_does="looks like code that deletes folders",
+    shows=(
+        r"\bwalk\b|\bglob\b|\brglob\b|\blistdir\b|\bscandir\b|\biterdir\b|\breaddir|Dir\[|Dir\.glob|opendir|File::Find",
+        r"\.remove\(|\bunlink|\btruncate\b|File\.delete|\bremove_(?:dir|entry)|\brmdir\b",
+    ),
+    code_does="looks like code that deletes directories",
     catches=(
         'rm -r -- "$DIR"',
         "rm --recurs --force node_modules",
@@ -102,7 +147,7 @@ _DEVICE = (
 )
 _ERASES = "erases a disk or a part of it"
 
-DISK = Policy(
+DISK = GuardSpec(
     name="disk",
     title="Formatting, partitioning and overwriting disks",
     instead="Leave disks to the user.",
@@ -166,7 +211,7 @@ DISK = Policy(
         ),
         GuardedCommand(
             run="cryptsetup luksformat|luksFormat|erase|luksErase|reencrypt|luksKillSlot",
-            does="makes what is on a disk unreadable",
+            does="makes the data on a disk unreadable",
             example="cryptsetup luksFormat /dev/sdb",
         ),
         GuardedCommand(
@@ -211,7 +256,7 @@ DISK = Policy(
     ),
     written=f"^{_DEVICE}",
     written_does=_ERASES,
-    code=(rf"open\(['\"]{_DEVICE}[^)]*['\"][wa+]"),
+    code=(rf"open\(['\"]{_DEVICE}[^)]{{0,200}}['\"][wa+]"),
     started=(
         r"\b(?:format-volume|clear-disk|initialize-disk|remove-partition|diskpart)\b|\bformat(?:\.com)?\s+[a-z]:|"
         rf"\bmkfs\.|\bof={_DEVICE}"

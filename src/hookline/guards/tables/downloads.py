@@ -1,12 +1,12 @@
-"""The guard over what comes in from the network and is run."""
+"""Guard against running code from the network."""
 
-from hookline.guards.policy import Flow, GuardedCommand, Policy
+from hookline.guards.spec import Flow, GuardedCommand, GuardSpec
 
 _SHELLS = "sh|bash|dash|zsh|ksh|mksh|ash|fish|rbash|yash"
 _RUNS = "runs what comes from the network, unseen"
 _DOWNLOADS = "curl|wget|fetch|aria2c|http|https|xh|lynx|w3m|links|nc|ncat|netcat|gh|lwp-request|GET|axel"
 
-PIPE_TO_SHELL = Policy(
+PIPE_TO_SHELL = GuardSpec(
     name="pipe-to-shell",
     title="Running what was just downloaded",
     instead="Download it to a file, read it, and let the user decide to run it.",
@@ -135,7 +135,7 @@ PIPE_TO_SHELL = Policy(
         r"\b(?:iex|invoke-expression)\b[^\n]{0,200}?(?:\biwr\b|\birm\b|invoke-webrequest|invoke-restmethod|downloadstring)|"
         r"(?:\biwr\b|\birm\b|invoke-webrequest|invoke-restmethod|downloadstring)[^\n]{0,300}\|\s*(?:iex|invoke-expression)\b|"
         r"\[scriptblock\]::create\([^\n]{0,200}?(?:\biwr\b|\birm\b|invoke-webrequest|invoke-restmethod|downloadstring)|"
-        r"\b(?:curl|wget)\b[^\n|]{0,300}\|\s*(?:sudo\s+)?(?:\S*/)?(?:ba|da|z|k|a)?sh\b"
+        r"\b(?:curl|wget)\b[^\n|]{0,300}\|\s*(?:sudo\s+)?(?:\S{0,300}/)?(?:ba|da|z|k|a)?sh\b"
     ),
     code=(r"(?:exec|eval)\([^\n]{0,200}?(?:urlopen|urlretrieve|requests\.get|httpx\.get|fetch\(|https?://)"),
     code_does="looks like code that runs what it downloads",

@@ -1,14 +1,17 @@
-"""Guards over what git does to history: on the remote, and here."""
+"""Guard against changes of git's history: on the remote, and here."""
 
-from hookline.guards.policy import GuardedCommand, Policy
+from hookline.guards.spec import GuardedCommand, GuardSpec
 
 _DRY = "-n --dry-run"
 _OVERWRITES = "overwrites the branch on the remote"
 _REMOVES = "deletes a branch or a tag on the remote"
 
-FORCE_PUSH = Policy(
+#: The path of a repository without files, as a remote on this machine is one.
+_BARE = r"^(?:--git-dir=)?(?![\w.+-]+(?:://|@))[^\s:]*[^/\s:]\.git/?$"
+
+FORCE_PUSH = GuardSpec(
     name="force-push",
-    title="Pushes that overwrite what is on the remote",
+    title="Pushes that overwrite commits on the remote",
     instead="Push to a branch of your own, or ask the user.",
     rows=(
         GuardedCommand(
@@ -86,6 +89,33 @@ FORCE_PUSH = Policy(
             example="git config remote.origin.push '+refs/heads/*:refs/heads/*'",
         ),
         GuardedCommand(
+            run="git config",
+            does="makes every push to that remote overwrite it",
+            text=r"remote\.[^\s=]{1,200}\.push\s{1,9}\+",
+            part="config",
+            example="git config remote.origin.push +main",
+        ),
+        GuardedCommand(
+            run="git fetch|pull",
+            does="overwrites a branch of another repository",
+            operand=r"^\+[^:]*:",
+            text=_BARE,
+            example="git -C ~/remote.git fetch . +main:main",
+        ),
+        GuardedCommand(
+            run="git branch",
+            does="overwrites a branch of another repository",
+            given="-f --force -M -C -D",
+            text=_BARE,
+            example="git -C ~/remote.git branch -f main topic",
+        ),
+        GuardedCommand(
+            run="git update-ref|symbolic-ref|fast-import|replace",
+            does="overwrites a branch of another repository",
+            text=_BARE,
+            example="git --git-dir=/srv/x.git update-ref refs/heads/main topic",
+        ),
+        GuardedCommand(
             run="git subtree push",
             does=_OVERWRITES,
             operand=r"^\+",
@@ -95,6 +125,9 @@ FORCE_PUSH = Policy(
             run="gh repo sync", does=_OVERWRITES, given="--force", example="gh repo sync owner/fork --force"
         ),
     ),
+    written=r"\.git/(?:config(?:\.worktree)?|packed-refs|refs/(?:heads|tags)/[^\n]{1,300}|(?:remotes|branches)/[^/]+)$",
+    by_programs=True,
+    written_does="changes what git pushes, or its branches, behind its back",
     started=r"\bpush\b[^\n]{0,200}?['\"\s](?:--force|-\w*f\w*|\+[\w/]+:)['\"\s)\],;]?",
     code_does="looks like a push that overwrites the remote",
     parts={
@@ -103,6 +136,7 @@ FORCE_PUSH = Policy(
     },
     more={"delete": "deleting branches and tags on the remote: `--delete`, `--prune`, `:branch`"},
     catches=(
+        "cd app && git push -uf",
         "git -C app push --forc",
         "git -c alias.p='push -f' p origin main",
         "cd app && sudo git push origin main -f",
@@ -124,7 +158,7 @@ FORCE_PUSH = Policy(
 _REWRITES = "rewrites commits"
 _LEAVES = "moves the branch, and may leave commits on no branch"
 
-HISTORY_REWRITE = Policy(
+HISTORY_REWRITE = GuardSpec(
     name="history-rewrite",
     title="Commands that rewrite or drop commits",
     instead="Add a new commit (git revert, git commit), or ask the user.",
@@ -142,7 +176,7 @@ HISTORY_REWRITE = Policy(
         GuardedCommand(
             run="java",
             does="rewrites every commit of the history",
-            text=r"\bbfg[\w.-]*\.jar\b",
+            text=r"\bbfg[\w.-]{0,80}\.jar\b",
             example="java -jar bfg.jar --strip-blobs-bigger-than 1M",
         ),
         GuardedCommand(
@@ -210,7 +244,7 @@ HISTORY_REWRITE = Policy(
         ),
         GuardedCommand(
             run="git replace",
-            does="makes git show another commit in place of one",
+            does="makes git show another commit instead of one",
             given="-f --force -e --edit -g --graft",
             example="git replace --graft HEAD",
         ),
@@ -226,7 +260,7 @@ HISTORY_REWRITE = Policy(
         ),
         GuardedCommand(
             run="git branch",
-            does="puts one branch in the place of another",
+            does="replaces one branch by another",
             given="-M -C",
             part="branches",
             example="git branch -M topic main",

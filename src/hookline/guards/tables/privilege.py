@@ -1,6 +1,6 @@
-"""The guard over more rights than the agent was given."""
+"""Guard against getting more rights than the agent has."""
 
-from hookline.guards.policy import GuardedCommand, Policy
+from hookline.guards.spec import GuardedCommand, GuardSpec
 
 _AS_ROOT = "runs with the rights of another user"
 _ACCOUNTS = "changes who may do what on this machine"
@@ -10,7 +10,7 @@ _ROOT_IN_CONTAINER = "gives a container the rights of the machine it runs on"
 _CAPABILITIES = r"^(?:CAP_)?(?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE|SYS_RAWIO|DAC_READ_SEARCH|NET_ADMIN)$"
 _MOUNTS = r"^(?:/|/etc|/root(?:/[^:]*)?|/home|/proc|/sys|/boot)/?:|(?:source|src)=/(?:,|$)|docker\.sock"
 
-PRIVILEGE = Policy(
+PRIVILEGE = GuardSpec(
     name="privilege",
     title="Getting more rights: sudo, setuid, accounts, privileged containers",
     instead="Do it without those rights, or tell the user which command to run.",
@@ -32,7 +32,7 @@ PRIVILEGE = Policy(
         GuardedCommand(
             run="chmod|gchmod",
             does="makes a program run with the rights of its owner",
-            operand=r"^(?:[ugoa]*[uao][ugoa]*)?[+=][rwxXt]*s|^0?[4-7][0-7]{3}$",
+            operand=r"^(?:g*[uao][ugoa]*)?[+=][rwxXt]*s|^0?[4-7][0-7]{3}$",
             example="chmod u+s /usr/bin/vim",
         ),
         GuardedCommand(

@@ -1,10 +1,10 @@
-"""The guard over secrets: files that hold keys, tokens and passwords, and programs that show them."""
+"""Guard secrets: files that hold keys, tokens and passwords, and programs that show them."""
 
-from hookline.guards.policy import GuardedCommand, Policy, Secret
+from hookline.guards.spec import GuardedCommand, GuardSpec, Secret
 
 _SHOWS = "shows a password, a key or a token"
 
-SECRETS_READ = Policy(
+SECRETS_READ = GuardSpec(
     name="secrets-read",
     title="Reading keys, tokens and passwords",
     instead="Work without the value: name the variable or the file, and let the user fill it in.",
@@ -13,6 +13,7 @@ SECRETS_READ = Policy(
             path=r"(?:^|/)\.ssh/(?!.*\.pub$|known_hosts|config$|authorized_keys|environment$)[^/]+|(?:^|/)\.ssh/?$",
             what="SSH keys",
             example="~/.ssh/id_ed25519",
+            more="~/.ssh/id_rsa ~/.ssh/id_ecdsa ~/.ssh/id_dsa",
         ),
         Secret(
             path=r"(?:^|/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$|/etc/ssh/ssh_host_\w+_key$",
@@ -23,6 +24,7 @@ SECRETS_READ = Policy(
             path=r"(?:^|/)(?!(?:example|sample|template|defaults?|test)\.env$)[\w*?\0-]+\.env$|(?:^|/)\.env(?:rc|\.(?!(?:[\w.-]+\.)?(?:example|sample|template|tmpl|dist|defaults?|schema|md|ts|js|py)$)[\w.-]+)?$",
             what="settings with passwords and tokens",
             example=".env.local",
+            more=".env .env.production .envrc",
         ),
         Secret(
             path=r"(?:^|/)\.aws/(?:credentials|sso/cache|cli/cache)|(?:^|/)\.aws/?$",
@@ -33,11 +35,13 @@ SECRETS_READ = Policy(
             path=r"(?:^|/)\.config/gcloud/(?:credentials|access_tokens|application_default|legacy_)|(?:^|/)\.boto$",
             what="Google Cloud keys",
             example="~/.config/gcloud/application_default_credentials.json",
+            more="~/.config/gcloud/credentials.db ~/.boto",
         ),
         Secret(
             path=r"(?:^|/)\.azure/(?:accesstokens|msal_token|msal_http|service_principal)",
             what="Azure keys",
             example="~/.azure/msal_token_cache.json",
+            more="~/.azure/accessTokens.json",
         ),
         Secret(
             path=r"(?:^|/)\.kube/config|(?:^|/)kubeconfig(?:\.ya?ml)?$|/etc/kubernetes/admin\.conf$|/etc/rancher/k3s/k3s\.yaml$",
@@ -53,21 +57,25 @@ SECRETS_READ = Policy(
             path=r"(?:^|/)(?:\.netrc|_netrc|\.pgpass|\.my\.cnf|\.mylogin\.cnf|\.git-credentials|\.htpasswd|\.s3cfg|\.vault-token)$|(?:^|/)\.config/git/credentials$",
             what="passwords",
             example="~/.netrc",
+            more="~/.pgpass ~/.my.cnf ~/.git-credentials ~/.config/git/credentials ~/.s3cfg ~/.vault-token",
         ),
         Secret(
             path=r"(?:^|/)(?:\.npmrc|\.pypirc|\.yarnrc\.yml)$|(?:^|/)\.(?:cargo|gem)/credentials(?:\.toml)?$|(?:^|/)\.m2/settings(?:-security)?\.xml$|(?:^|/)\.composer/auth\.json$",
             what="tokens for package registries",
             example="~/.npmrc",
+            more=".npmrc ~/.pypirc ~/.cargo/credentials.toml ~/.m2/settings.xml ~/.composer/auth.json",
         ),
         Secret(
             path=r"(?:^|/)\.config/(?:gh|glab-cli|hub|op|doctl|hcloud|rclone|heroku|netlify)(?:/|$)|(?:^|/)\.terraform\.d/credentials|(?:^|/)\.terraformrc$|(?:^|/)\.fly/config\.yml$",
             what="tokens for other services",
             example="~/.config/gh/hosts.yml",
+            more="~/.config/glab-cli/config.yml ~/.config/rclone/rclone.conf ~/.terraformrc ~/.fly/config.yml",
         ),
         Secret(
             path=r"(?:^|/)\.gnupg(?:/(?!pubring|trustdb|gpg\.conf|dirmngr)|/?$)|(?:^|/)secring\.gpg$|(?:^|/)\.password-store(?:/|$)",
             what="private GPG keys or passwords",
             example="~/.gnupg/private-keys-v1.d/x.key",
+            more="~/.password-store/x.gpg",
         ),
         Secret(
             path=r"(?:^|/)Library/Keychains(?:/|$)|\.keychain(?:-db)?$|(?:^|/)\.local/share/(?:keyrings|kwalletd)(?:/|$)",
@@ -76,7 +84,8 @@ SECRETS_READ = Policy(
         ),
         Secret(
             path=(
-                r"(?:google-chrome|chromium|chrome|brave-browser|microsoft-?edge|firefox|opera|vivaldi|safari)[^\0]*/"
+                r"(?:^|\0)(?>[^\0]*?(?:google-chrome|chromium|chrome|brave-browser|microsoft-?edge|firefox|opera|"
+                r"vivaldi|safari))[^\0]*/"
                 r"(?:login data|cookies|logins\.json|key[34]\.db|cookies\.sqlite|web data|cookies\.binarycookies)"
             ),
             what="passwords and sessions of a browser",
@@ -86,15 +95,17 @@ SECRETS_READ = Policy(
             path=r"^/etc/(?:shadow|gshadow|master\.passwd|sudoers)(?:-|$|\.d/)|^/(?:var/)?run/secrets/|^/proc/(?:self|\d+|\0|\*)/environ$",
             what="passwords of this machine",
             example="/etc/shadow",
+            more="/etc/gshadow /etc/sudoers /proc/self/environ",
         ),
         Secret(
-            path=r"\.(?:p12|pfx|jks|keystore|kdbx|ppk|agekey)$|(?:^|/)[^/]*(?:private|secret|[_-]key|^key)[^/]*\.pem$|(?<!\.pub)\.key$",
+            path=r"\.(?:p12|pfx|jks|keystore|kdbx|ppk|agekey)$|(?:^|/)(?=[^/]*\.pem$)[^/]*(?:private|secret|[_-]key|^key)|(?<!\.pub)\.key$",
             what="private keys",
             example="certs/server.key",
         ),
         Secret(
             path=(
-                r"(?:^|/)(?:credentials|client_secrets?|[\w-]*service[_-]account[^/]*|[\w-]*adminsdk[^/]*|secrets?)\.(?:json|ya?ml|toml|ini|txt|env|properties)$|"
+                r"(?:^|/)(?=[^/]*\.(?:json|ya?ml|toml|ini|txt|env|properties)$)"
+                r"(?:(?:credentials|client_secrets?|secrets?)\.[a-z]+$|[\w-]*(?:service[_-]account|adminsdk))|"
                 r"(?:^|/)(?:\.?secrets|credentials)$"
             ),
             what="passwords and tokens of a project",
@@ -104,6 +115,7 @@ SECRETS_READ = Policy(
             path=r"(?:^|/)\.(?:bash|zsh|sh|psql|mysql|python|node_repl|rediscli|sqlite)_history$|(?:^|/)fish_history$",
             what="what was typed into shells before, passwords included",
             example="~/.bash_history",
+            more="~/.zsh_history ~/.psql_history",
             part="history",
         ),
         Secret(
@@ -229,6 +241,12 @@ SECRETS_READ = Policy(
         ),
         GuardedCommand(run="sops", does=_SHOWS, given="-d --decrypt", example="sops -d secrets.enc.yaml"),
         GuardedCommand(
+            run="git grep",
+            does="also searches files that git ignores, which hold passwords",
+            given="--no-index --no-exclude-standard",
+            example="git grep --no-index KEY",
+        ),
+        GuardedCommand(
             run="printenv|env|export|declare|set|typeset|compgen",
             does="shows all variables of the environment",
             part="environment",
@@ -250,6 +268,7 @@ SECRETS_READ = Policy(
         "load": "a file that is loaded and not shown: `source .env`, `docker run --env-file .env`",
     },
     allows="paths",
+    adds=("path",),
     catches=(
         "cat .env",
         "grep TOKEN .env.local",
@@ -277,6 +296,6 @@ SECRETS_READ = Policy(
             "of a program."
         ),
         'Variables that the line prints by name: `echo "$TOKEN"`.',
-        "What a program of the project reads by itself, and a file that was copied earlier under another name.",
+        "Files that a program of the project reads, and a file that was copied earlier under another name.",
     ),
 )

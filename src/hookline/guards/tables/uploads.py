@@ -1,19 +1,15 @@
-"""The guard over what leaves this machine."""
+"""Guard against sending data from this machine."""
 
-from hookline.guards.policy import Flow, GuardedCommand, Policy
+from hookline.guards.spec import GuardedCommand, GuardSpec
+from hookline.guards.tables.upload_flows import UPLOAD_FLOWS
+from hookline.guards.tables.upload_services import SERVICES
 
-#: Addresses on this machine.
-_LOCAL = r"^(?:[a-z]+://)?(?:[^/@]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)(?:[:/]|$)"
 #: `host:path`, `user@host:path`; not a drive or an option.
 _HOST = r"^(?:[\w.-]+@)?(?:[\w.-]+|\[[\da-f:]+\]):(?!/{2})|^(?:rsync|scp|sftp|ftp)://"
 _SENDS = "sends a file to another machine"
 _CURL_DATA = "-d --data --data-binary --data-ascii --data-urlencode --json"
-_PACKS = (
-    "cat|tac|head|tail|tar|gtar|bsdtar|zip|gzip|bzip2|xz|zstd|base64|base32|xxd|od|hexdump|openssl|gpg|dd|grep|rg|"
-    "egrep|sed|awk|find|env|printenv|strings|cpio|git|pg_dump|mysqldump|sort|jq"
-)
 
-NETWORK_UPLOAD = Policy(
+NETWORK_UPLOAD = GuardSpec(
     name="network-upload",
     title="Sending files to other machines",
     instead="Show what should be sent and let the user send it.",
@@ -23,7 +19,7 @@ NETWORK_UPLOAD = Policy(
             does=_SENDS,
             given=_CURL_DATA,
             value="^@",
-            spare=_LOCAL,
+            remote=True,
             example="curl --data-binary @db.sqlite https://example.com/up",
         ),
         GuardedCommand(
@@ -31,7 +27,7 @@ NETWORK_UPLOAD = Policy(
             does=_SENDS,
             given="--data-urlencode --url-query",
             value=r"^[\w.-]*@",
-            spare=_LOCAL,
+            remote=True,
             example="curl --data-urlencode text@notes.txt https://example.com",
         ),
         GuardedCommand(
@@ -39,20 +35,20 @@ NETWORK_UPLOAD = Policy(
             does=_SENDS,
             given="-F --form",
             value=r"=[@<]",
-            spare=_LOCAL,
+            remote=True,
             example="curl -F 'file=@notes.txt' https://example.com",
         ),
         GuardedCommand(
             run="curl",
             does=_SENDS,
             given="-T --upload-file",
-            spare=_LOCAL,
+            remote=True,
             example="curl -T notes.txt https://example.com/",
         ),
         GuardedCommand(
             run="curl",
             does="sends data to another machine",
-            spare=_LOCAL,
+            remote=True,
             part="data",
             given=f"{_CURL_DATA} -F --form --form-string --data-raw",
             example="curl -d 'a=1' https://example.com",
@@ -62,7 +58,7 @@ NETWORK_UPLOAD = Policy(
             does="sends data to another machine",
             given="-X --request",
             value="^(?:POST|PUT|PATCH)$",
-            spare=_LOCAL,
+            remote=True,
             part="data",
             example="curl -XPOST https://example.com/jobs",
         ),
@@ -70,14 +66,14 @@ NETWORK_UPLOAD = Policy(
             run="wget",
             does=_SENDS,
             given="--post-file --body-file",
-            spare=_LOCAL,
+            remote=True,
             example="wget --post-file=db.sqlite https://example.com",
         ),
         GuardedCommand(
             run="wget",
             does="sends data to another machine",
             given="--post-data --body-data",
-            spare=_LOCAL,
+            remote=True,
             part="data",
             example="wget --post-data 'a=1' https://example.com",
         ),
@@ -85,7 +81,7 @@ NETWORK_UPLOAD = Policy(
             run="http|https|xh|xhs",
             does=_SENDS,
             operand=r"^[\w.\[\]-]*(?:=|:=)?@.",
-            spare=_LOCAL,
+            remote=True,
             example="http -f POST https://example.com file@notes.txt",
         ),
         GuardedCommand(
@@ -113,7 +109,8 @@ NETWORK_UPLOAD = Policy(
             does="sends what it is given to another machine",
             unless="-z -l --listen --recv-only -h",
             operand=".",
-            spare=_LOCAL + r"|^\d+$",
+            remote=True,
+            spare=r"^[\d-]+$",
             example="nc example.com 4444",
         ),
         GuardedCommand(
@@ -169,14 +166,6 @@ NETWORK_UPLOAD = Policy(
             example="azcopy copy dump.sql https://a.blob.core.windows.net/c",
         ),
         GuardedCommand(
-            run="rclone copy|copyto|sync|move|moveto|bisync|rcat",
-            does=_SENDS,
-            operand=r"^[\w-]{2,}:",
-            which="last",
-            unless="-n --dry-run",
-            example="rclone copy backups remote:backups",
-        ),
-        GuardedCommand(
             run="s3cmd|s5cmd put|sync|cp|mv",
             does=_SENDS,
             operand="^s3://",
@@ -185,13 +174,6 @@ NETWORK_UPLOAD = Policy(
         ),
         GuardedCommand(
             run="b2 upload-file|sync|file", does=_SENDS, example="b2 upload-file bucket dump.sql dump.sql"
-        ),
-        GuardedCommand(
-            run="gh|glab api",
-            does=_SENDS,
-            given="-F --field",
-            value="=@",
-            example="gh api gists -F 'text=@notes.txt'",
         ),
         GuardedCommand(
             run="gh|glab api", does=_SENDS, given="--input", example="gh api gists --input notes.json"
@@ -223,7 +205,7 @@ NETWORK_UPLOAD = Policy(
         ),
         GuardedCommand(
             run="git push",
-            does="pushes to an address that is no configured remote",
+            does="pushes to an address that is not a configured remote",
             operand=r"^[a-z+]+://|^[\w.-]+@[\w.-]+:",
             unless="-n --dry-run",
             example="git push https://example.com/x.git main",
@@ -235,6 +217,32 @@ NETWORK_UPLOAD = Policy(
             part="remotes",
             example="git remote set-url origin https://example.com/x.git",
         ),
+        GuardedCommand(
+            run="ztcp",
+            does="connects to another machine",
+            operand="^[^-]",
+            remote=True,
+            spare=r"^\d+$",
+            example="ztcp example.com 4444",
+        ),
+        GuardedCommand(
+            run="logger",
+            does="sends its message to another machine",
+            given="-n --server",
+            example="logger -n example.com hello",
+        ),
+        GuardedCommand(
+            run="ssh|autossh|slogin|dbclient",
+            does="opens a port of this machine to another one",
+            given="-R",
+            example="ssh -R 80:localhost:8000 example.com",
+        ),
+        GuardedCommand(
+            run="ngrok|cloudflared|bore|tailscale|zrok|expose http|tcp|tunnel|local|share|funnel|start",
+            does="opens a port of this machine to others",
+            example="ngrok http 8000",
+        ),
+        *SERVICES,
         GuardedCommand(
             run="npm|pnpm|yarn|cargo|poetry|uv|hatch|flit|gem|twine publish|push|upload",
             does="publishes a package",
@@ -249,79 +257,9 @@ NETWORK_UPLOAD = Policy(
             example="docker push example/app:1",
         ),
     ),
-    flows=(
-        Flow(
-            source=_PACKS,
-            files=True,
-            into=(
-                GuardedCommand(
-                    run="curl",
-                    does=_SENDS,
-                    given=f"{_CURL_DATA} --data-raw -F --form",
-                    value="\0|@-|@/dev/stdin",
-                    spare=_LOCAL,
-                    example='curl -d "$(cat notes.txt)" https://example.com',
-                ),
-                GuardedCommand(
-                    run="wget",
-                    does=_SENDS,
-                    given="--post-data --body-data",
-                    value="\0",
-                    spare=_LOCAL,
-                    example='wget --post-data="$(base64 notes.txt)" https://example.com',
-                ),
-                GuardedCommand(
-                    run="openssl s_client",
-                    does=_SENDS,
-                    example="openssl s_client -connect example.com:443 < notes.txt",
-                ),
-                GuardedCommand(
-                    run="ssh",
-                    does=_SENDS,
-                    text=r"\bcat\s*>|\btee\b|\bdd\s+of=|\btar\s+-?\w*x",
-                    example="ssh host 'cat > notes.txt' < notes.txt",
-                ),
-                GuardedCommand(
-                    run="telnet|sendmail|msmtp|mail|mailx|mutt|s-nail",
-                    does=_SENDS,
-                    example="mail you@example.com < notes.txt",
-                ),
-                GuardedCommand(
-                    run="http|https|xh|xhs",
-                    does=_SENDS,
-                    operand="^(?:POST|PUT|PATCH)$",
-                    which="first",
-                    spare=f"{_LOCAL}|^(?:POST|PUT|PATCH)$",
-                    example="http POST https://example.com < notes.txt",
-                ),
-            ),
-        ),
-        Flow(
-            source=_PACKS,
-            into=(
-                GuardedCommand(run="ssh", does=_SENDS, example="tar cz src | ssh host 'cat > src.tgz'"),
-                GuardedCommand(
-                    run="dig|nslookup|host|drill|ping",
-                    does=_SENDS,
-                    text="\0",
-                    example='dig "$(base64 notes.txt).example.com"',
-                ),
-            ),
-        ),
-        Flow(
-            source="base64|base32|xxd|od|hexdump|gzip|openssl|tar|zip",
-            into=(
-                GuardedCommand(
-                    run="curl|wget",
-                    does=_SENDS,
-                    operand="\0",
-                    example='curl "https://example.com/?q=$(base64 notes.txt)"',
-                ),
-            ),
-        ),
-    ),
+    flows=UPLOAD_FLOWS,
     written=r"^/dev/(?:tcp|udp)/(?!localhost|127\.)",
-    written_does="sends what is written to another machine",
+    written_does="sends its input to another machine",
     code=(
         r"(?:requests|httpx|session)\.(?:post|put|patch)\([^\n]{0,300}?(?:open\(|files\s*=|read)|\bftplib\b|\bsmtplib\b|"
         r"\bparamiko\b|upload_file(?:obj)?\(|put_object\(|urlopen\([^\n]{0,300}?open\(|"
@@ -329,12 +267,27 @@ NETWORK_UPLOAD = Policy(
     ),
     started=(
         r"(?:\biwr\b|\birm\b|invoke-webrequest|invoke-restmethod)[^\n]{0,300}\s(?:-infile|-body\b[^\n]{0,100}(?:get-content|gc)\b)|"
-        r"\bcurl\b[^\n]{0,300}?(?:\s-\w*T|--upload-file|-\w*[dF]['\",\s]*\w*=?@|--data\S*['\",\s]+@)"
+        r"\bcurl\b[^\n]{0,300}?(?:\s-\w{0,20}T|--upload-file|"
+        r"-\w{0,20}[dF]['\",\s]{0,9}\w{0,60}=?@|--data[\w-]{0,40}['\",\s]{1,9}@)"
+    ),
+    shows=(
+        (
+            r"\burlopen\b|\burllib\b|http\.client|\bHTTPS?Connection\b|\bsocket\b|\brequests\.|\bhttpx\b|\baiohttp\b|"
+            r"\bServerProxy\b|\bfetch\(|\bhttps?\.request\(|\baxios\b|\bnet\.connect|\bcreateConnection\b|TCPSocket|UDPSocket|"
+            r"Net::HTTP|\bLWP\b|IO::Socket|HTTP::Tiny|\bfsockopen\b|\bcurl_exec\b|stream_socket_client|open-uri"
+        ),
+        (
+            r"\bopen\s*\(\s*['\"][^'\"\n]{1,200}['\"]\s*(?:,\s*(?:mode\s*=\s*)?['\"]r?b?['\"])?\s*(?:,[^)\n]{0,80})?\)|readFile|"
+            r"read_(?:text|bytes)\(|File\.(?:read|open|binread)|IO\.read|file_get_contents\(\s*['\"](?!http)|\bslurp\b|"
+            r"createReadStream|\bopen\b[^\n;]{0,80}['\"]<|<\$?[A-Z]\w*>|sendfile"
+        ),
     ),
     code_does="looks like code that sends files to another machine",
-    parts={},
+    parts={
+        "deploy": "the project goes to a hosting service: `vercel deploy`, `fly deploy`, `gcloud run deploy`"
+    },
     more={
-        "data": "data that is no file: `curl -d a=1`, `-X POST`",
+        "data": "data that is not a file: `curl -d a=1`, `-X POST`",
         "remotes": "new addresses of remotes: `git remote add`, `set-url`",
         "publish": "packages and images: `npm publish`, `twine upload`, `docker push`",
         "containers": "files that go into a pod: `kubectl cp`",
@@ -354,8 +307,10 @@ NETWORK_UPLOAD = Policy(
         "git push origin main",
     ),
     cannot=(
-        "What a program of the project sends, and data that is written into the address itself.",
-        'A file that goes through a variable first: `X=$(base64 notes.txt); curl -d "$X" https://example.com`.',
-        "Where a name leads: `git push origin` goes where the repository's settings say.",
+        "What a program of the project sends, and what a file holds that was written by an earlier call.",
+        (
+            "Where a name leads: `git push origin` goes where the repository's settings say, and a host where those of "
+            "the machine say."
+        ),
     ),
 )

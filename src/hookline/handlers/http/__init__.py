@@ -1,1 +1,1 @@
-"""Hooks behind a URL: what may be called, and one request to it."""
+"""Call hooks behind a URL: the rules for URLs, and one request."""

@@ -1,7 +1,7 @@
-"""Which addresses an http hook may talk to: this machine, and the public internet.
+"""Check the addresses that an http hook may connect to: this machine, and the public internet.
 
-What is checked is the address that is connected to, never the text of a host name: `127.1`, `0x7f000001` or a name
-that resolves differently the second time count as what they resolve to.
+The address that is connected to is checked, never the text of a host name: `127.1`, `0x7f000001` or a name
+that resolves differently the second time are treated as what they resolve to.
 """
 
 import asyncio
@@ -10,14 +10,15 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-#: What a hook may connect to if its entry says `private = true`; never link-local addresses, where clouds keep secrets.
+#: Networks a hook may connect to if its entry says `private = true`; never link-local addresses, where clouds
+#: keep secrets.
 _PRIVATE: Final = tuple(
     map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"))
 )
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-#: From a host name and a port to every address of it, as text. OSError when there is none.
+#: Returns every address of a host name and port, as text. OSError when there is none.
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
@@ -42,7 +43,7 @@ _SPECIAL: Final = tuple(
     )
 )
 
-#: Checked in this order; the first that holds is what an address is called.
+#: Checked in this order; the first match names the kind of an address.
 _KINDS: Final = (
     ("is_unspecified", "unspecified"),
     ("is_multicast", "multicast"),
@@ -55,7 +56,7 @@ class RefusedAddressError(Exception):
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """All addresses of a host, resolved once by the system."""
+    """Resolve all addresses of a host, once, by the system."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -65,7 +66,8 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine by its text alone: an address, or the one name that nothing else may have."""
+    """Return True if a host is this machine by its text alone: an address, or the one name that nothing else
+    may have."""
     if host == "localhost":
         return True
     try:
@@ -75,7 +77,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_addresses(addresses: Sequence[str], *, loopback_only: bool, private: bool = False) -> list[str]:
-    """The same addresses, as text to connect to, when all of them are allowed."""
+    """Return the same addresses, as text to connect to, when all of them are allowed."""
     usable: list[str] = []
     for text in addresses:
         try:
@@ -92,7 +94,7 @@ def check_addresses(addresses: Sequence[str], *, loopback_only: bool, private: b
 
 
 def refusal(address: Address, *, private: bool = False) -> str | None:
-    """What kind of address this is, when hooks must not connect to it."""
+    """Return the kind of an address that hooks must not connect to, or None."""
     if address.is_loopback or (private and _is_private(address)):
         return None
     for attribute, what in _KINDS:
@@ -123,14 +125,14 @@ def _why(address: Address) -> str:
 
 
 def unmapped(address: Address) -> Address:
-    """`::ffff:127.0.0.1` is `127.0.0.1`: that is what the system connects to."""
+    """Return `127.0.0.1` for `::ffff:127.0.0.1`: that is what the system connects to."""
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return address.ipv4_mapped
     return address
 
 
 def _embedded(address: Address) -> tuple[str, ipaddress.IPv4Address] | None:
-    """The IPv4 address a tunnel or translator would take this one to, and by which way."""
+    """Return the IPv4 address that a tunnel or translator would take this one to, and the kind of tunnel."""
     if not isinstance(address, ipaddress.IPv6Address):
         return None
     if address in _NAT64:
@@ -145,7 +147,7 @@ def _embedded(address: Address) -> tuple[str, ipaddress.IPv4Address] | None:
 
 
 def literal_refusal(host: str, *, private: bool = False) -> str | None:
-    """Why a host that is written as an address is refused; None for names, which are checked when resolved."""
+    """Return why a host that is written as an address is refused; None for names, which are checked when resolved."""
     try:
         address = unmapped(ipaddress.ip_address(host))
     except ValueError:

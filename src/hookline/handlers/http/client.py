@@ -1,8 +1,8 @@
-"""One POST and its answer, over connections that are kept.
+"""Send one POST and read its answer, over kept connections.
 
 Imported with the first http hook that fires: the http packages are heavy. The connection pool of httpx2 is
-used without its client: a client keeps cookies from one hook to the next, and it leaves no room for the
-network part that pins a connection to the address that was checked.
+used without its client: a client keeps cookies from one hook to the next, and cannot pin a connection to the
+address that was checked.
 """
 
 import re
@@ -16,9 +16,9 @@ import httpcore2
 
 from hookline.handlers.failures import described
 from hookline.handlers.http.addresses import RefusedAddressError, Resolver, resolve
-from hookline.handlers.http.network import OPEN_ROUTE, CertificateError, Pools, Route
-from hookline.handlers.http.urls import Target
-from hookline.model.raw import Broke, RawResult, Replied
+from hookline.handlers.http.network import OPEN_ROUTE, CertificateError, NetworkRoute, Pools
+from hookline.handlers.http.urls import UrlParts
+from hookline.model.raw import Failed, RawResult, Replied
 
 #: Accepts both gzip and zlib wrappings.
 _ANY_WRAPPING: Final = 32 + zlib.MAX_WBITS
@@ -43,7 +43,7 @@ class Body:
         self.truncated = False
 
     async def read(self, parts: AsyncIterable[bytes]) -> bytes:
-        """Everything up to the limit; past it nothing more is read."""
+        """Read everything up to the limit, and nothing past it."""
         async for part in parts:
             self._add(part)
             if self.truncated:
@@ -72,13 +72,13 @@ class Body:
 
 Headers = Sequence[tuple[bytes, bytes]]
 
-#: Anything else is not an id, but text that a server wants to have in a journal.
+#: Any other value is not an id, but text that a server wants to have in a journal.
 _ID: Final = re.compile(rb"[A-Za-z0-9_.-]{1,64}")
 _MAX_AGE: Final = re.compile(rb"(?:^|,)\s*max-age=(\d{1,9})\s*(?:,|$)")
 
 _CONNECT_SECONDS: Final = 5.0
 
-#: What is sent unless the hook sets it otherwise.
+#: Headers sent unless the hook sets them.
 _DEFAULTS: Final = (
     (b"Content-Type", b"application/json"),
     (b"Accept", b"application/json"),
@@ -87,7 +87,7 @@ _DEFAULTS: Final = (
 
 
 class Exchange:
-    """Everything http that belongs to one event loop."""
+    """The http state of one event loop."""
 
     def __init__(
         self,
@@ -96,13 +96,13 @@ class Exchange:
         plain_http: bool,
         tls: ssl.SSLContext | None,
         most_kept: int,
-        route: Route = OPEN_ROUTE,
+        route: NetworkRoute = OPEN_ROUTE,
     ) -> None:
         self._pools = Pools(resolver or resolve, plain_http=plain_http, tls=tls, route=route)
         self._most_kept = most_kept
 
-    async def post(self, target: Target, headers: Headers, document: bytes, seconds: float) -> RawResult:
-        """Send the document. The whole time is bounded by the caller, only connecting is bounded here."""
+    async def post(self, target: UrlParts, headers: Headers, document: bytes, seconds: float) -> RawResult:
+        """Send the document. The caller limits the whole time; only connecting is limited here."""
         request = httpcore2.Request(
             "POST",
             httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.resource),
@@ -117,20 +117,20 @@ class Exchange:
             finally:
                 await response.aclose()
         except RefusedAddressError as refused:
-            return Broke("not_started", f"{target.shown} is refused: {refused}")
+            return Failed("not_started", f"{target.shown} is refused: {refused}")
         except CertificateError as problem:
-            return Broke("not_started", str(problem))
+            return Failed("not_started", str(problem))
         except Exception as error:  # noqa: BLE001 - whatever breaks below, there is no answer
-            return Broke("transport", f"{target.shown}: {described(error)}")
+            return Failed("transport", f"{target.shown}: {described(error)}")
 
     async def close(self) -> None:
         await self._pools.close()
 
-    async def _understood(self, response: httpcore2.Response, target: Target) -> RawResult:
+    async def _understood(self, response: httpcore2.Response, target: UrlParts) -> RawResult:
         status = response.status
         if status < 200 or 300 <= status < 400:
             why = "is no answer" if status < 200 else "is a redirect, and those are not followed"
-            return Broke("transport", f"{target.shown}: status {status} {why}")
+            return Failed("transport", f"{target.shown}: status {status} {why}")
         body = Body(_encoding(response.headers), self._most_kept)
         async with aclosing(response.aiter_stream()) as parts:
             kept = await body.read(parts)
@@ -143,7 +143,7 @@ class Exchange:
         )
 
 
-def _complete(headers: Headers, target: Target, length: int) -> list[tuple[bytes, bytes]]:
+def _complete(headers: Headers, target: UrlParts, length: int) -> list[tuple[bytes, bytes]]:
     given = {name.lower() for name, _ in headers}
     return [
         (b"Host", target.authority.encode()),
@@ -159,13 +159,14 @@ def _encoding(headers: Headers) -> str:
 
 
 def _decision_id(headers: Headers) -> str:
-    """The id that the server gave what it decided."""
+    """Return the id that the server gave its decision."""
     found = [value for name, value in headers if name.lower() == b"hookline-decision-id"]
     return found[0].decode() if len(found) == 1 and _ID.fullmatch(found[0]) else ""
 
 
 def _repeatable(headers: Headers) -> float:
-    """Seconds for which the server lets its answer be repeated. Only one that names its decisions may say so."""
+    """Return the seconds for which the server lets its answer be repeated. Only a server that names its
+    decisions may."""
     if not _decision_id(headers):
         return 0.0
     said = b",".join(value for name, value in headers if name.lower() == b"cache-control").lower()

@@ -1,4 +1,4 @@
-"""Hooks behind a URL: what they may be, checked before anything is sent."""
+"""Check http hooks before anything is sent."""
 
 import asyncio
 import os
@@ -12,20 +12,20 @@ from msgspec import Struct
 
 from hookline.handlers.failures import encoded_payload
 from hookline.handlers.specs import HttpSpec
-from hookline.model.raw import Broke, RawResult, Replied
-from hookline.model.wire import Call
+from hookline.model.raw import Failed, RawResult, Replied
+from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
     import ssl
 
     from hookline.handlers.http.addresses import Resolver
     from hookline.handlers.http.client import Exchange, Headers
-    from hookline.handlers.http.network import Route
-    from hookline.handlers.http.repeats import Repeats
-    from hookline.handlers.http.urls import Target
+    from hookline.handlers.http.network import NetworkRoute
+    from hookline.handlers.http.response_cache import ResponseCache
+    from hookline.handlers.http.urls import UrlParts
 
 
-#: The W3C `traceparent` of what is going on: requests carry it, and a server goes on with what it was sent.
+#: The current W3C `traceparent`: requests carry it, and a server continues the trace it was sent.
 TRACE_PARENT: Final = ContextVar("hookline_traceparent", default="")
 
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
@@ -56,7 +56,7 @@ NOT_SETTABLE: Final = frozenset(
 
 
 class HeaderError(ValueError):
-    """Why a header cannot be sent. The text names the header, never its value."""
+    """A header cannot be sent. The text names the header, never its value."""
 
 
 def check_names(headers: Mapping[str, str]) -> None:
@@ -74,7 +74,7 @@ def check_names(headers: Mapping[str, str]) -> None:
 
 
 def filled_values(headers: Mapping[str, str], variable: Callable[[str], str]) -> list[tuple[bytes, bytes]]:
-    """The headers as they are sent: variables replaced in one pass, then every value checked."""
+    """Return the headers as they are sent: variables replaced in one pass, then every value checked."""
     filled: list[tuple[bytes, bytes]] = []
     for name, template in headers.items():
         value = _VARIABLE.sub(lambda found: variable(found[1] or found[2]), template).strip(" ")
@@ -85,21 +85,21 @@ def filled_values(headers: Mapping[str, str], variable: Callable[[str], str]) ->
 
 
 class HttpRules(Struct, frozen=True):
-    """What http hooks may do; entries cannot extend it."""
+    """The limits of http hooks; entries cannot extend them."""
 
     #: Patterns such as `https://hooks.example.com/*` or `http://localhost:*`; None allows every URL.
     allowed_urls: tuple[str, ...] | None = None
     #: Variables that headers may use; an entry must list them as well. None leaves it to the entry.
     allowed_env: frozenset[str] | None = None
-    #: Whether http:// may leave this machine.
+    #: True if http:// may leave this machine.
     plain_http: bool = False
 
 
 class Poster(Protocol):
-    """What sends a request that was checked."""
+    """A sender of checked requests."""
 
     async def post(
-        self, target: "Target", headers: "Headers", document: bytes, seconds: float
+        self, target: "UrlParts", headers: "Headers", document: bytes, seconds: float
     ) -> RawResult: ...
 
     async def close(self) -> None: ...
@@ -130,20 +130,20 @@ class HttpHandler:
         self._resolver = resolver
         self._tls = tls
         self._most_kept = most_kept
-        self._exchanges: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Route, Exchange]] = (
+        self._exchanges: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[NetworkRoute, Exchange]] = (
             WeakKeyDictionary()
         )
-        self._repeats: Repeats | None = None
+        self._repeats: ResponseCache | None = None
 
-    async def run(self, call: Call) -> RawResult:
+    async def run(self, call: HookInvocation) -> RawResult:
         spec: HttpSpec = call.hook.spec
         try:
             target = self._target(spec)
             headers = self._headers(spec)
         except ValueError as refused:
-            return Broke("not_started", str(refused))
+            return Failed("not_started", str(refused))
         document = encoded_payload(call)
-        if isinstance(document, Broke):
+        if isinstance(document, Failed):
             return document
         repeated = self._repeated(spec, headers, document)
         if repeated is not None:
@@ -160,18 +160,18 @@ class HttpHandler:
         return raw
 
     def _repeated(self, spec: HttpSpec, headers: "Headers", document: bytes) -> Replied | None:
-        """The answer that the server gave to the same question, for as long as it allows."""
+        """Return the server's answer to the same question, for as long as it allows."""
         if not self._repeats:
             return None
-        from hookline.handlers.http.repeats import question_of  # noqa: PLC0415 - only for servers that allow it
+        from hookline.handlers.http.response_cache import question_of  # noqa: PLC0415 - only for servers that allow it
 
         return self._repeats.find(question_of(spec.url, headers, document))
 
     def _keep(self, spec: HttpSpec, headers: "Headers", document: bytes, answer: Replied) -> None:
-        from hookline.handlers.http.repeats import Repeats, question_of  # noqa: PLC0415 - as above
+        from hookline.handlers.http.response_cache import ResponseCache, question_of  # noqa: PLC0415 - as above
 
         if self._repeats is None:
-            self._repeats = Repeats()
+            self._repeats = ResponseCache()
         self._repeats.keep(question_of(spec.url, headers, document), answer)
 
     def problem(self, spec: Any) -> str | None:
@@ -198,7 +198,7 @@ class HttpHandler:
         for exchange in (exchanges or {}).values():
             await exchange.close()
 
-    def _target(self, spec: HttpSpec) -> "Target":
+    def _target(self, spec: HttpSpec) -> "UrlParts":
         from hookline.handlers.http.urls import parse_url, url_allowed  # noqa: PLC0415 - only http hooks need it
 
         target = parse_url(spec.url)
@@ -219,10 +219,10 @@ class HttpHandler:
     def _exchange(self, spec: HttpSpec) -> Poster:
         if self._poster is not None:
             return self._poster
-        from hookline.handlers.http.network import Route  # noqa: PLC0415 - as the next one
+        from hookline.handlers.http.network import NetworkRoute  # noqa: PLC0415 - as the next one
 
         exchanges = self._exchanges.setdefault(asyncio.get_running_loop(), {})
-        route = Route(spec.ca, spec.cert, spec.key, spec.private)
+        route = NetworkRoute(spec.ca, spec.cert, spec.key, spec.private)
         exchange = exchanges.get(route)
         if exchange is None:
             from hookline.handlers.http.client import Exchange  # noqa: PLC0415 - the http packages are heavy

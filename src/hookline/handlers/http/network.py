@@ -1,4 +1,4 @@
-"""Connections to checked addresses: a name is resolved once, checked, and connected to by number."""
+"""Connect to checked addresses: a name is resolved once, checked, and connected to by number."""
 
 import asyncio
 import ssl
@@ -55,7 +55,8 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
     async def _first_open(
         self, addresses: Sequence[str], port: int, seconds: float | None
     ) -> httpcore2.AsyncNetworkStream:
-        """The first that accepts. A silent one gets its share of the time, not all of it."""
+        """Return the first connection that is accepted. A silent address gets its share of the time, not all
+        of it."""
         share = None if seconds is None else seconds / max(len(addresses), 1)
         failure: Exception = httpcore2.ConnectError("the host name has no address")
         for address in addresses:
@@ -66,8 +67,8 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         raise failure
 
 
-class Route(Struct, frozen=True):
-    """How a server is reached, beyond its URL: what `HttpSpec` says about certificates and private networks."""
+class NetworkRoute(Struct, frozen=True):
+    """The way to a server, beyond its URL: certificates and private networks, as `HttpSpec` has them."""
 
     ca: str = ""
     cert: str = ""
@@ -75,7 +76,7 @@ class Route(Struct, frozen=True):
     private: bool = False
 
 
-OPEN_ROUTE: Final = Route()
+OPEN_ROUTE: Final = NetworkRoute()
 
 
 class CertificateError(Exception):
@@ -91,7 +92,7 @@ class Pools:
         *,
         plain_http: bool,
         tls: ssl.SSLContext | None,
-        route: Route = OPEN_ROUTE,
+        route: NetworkRoute = OPEN_ROUTE,
     ) -> None:
         self._route = route
         self._resolver = resolver
@@ -135,8 +136,9 @@ class Pools:
         return create_ssl_context(trust_env=False)
 
 
-def own_tls_context(route: Route) -> ssl.SSLContext:
-    """TLS by the files of an entry: with `ca` no other authority counts, with `cert` the server knows who asks."""
+def own_tls_context(route: NetworkRoute) -> ssl.SSLContext:
+    """Make a TLS context from an entry's files: with `ca` no other authority is accepted, with `cert` the
+    server can identify the client."""
     file = route.ca
     try:
         context = ssl.create_default_context(cafile=route.ca or None)

@@ -1,11 +1,11 @@
-"""A hook's URL, parsed once: what is checked is what is connected to."""
+"""Parse a hook's URL once: the checked address is the one connected to."""
 
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from hookline.matching.patterns import glob
+from hookline.model.patterns import glob
 
 _PORTS: Final = {"http": 80, "https": 443}
 _LONGEST: Final = 8192
@@ -13,10 +13,10 @@ _HOST_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.-_")
 
 
 class UrlError(ValueError):
-    """Why a URL cannot be used. The text never holds userinfo or query."""
+    """A URL cannot be used. The text never holds userinfo or query."""
 
 
-class Target(Struct, frozen=True):
+class UrlParts(Struct, frozen=True):
     """A URL in parts, as they are sent."""
 
     scheme: str
@@ -27,13 +27,13 @@ class Target(Struct, frozen=True):
 
     @property
     def authority(self) -> str:
-        """What the Host header says."""
+        """The value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def shown(self) -> str:
-        """Safe to show: no query, which may hold a secret."""
+        """The URL in a form that is safe to show: no query, which may hold a secret."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
     @property
@@ -41,8 +41,8 @@ class Target(Struct, frozen=True):
         return f"{self.path}?{self.query}" if self.query else self.path
 
 
-def parse_url(text: str) -> Target:
-    """The parts of an absolute http(s) URL. Anything two parsers could disagree on is refused."""
+def parse_url(text: str) -> UrlParts:
+    """Return the parts of an absolute http(s) URL. Anything two parsers could disagree on is refused."""
     if len(text) > _LONGEST:
         raise UrlError("its url is too long")
     if not text.isascii() or not text.isprintable() or " " in text or "\\" in text:
@@ -59,11 +59,11 @@ def parse_url(text: str) -> Target:
     host = _host(parts.hostname or "", parts.netloc)
     path = parts.path or "/"
     _refuse_dots(path)
-    return Target(parts.scheme, host, _PORTS[parts.scheme] if port is None else port, path, parts.query)
+    return UrlParts(parts.scheme, host, _PORTS[parts.scheme] if port is None else port, path, parts.query)
 
 
-def url_allowed(target: Target, patterns: tuple[str, ...]) -> bool:
-    """Whether one of the patterns covers it. `*` is any path text, any port, or leading host labels."""
+def url_allowed(target: UrlParts, patterns: tuple[str, ...]) -> bool:
+    """Return True if one of the patterns covers it. `*` is any path text, any port, or leading host labels."""
     return any(_covers(pattern, target) for pattern in patterns)
 
 
@@ -78,12 +78,12 @@ def _host(host: str, netloc: str) -> str:
 
 
 def _refuse_dots(path: str) -> None:
-    """`/hooks/../admin` would leave the part of a server that an allow-list names."""
+    """Refuse `/hooks/../admin`: it would leave the part of a server that an allow-list names."""
     if any(part in {".", ".."} for part in unquote(path).replace("\\", "/").split("/")):
         raise UrlError("its url has . or .. in its path")
 
 
-def _covers(pattern: str, target: Target) -> bool:
+def _covers(pattern: str, target: UrlParts) -> bool:
     if pattern == "*":
         return True
     scheme, separator, rest = pattern.partition("://")
@@ -107,7 +107,8 @@ def _split_authority(authority: str) -> tuple[str, str]:
 
 
 def _host_covers(pattern: str, host: str) -> bool:
-    """A star is only ever whole leading labels: `shop.example*` must not cover `shop.example.attacker.net`."""
+    """Compare a host with a pattern. A star is only ever whole leading labels: `shop.example*` must not cover
+    `shop.example.attacker.net`."""
     if pattern == "*":
         return True
     if pattern.startswith("*."):

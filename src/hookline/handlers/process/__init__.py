@@ -1,1 +1,1 @@
-"""Running the processes of command hooks: started, bounded, killed with everything they started."""
+"""Run the processes of command hooks: start them, limit them, kill them with everything they started."""

@@ -1,13 +1,13 @@
-"""Which processes belong to a run.
+"""Find the processes that belong to a run.
 
-Every hook leads a session of its own and carries `HOOKLINE_RUN_ID=<engine>.<run>` in its environment, which
-its descendants inherit. A process belongs to a run if it is in its session or group, carries its tag, or
-descends from one that does. With a subreaper, strays (see `Orphans`) are found too: a stray is killed once
-every run that was under way when it was born has ended, and is left if one of these may leave processes.
+Every hook leads its own session and carries `HOOKLINE_RUN_ID=<engine>.<run>` in its environment, which its
+descendants inherit. A process belongs to a run if it is in its session or group, carries its tag, or descends
+from one that does. With a subreaper, strays (see `Orphans`) are found too: a stray is killed once every run
+that was active when it was born has ended, and is left if one of these may leave processes.
 
 Known gap without a subreaper: a process that left the session, emptied its environment *and* lost its parent.
-When we are killed, such processes go to init: the watchdog then finds them by a number that they
-inherited as a limit (see `Orphans`).
+When we are killed, such processes go to init: the watchdog then finds them by a number that they inherited as
+a limit (see `Orphans`).
 """
 
 import asyncio
@@ -28,7 +28,8 @@ _PR_SET_CHILD_SUBREAPER: Final = 36
 _PR_SET_DUMPABLE: Final = 4
 _NO_PRIORITY: Final = 0
 _KERNEL_THREADS: Final = 2  # their common parent; they have no environment at all
-# The limit on file locks: no Linux since 2.4 enforces it, but every fork and exec hands it on, and anybody can read it.
+# The limit on file locks: no Linux since 2.4 enforces it, but every fork and exec hands it on, and every
+# process can read it.
 _RLIMIT_LOCKS: Final = 10
 
 Answer = Callable[[list[ProcessInfo]], None]
@@ -45,16 +46,18 @@ class ProcessTree(Struct, frozen=True):
 class Orphans:
     """Recognises strays: descendants of hooks that we adopted because their parents are gone (Linux, opt-in).
 
-    A child subreaper becomes the parent of every orphan among its descendants, so everything a hook starts stays
-    visible, also with another session or environment. But the host starts children too, and these must never
-    be touched. An adopted process is therefore a hook's only if it is in a hook's session, carries a run's tag in its
-    environment, or carries the *mark*: it is outside our session and scheduled as SCHED_BATCH, as the thread that
-    starts a hook is for just that moment. Forks inherit the policy, no exec or setsid changes it, other threads do
-    not share it, and even a zombie still shows it. The price: on a busy processor such a hook wakes up later.
+    A child subreaper becomes the parent of every orphan among its descendants, so everything a hook starts
+    stays visible, also with another session or environment. But the host starts children too, and these must
+    never be touched. An adopted process is therefore a hook's only if it is in a hook's session, carries a
+    run's tag in its environment, or carries the *mark*: it is outside our session and scheduled as
+    SCHED_BATCH, as the thread that starts a hook is for just that time. Forks inherit the policy, no exec or
+    setsid changes it, other threads do not share it, and even a zombie still shows it. The price: on a busy
+    processor such a hook wakes up later.
 
-    When we are killed, orphans go to init, where batch jobs of others are, too. For the watchdog a hook therefore also
-    carries our own `number`, as its soft limit on file locks. That is not as exact while we live: limits belong to the
-    whole process, so what another thread starts in the same moment has it, too.
+    When we are killed, orphans go to init, where batch jobs of others are, too. For the watchdog a hook
+    therefore also carries our own `number`, as its soft limit on file locks. That is not as exact while we
+    live: limits belong to the whole process, so a process that another thread starts at the same time has it,
+    too.
     """
 
     def __init__(self, engine: str) -> None:
@@ -62,17 +65,18 @@ class Orphans:
         self._session = os.getsid(0)
         self._marks = True
         self._left: set[tuple[int, int]] = set()
-        #: None where it cannot be had, or where we run in a hook of another engine, which has its own number on us.
+        #: None where it cannot be set, or where we run in a hook of another engine, which has put its own
+        #: number on us.
         self.number = (1 << 60) + int(engine, 16) if may_be_numbered() else None
 
     @contextmanager
     def marked(self, *, numbered: bool) -> Generator[None]:
-        """Processes that this thread starts inside the `with` carry the mark, and the number if so wished."""
+        """Put the mark, and the number if wanted, on processes that this thread starts inside the `with`."""
         with self._scheduled(), self._limited() if numbered and self.number is not None else nullcontext():
             yield
 
     def mark(self, *, numbered: bool) -> tuple[bool, int]:
-        """The same for a process that is there already and marks itself: whether by its policy, and the number."""
+        """Return the mark for a process that exists already and marks itself: True for the policy, and the number."""
         self._marks = self._marks and os.sched_getscheduler(0) == os.SCHED_OTHER
         return self._marks, self.number if numbered and self.number is not None else 0
 
@@ -93,8 +97,8 @@ class Orphans:
 
     @contextmanager
     def _scheduled(self) -> Generator[None]:
-        # A host that is not scheduled as SCHED_OTHER (it may itself run in a hook) has children that would look
-        # marked: then only sessions and tags count.
+        # A host that is not scheduled as SCHED_OTHER (it may itself run in a hook) has children that would
+        # look marked: then only sessions and tags are used.
         self._marks = self._marks and os.sched_getscheduler(0) == os.SCHED_OTHER
         if not self._marks:
             yield
@@ -111,7 +115,7 @@ class Orphans:
                 os.sched_setscheduler(0, os.SCHED_OTHER, ordinary)
 
     def is_adopted(self, process: ProcessInfo) -> bool:
-        """Our child, and a hook's descendant by its mark."""
+        """Return True for our child that is a hook's descendant by its mark."""
         return (
             self._marks
             and process.parent == self._me
@@ -120,16 +124,17 @@ class Orphans:
         )
 
     def is_stray(self, process: ProcessInfo) -> bool:
-        """Adopted, and not left behind by a hook that may do so."""
+        """Return True for an adopted process that no hook was allowed to leave behind."""
         return (process.pid, process.started) not in self._left and self.is_adopted(process)
 
     def leave(self, process: ProcessInfo) -> None:
-        """Its hook may leave processes behind: never touch this one again."""
+        """Never touch this process again: its hook may leave processes behind."""
         self._left.add((process.pid, process.started))
 
 
 def may_be_numbered() -> bool:
-    """Whether this system hands our number on to what hooks start, and none is on this process yet."""
+    """Return True if this system passes our number on to processes that hooks start, and this process has
+    none yet."""
     try:
         import resource  # noqa: PLC0415
 
@@ -142,12 +147,13 @@ def may_be_numbered() -> bool:
 
 
 def become_subreaper() -> bool:
-    """Become the parent of all orphans among our descendants. False where the system has no such thing."""
+    """Become the parent of all orphans among our descendants; return False where the system does not support it."""
     return _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def hide_memory() -> bool:
-    """Keep other processes of the user from reading this one's memory. False where the system has no such thing."""
+    """Keep other processes of the user from reading this one's memory; return False where the system does not
+    support it."""
     return _prctl(_PR_SET_DUMPABLE, 0)
 
 
@@ -163,8 +169,8 @@ def _prctl(option: int, value: int) -> bool:
 class Containment:
     """Finds the processes of runs.
 
-    `under_way` is read each time: every tree with an unreaped leader. `bystanders` are our own children that are no
-    hooks: the watchdog, and processes started ahead.
+    `under_way` is read each time: every tree with an unreaped leader. `bystanders` are our own children that
+    are not hooks: the watchdog, and processes started ahead.
     """
 
     def __init__(
@@ -180,11 +186,11 @@ class Containment:
         self._engine = engine
         self._under_way = under_way
         self._orphans = orphans
-        #: Whether orphans of hooks become our children, so that they have to be looked for.
+        #: True if orphans of hooks become our children, so that they have to be searched for.
         self.adopts = orphans is not None
 
     def members(self, trees: Iterable[ProcessTree]) -> dict[int, list[ProcessInfo]]:
-        """Living processes of these trees, by leader, found in one look at all processes."""
+        """Return the living processes of these trees, by leader, from one scan of all processes."""
         wanted = {tree.leader: tree for tree in trees}
         everyone, owners = self._look(wanted)
         found: dict[int, list[ProcessInfo]] = {leader: [] for leader in wanted}
@@ -199,7 +205,7 @@ class Containment:
         return found
 
     def anything_left(self, tree: ProcessTree) -> bool:
-        """A cheap look at the adopted processes only, when the leader has ended but is not reaped."""
+        """Check the adopted processes only, which is cheap, when the leader has ended but is not reaped."""
         if self._orphans is None:
             return False
         adopted = self._adopted()
@@ -227,7 +233,7 @@ class Containment:
                 reap(process)
 
     def _adopted(self) -> set[int]:
-        """Our children but for those we started ourselves; the host's own are still among them."""
+        """Return our children without those we started ourselves; the host's own are still among them."""
         return children() - {tree.leader for tree in self._under_way} - set(self._bystanders())
 
     def _may_be_of(self, tree: ProcessTree, process: ProcessInfo) -> bool:
@@ -237,7 +243,7 @@ class Containment:
         return tag == tree.tag or (not tag and self._orphans is not None and self._orphans.is_stray(process))
 
     def _look(self, wanted: Mapping[int, ProcessTree]) -> tuple[dict[int, ProcessInfo], dict[int, int]]:
-        """All processes, and which leader each process belongs to by session, group or tag."""
+        """Scan all processes; return them, and the leader each belongs to by session, group or tag."""
         leaders = [leader for leader in map(procfs.process_info, wanted) if leader is not None]
         earliest = min((leader.started for leader in leaders), default=0)
         by_tag = {tree.tag: tree.leader for tree in wanted.values()}
@@ -266,7 +272,7 @@ class Containment:
         return everyone, owners
 
     def _settled_tag(self, pid: int) -> str | None:
-        """The tag, asked a few times over: a process without environment may just be changing its program."""
+        """Return the tag, read a few times over: a process without environment may just be changing its program."""
         for _ in range(3):
             tag = self._tag(pid)
             if tag is not None:
@@ -275,7 +281,7 @@ class Containment:
         return None
 
     def _tag(self, pid: int) -> str | None:
-        """The tag a process carries if it is one of ours, else empty; None when it shows no environment."""
+        """Return the tag a process carries if it is one of ours, else empty; None when it shows no environment."""
         block = procfs.environment(pid)
         if not block:
             return None
@@ -285,7 +291,7 @@ class Containment:
     def _strays(
         self, wanted: Mapping[int, ProcessTree], everyone: Mapping[int, ProcessInfo]
     ) -> list[ProcessInfo]:
-        """Living strays that no run outside `wanted` can have started, and what descends from them."""
+        """Return living strays that no run outside `wanted` can have started, and their descendants."""
         if self._orphans is None:
             return []
         leaders = {tree.leader for tree in self._under_way}
@@ -303,7 +309,7 @@ class Containment:
 
 
 class Sweeper:
-    """Looks for living processes of the runs being killed; one look serves all of them."""
+    """A search for living processes of the runs being killed; one scan serves all of them."""
 
     def __init__(self, containment: Containment) -> None:
         self._containment = containment
@@ -334,7 +340,7 @@ class Sweeper:
 
 
 def children() -> set[int]:
-    """Our own children, the adopted ones too."""
+    """Return our own children, the adopted ones too."""
     pids: set[int] = set()
     try:
         for thread in os.listdir("/proc/self/task"):
@@ -354,7 +360,7 @@ def reap(process: ProcessInfo) -> None:
 
 
 def _with_descendants(owners: dict[int, int], everyone: Mapping[int, ProcessInfo]) -> dict[int, int]:
-    """Ownership handed down from parents to children that have no other owner."""
+    """Hand ownership down from parents to children that have no other owner."""
     if not owners:
         return owners
     children: dict[int, list[int]] = {}

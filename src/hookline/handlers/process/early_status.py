@@ -1,4 +1,4 @@
-"""The exit status of a process that tells it before it dies, over a socket of its own."""
+"""Read the exit status of a process that reports it before it dies, over a socket."""
 
 import os
 import socket
@@ -10,10 +10,11 @@ _MOST_MESSAGES: Final = 8
 
 
 class EarlyStatus:
-    """What a process started ahead says of its job. A process that says nothing is waited for as any other.
+    """The messages of a process started ahead about its job. A process that says nothing is waited for like
+    any other.
 
-    It sends, as messages: `A`, its script begins now; or `X` and why, the real interpreter takes over; or `N` and why,
-    nothing was run; and in the end `S`, its exit status and what it has imported.
+    It sends messages: `A`, its script begins now; or `X` and why the real interpreter takes over; or `N` and
+    why nothing was run; and in the end `S`, its exit status and its imports.
     """
 
     __slots__ = ("_socket", "began", "closed", "imported", "signal_message", "status", "why")
@@ -21,12 +22,12 @@ class EarlyStatus:
     def __init__(self, ours: socket.socket, signal_message: Callable[[int], bytes] | None = None) -> None:
         ours.setblocking(False)
         self._socket = ours
-        #: What the shell that the process has no more would have said, had a signal ended it.
+        #: The message of the shell that the process no longer has, in case a signal ends it.
         self.signal_message = signal_message
-        #: Something of the hook may have run: it must not be started once more.
+        #: A part of the hook may have run: it must not be started once more.
         self.began = False
         self.closed = False
-        #: Why the real interpreter took over, or why nothing was run.
+        #: The reason why the real interpreter took over, or why nothing was run.
         self.why = ""
         self.status: int | None = None
         self.imported: tuple[str, ...] = ()
@@ -36,7 +37,7 @@ class EarlyStatus:
         return self._socket.fileno()
 
     def hear(self) -> bool:
-        """Take what was said. True when nothing more will come."""
+        """Read messages; return True when nothing more will come."""
         for _ in range(_MOST_MESSAGES):
             if self.closed:
                 return True
@@ -45,11 +46,11 @@ class EarlyStatus:
             except BlockingIOError:
                 return False
             except ConnectionResetError:
-                continue  # what was said before comes now
+                continue  # earlier messages come now
             except OSError:
                 message = b""
             self._understand(message[:1], message[1:])
-        self.closed = True  # it says more than there is to say: the script itself has found the socket
+        self.closed = True  # too many messages: the script itself has found the socket
         return True
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A callback on the event loop when a child has ended, without reaping it."""
+"""Call a function on the event loop when a child has ended, without reaping it."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ class ExitWatch(Protocol):
         ...
 
     def forked(self) -> None:
-        """Let go of it in the child of a fork. The loop is the parent's: what it watches must not be touched."""
+        """Drop it in the child of a fork. The loop belongs to the parent: its watches must not be touched."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Ending a run: TERM, a grace period, then KILL until no process of it is left."""
+"""End a run: TERM, a grace period, then KILL until no process of it is left."""
 
 import asyncio
 import signal
@@ -14,10 +14,11 @@ _LONGEST_PAUSE: Final = 0.02
 
 
 class KillSequence:
-    """Uses timers only and awaits nothing, so it goes on when the caller of the run is gone.
+    """A sequence of signals that uses timers only and awaits nothing, so it continues when the caller of the
+    run is gone.
 
-    Groups are signalled only while their leader is not reaped: until then its pid cannot be reused. `done` is called
-    at the end; after that the leader may be reaped.
+    Groups are signalled only while their leader is not reaped: until then its pid cannot be reused. `done` is
+    called at the end; after that the leader may be reaped.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class KillSequence:
         signal_group(self._tree.leader, signal.SIGKILL)
 
     def _obeyed(self, living: list[ProcessInfo]) -> None:
-        """The leader obeyed TERM. The rest of its group gets the grace period too, but no process that left it."""
+        """Give the group the grace period after its leader obeyed TERM, but no process that left the group."""
         if self._killing:
             return
         leader = self._tree.leader

@@ -1,4 +1,5 @@
-"""Our ends of a hook's pipes: a reader that keeps a bounded amount, and a writer that never blocks and never raises."""
+"""Handle our ends of a hook's pipes: a reader that keeps a bounded amount, and a writer that never blocks and
+never raises."""
 
 import os
 import signal
@@ -37,7 +38,7 @@ class Output:
         return bytes(memoryview(self._buffer)[: self.size if most is None else min(self.size, most)])
 
     def take(self) -> bytes | None:
-        """What is kept of one read, or None when nothing is there now."""
+        """Return the kept part of one read, or None when nothing is there now."""
         try:
             chunk = os.read(self.fd, CHUNK)
         except (BlockingIOError, InterruptedError):
@@ -66,7 +67,7 @@ class Output:
 
 
 class Input:
-    """What still has to go into one pipe."""
+    """The rest of the input for one pipe."""
 
     __slots__ = ("_rest", "fd")
 
@@ -75,7 +76,7 @@ class Input:
         self._rest = memoryview(document)
 
     def push(self) -> bool:
-        """Write what fits; True when done, because all is written or the reader is gone."""
+        """Write as much as fits; return True when done, because all is written or the reader is gone."""
         while self._rest:
             try:
                 written = write_some(self.fd, self._rest[: CHUNK * 16])
@@ -95,8 +96,9 @@ class Input:
 
 
 def write_some(fd: int, view: memoryview | bytes) -> int | None:
-    """`os.write`, where None means that the other end is gone. Only BlockingIOError is raised."""
-    # Python ignores SIGPIPE, but many command line tools restore its default: then a plain write would kill us.
+    """Call `os.write`; return None when the other end is gone. Only BlockingIOError is raised."""
+    # Python ignores SIGPIPE, but many command line tools restore its default: then a plain write would kill
+    # us.
     deadly = signal.getsignal(signal.SIGPIPE) == signal.SIG_DFL
     try:
         return _write_shielded(fd, view) if deadly else os.write(fd, view)
@@ -124,8 +126,8 @@ LONGEST_LINE: Final = 1 << 16
 LONGEST_REQUEST: Final = 4096
 
 
-class Lines:
-    """Passes complete lines on, without their newline. A listener that raises is not called again."""
+class LineSplitter:
+    """Complete lines, passed on without their newline. A listener that raises is not called again."""
 
     __slots__ = ("_begun", "_listener")
 
@@ -141,7 +143,7 @@ class Lines:
         self._grow(rest)
 
     def end(self) -> None:
-        """The last line may lack its newline."""
+        """Pass on the last line, which may lack its newline."""
         if self._begun:
             self._pass_on()
 
@@ -159,7 +161,7 @@ class Lines:
 
 
 def asks_to_detach(output: bytes) -> bool | None:
-    """Whether the first line is `{"async": true, ...}`; None while that cannot be known yet."""
+    """Return True if the first line is `{"async": true, ...}`; None while that cannot be known yet."""
     line, newline, _ = output.partition(b"\n")
     line = line.strip()
     if len(line) > LONGEST_REQUEST or line[:1] not in (b"", b"{"):

@@ -1,4 +1,4 @@
-"""The pool of processes that hooks run in: how many at once, what is under way, and that all of it ends."""
+"""Run hooks' processes in a pool: limit how many run at once, and make sure that all of them end."""
 
 import asyncio
 import os
@@ -6,11 +6,11 @@ import re
 import signal
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 from weakref import WeakKeyDictionary, WeakSet, ref
 
 import msgspec
@@ -24,10 +24,10 @@ from hookline.handlers.process.containment import (
     become_subreaper,
 )
 from hookline.handlers.process.exit_watch import WatchExit, exit_watch
-from hookline.handlers.process.run import SHUT_DOWN, Bounds, Listeners, Owner, ProcessRun, RunOrder
+from hookline.handlers.process.run import SHUT_DOWN, Listeners, ProcessRun, RunLimits, RunOrder, RunOwner
 from hookline.handlers.process.spawn import Mark, Started, placeholder, sealed, signal_group, start
 from hookline.handlers.process.watchdog import Watchdog
-from hookline.model.raw import Broke, RawResult
+from hookline.model.raw import Failed, RawResult
 
 if TYPE_CHECKING:
     from hookline.handlers.warm.scripts import WarmScripts
@@ -53,7 +53,7 @@ class Slots:
         return len(self._line)
 
     async def take(self) -> float | None:
-        """Milliseconds waited for the slot; None when the queue is full."""
+        """Wait for a slot; return the milliseconds waited, or None when the queue is full."""
         if self._free and not self._line:
             self._free -= 1
             return 0.0
@@ -81,7 +81,7 @@ class Slots:
             self.give_back()
 
     def forked(self) -> None:
-        """In the child of a fork nothing runs or waits."""
+        """Reset in the child of a fork, where nothing runs or waits."""
         self._free = self.limit
         self._line.clear()
 
@@ -95,6 +95,23 @@ class Slots:
             turn.set_result(None)
 
 
+class Starter(Protocol):
+    """Starts processes in another way than by their program: under supervision, for example."""
+
+    def start(
+        self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, mark: Mark
+    ) -> Started | Failed: ...
+
+    def begun(self, running: ProcessRun) -> None:
+        """Get the run of what was started."""
+        ...
+
+    @property
+    def pids(self) -> Collection[int]:
+        """Processes of its own that belong to no run."""
+        ...
+
+
 #: Seconds, a hundred days: longer than any wait on a loop.
 _FAR: Final = 8_640_000.0
 _UNSAFE_IN_A_TAG: Final = re.compile(r"[^A-Za-z0-9_-]")
@@ -103,11 +120,11 @@ _UNSAFE_IN_A_TAG: Final = re.compile(r"[^A-Za-z0-9_-]")
 class Processes:
     """Runs processes, at most as many at once as there are slots, and never loses one.
 
-    Not bound to an event loop: it may serve one loop after another. When a loop is closed, the processes it left are
-    ended. In the child of a fork the pool starts empty, and what the parent runs is the parent's.
+    Not bound to an event loop: it may serve one loop after another. When a loop is closed, the processes it
+    left are ended. In the child of a fork the pool starts empty, and the parent's runs stay the parent's.
 
-    With `warm`, Python scripts of runs that allow it are run by interpreters started ahead (see `WarmScripts`). True:
-    by its own, which end with it; an object may be shared, and whoever made it closes it.
+    With `warm`, Python scripts of runs that allow it are run by interpreters started ahead (see
+    `WarmScripts`). True: by its own, which end with it; an object may be shared, and its maker closes it.
     """
 
     def __init__(
@@ -115,14 +132,14 @@ class Processes:
         slots: Slots | None = None,
         *,
         containment: Literal["group", "subreaper"] = "group",
-        bounds: Bounds | None = None,
+        bounds: RunLimits | None = None,
         detached: int = 64,
         exit_watch: WatchExit = exit_watch,
         watchdog_shell: str = "/bin/sh",
         warm: "WarmScripts | bool" = False,
     ) -> None:
         self.slots = slots if slots is not None else Slots()
-        self.bounds = bounds if bounds is not None else Bounds()
+        self.bounds = bounds if bounds is not None else RunLimits()
         self._exit_watch = exit_watch
         self._watchdog_shell = watchdog_shell
         self._asked: Literal["group", "subreaper"] = containment
@@ -132,7 +149,7 @@ class Processes:
         self._most_slotless = detached
         self._orphans = _orphans(containment, self._engine)
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Weak in every direction: only the loop may hold what says that it was closed.
+        # Weak in every direction: only the loop may hold the object that signals its closing.
         self._loop_ends: WeakKeyDictionary[asyncio.AbstractEventLoop, ref[asyncio.TimerHandle]]
         self._loop_ends = WeakKeyDictionary()
         self._closing = 0
@@ -140,6 +157,7 @@ class Processes:
         self._owns_warm = warm is True
         self._warm = _own_scripts() if warm is True else warm or None
         self._tended = False
+        self._starters: WeakSet[Starter] = WeakSet()
 
     # Made with the first process: many engines read a configuration and never run a hook.
 
@@ -149,14 +167,16 @@ class Processes:
         return Watchdog(self._engine, self._watchdog_shell, number)
 
     @cached_property
-    def _owner(self) -> Owner:
+    def _owner(self) -> RunOwner:
         containment = Containment(self._engine, self._runs.keys(), self._bystanders, self._orphans)
-        return Owner(
+        return RunOwner(
             Sweeper(containment), containment, self._exit_watch, self._detached, self._answered, self._forget
         )
 
     def _bystanders(self) -> set[int]:
         ours = set(self._warm.pids) if self._warm is not None else set[int]()
+        for starter in self._starters:
+            ours.update(starter.pids)
         return ours if self.watchdog.pid is None else ours | {self.watchdog.pid}
 
     @property
@@ -170,7 +190,7 @@ class Processes:
 
     @property
     def containment(self) -> Literal["group", "subreaper"]:
-        """How the processes of a run are found: as requested, or as far as this system supports it."""
+        """The way the processes of a run are found: as requested, or as far as this system supports it."""
         return "group" if self._orphans is None else "subreaper"
 
     async def run(
@@ -188,25 +208,34 @@ class Processes:
         files: Sequence[bytes] = (),
         listeners: Listeners | None = None,
         warm: bool = False,
+        starter: Starter | None = None,
     ) -> RawResult:
         """Run a program and wait for its whole tree. Each of `files` has a placeholder in argv.
 
-        With `warm`, a Python script may be run by an interpreter that was started ahead, where the pool has some.
+        With `warm`, a Python script may be run by an interpreter that was started ahead, where the pool has
+        some.
 
-        With `may_detach`, a first line `{"async": true}` ends the waiting: the result is then `Detached`, whose
-        `rest` gives the real one when awaited; the process goes on in this pool, under the same deadline.
+        With `may_detach`, a first line `{"async": true}` ends the waiting: the result is then `Detached`,
+        whose `rest` gives the real one when awaited; the process continues in this pool, under the same
+        deadline.
         """
         if not timeout > 0:
-            return Broke("timed_out", "after 0 s: no time was left to start it")
+            return Failed("timed_out", "after 0 s: no time was left to start it")
         loop = asyncio.get_running_loop()
         self._take_over(loop)
         waited = await self.slots.take()
         if waited is None:
-            return Broke("not_started", f"too many hooks at once: {self.slots.queue} wait for a slot already")
+            return Failed(
+                "not_started", f"too many hooks at once: {self.slots.queue} wait for a slot already"
+            )
         until = loop.time() + timeout
         try:
             tag = self._tag(run_id, leftovers)
-            begun = self._start(argv, {**env, RUN_ID: tag}, cwd, files, leftovers, warm=warm)
+            tagged = {**env, RUN_ID: tag}
+            if starter is not None:
+                begun = self._start_by(starter, argv, tagged, cwd, leftovers)
+            else:
+                begun = self._start(argv, tagged, cwd, files, leftovers, warm=warm)
             if isinstance(begun, Started):
                 tree = ProcessTree(begun.pid, tag, leftovers)
                 order = RunOrder(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
@@ -214,9 +243,11 @@ class Processes:
         except BaseException:
             self.slots.give_back()
             raise
-        if isinstance(begun, Broke):
+        if isinstance(begun, Failed):
             self.slots.give_back()
             return msgspec.structs.replace(begun, queue_ms=waited)
+        if starter is not None:
+            starter.begun(begun)
         result = await begun.wait()
         if not begun.never_began:
             return result
@@ -227,7 +258,8 @@ class Processes:
         )  # fmt: skip
 
     async def close(self, limit: float = 1.5) -> None:
-        """Wait up to `limit` seconds for what runs, send TERM towards the end, then kill. Leaves nothing.
+        """Wait up to `limit` seconds for running processes, send TERM towards the end, then kill. Leaves
+        nothing.
 
         Hooks waiting for a slot are refused meanwhile. The pool can be used again afterwards.
         """
@@ -239,7 +271,7 @@ class Processes:
             await self._close_within(limit)
         finally:
             self._closing -= 1
-            # Only after a cancellation is anything left here: then the kill sequences go on alone.
+            # Only after a cancellation is anything left here: then the kill sequences continue alone.
             for running in list(self._runs.values()):
                 running.kill()
         self._owner.containment.reap_strays()
@@ -252,7 +284,7 @@ class Processes:
         self._forget_loops()
 
     def _forget_loops(self) -> None:
-        """Take back what waits on loops: a host may make many pools on one loop."""
+        """Remove waiters from loops: a host may make many pools on one loop."""
         self._loop = None
         for end in self._loop_ends.values():
             timer = end()
@@ -280,7 +312,7 @@ class Processes:
             await asyncio.wait((ended,), timeout=within)
 
     def _take_over(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End what a closed loop left behind: its callbacks will never be called again."""
+        """End the runs of a closed loop: its callbacks will never be called again."""
         if loop is self._loop:
             return
         self._loop = loop
@@ -294,7 +326,7 @@ class Processes:
         )
 
     def loop_closed(self) -> None:
-        """A loop was closed with runs under way."""
+        """End the runs of a loop that was closed."""
         self._abandon(running for running in self._runs.values() if running.loop.is_closed())
 
     def _abandon(self, runs: Iterable[ProcessRun]) -> None:
@@ -337,16 +369,16 @@ class Processes:
         leftovers: Literal["kill", "leave"],
         *,
         warm: bool,
-    ) -> Started | Broke:
+    ) -> Started | Failed:
         if self._closing:
-            return Broke("cancelled", SHUT_DOWN)
+            return Failed("cancelled", SHUT_DOWN)
         self.watchdog.start()
         descriptors: list[int] = []
         words = list(argv)
         try:
             for number, content in enumerate(files):
                 fd = sealed(content)
-                if isinstance(fd, Broke):
+                if isinstance(fd, Failed):
                     return fd
                 descriptors.append(fd)
                 words = [word.replace(placeholder(number), f"/proc/self/fd/{fd}") for word in words]
@@ -361,31 +393,47 @@ class Processes:
                 missed = False if begun == "missed" else None
             with nullcontext() if self._orphans is None else self._orphans.marked(numbered=numbered):
                 started = start(words, env=env, cwd=cwd, keeps=descriptors)
-            return started if isinstance(started, Broke) else msgspec.structs.replace(started, warm=missed)
+            return started if isinstance(started, Failed) else msgspec.structs.replace(started, warm=missed)
         finally:
             for fd in descriptors:
                 os.close(fd)
 
+    def _start_by(
+        self,
+        starter: Starter,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str,
+        leftovers: Literal["kill", "leave"],
+    ) -> Started | Failed:
+        if self._closing:
+            return Failed("cancelled", SHUT_DOWN)
+        self._starters.add(starter)
+        self.watchdog.start()
+        numbered = leftovers == "kill"
+        mark = Mark() if self._orphans is None else Mark(*self._orphans.mark(numbered=numbered))
+        return starter.start(argv, env=env, cwd=cwd, mark=mark)
+
     def _watch_over(
         self, loop: asyncio.AbstractEventLoop, started: Started, order: RunOrder
-    ) -> ProcessRun | Broke:
+    ) -> ProcessRun | Failed:
         try:
             running = ProcessRun(loop, started, order, self._owner)
         except (OSError, RuntimeError) as error:
             started.undo()
-            return Broke("not_started", f"it cannot be watched: {error}")
+            return Failed("not_started", f"it cannot be watched: {error}")
         self._runs[order.tree] = running
         self.watchdog.began(loop, order.tree.leader, "" if order.tree.leftovers == "kill" else order.tree.tag)
         return running
 
     def _detached(self, tree: ProcessTree) -> None:
-        # A hook that goes on for minutes must not keep a guard waiting, up to a number of such hooks.
+        # A hook that runs for minutes must not keep a guard waiting, up to a number of such hooks.
         if len(self._slotless) < self._most_slotless:
             self._slotless.add(tree)
             self.slots.give_back()
 
     def _answered(self, tree: ProcessTree) -> None:
-        """The result is known and its process about to die: the slot is free, and the next process may be forked."""
+        """Free the slot: the result is known and the process about to die, so the next one may be forked."""
         if tree not in self._slotless:
             self._slotless.add(tree)
             self.slots.give_back()
@@ -421,13 +469,13 @@ class Processes:
 
 
 class _LoopEnd:
-    """A timer that never fires. Only the loop holds it, so closing the loop deletes it, which tells the pool."""
+    """A timer that never fires. Only the loop holds it, so closing the loop deletes it, which signals the pool."""
 
     def __init__(self, pool: Processes) -> None:
         self._pool = ref(pool)
 
     def __call__(self) -> None:
-        """Nothing happens in a hundred days, and then it waits no longer."""
+        """Do nothing: a hundred days have passed."""
 
     def __del__(self) -> None:
         pool = self._pool()
@@ -438,7 +486,7 @@ class _LoopEnd:
 
 @cache
 def _pools_of_this_process() -> WeakSet[Processes]:
-    """Pools that ran something. In the child of a fork each lets go of what is the parent's."""
+    """Return pools that ran something. In the child of a fork each drops what belongs to the parent."""
     pools: WeakSet[Processes] = WeakSet()
 
     def forked() -> None:

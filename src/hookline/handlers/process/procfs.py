@@ -1,4 +1,5 @@
-"""What the kernel knows about processes. A process may vanish at any time: then the result is None or empty."""
+"""Read what the kernel knows about processes. A process may vanish at any time: then the result is None or
+empty."""
 
 import os
 import signal
@@ -8,7 +9,7 @@ from msgspec import Struct
 
 
 class ProcessInfo(Struct, frozen=True):
-    """A process at one moment. Pid and start time together identify it."""
+    """A process at one point in time. Pid and start time together identify it."""
 
     pid: int
     state: str
@@ -17,7 +18,7 @@ class ProcessInfo(Struct, frozen=True):
     session: int
     #: Clock ticks since boot.
     started: int
-    #: How it is scheduled (`os.SCHED_OTHER`, `os.SCHED_BATCH`, ...).
+    #: Its scheduling policy (`os.SCHED_OTHER`, `os.SCHED_BATCH`, ...).
     policy: int
 
     @property
@@ -36,10 +37,10 @@ def process_info(pid: int) -> ProcessInfo | None:
 
 
 def all_processes() -> Iterator[ProcessInfo]:
-    """Every process there is; nothing where there is no /proc.
+    """Yield every process; nothing where there is no /proc.
 
-    Lists them again until no new one shows up, so that a process which forks and ends between listing and reading
-    cannot be missed.
+    Lists them again until no new one shows up, so that a process which forks and ends between listing and
+    reading cannot be missed.
     """
     known: set[str] = set()
     while True:
@@ -57,12 +58,13 @@ def all_processes() -> Iterator[ProcessInfo]:
 
 
 def variable(pid: int, prefix: bytes) -> bytes | None:
-    """The rest of the first environment entry that starts with the prefix, as the process was started with it."""
+    """Return the rest of the first environment entry that starts with the prefix, as the process was started
+    with it."""
     return entry(environment(pid), prefix)
 
 
 def environment(pid: int) -> bytes:
-    """All entries, each ended by a NUL. Empty also for the moment in which a process changes its program."""
+    """Return all entries, each ended by a NUL. Also empty while a process changes its program."""
     return _read(f"/proc/{pid}/environ", 4 << 20)
 
 
@@ -77,7 +79,7 @@ def entry(block: bytes, prefix: bytes) -> bytes | None:
 
 
 def kill_exactly(target: ProcessInfo) -> None:
-    """SIGKILL to that process and to no later one with its pid."""
+    """Send SIGKILL to that process and to no later one with its pid."""
     try:
         fd = os.pidfd_open(target.pid)
     except (AttributeError, OSError):
@@ -98,7 +100,7 @@ def kill_exactly(target: ProcessInfo) -> None:
 
 
 def _read(path: str, size: int, *, once: bool = False) -> bytes:
-    """Up to `size` bytes; `once` for the small files that the kernel hands over in one piece."""
+    """Read up to `size` bytes; `once` for the small files that the kernel hands over in one piece."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

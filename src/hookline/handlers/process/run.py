@@ -1,4 +1,5 @@
-"""One process of one hook, from its start to its result: a state machine of loop callbacks, without a task.
+"""Run one process of one hook, from its start to its result: a state machine of loop callbacks, without a
+task.
 
 Callers wait for a future; if that wait is cancelled, the callbacks still finish the work. See `ProcessRun`.
 """
@@ -7,6 +8,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from time import monotonic, sleep
 from typing import Any, Final
 
@@ -16,10 +18,10 @@ from hookline.handlers.process import procfs
 from hookline.handlers.process.containment import Containment, ProcessTree, Sweeper
 from hookline.handlers.process.exit_watch import ExitWatch, WatchExit
 from hookline.handlers.process.kill import KillSequence
-from hookline.handlers.process.pipes import LONGEST_REQUEST, Input, Lines, Output, asks_to_detach
+from hookline.handlers.process.pipes import LONGEST_REQUEST, Input, LineSplitter, Output, asks_to_detach
 from hookline.handlers.process.spawn import Started, signal_group, signal_process
 from hookline.model.policy import Cause
-from hookline.model.raw import Broke, Detached, Exited, RawResult
+from hookline.model.raw import Background, Exited, Failed, RawResult
 
 SHUT_DOWN: Final = "it was ended because Hookline was closed"
 
@@ -27,43 +29,44 @@ _DRAINED_BYTES: Final = 2 << 20  # a pipe holds 1 MiB at most, so this is all th
 _READS_AT_ONCE: Final = 16
 
 
-class Bounds(Struct, frozen=True):
+class RunLimits(Struct, frozen=True):
     """Limits of one run, in bytes and seconds."""
 
     stdout: int = 1 << 20
     stderr: int = 1 << 18
     #: A hook that prints more than this in all is killed.
     flood: int = 64 << 20
-    #: How long to read on after the hook has ended.
+    #: Seconds to continue reading after the hook has ended.
     drain: float = 0.15
     #: Between TERM and KILL; half of it when the result is not waited for any more.
     grace: float = 0.5
-    #: How long to go on killing before the result is returned anyway.
+    #: Seconds to continue killing before the result is returned anyway.
     patience: float = 1.0
 
 
 class Listeners(Struct, frozen=True):
-    """Called with stdout and stderr as they arrive, including what is too much to keep. They must not raise."""
+    """Callbacks that get stdout and stderr as they arrive, including output that is too much to keep. They
+    must not raise."""
 
     stdout: Callable[[bytes], None]
     stderr: Callable[[bytes], None]
 
 
 class RunOrder(Struct, frozen=True):
-    """What to run, with which input and limits."""
+    """A program to run, its input and limits."""
 
     tree: ProcessTree
     stdin: bytes
     timeout: float
-    bounds: Bounds
+    bounds: RunLimits
     queue_ms: float = 0.0
     on_line: Callable[[bytes], None] | None = None
     may_detach: bool = False
     listeners: Listeners | None = None
 
 
-class Owner(Struct, frozen=True):
-    """What a run needs from the pool that owns it."""
+class RunOwner(Struct, frozen=True):
+    """The functions of the pool that a run needs."""
 
     sweeper: Sweeper
     containment: Containment
@@ -88,7 +91,7 @@ class DetachedResult:
 
 
 class ProcessRun:
-    """A started process until its result is known. Its states, and what leads from one to the next:
+    """A started process until its result is known. Its states and transitions:
 
         running -- the process exits ------------------------> draining
         running -- timeout, too much output, `end`, `kill` --> killing
@@ -97,18 +100,18 @@ class ProcessRun:
         ended ---- its process was not dead yet -------------> dying, until it is reaped
 
     - running: `_readable` and `_writable` move bytes; `_exited` and `_timed_out` end this state.
-    - draining: the process exited by itself, and the rest of its output is read until `_end_draining`.
-    - killing: a `KillSequence` sends TERM and KILL, and calls `_kill_sequence_done`. A process that cannot be killed
-      gets its result there, and stays in this state until it exits.
+    - draining: the process exited, and the rest of its output is read until `_end_draining`.
+    - killing: a `KillSequence` sends TERM and KILL, and calls `_kill_sequence_done`. A process that cannot be
+      killed gets its result there, and stays in this state until it exits.
     - ended: `_finish` informs the owner, reaps the process, releases everything, and sets the result.
-    - dying: a process that was started ahead tells its exit status when it has done everything and has no children
-      (`_hear`). That counts as its exit, and its death is waited for when the result is out.
+    - dying: a process that was started ahead reports its exit status when it has done everything and has no
+      children (`_hear`). That is treated as its exit, and its death is waited for when the result is out.
 
     `abandon` leads from any state to ended, without the loop.
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, started: Started, order: RunOrder, owner: Owner
+        self, loop: asyncio.AbstractEventLoop, started: Started, order: RunOrder, owner: RunOwner
     ) -> None:
         self.loop = loop
         self.tree = order.tree
@@ -123,7 +126,7 @@ class ProcessRun:
         self._out = Output(started.stdout, order.bounds.stdout, listeners.stdout if listeners else None)
         self._err = Output(started.stderr, order.bounds.stderr, listeners.stderr if listeners else None)
         self._in = Input(started.stdin, order.stdin)
-        self._lines = Lines(order.on_line) if order.on_line is not None else None
+        self._lines = LineSplitter(order.on_line) if order.on_line is not None else None
         self._may_detach = order.may_detach
         self._failure: tuple[Cause, str] | None = None
         self._failed_by_itself = False
@@ -132,6 +135,8 @@ class ProcessRun:
         self._pipes_held = False
         self._most_output = order.bounds.flood
         self._ended = False
+        self._waits_for = 0
+        self._left: float | None = None
         loop.add_reader(started.stdout, self._readable, self._out)
         loop.add_reader(started.stderr, self._readable, self._err)
         self._watch: ExitWatch = owner.watch(loop, started.pid, self._died)
@@ -142,7 +147,7 @@ class ProcessRun:
             loop.add_writer(self._in.fd, self._writable)
 
     async def wait(self) -> RawResult:
-        """The result. When cancelled, it leaves the process to its kill sequence and awaits nothing."""
+        """Wait for the result. When cancelled, it leaves the process to its kill sequence and awaits nothing."""
         try:
             return await self._result
         except asyncio.CancelledError:
@@ -151,8 +156,24 @@ class ProcessRun:
 
     @property
     def never_began(self) -> bool:
-        """Whether a process that was started ahead has ended without taking the job."""
+        """True if a process that was started ahead has ended without taking the job."""
         return self.early is not None and not self.early.began and self._failed_by_itself
+
+    @contextmanager
+    def unclocked(self) -> Generator[None]:
+        """Stop the clock while somebody else is waited for: a user who is asked. May be nested."""
+        if self._waits_for == 0 and not self._ended and self._sequence is None and not self._leader_exited:
+            self._left = self._clock.when() - self.loop.time()
+            self._clock.cancel()
+        self._waits_for += 1
+        try:
+            yield
+        finally:
+            self._waits_for -= 1
+            if self._waits_for == 0 and self._left is not None:
+                left, self._left = self._left, None
+                if not self._ended and self._sequence is None and not self._leader_exited:
+                    self._clock = self.loop.call_later(max(left, 0.0), self._timed_out)
 
     def end(self, cause: Cause, detail: str) -> None:
         """Start the kill sequence, unless it has started."""
@@ -196,7 +217,7 @@ class ProcessRun:
         self._finish()
 
     def forked(self) -> None:
-        """Let go of it in the child of a fork: process, pipes and loop are the parent's."""
+        """Drop it in the child of a fork: process, pipes and loop belong to the parent."""
         self._ended = True
         self._popen.returncode = 0
         self._watch.forked()
@@ -260,7 +281,7 @@ class ProcessRun:
         self.end("timed_out", f"after {self._order.timeout:g} s")
 
     def _end_draining(self) -> None:
-        """The hook exited by itself, and its output is complete or was waited for long enough."""
+        """End the state draining: the hook exited, and its output is complete or was waited for long enough."""
         self._clock.cancel()
         self._pipes_held = not (self._out.ended and self._err.ended)
         containment = self._owner.containment
@@ -275,7 +296,7 @@ class ProcessRun:
             self._finish()
 
     def _kill_sequence_done(self) -> None:
-        """The kill sequence is done: nothing is left, or nothing more can be done about it."""
+        """End the run after the kill sequence: nothing is left, or nothing more can be done."""
         if self._leader_exited:
             self._read_available()
             self._finish()
@@ -316,7 +337,7 @@ class ProcessRun:
         if self._result.done() or self._sequence is not None or self._leader_exited:
             return
         waited_for, self._result = self._result, self.loop.create_future()
-        waited_for.set_result(Detached(DetachedResult(self)))
+        waited_for.set_result(Background(DetachedResult(self)))
         self._owner.detached(self.tree)
 
     # The end
@@ -341,20 +362,20 @@ class ProcessRun:
 
     def _finish(self) -> None:
         self._ended = True
-        told = self.early.status if self.early is not None else None
-        if told is not None and not self._is_dead():
-            # It has nothing more to do; whatever it still does must not outlive its answer.
+        shown = self.early.status if self.early is not None else None
+        if shown is not None and not self._is_dead():
+            # It has nothing more to do; nothing of it may outlive its answer.
             signal_process(self.tree.leader, signal.SIGKILL)
             self._dying = True
             self._release()
             self._owner.answered(self.tree)
-            self._set_result(self._result_of(told))
+            self._set_result(self._result_of(shown))
             return
         self._owner.before_reap(self.tree)
         code = self._reap()
         self._release()
         self._watch.close()
-        self._set_result(self._result_of(code if told is None else told))
+        self._set_result(self._result_of(code if shown is None else shown))
 
     def _is_dead(self) -> bool:
         try:
@@ -430,9 +451,9 @@ class ProcessRun:
     def _ran_warm(self) -> bool | None:
         return False if self.early is not None and self.early.why else self._warm
 
-    def _broke(self, more: str = "", signal_number: int | None = None) -> Broke:
+    def _broke(self, more: str = "", signal_number: int | None = None) -> Failed:
         cause, detail = self._failure or ("cancelled", SHUT_DOWN)
-        return Broke(
+        return Failed(
             cause, detail + more, self._out.kept(), self._err.kept(), signal=signal_number,
             truncated=self._out.truncated or self._err.truncated, queue_ms=self._order.queue_ms,
             warm=self._ran_warm(),

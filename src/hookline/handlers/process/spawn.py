@@ -1,4 +1,4 @@
-"""Starting a process in a session and group of its own, with our own pipes; and why one did not start."""
+"""Start a process in its own session and group, with our own pipes; or explain why it did not start."""
 
 import errno
 import fcntl
@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from hookline.handlers.process.early_status import EarlyStatus
-from hookline.model.raw import Broke
+from hookline.model.raw import Failed
 
 _SEALS: Final = 0x1 | 0x2 | 0x4 | 0x8  # no further seal, no shrinking, no growing, no writing
 _ADD_SEALS: Final = 1033
@@ -32,19 +32,19 @@ _SYSTEM_ERRORS: Final = {
 
 
 def placeholder(number: int) -> str:
-    """Replaced in an argv by the path of a sealed file; no real argument can contain a NUL."""
+    """Return a text that is replaced in an argv by the path of a sealed file; no real argument can contain a NUL."""
     return f"\0{number}\0"
 
 
 class Mark(Struct, frozen=True):
-    """How a process that was started ahead marks itself as one of a run (see `Orphans`)."""
+    """The mark that a process started ahead puts on itself as part of a run (see `Orphans`)."""
 
     batch: bool = False
     number: int = 0
 
 
 class Child:
-    """A child of ours that `Popen` did not start. The two attributes are what a run needs of a `Popen`."""
+    """A child of ours that `Popen` did not start. It has the two attributes of a `Popen` that a run needs."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -58,9 +58,9 @@ class Started(Struct, frozen=True):
     stdin: int
     stdout: int
     stderr: int
-    #: Where it tells its exit status before it dies, if it was started ahead.
+    #: Reports its exit status before it dies, if it was started ahead.
     early: EarlyStatus | None = None
-    #: True: by a process started ahead. False: it could have been, but none was there.
+    #: True if a process started ahead runs it; False if it could have, but none was there.
     warm: bool | None = None
 
     @property
@@ -85,7 +85,7 @@ class Started(Struct, frozen=True):
 
 
 class Pipes:
-    """Three pipes for the standard streams of a child. Raises OSError when there is no descriptor left."""
+    """Three pipes for the standard streams of a child. Raises OSError when no descriptor is left."""
 
     def __init__(self) -> None:
         self._all: list[int] = []
@@ -100,7 +100,7 @@ class Pipes:
         self._ours = (in_ours, out_ours, err_ours)
 
     def handed_over(self) -> tuple[int, int, int]:
-        """Our ends, non-blocking; the child has its own by now."""
+        """Return our ends, non-blocking; the child has its own by now."""
         for fd in self.theirs:
             os.close(fd)
         for fd in self._ours:
@@ -114,13 +114,13 @@ class Pipes:
 
 def start(
     argv: Sequence[str], *, env: Mapping[str, str], cwd: str, keeps: Sequence[int] = ()
-) -> Started | Broke:
+) -> Started | Failed:
     """Start the program, or say why not. The child keeps the descriptors `keeps` under their numbers."""
     problem = _cwd_problem(cwd)
     if problem is not None:
         return not_started(problem)
     program = find_program(argv[0], env.get("PATH", os.defpath), cwd)
-    if isinstance(program, Broke):
+    if isinstance(program, Failed):
         return program
     pipes: Pipes | None = None
     try:
@@ -139,7 +139,7 @@ def start(
 
 
 def _cwd_problem(cwd: str) -> str | None:
-    """Checked beforehand, because a failed chdir looks like a missing program."""
+    """Return the error of a working directory. Checked first, because a failed chdir looks like a missing program."""
     try:
         mode = os.stat(cwd).st_mode
     except (OSError, ValueError) as error:
@@ -150,11 +150,12 @@ def _cwd_problem(cwd: str) -> str | None:
     return None
 
 
-def find_program(name: str, path: str, cwd: str) -> str | Broke:
-    """An absolute path. Names with a slash are taken from `cwd`; of `path` only absolute parts count.
+def find_program(name: str, path: str, cwd: str) -> str | Failed:
+    """Return an absolute path. Names with a slash are relative to `cwd`; only absolute parts of `path` are
+    searched.
 
-    An empty or relative part would mean the current directory, which lets a project put its own `git` in front of
-    the real one.
+    An empty or relative part would mean the current directory, which lets a project put its own `git` in
+    front of the real one.
     """
     if not name:
         return not_started("the name of the program is empty")
@@ -179,8 +180,8 @@ def find_program(name: str, path: str, cwd: str) -> str | Broke:
     )
 
 
-def sealed(content: bytes) -> int | Broke:
-    """A descriptor of a nameless file with these bytes, which can no longer be changed."""
+def sealed(content: bytes) -> int | Failed:
+    """Return a descriptor of a nameless file with these bytes, which can no longer be changed."""
     if not hasattr(os, "memfd_create"):
         return not_started("this system cannot run a script from memory")
     try:
@@ -216,16 +217,18 @@ def signal_process(pid: int, number: signal.Signals) -> None:
 
 # Why a process did not start
 #
-# The errors of the system call are misleading: a script whose interpreter is missing is reported as a missing script,
-# a missing working directory as a missing program.
+# The errors of the system call are misleading: a script whose interpreter is missing is reported as a missing
+# script, a missing working directory as a missing program.
 
 
-def not_started(detail: str) -> Broke:
-    return Broke("not_started", detail)
+def not_started(detail: str) -> Failed:
+    return Failed("not_started", detail)
 
 
-def explained(error: Exception, argv: Sequence[str], program: str, env: Mapping[str, str], cwd: str) -> Broke:
-    """An error of Popen as a result that names the culprit."""
+def explained(
+    error: Exception, argv: Sequence[str], program: str, env: Mapping[str, str], cwd: str
+) -> Failed:
+    """Turn an error of Popen into a result that names the culprit."""
     if isinstance(error, OSError):
         return not_started(_system_error(error, program, cwd))
     if isinstance(error, ValueError):

@@ -1,7 +1,7 @@
-"""A small shell process that kills our hooks when this process dies, also by SIGKILL.
+"""Kill our hooks when this process dies, also by SIGKILL, from a small shell process.
 
-It reads from a pipe whose write end only this process has. The kernel closes that end even on SIGKILL; the shell
-then kills every group on its list and every process that carries our tag or our number (see `Orphans`).
+It reads from a pipe whose write end only this process has. The kernel closes that end even on SIGKILL; the
+shell then kills every group on its list and every process that carries our tag or our number (see `Orphans`).
 """
 
 import asyncio
@@ -16,11 +16,10 @@ from hookline.handlers.process.pipes import write_some
 
 _SOON: Final = 0.02
 
-# It stops only after several looks that found nothing: a process that forks and exits again and again can be missed
-# by one look.
-# In the commands of Hookline itself the looking is left to Python, which is faster: `_SWEEP`. A host's own
-# `sys.executable` may be any program.
-# Lines: "+12=tag" a run began, "-12" it ended, "q" quit without killing anything.
+# It stops only after several searches that found nothing: a process that forks and exits again and again can
+# be missed by one search. In the commands of Hookline itself Python does the searching, which is faster:
+# `_SWEEP`. A host's own `sys.executable` may be any program. Lines: "+12=tag" a run began, "-12" it ended,
+# "q" quit without killing anything.
 _PROGRAM: Final = r"""
 trap '' HUP INT QUIT TERM USR1 USR2 PIPE ALRM TSTP TTIN TTOU
 runs=' '
@@ -54,8 +53,8 @@ while [ $round -lt 200 ] && [ $quiet -lt 8 ]; do
 done
 """
 
-# Kills what carries the number (argument 1) or a tag (the lines of argument 2). The newest come first: of a process
-# that forks and exits again and again, only the last one matters.
+# Kills processes with the number (argument 1) or a tag (the lines of argument 2). The newest come first: of
+# a process that forks and exits again and again, only the last one matters.
 _SWEEP: Final = r"""
 import os, re, sys, time
 number = re.compile(rb"^Max file locks +%s " % sys.argv[1].encode(), re.M)
@@ -81,7 +80,8 @@ while quiet < 8 and time.monotonic() < end:
 
 
 class Watchdog:
-    """Started with the first run. When it cannot be started, hooks run without it and `running` is false."""
+    """A shell that is started with the first run. When it cannot be started, hooks run without it and
+    `running` is false."""
 
     def __init__(self, engine: str, shell: str = "/bin/sh", number: int | None = None) -> None:
         self._shell = shell
@@ -107,9 +107,9 @@ class Watchdog:
             self._start()
 
     def began(self, loop: asyncio.AbstractEventLoop, group: int, tag: str = "") -> None:
-        """A run began. `tag` only for runs that the engine's own pattern does not cover.
+        """Note that a run began. `tag` only for runs that the engine's own pattern does not cover.
 
-        The line is written a moment later: most hooks are over by then, and waking the shell twice for each
+        The line is written a little later: most hooks are over by then, and waking the shell twice for each
         would cost them 5 %. If we die before, it finds the hook by the tag in its environment.
         """
         if self._pipe < 0:
@@ -141,7 +141,7 @@ class Watchdog:
         self._gave_up = False
 
     def forked(self) -> None:
-        """Let go of the parent's shell: as long as a child holds the pipe, it would not see the parent die."""
+        """Close the parent's pipe: as long as a child holds it, the shell would not see the parent die."""
         self._drop_pipe()
         if self._popen is not None:
             self._popen.returncode = 0

@@ -1,1 +1,1 @@
-"""Scripts run by interpreters that were started ahead: a Python hook for the price of a function call."""
+"""Run scripts in interpreters that were started ahead: a Python hook for the price of a function call."""

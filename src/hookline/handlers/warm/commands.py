@@ -1,7 +1,8 @@
-"""Which commands can run warm: one Python script or program text, started by an interpreter, a `#!` line or a shell.
+"""Find commands that can run warm: one Python script or program text, started by an interpreter, a `#!` line
+or a shell.
 
-Everything that is not certain is left to a real start, with the reason. An interpreter kind is one function of
-`KINDS`, from the words of a command to what is run: what other interpreters need goes beside Python's.
+Everything uncertain is left to a real start, with the reason. An interpreter kind is one function of `KINDS`,
+which reads the words of a command: other interpreters go beside Python.
 """
 
 import os
@@ -14,30 +15,30 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.matching.shell.grammar.parser import CannotParseError, Parser
-from hookline.matching.shell.grammar.syntax import Parameter, Simple, Text, Word
+from hookline.shell.grammar.parser import CannotParseError, Parser
+from hookline.shell.grammar.syntax import Parameter, Simple, Text, Word
 
 Form = Literal["file", "code", "module"]
 
 
 class Cold(Struct, frozen=True):
-    """Why a command cannot run warm; worded to follow a colon."""
+    """The reason why a command cannot run warm; worded to follow a colon."""
 
     why: str
 
 
-class Script(Struct, frozen=True):
+class WarmScript(Struct, frozen=True):
     """A command that can run warm."""
 
     #: The interpreter, by an absolute path whose links are not resolved.
     program: str
-    #: Its whole argv, and where in it the script, the program text or the name of the module is.
+    #: Its whole argv, and the position of the script, the program text or the name of the module in it.
     argv: tuple[str, ...]
     place: int
     form: Form
-    #: Its options, which are part of what is started ahead.
+    #: Its options, which are part of the interpreter started ahead.
     flags: tuple[str, ...]
-    #: The shell that starts it, which has a say in its environment; and whether that is told to wait for it.
+    #: The shell that starts it and changes its environment; `waits` is True if the shell must wait for it.
     shell: str | None = None
     waits: bool = True
 
@@ -61,8 +62,8 @@ _FIRST_LINE: Final = re.compile(rb"#![ \t]*(/[^\s]+)(?:[ \t]+([^\s]+))?[ \t]*\n"
 _LONGEST_LINE: Final = 4096
 
 
-def find_script(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> Script | Cold:
-    """What a command runs, and whether it can run warm."""
+def find_script(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> WarmScript | Cold:
+    """Return the script that a command runs, or why it cannot run warm."""
     shell = _SHELLS.get(tuple(argv[:2])) if len(argv) == 3 else None  # pyright: ignore[reportArgumentType]
     if shell is None:
         return _of_words(tuple(argv), env, cwd, None)
@@ -71,11 +72,11 @@ def find_script(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> Script
         return words
     replaced = len(words) > 1 and words[0] == "exec"
     found = _of_words(words[1:] if replaced else words, env, cwd, shell)
-    return replace(found, waits=False) if replaced and isinstance(found, Script) else found
+    return replace(found, waits=False) if replaced and isinstance(found, WarmScript) else found
 
 
 def shell_words(line: str, env: Mapping[str, str], *, bash: bool) -> tuple[str, ...] | Cold:
-    """The words of the one simple command that a line is."""
+    """Return the words of the one simple command that a line is."""
     command = _simple_command(line, bash)
     if isinstance(command, Cold):
         return command
@@ -94,7 +95,7 @@ def _simple_command(line: str, bash: bool) -> Simple | Cold:
         return Cold("its line is very long")
     try:
         items = Parser(line, bash).parse().items
-        # What `sh` is differs from system to system: it must not matter.
+        # The program behind `sh` differs from system to system: it must not matter.
         if not bash and Parser(line, True).parse().items != items:
             return Cold("shells read its line differently")
     except (CannotParseError, RecursionError):
@@ -108,12 +109,12 @@ def _simple_command(line: str, bash: bool) -> Simple | Cold:
 
 
 def _expanded(word: Word, env: Mapping[str, str]) -> str | Cold:
-    """The text of a word. Of expansions only `~/` and variables of the environment are certain."""
+    """Return the text of a word. Of expansions only `~/` and variables of the environment are certain."""
     texts: list[str] = []
-    for place, part in enumerate(word):
+    for index, part in enumerate(word):
         if isinstance(part, Text):
             text = part.text
-            if not part.quoted and place == 0 and text.startswith("~/") and "HOME" in env:
+            if not part.quoted and index == 0 and text.startswith("~/") and "HOME" in env:
                 text = env["HOME"] + text[1:]
             elif not part.quoted and any(sign in _EXPANDED for sign in text):
                 return Cold(f"the shell expands {text}")
@@ -131,7 +132,7 @@ def _expanded(word: Word, env: Mapping[str, str]) -> str | Cold:
 def _value(part: Parameter, env: Mapping[str, str]) -> str | Cold:
     plain = not (part.operator or part.word or part.indirect) and part.subscript is None
     if not plain or not _NAME.fullmatch(part.name) or _OF_THE_SHELL.fullmatch(part.name):
-        return Cold(f"only the shell knows what ${part.name} is")
+        return Cold(f"only the shell knows the value of ${part.name}")
     value = env.get(part.name)
     if value is None:
         return Cold(f"${part.name} is not set")
@@ -143,17 +144,19 @@ def _value(part: Parameter, env: Mapping[str, str]) -> str | Cold:
 # From words to an interpreter
 
 
-def _of_words(words: tuple[str, ...], env: Mapping[str, str], cwd: str, shell: str | None) -> Script | Cold:
+def _of_words(
+    words: tuple[str, ...], env: Mapping[str, str], cwd: str, shell: str | None
+) -> WarmScript | Cold:
     if _INTERPRETER.fullmatch(os.path.basename(words[0])):
         program = _program(words[0], env, cwd)
         return program if isinstance(program, Cold) else KINDS["python"](program, words, shell)
     if "/" in words[0]:
         return _by_first_line(words, env, cwd, shell)
-    return Cold(f"{words[0] or 'its program'} is no Python interpreter")
+    return Cold(f"{words[0] or 'its program'} is not a Python interpreter")
 
 
 def _program(name: str, env: Mapping[str, str], cwd: str) -> str | Cold:
-    """An absolute path, as a shell and `find_program` both find it."""
+    """Return an absolute path, as a shell and `find_program` both find it."""
     if "/" in name:
         while name.startswith("./"):
             name = name[2:].lstrip("/")
@@ -176,8 +179,8 @@ def _program(name: str, env: Mapping[str, str], cwd: str) -> str | Cold:
 
 def _by_first_line(
     words: tuple[str, ...], env: Mapping[str, str], cwd: str, shell: str | None
-) -> Script | Cold:
-    """A script that the kernel gives to the interpreter of its `#!` line."""
+) -> WarmScript | Cold:
+    """Return a script that the kernel gives to the interpreter of its `#!` line."""
     path = os.path.join(cwd, words[0])
     start = _first_line(path)
     if start is None:
@@ -185,13 +188,14 @@ def _by_first_line(
     program = _program(start[0], env, cwd)
     if isinstance(program, Cold):
         return program
-    # A program of its own is started by its whole path, a word of a shell line as it is written.
+    # A program without a shell is started by its whole path, a word of a shell line as it is written.
     script = words[0] if shell is not None else path
     return KINDS["python"](program, (*start, script, *words[1:]), shell)
 
 
 def _first_line(path: str) -> tuple[str, ...] | None:
-    """The words that a `#!` line puts before an executable script; None if that is not Python, or not certain."""
+    """Return the words that a `#!` line puts before an executable script; None if that is not Python, or not
+    certain."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):
@@ -218,7 +222,7 @@ _X_OPTIONS: Final = re.compile(
     r"utf8(?:=[01])?|frozen_modules(?:=\w+)?|int_max_str_digits=\d+|no_debug_ranges|pycache_prefix=/.*",
     re.DOTALL,
 )
-#: Variables of the interpreter that mean the same for a process started ahead.
+#: Variables of the interpreter that have the same effect for a process started ahead.
 _KNOWN: Final = frozenset(
     "PYTHON" + name
     for name in (
@@ -229,7 +233,7 @@ _KNOWN: Final = frozenset(
 )  # fmt: skip
 
 
-def _python(program: str, words: tuple[str, ...], shell: str | None) -> Script | Cold:
+def _python(program: str, words: tuple[str, ...], shell: str | None) -> WarmScript | Cold:
     flags: list[str] = []
     place = 1
     while place < len(words) and words[place].startswith("-") and words[place] not in ("-", "--"):
@@ -242,7 +246,7 @@ def _python(program: str, words: tuple[str, ...], shell: str | None) -> Script |
             rest = letters[number + 1 :]
             if letter in "cm" and not rest and place + 1 < len(words):
                 form: Form = "code" if letter == "c" else "module"
-                return Script(program, words, place + 1, form, tuple(flags), shell)
+                return WarmScript(program, words, place + 1, form, tuple(flags), shell)
             if letter not in "WX" or (not rest and place + 1 >= len(words)):
                 return Cold(f"{word} is an option that a script started ahead cannot have")
             value = rest or words[place + 1]
@@ -254,15 +258,17 @@ def _python(program: str, words: tuple[str, ...], shell: str | None) -> Script |
         place += 1
     if place >= len(words) or words[place] in ("-", "--"):
         return Cold("it names no script")
-    return Script(program, words, place, "file", tuple(flags), shell)
+    return WarmScript(program, words, place, "file", tuple(flags), shell)
 
 
-#: From a program that was found, its argv and the shell before it to what is run.
-KINDS: Final[Mapping[str, Callable[[str, tuple[str, ...], str | None], Script | Cold]]] = {"python": _python}
+#: For each program: a function of the program, its argv and the shell before it that returns the script.
+KINDS: Final[Mapping[str, Callable[[str, tuple[str, ...], str | None], WarmScript | Cold]]] = {
+    "python": _python
+}
 
 
 def unknown_setting(env: Mapping[str, str]) -> Cold | None:
-    """A variable that makes the start of an interpreter unlike that of one started ahead."""
+    """Return a variable that makes the start of an interpreter unlike that of one started ahead."""
     for name, value in env.items():
         if name.startswith("PYTHON") and name not in _KNOWN and value:
             return Cold(f"{name} is set")

@@ -1,4 +1,4 @@
-"""What makes one interpreter like another: all that its start depends on, as one key."""
+"""Compute a key of everything that the start of an interpreter depends on."""
 
 import os
 import re
@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
-from hookline.handlers.warm.commands import Cold, Script
+from hookline.handlers.warm.commands import Cold, WarmScript
 
-#: Read by an interpreter, the C library or the loader when they start.
+#: Variables that an interpreter, the C library or the loader reads at its start.
 _AT_START: Final = re.compile(
     r"PYTHON.*|LC_.*|LANG|LANGUAGE|LD_.*|HOME|TZ|TZDIR|LOCPATH|NLSPATH|CHARSET|GLIBC_TUNABLES|MALLOC_.*|OPENSSL_.*"
     r"|SSL_.*|GCONV_PATH|OUTPUT_CHARSET",
     re.DOTALL,
 )
-#: Of a process, what its children inherit and cannot be set for each of them as simply.
+#: Process attributes that children inherit and that cannot be set for each of them as simply.
 _INHERITED: Final = re.compile(
     rb"^(?:Uid|Gid|Groups|NoNewPrivs|Seccomp|SigBlk|SigIgn|CapEff|CapBnd|CapAmb|Cpus_allowed):.*$",
     re.MULTILINE,
@@ -27,13 +27,14 @@ Key = tuple[Any, ...]
 
 
 def start_variables(env: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
-    """The part of an environment that a start reads, with the variables that start-up code is known to read."""
+    """Return the part of an environment that a start reads, with the variables that start-up code is known to
+    read."""
     named = frozenset(more)
     return {name: value for name, value in env.items() if name in named or _AT_START.fullmatch(name)}
 
 
-def interpreter(script: Script) -> Key | Cold:
-    """Which interpreter it is: its path as it is written, and the files behind that."""
+def interpreter(script: WarmScript) -> Key | Cold:
+    """Return the identity of an interpreter: its path as it is written, and the files behind it."""
     program = script.program
     try:
         target = os.stat(program)
@@ -42,12 +43,12 @@ def interpreter(script: Script) -> Key | Cold:
     identity = (target.st_dev, target.st_ino, target.st_mtime_ns, target.st_ctime_ns)
     if not _is_binary(program, identity):
         return Cold(f"{program} is a launcher, not an interpreter")
-    folder = os.path.dirname(program)
+    directory = os.path.dirname(program)
     return (
         program,
         identity,
-        _changed(f"{folder}/pyvenv.cfg"),
-        _changed(f"{os.path.dirname(folder)}/pyvenv.cfg"),
+        _changed(f"{directory}/pyvenv.cfg"),
+        _changed(f"{os.path.dirname(directory)}/pyvenv.cfg"),
     )
 
 
@@ -70,7 +71,7 @@ def _changed(path: str) -> object:
 
 
 def inherited() -> tuple[Key, int]:
-    """What a process started now would inherit from this one, and its umask."""
+    """Return what a process started now would inherit from this one, and its umask."""
     import resource  # noqa: PLC0415 - not on every system
 
     with open("/proc/thread-self/status", "rb", 0) as file:

@@ -1,7 +1,8 @@
-"""Which modules may be imported ahead: those of the standard library whose import leaves nothing behind.
+"""Choose the modules that may be imported ahead: those of the standard library whose import leaves nothing
+behind.
 
-Importing one of them starts no thread, opens nothing, prints nothing, reads no variable that a start does not read
-anyway, and makes no secret or clock of its own that runs would then share (`multiprocessing` makes a key; `logging`
+Importing one of them starts no thread, opens nothing, prints nothing, reads no variable that a start does not
+read anyway, and makes no secret or clock that runs would then share (`multiprocessing` makes a key; `logging`
 a clock, which is set anew for each run).
 """
 
@@ -26,12 +27,13 @@ _CLEAN: Final = frozenset(
         "zipapp", "zipfile", "zipimport", "zlib", "zoneinfo",
     )
 )  # fmt: skip
-#: In clean packages, and not clean.
+#: Modules of clean packages that are not clean.
 _UNCLEAN: Final = ("concurrent.futures.process", "asyncio.__main__", "unittest.__main__", "json.tool")
 
 
 def may_be_preloaded(name: str) -> bool:
-    """Whether the module may be imported before anybody asks for it. Parts written in C come with their modules."""
+    """Return True if the module may be imported before a script needs it. Parts written in C come with their
+    modules."""
     top = name.partition(".")[0]
     if name in _UNCLEAN or name.endswith(".__main__"):
         return False

@@ -1,8 +1,8 @@
-"""Warm scripts: Python hooks run by processes that were forked ahead, at a tenth of the cost and with the same result.
+"""Run Python hooks in processes that were forked ahead, at a tenth of the cost and with the same result.
 
-An interpreter is started ahead when a command has been run a few times; from then on runs take a process that waits,
-and another one is forked in its place. Where none waits, or anything is unusual, the command is started as ever: there
-is no error that only warm scripts have.
+An interpreter is started ahead when a command has been run a few times; from then on runs take a waiting
+process, and another one is forked instead. Where none waits, or anything is unusual, the command is started
+in the ordinary way: warm scripts have no errors of their own.
 """
 
 import os
@@ -20,11 +20,11 @@ from msgspec import Struct
 
 from hookline.handlers.process.early_status import EarlyStatus
 from hookline.handlers.process.spawn import Child, Mark, Pipes, Started
-from hookline.handlers.warm.commands import Cold, Script, find_script, unknown_setting
+from hookline.handlers.warm.commands import Cold, WarmScript, find_script, unknown_setting
 from hookline.handlers.warm.interpreters import Key, inherited, interpreter, start_variables
 from hookline.handlers.warm.preloads import may_be_preloaded
 from hookline.handlers.warm.shells import Shells, signal_message
-from hookline.handlers.warm.zygotes import LONGEST_JOB, Waiting, Zygote, end_all, reap
+from hookline.handlers.warm.zygotes import LONGEST_JOB, WaitingProcess, Zygote, end_all, reap
 
 _MACHINES: Final = ("x86_64", "aarch64", "riscv64")
 #: Seconds until a zygote that failed is tried again, doubled each time.
@@ -38,7 +38,7 @@ _SAFE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
 def unavailable() -> str | None:
-    """Why nothing can run warm on this system."""
+    """Return why nothing can run warm on this system, or None."""
     if sys.platform != "linux":
         return f"{platform.system()} has no way to fork a process on behalf of another"
     if not hasattr(os, "pidfd_open") or os.uname().machine not in _MACHINES:
@@ -47,7 +47,7 @@ def unavailable() -> str | None:
 
 
 def never_warm(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> str | None:
-    """Why a command can never run warm, as far as that is known without starting anything; None if it may."""
+    """Return why a command can never run warm, as far as that is known without starting anything; None if it may."""
     script = find_script(argv, env, cwd)
     if isinstance(script, Cold):
         return script.why
@@ -58,8 +58,8 @@ def never_warm(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> str | N
 class WarmScripts:
     """Interpreters started ahead. One may serve many `Processes`, also on several threads.
 
-    `children` processes wait per interpreter, of at most `interpreters`; a command is run `after` times before its
-    interpreter is started ahead.
+    `children` processes wait per interpreter, of at most `interpreters`; a command is run `after` times
+    before its interpreter is started ahead.
     """
 
     def __init__(self, *, children: int = 2, interpreters: int = 6, after: int = 2) -> None:
@@ -67,9 +67,10 @@ class WarmScripts:
         self.interpreters = interpreters
         self.after = after
         self.unavailable = unavailable()
-        #: While true, everything is started as ever.
+        #: While True, everything is started in the ordinary way.
         self.paused = False
-        #: How many runs were warm, how many found no process, and how many the real interpreter took over, by reason.
+        #: The number of runs that were warm, that found no process, and that the real interpreter took over,
+        #: by reason.
         self.runs: Counter[str] = Counter()
         self._lock = RLock()
         self._pools: dict[Key, _Pool] = {}
@@ -80,10 +81,10 @@ class WarmScripts:
         self._spoilt: set[int] = set()
         self._under_way: dict[EarlyStatus, _Pool] = {}
 
-    # What runs ask
+    # Called by runs
 
     def why_cold(self, argv: Sequence[str], env: Mapping[str, str], cwd: str) -> str | None:
-        """Why a command never runs warm; None if it may. Looks at the program that it names."""
+        """Return why a command never runs warm; None if it may. Reads the program that it names."""
         if self.unavailable is not None:
             return self.unavailable
         with self._lock:
@@ -104,14 +105,14 @@ class WarmScripts:
         keeps: Sequence[int] = (),
         mark: Mark | None = None,
     ) -> Started | Literal["missed", "cold"]:
-        """A run that has begun; else "missed" where only a waiting process was lacking."""
+        """Start a run; return "missed" where only a waiting process was lacking, else "cold"."""
         if self.unavailable is not None or self.paused:
             return "cold"
         with self._lock:
             try:
                 found = self._prepared(argv, env, cwd)
             except (OSError, ValueError):
-                return "cold"  # the ordinary start says what is wrong
+                return "cold"  # the ordinary start reports the error
             if isinstance(found, Cold):
                 return "cold"
             pool = self._pool(found)
@@ -139,7 +140,7 @@ class WarmScripts:
                     self.runs[f"elsewhere: {early.why}"] += 1
 
     def tend(self) -> None:
-        """Start what should be there and is not. Called between runs, when nobody waits for an answer."""
+        """Start missing processes. Called between runs, when no call waits for an answer."""
         if self.unavailable is not None or self.paused:
             return
         with self._lock:
@@ -157,7 +158,7 @@ class WarmScripts:
 
     @property
     def pids(self) -> frozenset[int]:
-        """Our own children that have no job: they belong to no run."""
+        """Our own children without a job: they belong to no run."""
         with self._lock:
             zygotes = [
                 *self._retired,
@@ -203,7 +204,7 @@ class WarmScripts:
         self._spoilt.clear()
         self._under_way.clear()
 
-    # How it is done
+    # Implementation
 
     def _prepared(self, argv: Sequence[str], env: Mapping[str, str], cwd: str) -> "_Prepared | Cold":
         script = find_script(argv, env, cwd)
@@ -254,14 +255,15 @@ class WarmScripts:
             pool.start()
         pool.fill(self.children)
 
-    def _take(self, pool: "_Pool", found: "_Prepared") -> Waiting | None:
+    def _take(self, pool: "_Pool", found: "_Prepared") -> WaitingProcess | None:
         zygote = pool.zygote
         if zygote is None or zygote.is_outdated():
             return None
         waiting = zygote.take()
         if zygote.variables is None:
             return None
-        # What start-up code reads became known with the first start: it is part of the key from now on.
+        # The variables that start-up code reads are known after the first start: they are part of the key
+        # from now on.
         self._variables[found.key[0]] = frozenset(zygote.variables)
         unlike = any(found.env.get(name) != zygote.env.get(name) for name in zygote.variables)
         if not unlike:
@@ -271,8 +273,8 @@ class WarmScripts:
             self._discard(waiting)
         return None
 
-    def _discard(self, waiting: Waiting) -> None:
-        """A process whose job could not be sent: without its socket it ends."""
+    def _discard(self, waiting: WaitingProcess) -> None:
+        """Drop a process whose job could not be sent: without its socket it ends."""
         waiting.socket.close()
         if waiting.pid is not None:
             self._spoilt.add(waiting.pid)
@@ -291,18 +293,18 @@ class WarmScripts:
 
 
 class _Prepared(Struct, frozen=True):
-    """A command with all that decides which interpreter may run it."""
+    """A command with all facts that decide which interpreter may run it."""
 
-    script: Script
+    script: WarmScript
     key: Key
-    #: Its environment, as its shell would hand it on; and what of it the start of an interpreter reads.
+    #: Its environment, as its shell would hand it on; and the part that the start of an interpreter reads.
     env: Mapping[str, str]
     at_start: Mapping[str, str]
     umask: int
 
 
 class _Pool:
-    """The zygote of one key, and what it should have ready."""
+    """The zygote of one key, and the processes it should have ready."""
 
     def __init__(self, program: str, flags: Sequence[str], env: Mapping[str, str]) -> None:
         self._program, self._flags, self._env = program, flags, env
@@ -320,7 +322,7 @@ class _Pool:
     def is_up(self) -> bool:
         return self.zygote is not None and self.zygote.variables is not None
 
-    def came(self, script: Script, after: int) -> None:
+    def came(self, script: WarmScript, after: int) -> None:
         self._came += 1
         self.used = monotonic()
         self.wanted = self.wanted or self._came >= after
@@ -331,7 +333,7 @@ class _Pool:
                 del self._scripts[next(iter(self._scripts))]
 
     def forget(self) -> None:
-        """Another one has taken its place: it has to be asked for again."""
+        """Reset its count: another one replaced it, so it has to be requested again."""
         self._came, self.wanted = 0, False
 
     def start(self) -> None:
@@ -341,7 +343,7 @@ class _Pool:
             self.failed(str(error), lasting=False)
 
     def failed(self, why: str, *, lasting: bool) -> None:
-        """Try again later; `lasting` if the interpreter itself says that it cannot."""
+        """Note a failure and try again later; `lasting` if the interpreter itself says that it cannot."""
         self.refusal = why if lasting else self.refusal
         self.not_before = monotonic() + self._pause
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
@@ -359,7 +361,7 @@ class _Pool:
 
 
 def _give(
-    waiting: Waiting, found: _Prepared, cwd: str, keeps: Sequence[int], mark: Mark, *, waits: bool
+    waiting: WaitingProcess, found: _Prepared, cwd: str, keeps: Sequence[int], mark: Mark, *, waits: bool
 ) -> Started | None:
     """Send the job to a process that waits; None if it is gone, or the job is too big to be sent."""
     script = found.script
@@ -377,7 +379,7 @@ def _give(
     return Started(Child(waiting.pid), *pipes.handed_over(), early, True)
 
 
-def _job(script: Script, found: _Prepared, cwd: str, keeps: Sequence[int], mark: Mark) -> bytes | None:
+def _job(script: WarmScript, found: _Prepared, cwd: str, keeps: Sequence[int], mark: Mark) -> bytes | None:
     numbers = (found.umask, int(mark.batch), mark.number, script.place, len(script.argv), *keeps)
     entries = [f"{name}={value}" for name, value in found.env.items()]
     if any("=" in name or not name for name in found.env):

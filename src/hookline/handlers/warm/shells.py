@@ -1,10 +1,10 @@
-"""What a shell does to the command it runs: known for dash and bash, and tried out on this system.
+"""Predict what a shell does to the command it runs: known for dash and bash, and tried out on this system.
 
-It changes the environment; and a shell that waits for its command, instead of being replaced by it, makes an exit code
-and a message of a signal that ended it.
+It changes the environment; and a shell that waits for its command, instead of being replaced by it, makes an
+exit code and a message of a signal that ended it.
 
-A script that is started without its shell must not notice: of each shell that is asked for, the rule is compared
-once with what the shell really does. A shell that does anything else is always started.
+A script that is started without its shell must not notice: for each shell, the rule is compared once with
+what the shell really does. A shell that does anything else is always started.
 """
 
 import os
@@ -24,7 +24,7 @@ _RUNS_CODE: Final = re.compile(r"BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|POSIXL
 
 
 def working_directory(env: Mapping[str, str], cwd: str) -> str:
-    """PWD as shells set it: as it was, if that is this directory by another name."""
+    """Return PWD as shells set it: unchanged, if that is this directory by another name."""
     given = env.get("PWD", "")
     try:
         if given.startswith("/") and os.path.samestat(os.stat(given), os.stat(cwd)):
@@ -53,32 +53,30 @@ _RULES: Final[tuple[Rule, ...]] = (_dash, _bash)
 
 
 class Shells:
-    """The rules of shells, each tried out when it is first asked for."""
+    """The rules of shells, each tried out when it is first needed."""
 
     def __init__(self) -> None:
         self._rules: dict[str, Rule | None] = {}
         self._waits: dict[str, bool] = {}
 
     def waits(self, shell: str) -> bool:
-        """Whether it stays for the only command of its line."""
+        """Return True if it waits for the only command of its line."""
         return self._waits[shell]
 
     def environment(
         self, shell: str, env: Mapping[str, str], cwd: str, program: str
     ) -> Mapping[str, str] | Cold:
-        """What the shell would hand on to the program."""
+        """Return the environment that the shell would hand on to the program."""
         rule = self._rules.get(shell)
         if rule is None:
             unknown = shell in self._rules
-            return Cold(
-                f"{shell} changes the environment in a way of its own" if unknown else "not tried yet"
-            )
+            return Cold(f"{shell} changes the environment in an unknown way" if unknown else "not tried yet")
         if rule is _bash and any(_RUNS_CODE.fullmatch(name) for name in env):
-            return Cold("bash is told by the environment to do more than run the line")
+            return Cold("variables make bash do more than run the line")
         return rule(env, cwd, program)
 
     def try_out(self, shell: str, path: str) -> None:
-        """Find out which rule holds. Starts the shell twice, the first time only."""
+        """Find the rule of a shell. Starts the shell twice, the first time only."""
         if shell in self._rules:
             return
         waits = _told_of_signals(shell, path)
@@ -88,13 +86,13 @@ class Shells:
 
 
 def signal_message(number: int) -> bytes:
-    """What a shell that waits prints about a command that was ended by a signal."""
+    """Return what a waiting shell prints about a command that a signal ended."""
     quiet = number in (signal.SIGINT, signal.SIGPIPE)
     return b"" if quiet else f"{signal.strsignal(number) or f'Signal {number}'}\n".encode()
 
 
 def _told_of_signals(shell: str, path: str) -> bool | None:
-    """Whether it waits, seen by a command that kills itself; None if it says something else than is known."""
+    """Return True if it waits, as a command that kills itself shows; None if it prints anything unknown."""
     seen: set[bool] = set()
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGABRT):
         try:

@@ -1,7 +1,7 @@
-"""One zygote, seen from the process that started it: the processes that it has forked, and how they get their jobs.
+"""Manage one zygote from the process that started it: its forked processes, and how they get their jobs.
 
-Nothing here waits and nothing needs an event loop: what zygote and processes have said is read when a run asks for one
-of them.
+Nothing here waits and nothing needs an event loop: messages of zygote and processes are read when a run needs
+one of them.
 """
 
 import array
@@ -17,7 +17,7 @@ from typing import Final
 from hookline.handlers.process.containment import RUN_ID
 
 ZYGOTE: Final = os.path.join(os.path.dirname(__file__), "zygote", "main.py")
-#: Room in the memory that /proc shows: the environment and the command line of a job are written over it.
+#: Bytes in the memory that /proc shows: the environment and the command line of a job are written over it.
 _ENVIRONMENT_ROOM: Final = 8192
 _ARGUMENTS_ROOM: Final = 240
 #: Bigger jobs are started in the ordinary way: they would have to be sent in parts.
@@ -25,7 +25,7 @@ LONGEST_JOB: Final = 96 * 1024
 _SOON: Final = 1.0
 
 
-class Waiting:
+class WaitingProcess:
     """A process that waits for its job, or is about to."""
 
     def __init__(self, ours: socket.socket) -> None:
@@ -50,7 +50,7 @@ class Waiting:
             self.gone = True
 
     def send(self, job: bytes, descriptors: Sequence[int]) -> bool:
-        """Give it the job; False if it is not there any more."""
+        """Give it the job; return False if it is gone."""
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
         try:
             return self.socket.sendmsg([job], [rights], socket.MSG_NOSIGNAL) == len(job)
@@ -63,13 +63,14 @@ class Zygote:
 
     def __init__(self, program: str, flags: Sequence[str], env: Mapping[str, str]) -> None:
         self.env = dict(env)
-        self.waiting: list[Waiting] = []
+        self.waiting: list[WaitingProcess] = []
         self.failure: str | None = None
-        #: Names of variables that code run at start-up may read; None until the interpreter has said so.
+        #: Names of variables that code run at start-up may read; None until the interpreter has reported
+        #: them.
         self.variables: tuple[str, ...] | None = None
         self.used = monotonic()
         self._places: tuple[tuple[str, object], ...] = ()
-        self._unanswered: list[Waiting] = []
+        self._unanswered: list[WaitingProcess] = []
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pipes: list[int] = []
         try:
@@ -93,7 +94,7 @@ class Zygote:
 
     @property
     def pids(self) -> set[int]:
-        """All processes of it that have no job."""
+        """All its processes without a job."""
         own = {self._popen.pid} if self._popen.returncode is None else set[int]()
         return own | {each.pid for each in self.waiting if each.pid is not None}
 
@@ -106,7 +107,7 @@ class Zygote:
         return [each.pid for each in self.waiting if each.ready and each.pid is not None]
 
     def fork(self, preloads: Iterable[str], scripts: Iterable[str]) -> bool:
-        """Ask for one more process; False if the zygote cannot be asked."""
+        """Request one more process; return False if the zygote does not accept requests."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         modules = b"".join(b"\0" + os.fsencode(name) for name in preloads)
         request = b"F" + modules + b"\0\0" + b"\0".join(map(os.fsencode, scripts))
@@ -120,13 +121,13 @@ class Zygote:
             return False
         finally:
             theirs.close()
-        waiting = Waiting(ours)
+        waiting = WaitingProcess(ours)
         self.waiting.append(waiting)
         self._unanswered.append(waiting)
         return True
 
-    def take(self) -> Waiting | None:
-        """A process that is ready for a job."""
+    def take(self) -> WaitingProcess | None:
+        """Return a process that is ready for a job, or None."""
         self.look()
         for waiting in self.waiting:
             if waiting.ready:
@@ -135,7 +136,7 @@ class Zygote:
         return None
 
     def look(self) -> None:
-        """Read what was said since, and let go of what has died."""
+        """Read new messages, and drop dead processes."""
         while self._hear():
             pass
         for waiting in list(self.waiting):
@@ -144,17 +145,18 @@ class Zygote:
                 self._drop(waiting)
 
     def is_outdated(self) -> bool:
-        """Whether a new interpreter would start differently: packages were installed, or start-up files changed."""
+        """Return True if a new interpreter would start differently: packages were installed, or start-up
+        files changed."""
         return any(_stat(path) != before for path, before in self._places)
 
     def retire(self) -> None:
-        """Let all of it end by itself: it is told that nothing more will come. `is_gone` says when that is so."""
+        """Let all of it end: signal that nothing more will come. `is_gone` returns True when it has ended."""
         for each in (self._control, *(waiting.socket for waiting in self.waiting)):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_WR)
 
     def is_gone(self) -> bool:
-        """Reap what has ended of a zygote that was told to; True when nothing is left."""
+        """Reap the ended processes of a retired zygote; return True when nothing is left."""
         self.look()
         for waiting in list(self.waiting):
             if waiting.pid is not None and reap(waiting.pid):
@@ -171,21 +173,21 @@ class Zygote:
         self.look()
         for waiting in self.waiting:
             if waiting.pid is None:
-                # It was just being forked: it tells its pid when it is ready, or was never there.
+                # It was just being forked: it reports its pid when it is ready, or never existed.
                 waiting.socket.settimeout(_SOON)
                 waiting.look()
         end_all(waiting.pid for waiting in self.waiting if waiting.pid is not None)
         self.forked()
 
     def forked(self) -> None:
-        """Let go of it, as the child of a fork must: its processes are the parent's."""
+        """Drop it, as the child of a fork must: its processes belong to the parent."""
         self._control.close()
         for waiting in self.waiting:
             waiting.socket.close()
         self.waiting.clear()
         self._popen.returncode = 0
 
-    def _drop(self, waiting: Waiting) -> None:
+    def _drop(self, waiting: WaitingProcess) -> None:
         self.waiting.remove(waiting)
         waiting.socket.close()
 
@@ -219,7 +221,7 @@ class Zygote:
 
 
 def reap(pid: int | None) -> bool:
-    """Take the exit status of one of ours that has ended; False if it has not."""
+    """Take the exit status of one of ours; return False if it has not ended."""
     if pid is None:
         return True
     try:

@@ -1,4 +1,4 @@
-"""The conformance suite: does an agent do what its hooks say?
+"""Check that an agent does what its hooks say: the conformance suite.
 
 You write a harness (`hookline.testing.conformance.harness` says how); the suite plays its cases with it. With pytest::
 
@@ -12,37 +12,37 @@ Without, `print(report(MyHarness()))` shows a line per case and what went wrong.
 from collections.abc import Sequence
 
 from hookline.testing.conformance.harness import (
-    Conversation,
+    CaseTool,
+    ConversationPlan,
     Harness,
     Helper,
-    Limit,
-    Request,
-    Response,
+    KnownLimit,
+    ModelScript,
+    ReceivedRequest,
     Said,
-    Script,
-    Seen,
-    Tool,
-    ToolUse,
+    ScriptedCall,
+    ScriptedResponse,
+    ShownOutput,
     UnplayableError,
     each_prompt,
 )
-from hookline.testing.conformance.run import Case, CaseResult, Report, run_all, run_case
+from hookline.testing.conformance.run import Case, CaseResult, SuiteReport, run_all, run_case
 
 __all__ = [
     "Case",
     "CaseResult",
-    "Conversation",
+    "CaseTool",
+    "ConversationPlan",
     "Harness",
     "Helper",
-    "Limit",
-    "Report",
-    "Request",
-    "Response",
+    "KnownLimit",
+    "ModelScript",
+    "ReceivedRequest",
     "Said",
-    "Script",
-    "Seen",
-    "Tool",
-    "ToolUse",
+    "ScriptedCall",
+    "ScriptedResponse",
+    "ShownOutput",
+    "SuiteReport",
     "UnplayableError",
     "cases",
     "each_prompt",
@@ -53,7 +53,7 @@ __all__ = [
 
 
 def cases(*, slow: bool = False) -> Sequence[Case]:
-    """The rows of the suite; with `slow` those that take long, too.
+    """Return the rows of the suite; with `slow` those that take long, too.
 
     ::
 
@@ -66,11 +66,11 @@ def cases(*, slow: bool = False) -> Sequence[Case]:
     return [case for room in rooms for case in room.CASES if slow or not case.slow]
 
 
-def report(harness: Harness, *, slow: bool = False) -> Report:
-    """Play the whole suite: print it for a line per case, what is wrong, and the counts; `ok` if nothing is.
+def report(harness: Harness, *, slow: bool = False) -> SuiteReport:
+    """Play the whole suite: print it for a line per case, errors and counts; `ok` if all is as declared.
 
     ::
 
         print(report(MyHarness()))
     """
-    return Report(harness.name, tuple(run_all(harness, cases(slow=slow))))
+    return SuiteReport(harness.name, tuple(run_all(harness, cases(slow=slow))))

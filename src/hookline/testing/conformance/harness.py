@@ -1,4 +1,4 @@
-"""What you write to run the conformance suite on your agent: one class with `play`, and a list of what it cannot do.
+"""Describe a harness for the conformance suite: one class with `play`, and a list of what your agent cannot do.
 
 A case describes one conversation without naming a framework: what the user says, what the model answers, and the
 suite's own tools. `play` has it played by your agent, with a model that asks `conversation.script` for its answers, and
@@ -7,9 +7,9 @@ the script what the model was sent, so a harness reports hardly anything. ::
 
     class MyHarness:
         name = "my agent"
-        cannot = {"stop: cap": Limit("none", "no turn can be forced", "my_agent/loop.py:12")}
+        cannot = {"stop: cap": KnownLimit("none", "no turn can be forced", "my_agent/loop.py:12")}
 
-        async def play(self, conversation: Conversation, engine: Engine | None) -> Seen:
+        async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:
             agent = MyAgent(
                 model=lambda messages: scripted(conversation.script, messages),
                 tools=[MyTool(t.name, t.description, t.schema, t.function) for t in conversation.tools],
@@ -26,7 +26,9 @@ Rules for a harness:
 
 - Several conversations may be played at once, also with one engine: keep nothing in the harness.
 - Play the prompts one after another in one conversation, with the history of those before. Each has its answer in
-  `Seen.answers`; where a hook blocks or stops it, that is what your user is shown, or `Seen.error` says it.
+  `ShownOutput.answers`; where a hook blocks or stops it, that is what your user is shown, or
+  `ShownOutput.error` says it.
+- An agent that streams calls `conversation.show(text)` with each piece that its user sees, as it is shown.
 - `Said` is what the model reads, all of it: system text, prompts, its own answers, results of tools, text of hooks.
 - `play` may be cancelled. Let `asyncio.CancelledError` through.
 - The case opens and closes the engine. Sessions are yours: one per conversation, `engine.session(conversation.id)`, and
@@ -46,12 +48,12 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from hookline import Engine
 
-#: What a script answers when it is asked more often than its case expects.
+#: The answer of a script to more requests than its case expects.
 OVER = "(the script has no answer left)"
 
 
 class UnplayableError(Exception):
-    """The framework has no way to play this conversation, for example no synchronous entry point.
+    """An error: the framework has no way to play this conversation, for example no synchronous entry point.
 
     ::
 
@@ -59,16 +61,16 @@ class UnplayableError(Exception):
     """
 
 
-class Limit(Struct, frozen=True):
+class KnownLimit(Struct, frozen=True):
     """A case, or a group of cases, that a framework cannot do.
 
     `part`: what must never go wrong is right (the tool did not run), and something else is missing. `none`: not even
-    that. The case is played all the same, and must come out exactly as declared. `source` is the place in the framework
+    that. The case is played anyway, and its result must be exactly as declared. `source` is the line of the framework
     that shows it, for example `langchain/agents/factory.py:812`.
 
     ::
 
-        cannot = {"sync": Limit("none", "the framework is async only", "my_agent/loop.py:12")}
+        cannot = {"sync": KnownLimit("none", "the framework is async only", "my_agent/loop.py:12")}
     """
 
     level: Literal["part", "none"]
@@ -76,12 +78,12 @@ class Limit(Struct, frozen=True):
     source: str
 
 
-class ToolUse(Struct, frozen=True):
+class ScriptedCall(Struct, frozen=True):
     """A call that the model makes.
 
     ::
 
-        use = ToolUse("look", {"place": "there"}, "c1")
+        use = ScriptedCall("look", {"place": "there"}, "c1")
     """
 
     name: str
@@ -89,16 +91,18 @@ class ToolUse(Struct, frozen=True):
     id: str = ""
 
 
-class Response(Struct, frozen=True):
+class ScriptedResponse(Struct, frozen=True):
     """One answer of the model: text, calls, or both.
 
     ::
 
-        answer = Response("I look.", (ToolUse("look", {}, "c1"),))
+        answer = ScriptedResponse("I look.", (ScriptedCall("look", {}, "c1"),))
     """
 
     text: str = ""
-    calls: tuple[ToolUse, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
+    #: The model does not answer: `ModelScript.answer` raises ConnectionError with this text.
+    error: str = ""
 
     @property
     def pieces(self) -> tuple[str, ...]:
@@ -120,8 +124,8 @@ class Said(Struct, frozen=True):
     id: str = ""
 
 
-class Request(Struct, frozen=True):
-    """What the model was sent: the messages, and what the harness says of the tools.
+class ReceivedRequest(Struct, frozen=True):
+    """A request to the model: the messages, and what the harness says of the tools.
 
     ::
 
@@ -133,42 +137,50 @@ class Request(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """All of its messages."""
+        """The text of all its messages."""
         return "\n".join(message.text for message in self.messages)
 
     def result(self, call_id: str) -> str | None:
-        """What the model reads as the result of a call."""
+        """Return what the model reads as the result of a call."""
         texts = [each.text for each in self.messages if each.role == "tool" and each.id == call_id]
         return "\n".join(texts) if texts else None
 
 
-class Script:
-    """The model of a conversation: it answers in order, and keeps what it was sent. Any thread may ask it.
+class ModelScript:
+    """The model of a conversation: it answers in order, and keeps its requests. Any thread may call it.
 
     ::
 
         answer = conversation.script.answer([Said("user", prompt)])
     """
 
-    def __init__(self, responses: Iterable[Response]) -> None:
+    def __init__(self, responses: Iterable[ScriptedResponse]) -> None:
         self._left = list(responses)
         self._lock = threading.Lock()
         #: Everything that the model was sent.
-        self.requests: list[Request] = []
+        self.requests: list[ReceivedRequest] = []
         #: How often it was asked after its last answer.
         self.overruns = 0
 
-    def answer(self, messages: Iterable[Said], tools: object = ()) -> Response:
-        """Call this in place of the model. `tools` is whatever you send about them, for comparison only."""
+    def answer(self, messages: Iterable[Said], tools: object = ()) -> ScriptedResponse:
+        """Answer a request instead of the model. `tools` is whatever you send about them, for comparison only.
+
+        Raises ConnectionError where the case has a model that does not answer: let it through, as that of yours.
+        """
         with self._lock:
-            self.requests.append(Request(tuple(messages), json.dumps(tools, default=str, sort_keys=True)))
-            if self._left:
-                return self._left.pop(0)
-            self.overruns += 1
-            return Response(OVER)
+            self.requests.append(
+                ReceivedRequest(tuple(messages), json.dumps(tools, default=str, sort_keys=True))
+            )
+            if not self._left:
+                self.overruns += 1
+                return ScriptedResponse(OVER)
+            answer = self._left.pop(0)
+        if answer.error:
+            raise ConnectionError(answer.error)
+        return answer
 
 
-class Tool(Struct, frozen=True, eq=False):
+class CaseTool(Struct, frozen=True, eq=False):
     """A tool of the suite. It keeps its own log: your agent only has to call it.
 
     Take what suits your framework: `function` and `blocking` have the same annotated parameters; `call` takes the
@@ -193,7 +205,7 @@ class Tool(Struct, frozen=True, eq=False):
         return await self.function(**arguments)
 
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
-        """Why these arguments do not fit, for agents that have no check of their own."""
+        """Return why these arguments do not fit, for agents without their own check."""
         known: Mapping[str, Mapping[str, str]] = self.schema["properties"]
         for name in self.schema.get("required", ()):
             if name not in arguments:
@@ -210,7 +222,7 @@ _TYPES: Mapping[str, type] = {"string": str, "integer": int, "number": float, "b
 
 
 class Helper(Struct, frozen=True, kw_only=True):
-    """A sub-agent, for the model a tool of this name with one argument, `task`; its answer is the result.
+    """A subagent, for the model a tool of this name with one argument, `task`; its answer is the result.
 
     Its hooks are those of the conversation: a session with `parent=`, `agent_type=helper.name`.
 
@@ -221,12 +233,12 @@ class Helper(Struct, frozen=True, kw_only=True):
 
     name: str
     description: str
-    script: Script
-    tools: tuple[Tool, ...] = ()
+    script: ModelScript
+    tools: tuple[CaseTool, ...] = ()
 
 
-class Conversation(Struct, frozen=True, kw_only=True):
-    """What is to be played.
+class ConversationPlan(Struct, frozen=True, kw_only=True):
+    """A conversation to play.
 
     ::
 
@@ -237,31 +249,37 @@ class Conversation(Struct, frozen=True, kw_only=True):
     #: The id of its session; no other conversation has it.
     id: str
     prompts: tuple[str, ...]
-    script: Script
-    tools: tuple[Tool, ...] = ()
+    script: ModelScript
+    tools: tuple[CaseTool, ...] = ()
     helper: Helper | None = None
     #: The directory of the session.
     cwd: str = ""
     #: Which entry point of the framework is played: its async one, its synchronous one, or the one that streams. For a
     #: synchronous one, `each_prompt` takes a plain function and calls it in a thread.
     entry: Literal["async", "sync", "stream"] = "async"
+    #: The text that the user was shown while it was streamed, in pieces.
+    streamed: list[str] = []
 
-    def tool(self, name: str) -> Tool | None:
-        """The tool of that name, if there is one."""
+    def show(self, text: str) -> None:
+        """Note a piece of text that the user is shown while the model streams its answer."""
+        self.streamed.append(text)
+
+    def tool(self, name: str) -> CaseTool | None:
+        """Return the tool of that name, if it exists."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
 
-class Seen(Struct, frozen=True, kw_only=True):
-    """What the user was shown.
+class ShownOutput(Struct, frozen=True, kw_only=True):
+    """Everything that the user was shown.
 
     ::
 
-        return Seen(answers=("done",))
+        return ShownOutput(answers=("done",))
     """
 
-    #: One per prompt; for one that a hook blocked or stopped, what is shown in place of an answer.
+    #: One per prompt; for one that a hook blocked or stopped, what is shown instead of an answer.
     answers: tuple[str, ...] = ()
-    #: What was raised, if anything.
+    #: The exception, if any.
     error: str | None = None
 
     @property
@@ -271,7 +289,7 @@ class Seen(Struct, frozen=True, kw_only=True):
 
 
 class Harness(Protocol):
-    """Plays conversations with one agent framework.
+    """Player of conversations with one agent framework.
 
     ::
 
@@ -279,7 +297,7 @@ class Harness(Protocol):
             name = "my agent"
             cannot = {}
 
-            async def play(self, conversation: Conversation, engine: Engine | None) -> Seen: ...
+            async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput: ...
     """
 
     @property
@@ -288,16 +306,16 @@ class Harness(Protocol):
         ...
 
     @property
-    def cannot(self) -> Mapping[str, Limit]:
+    def cannot(self) -> Mapping[str, KnownLimit]:
         """Limits by the name of a case, or of a group."""
         ...
 
-    async def play(self, conversation: Conversation, engine: "Engine | None") -> Seen:
+    async def play(self, conversation: ConversationPlan, engine: "Engine | None") -> ShownOutput:
         """Play it; `engine` has the hooks, and `engine.approve` answers questions. None: play it without Hookline."""
         ...
 
 
-async def each_prompt(conversation: Conversation, say: Callable[[str], Any]) -> Seen:
+async def each_prompt(conversation: ConversationPlan, say: Callable[[str], Any]) -> ShownOutput:
     """Say the prompts one after another. `say` returns the answer; a plain function is called in a thread.
 
     What it raises ends the conversation and becomes the error.
@@ -316,14 +334,14 @@ async def each_prompt(conversation: Conversation, say: Callable[[str], Any]) -> 
                 answer = await answer if inspect.isawaitable(answer) else answer
         except UnplayableError:
             raise
-        except Exception as error:  # noqa: BLE001 - an agent may raise anything; the suite says what it may be
-            return Seen(answers=tuple(answers), error=f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - an agent may raise anything; the suite says what is allowed
+            return ShownOutput(answers=tuple(answers), error=f"{type(error).__name__}: {error}")
         answers.append(str(answer))
-    return Seen(answers=tuple(answers))
+    return ShownOutput(answers=tuple(answers))
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """JSON Schema of a function's parameters."""
+    """Return the JSON Schema of a function's parameters."""
     names = {kind: name for name, kind in _TYPES.items()}
     parameters: Sequence[inspect.Parameter] = list(inspect.signature(function).parameters.values())
     return {

@@ -1,4 +1,4 @@
-"""Running cases: what came out, whether it is what the harness declared, and a report for people without pytest."""
+"""Run cases: compare results with what the harness declared, and report them for people without pytest."""
 
 import asyncio
 import tempfile
@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from hookline.testing.conformance.harness import Harness, Limit, UnplayableError
-from hookline.testing.conformance.trial import Entry, Finding, Trial
+from hookline.testing.conformance.harness import Harness, KnownLimit, UnplayableError
+from hookline.testing.conformance.trial import Entry, Observation, Trial
 
 Level: TypeAlias = Literal["full", "part", "none"]
 
@@ -29,7 +29,7 @@ class Case(Struct, frozen=True, eq=False):
 
     #: `group: what`.
     name: str
-    #: What an agent that passes it does.
+    #: The behaviour of an agent that passes it.
     shows: str
     play: Callable[[Trial], Awaitable[None]]
     entry: Entry = "async"
@@ -40,7 +40,7 @@ class Case(Struct, frozen=True, eq=False):
 
     @property
     def group(self) -> str:
-        """What its name begins with."""
+        """The beginning of its name."""
         return self.name.partition(":")[0]
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Case(Struct, frozen=True, eq=False):
 
 
 class CaseResult(Struct, frozen=True, eq=False):
-    """What came out of a case, and what was declared.
+    """Result of a case, and what was declared.
 
     ::
 
@@ -58,21 +58,21 @@ class CaseResult(Struct, frozen=True, eq=False):
 
     case: Case
     level: Level
-    limit: Limit | None
-    #: What did not hold.
+    limit: KnownLimit | None
+    #: Failed expectations.
     missing: tuple[str, ...] = ()
-    #: What was seen, in full.
+    #: All observations.
     account: str = ""
     seconds: float = 0.0
 
     @property
     def ok(self) -> bool:
-        """Whether it came out as declared."""
+        """True if the result is as declared."""
         return self.level == (self.limit.level if self.limit is not None else "full")
 
     @property
     def problem(self) -> str | None:
-        """Why it is not as it should be."""
+        """The difference between the result and the declaration."""
         if self.ok:
             return None
         found = "".join(f"\n  not so: {each}" for each in self.missing)
@@ -80,25 +80,26 @@ class CaseResult(Struct, frozen=True, eq=False):
         if declared is None:
             return f"{self.case.name}: {self.case.shows}{found}\n{self.account}"
         if self.level == "full":
-            return f"{self.case.name} works, and is declared as {declared.level} ({declared.reason}): remove the limit"
-        return f"{self.case.name} is declared as {declared.level}, and comes out as {self.level}{found}\n{self.account}"
+            return f"{self.case.name} works, but is declared as {declared.level} ({declared.reason}): remove the limit"
+        said = f"{self.case.name} is declared as {declared.level}, but its result is {self.level}{found}"
+        return f"{said}\n{self.account}"
 
     def check(self) -> None:
-        """Raise AssertionError unless it came out as declared."""
+        """Raise AssertionError unless the result is as declared."""
         if self.problem is not None:
             raise AssertionError(self.problem)
 
 
 def run_case(harness: Harness, case: Case) -> CaseResult:
-    """Play one case. A declared limit does not keep it from being played: it must come out exactly as declared.
+    """Play one case, also one with a declared limit: its result must be exactly as declared.
 
     ::
 
         run_case(MyHarness(), case).check()
     """
     started = perf_counter()
-    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        trial = asyncio.run(_played(harness, case, Path(folder).resolve()))
+    with tempfile.TemporaryDirectory(prefix="conformance-") as directory:
+        trial = asyncio.run(_played(harness, case, Path(directory).resolve()))
     missing = [finding for finding in trial.findings if not finding.holds]
     return CaseResult(
         case,
@@ -110,8 +111,8 @@ def run_case(harness: Harness, case: Case) -> CaseResult:
     )
 
 
-async def _played(harness: Harness, case: Case, folder: Path) -> Trial:
-    trial = Trial(harness, folder, case.entry)
+async def _played(harness: Harness, case: Case, directory: Path) -> Trial:
+    trial = Trial(harness, directory, case.entry)
     limit = _HUNG_SLOW if case.slow else _HUNG
     if case.watched:
         trial.watch()
@@ -127,9 +128,9 @@ async def _played(harness: Harness, case: Case, folder: Path) -> Trial:
     return trial
 
 
-def _level(findings: Sequence[Finding]) -> Level:
+def _level(findings: Sequence[Observation]) -> Level:
     if not findings:
-        raise RuntimeError("a case that looks at nothing shows nothing")
+        raise RuntimeError("a case without findings shows nothing")
     lost = [finding for finding in findings if not finding.holds]
     if not lost:
         return "full"
@@ -152,13 +153,11 @@ def check_limits(harness: Harness, chosen: Iterable[Case]) -> None:
     """Raise ValueError for a limit of a case or a group that does not exist."""
     unknown = set(harness.cannot) - {name for case in chosen for name in (case.name, case.group)}
     if unknown:
-        raise ValueError(
-            f"{harness.name} declares limits of cases that there are not: {', '.join(sorted(unknown))}"
-        )
+        raise ValueError(f"{harness.name} declares limits of unknown cases: {', '.join(sorted(unknown))}")
 
 
-class Report(Struct, frozen=True, eq=False):
-    """What came out of the whole suite.
+class SuiteReport(Struct, frozen=True, eq=False):
+    """Results of the whole suite.
 
     ::
 
@@ -172,11 +171,11 @@ class Report(Struct, frozen=True, eq=False):
 
     @property
     def ok(self) -> bool:
-        """Whether all came out as declared."""
+        """True if all results are as declared."""
         return all(result.ok for result in self.results)
 
     def __str__(self) -> str:
-        """One line per case, what is wrong, and the counts."""
+        """Format one line per case, errors and counts."""
         lines = [f"{self.name}:"]
         for result in self.results:
             why = f"  ({result.limit.reason})" if result.limit is not None else ""

@@ -1,4 +1,4 @@
-"""The tools of the suite. They do little, and keep a log of what they were called with."""
+"""Provide the tools of the suite. They do little, and log their arguments."""
 
 import asyncio
 import functools
@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.testing.conformance.harness import Tool, schema_of
+from hookline.testing.conformance.harness import CaseTool, schema_of
 
-#: What `weigh` gives, and how it is found in a text.
+#: The result of `weigh`, and its pattern in a text.
 GRAMS = 7351
 
 
@@ -22,7 +22,7 @@ class Ran(Struct, frozen=True):
 
 
 class ToolLog:
-    """The tools of one conversation, and what they were called with, in the order in which they began."""
+    """Tools of one conversation, and their arguments, in the order in which they began."""
 
     def __init__(self) -> None:
         self.ran: list[Ran] = []
@@ -37,7 +37,7 @@ class ToolLog:
         )
 
     def calls(self, name: str) -> list[Mapping[str, Any]]:
-        """What a tool was called with."""
+        """Return the arguments of a tool's calls."""
         return [each.input for each in self.ran if each.name == name]
 
     def _look(self, place: str = "here") -> str:
@@ -69,7 +69,7 @@ class ToolLog:
         return f"ran {cmd}"
 
     @staticmethod
-    def _tool(name: str, description: str, plain: Callable[..., Any], pause: float = 0.0) -> Tool:
+    def _tool(name: str, description: str, plain: Callable[..., Any], pause: float = 0.0) -> CaseTool:
         @functools.wraps(plain)
         async def function(*args: Any, **given: Any) -> Any:
             await asyncio.sleep(pause)
@@ -83,11 +83,11 @@ class ToolLog:
         for each in (function, blocking):
             each.__name__ = each.__qualname__ = name
             each.__doc__ = description
-        return Tool(name, description, schema_of(plain), function, blocking)
+        return CaseTool(name, description, schema_of(plain), function, blocking)
 
 
 def _weight(thing: str) -> Any:
-    """A pydantic model where pydantic is installed, as tools of many agents give one."""
+    """Return a pydantic model where pydantic is installed, as tools of many agents do."""
     try:
         from pydantic import create_model  # noqa: PLC0415 no dependency of Hookline
     except ImportError:
@@ -96,7 +96,7 @@ def _weight(thing: str) -> Any:
 
 
 class Weight(Struct, frozen=True):
-    """What `weigh` gives where there is no pydantic."""
+    """Result of `weigh` without pydantic."""
 
     thing: str
     grams: int

@@ -1,12 +1,12 @@
-"""Keeps what it is told; the first change makes it want another file watched as well."""
+"""Keep every payload; the first change makes the hook watch another file as well."""
 
 import json
 import os
 import sys
 
-told = json.load(sys.stdin)
-if told["event"] == "add":
-    second = os.path.join(told["cwd"], "second.txt")
+received = json.load(sys.stdin)
+if received["event"] == "add":
+    second = os.path.join(received["cwd"], "second.txt")
     print(json.dumps({"hookSpecificOutput": {"hookEventName": "FileChanged", "watchPaths": [second]}}))
 with open("told.txt", "a") as kept:
-    kept.write(f"{told['event']} {told['file_path']}\n")
+    kept.write(f"{received['event']} {received['file_path']}\n")

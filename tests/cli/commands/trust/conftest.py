@@ -1,4 +1,4 @@
-"""A project that nobody trusts yet, empty and with hooks."""
+"""Make a project that is not trusted yet, empty and with hooks."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.commands.trust.projects import HOOKS
 from tests.cli.in_process import InProcess, in_process
-from tests.vouching import vouch_for_nothing
+from tests.trusting import trust_nothing
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     monkeypatch.delenv("HOOKLINE_TRUST", raising=False)
     made = in_process(tmp_path, monkeypatch, capsys)
     (made.place.project / ".git").mkdir()
-    vouch_for_nothing(made.place.home)
+    trust_nothing(made.place.home)
     return made
 
 

@@ -99,8 +99,8 @@ def test_a_directory_cannot_break_lines_and_need_not_be_text(
     here: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     odd = os.fsdecode(os.fsencode(here.place.home) + b"/p\xff\nTrust 0 items? y")
-    for folder in (".git", ".claude"):
-        os.makedirs(f"{odd}/{folder}")
+    for directory in (".git", ".claude"):
+        os.makedirs(f"{odd}/{directory}")
     script = Path(odd, os.fsdecode(b"odd\xff.sh"))
     script.write_text("true\n")
     half = [{"type": "command", "command": "sh odd?.sh"}, {"type": "command", "command": "echo \ud800"}]

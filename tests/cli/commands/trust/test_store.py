@@ -1,4 +1,4 @@
-"""Where trust is kept: what is not relied on, and what is forgotten."""
+"""Test where trust is stored: what is not relied on, and what is forgotten."""
 
 import json
 import os
@@ -95,9 +95,9 @@ def test_a_damaged_store_is_replaced_by_the_next_yes(project: InProcess) -> None
 
 def test_a_disk_that_cannot_be_written_is_one_clear_line(project: InProcess) -> None:
     hashes = document(project)["hashes"]
-    folder = project.place.home / ".local/state/hookline"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "trust").write_text("a file where the folder should be")
+    directory = project.place.home / ".local/state/hookline"
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "trust").write_text("a file where the folder should be")
     ran = project.call("trust", "--yes", hashes)
     assert (ran.status, ran.stdout) == (1, "")
     assert "trust cannot be stored in" in ran.stderr
@@ -130,7 +130,7 @@ def test_projects_are_listed_and_forgotten(project: InProcess) -> None:
     assert [(each["root"], each["items"]) for each in listed] == [(str(project.place.project), 2)]
     assert listed[0]["at"].startswith("20")
     ran = project.call("trust", "--revoke")
-    assert (ran.status, ran.stdout) == (0, "forgot what was trusted in ~/project\n")
+    assert (ran.status, ran.stdout) == (0, "withdrew the trust in ~/project\n")
     assert set(states(project).values()) == {"untrusted"}
     again = project.call("trust", "--revoke", str(project.place.project))
     assert (again.status, "nothing was trusted in" in again.stderr) == (1, True)

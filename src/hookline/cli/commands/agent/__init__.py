@@ -1,4 +1,4 @@
-"""`hookline agent`: a coding agent that fires every event."""
+"""Run a coding agent that fires every event: `hookline agent`."""
 
 import argparse
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 from hookline.cli.main import add_hook_option, add_json_option, add_source_options, command_parser
 
 _DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
-moment of its life is an event your hooks can see, change or stop.
+step of its work is an event your hooks can see, change or stop.
 
-PROMPT is what it is to do; further prompts are queued and follow. At a terminal it is a conversation on a
+PROMPT is its task; further prompts are queued and follow. At a terminal it is a conversation on a
 screen, or by lines with --plain and on terminals that can do no more. With --print there is none: the answers
 go to stdout, everything else to stderr, and a call that needs the user's permission is denied, with that
 reason. Prompts that begin with / are commands: /help lists them."""
@@ -50,6 +50,9 @@ def add_parser(commands: Any) -> None:
         parser.add_argument(
             f"--{name}", action="append", metavar="RULE", help=f"what it covers {what}: 'Bash(git:*)'"
         )
+    parser.add_argument(
+        "--walls", action="store_true", help="the kernel refuses what guards over files forbid (Linux)"
+    )
     parser.add_argument("--add-dir", action="append", metavar="DIR", help="tools may work there too")
     parser.add_argument("--definition", metavar="FILE", help="a YAML file that describes the agent to run")
     parser.add_argument("--agent", metavar="NAME", help="which agent of the definition (default: root)")
@@ -59,7 +62,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "-c", "--continue", dest="continue_", action="store_true", help="continue the newest: --resume last"
     )
-    parser.add_argument("--fork", action="store_true", help="with --resume: under an id of its own")
+    parser.add_argument("--fork", action="store_true", help="with --resume: under a new id")
     parser.add_argument("--setup", choices=("init", "maintenance"), help="fire Setup first")
     parser.add_argument(
         "--max-iterations", type=_positive, metavar="N", help="requests to the model per turn"

@@ -1,4 +1,4 @@
-"""The agent without a screen: labelled lines for pipes, dumb terminals and screen readers, or the answer alone."""
+"""Run the agent without a screen: labelled lines for pipes, dumb terminals and screen readers, or the answer alone."""
 
 import asyncio
 import signal
@@ -10,16 +10,16 @@ from contextlib import contextmanager
 
 from hookline.agent.build import BuiltAgent
 from hookline.agent.call_text import headline, near, patch_lines, result_text, rewrite_text
-from hookline.agent.front import Choice
-from hookline.agent.hooks import Fired
+from hookline.agent.hooks import FiredEvent
 from hookline.agent.mcp.form import FormAnswers
 from hookline.agent.ports import Listener, Shown, UserPort
-from hookline.agent.session.session import PromptResult
-from hookline.cli.commands.agent.conversation import Conversation, LineAsker, LineInput
+from hookline.agent.session.session import PromptTurn
+from hookline.agent.user_interface import Choice
+from hookline.cli.commands.agent.line_conversation import LineAsker, LineConversation, LineInput
 from hookline.cli.output import note, show
 from hookline.cli.text import count_of
 from hookline.config.engine import Engine
-from hookline.engine.engine import RunningHooks
+from hookline.engine.running import RunningHooks
 from hookline.model.safe_text import one_line, printable
 
 _WIDEST = 160
@@ -27,18 +27,18 @@ _MOST_PATCH = 40
 
 
 class ProgressLines:
-    """One labelled line on stderr for each thing that happens; the answer is not among them."""
+    """Listener that prints one labelled line on stderr for each thing that happens, but not the answer."""
 
     def show(self, shown: Shown) -> None:
         for line in _lines(shown):
             note(f"{_who(shown)}{line}")
 
     def running(self, hooks: RunningHooks) -> None:
-        """Nothing: a line for each status of a hook would be too many."""
+        """Do nothing: a line for each status of a hook would be too many."""
 
 
 class PlainLines(ProgressLines):
-    """A conversation in lines: the agent's words on stdout as they arrive, a whole line at a time."""
+    """Listener for a conversation in lines: the agent's words on stdout as they arrive, a whole line at a time."""
 
     def __init__(self) -> None:
         self._rest = ""
@@ -52,7 +52,7 @@ class PlainLines(ProgressLines):
                 for line in lines:
                     self._say(line, shown)
             case "answer":
-                # What was streamed is there already, up to its last line.
+                # The streamed text is printed already, up to its last line.
                 text = self._rest if self._speaks or self._rest else shown.text
                 for line in text.split("\n") if text or not self._speaks else ():
                     self._say(line, shown)
@@ -71,13 +71,13 @@ class PlainLines(ProgressLines):
         show(f"{_who(shown)}{label}{printable(line)}".rstrip())
 
     def _end(self, shown: Shown) -> None:
-        """The answer broke off: what arrived of it is shown."""
+        """Show what arrived of an answer that broke off."""
         if self._rest:
             self._say(self._rest, shown)
         self._rest, self._speaks = "", False
 
     def running(self, hooks: RunningHooks) -> None:
-        """The status message of a hook, once when it changes."""
+        """Show the status message of a hook, once when it changes."""
         message, self._message = self._message, hooks.message
         if self._message is not None and self._message != message:
             note(f"hook: {self._message}")
@@ -88,7 +88,7 @@ def _who(shown: Shown) -> str:
 
 
 def _by(shown: Shown) -> str:
-    """The hook that it comes from, and where that is written."""
+    """Describe the hook that it comes from, and where it is configured."""
     where = ", ".join(filter(None, (f"hook {shown.hook}" if shown.hook else "", near(shown.source))))
     return f" ({one_line(where, 200)})" if where else ""
 
@@ -103,7 +103,9 @@ def _lines(shown: Shown) -> list[str]:
             label = "note" if shown.kind == "notice" else shown.kind
             lines = [f"{label}: {printable(shown.text)}{_by(shown)}"]
         case "wake":
-            lines = [f"hook: the agent goes on because of this: {one_line(shown.text, _WIDEST)}{_by(shown)}"]
+            lines = [
+                f"hook: the agent continues because of this: {one_line(shown.text, _WIDEST)}{_by(shown)}"
+            ]
         case "rewrite" if shown.field != "messages":
             changed = rewrite_text(shown.field, shown.before, shown.after, _WIDEST)
             lines = [f"hook: changed {changed}{_by(shown)}"]
@@ -127,19 +129,19 @@ def _result(shown: Shown) -> list[str]:
     ]
 
 
-def _ignore(fired: Fired) -> None:
+def _ignore(fired: FiredEvent) -> None:
     del fired
 
 
 class LineFront:
-    """A front by lines; without `lines` there is nobody to ask, and only what was queued is played."""
+    """User interface by lines; without `lines` no user can be asked, and only queued prompts are played."""
 
     def __init__(
         self,
         lines: LineInput | None,
         listener: Listener,
         answers: "PrintedAnswers | None" = None,
-        fired: Callable[[Fired], None] = _ignore,
+        fired: Callable[[FiredEvent], None] = _ignore,
     ) -> None:
         self._lines = lines
         self._fired = fired
@@ -161,7 +163,7 @@ class LineFront:
     def note(self, text: str) -> None:
         note(text)
 
-    def fired(self, fired: Fired) -> None:
+    def fired(self, fired: FiredEvent) -> None:
         self._fired(fired)
 
     def stopped(self, queued: int) -> None:
@@ -169,7 +171,7 @@ class LineFront:
         note(f"stopped; Ctrl-C once more, or /exit, leaves{waiting}")
 
     def opened(self, ready: BuiltAgent) -> None:
-        """At a terminal: one line about what begins."""
+        """Print one line about a new session, at a terminal."""
         if not self.talks or not isinstance(self.user.listener, PlainLines):
             return
         agent, hooks = ready.agent, len(self._engine.hooks) if self._engine is not None else 0
@@ -177,11 +179,11 @@ class LineFront:
         goes_on = f", {count_of(earlier, 'message')} of an earlier session" if earlier else ""
         note(
             f"hookline: {one_line(agent.model_name, 80)}, mode {agent.permissions.mode}, "
-            f"{count_of(hooks, 'hook')} in force{goes_on}; /help lists commands, Ctrl-D leaves"
+            f"{count_of(hooks, 'active hook')}{goes_on}; /help lists commands, Ctrl-D leaves"
         )
 
     async def choose(self, title: str, body: Sequence[str], choices: Sequence[Choice]) -> str | None:
-        """None for Ctrl-C, too. What was typed before the question was there is not an answer to it."""
+        """Ask the user; None for Ctrl-C, too. Text typed before the question appeared is not an answer."""
         if self._asker is None or not (self.talks and sys.stderr.isatty()):
             return None
         typing = asyncio.ensure_future(self._asker.choose(title, body, choices))
@@ -210,29 +212,31 @@ class LineFront:
             for number in signals:
                 loop.remove_signal_handler(number)
 
-    async def talk(self, ready: BuiltAgent) -> PromptResult | None:
+    async def talk(self, ready: BuiltAgent) -> PromptTurn | None:
         if self._lines is None or self._asker is None:
-            return await ready.agent.run(tell=self._told)
-        conversation = Conversation(ready.agent, self._lines, self._asker, self._told, eager=self.talks)
+            return await ready.agent.run(tell=self._translated)
+        conversation = LineConversation(
+            ready.agent, self._lines, self._asker, self._translated, eager=self.talks
+        )
         return await conversation.run()
 
-    def _told(self, result: PromptResult) -> None:
+    def _translated(self, result: PromptTurn) -> None:
         if self._answers is not None:
             self._answers.add(result)
 
-    def ended(self, result: PromptResult | None) -> None:
+    def ended(self, result: PromptTurn | None) -> None:
         del result
         if self._answers is not None:
             self._answers.end()
 
 
 class PrintedAnswers:
-    """The answers alone, on stdout. The last one comes at the end: an interrupt after it changes nothing."""
+    """Printer of the answers alone, on stdout. The last one comes at the end: an interrupt after it changes nothing."""
 
     def __init__(self) -> None:
-        self._last: PromptResult | None = None
+        self._last: PromptTurn | None = None
 
-    def add(self, result: PromptResult) -> None:
+    def add(self, result: PromptTurn) -> None:
         self.end()
         self._last = result
 

@@ -10,20 +10,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.agent.build import AgentHost, AgentOptions, BuiltAgent, build_agent
-from hookline.agent.front import Choice, Front
 from hookline.agent.hooks import EventLog
 from hookline.agent.mcp.servers import McpServers
 from hookline.agent.models.choose import DEMO, ModelSetupError, default_model, provider_model
 from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter
 from hookline.agent.models.hook_tools import HookTool, read_only_tools
 from hookline.agent.models.port import ModelPort, RequestLog
-from hookline.agent.session.session import Agent, PromptResult
+from hookline.agent.session.session import Agent, PromptTurn
 from hookline.agent.subagents.definitions import (
     AgentDefinition,
-    Definitions,
+    AgentDefinitions,
     definition_hooks,
     read_definitions,
 )
+from hookline.agent.user_interface import Choice, UserInterface
 from hookline.cli.commands.agent.report import as_document, result_line
 from hookline.cli.commands.agent.untrusted import waiting_in
 from hookline.cli.engines import (
@@ -41,16 +41,15 @@ from hookline.handlers.process.pool import Processes
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
-from hookline.trust.trust import Options as TrustOptions
-from hookline.trust.trust import Trust
+from hookline.trust.trust import Trust, TrustOptions
 
 #: Seconds that background hooks still have after an interrupt.
 _HURRIED_SECONDS = 0.5
 _STATUS = {"completed": ExitStatus.OK, "interrupted": ExitStatus.INTERRUPTED}
 
 
-async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
-    """One run of the command, whatever shows it."""
+async def play(args: argparse.Namespace, front: UserInterface) -> ExitStatus:
+    """Run the command once, with any user interface."""
     cwd, env = _real(working_directory(args.cwd)), dict(os.environ)
     defined = _definition(args, front)
     model, reached = await _model(args, defined, env, front)
@@ -62,7 +61,7 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
     engine.all_durable = args.durable
     engine.journal.subscribe(log.ran)
     front.watch(engine)
-    result: PromptResult | None = None
+    result: PromptTurn | None = None
     sessions: list[BuiltAgent] = []
     try:
         trust = _trust(engine, args, cwd)
@@ -70,7 +69,7 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
         loaded, extra = _load_hooks(engine, args, cwd, own, trust)
         _report(loaded.diagnostics, front)
         if await _gains_trust(engine, args, cwd, loaded, front):
-            # With everything that counts now: what was not trusted was read apart from the rest.
+            # With everything that is trusted now: untrusted files were read separately.
             _, extra = _load_hooks(engine, args, cwd, own, trust)
         host = AgentHost(
             engine=None if args.no_hooks else engine,
@@ -102,9 +101,9 @@ async def play(args: argparse.Namespace, front: Front) -> ExitStatus:
 
 
 async def _model(
-    args: argparse.Namespace, defined: "_Defined | None", env: Mapping[str, str], front: Front
+    args: argparse.Namespace, defined: "_Defined | None", env: Mapping[str, str], front: UserInterface
 ) -> tuple[str, ModelPort]:
-    """The model's name, and a port to it. Where there is none, a user at a terminal is offered the demo."""
+    """Return the model's name, and a port to it. Where there is none, a user at a terminal is offered the demo."""
     try:
         name = args.model or (defined.root.model if defined else None) or default_model(env)
         return name, provider_model(name, base_url=args.base_url, env=env)
@@ -118,13 +117,13 @@ async def _model(
             Choice("2", "leave", ("n", "no")),
         )
         why = str(problem).split("\n")
-        if not front.talks or await front.choose("There is no model to talk to", why, choices) != "1":
+        if not front.talks or await front.choose("No model is set up", why, choices) != "1":
             raise
         return DEMO, provider_model(DEMO, env=env)
 
 
 def _real(directory: str) -> str:
-    """Tools resolve links, and files they find must not seem to be outside of the project."""
+    """Resolve links, as tools do: files they find must not seem to be outside of the project."""
     return os.path.realpath(directory)
 
 
@@ -132,12 +131,12 @@ async def _play_sessions(
     options: AgentOptions,
     host: AgentHost,
     args: argparse.Namespace,
-    front: Front,
+    front: UserInterface,
     sessions: list[BuiltAgent],
-) -> PromptResult | None:
+) -> PromptTurn | None:
     """Play one session, and those that are resumed from it; each is added to `sessions`."""
     setup = args.setup
-    # Before what was typed already.
+    # Before prompts that were typed already.
     front.queue.extendleft(reversed(args.words))
     while True:
         ready = build_agent(options, host)
@@ -149,8 +148,8 @@ async def _play_sessions(
         options, setup = replace(options, resume=ready.agent.resume_id, fork=False), None
 
 
-async def _session(ready: BuiltAgent, front: Front, setup: str | None) -> PromptResult | None:
-    """Start, every prompt, the end. Ctrl-C stops what is being done; the session still ends properly."""
+async def _session(ready: BuiltAgent, front: UserInterface, setup: str | None) -> PromptTurn | None:
+    """Run one session: start, every prompt, end. Ctrl-C stops the turn; the session still ends properly."""
     agent = ready.agent
     task = asyncio.ensure_future(_play(ready, front, setup))
     interrupts = _Interrupts(agent, task, front)
@@ -164,18 +163,16 @@ async def _session(ready: BuiltAgent, front: Front, setup: str | None) -> Prompt
     if not interrupts.left:
         return task.result()
     result = None if task.cancelled() else task.result()
-    return PromptResult(
-        status="interrupted", why="interrupted", text=result.text if result is not None else ""
-    )
+    return PromptTurn(status="interrupted", why="interrupted", text=result.text if result is not None else "")
 
 
-async def _play(ready: BuiltAgent, front: Front, setup: str | None) -> PromptResult | None:
+async def _play(ready: BuiltAgent, front: UserInterface, setup: str | None) -> PromptTurn | None:
     front.opened(ready)
     await ready.begin(setup)
     return await front.talk(ready)
 
 
-def _report(diagnostics: Iterable[Diagnostic], front: Front) -> None:
+def _report(diagnostics: Iterable[Diagnostic], front: UserInterface) -> None:
     for text in diagnostic_lines(diagnostics):
         front.note(text)
 
@@ -193,7 +190,7 @@ def _engine(
 
 
 def _no_prompt(args: argparse.Namespace) -> ExitStatus:
-    """Fine for a conversation that is left at once; with --print the prompt is missing."""
+    """Return the status without any prompt: fine for a conversation that is left at once, an error with --print."""
     if not args.print:
         return ExitStatus.OK
     note("hookline agent: no prompt: pass one, or write prompts to standard input, one per line")
@@ -203,11 +200,11 @@ def _no_prompt(args: argparse.Namespace) -> ExitStatus:
 class _Defined(Struct, frozen=True):
     """An agent definition, and which of its agents runs."""
 
-    definitions: Definitions
+    definitions: AgentDefinitions
     root: AgentDefinition
 
 
-def _definition(args: argparse.Namespace, front: Front) -> _Defined | None:
+def _definition(args: argparse.Namespace, front: UserInterface) -> _Defined | None:
     if args.definition is None:
         return None
     definitions = read_definitions(args.definition)
@@ -236,20 +233,21 @@ def _options(args: argparse.Namespace, cwd: str, model: str, defined: _Defined |
         compact_at=args.compact_at,
         resume=args.resume,
         fork=args.fork,
+        walls=args.walls,
     )
 
 
 def _trust(engine: Engine, args: argparse.Namespace, cwd: str) -> Trust:
-    """What the user has trusted of the project. Files that were named one by one need no more."""
+    """Return the user's trust in the project. Files named one by one need none."""
     trust = engine.trust_in(cwd, TrustOptions(trusts_all=args.trust))
     trust.trust_files(args.config or ())
     return trust
 
 
 async def _gains_trust(
-    engine: Engine, args: argparse.Namespace, cwd: str, loaded: Loaded, front: Front
+    engine: Engine, args: argparse.Namespace, cwd: str, loaded: Loaded, front: UserInterface
 ) -> bool:
-    """Ask, at a terminal, about what the user has not trusted, and say what is not used without it."""
+    """Ask, at a terminal, about what the user has not trusted, and report what is not used without it."""
     trust = engine.trust
     if trust is None:
         return False
@@ -263,7 +261,7 @@ async def _gains_trust(
     if front.talks:
         from hookline.cli.commands.agent.trust_question import (
             ask_about,
-        )  # only where there is something to ask
+        )  # only if there is a question
 
         if await ask_about(waiting, front) != "no":
             return True
@@ -274,7 +272,7 @@ async def _gains_trust(
 def _load_hooks(
     engine: Engine, args: argparse.Namespace, cwd: str, own: Sequence[Hook], trust: Trust
 ) -> tuple[Loaded, tuple[Hook, ...]]:
-    """Put everything in force; returns also the hooks that are in no file, so that a live reload keeps them.
+    """Activate everything; return also the hooks that are in no file, so that a live reload keeps them.
 
     `own` are those of a definition.
     """
@@ -287,7 +285,7 @@ def _load_hooks(
         names = None if args.dialect is None else [args.dialect]
         loaded = engine.loader.directory(cwd, names, trust=trust)
     engine.use(loaded)
-    # A definition in a place where its agent looks was read as hooks already, for another main agent.
+    # A definition at a path that its agent reads was loaded as hooks already, for another main agent.
     files = {hook.where.file for hook in own}
     hooks = [*(hook for hook in loaded.hooks if hook.where.file not in files), *own]
     in_force = with_flag_hooks(engine, hooks, args.hook or (), chosen)
@@ -296,7 +294,7 @@ def _load_hooks(
     return loaded, tuple(hook for hook in in_force if id(hook) not in in_files)
 
 
-def _definition_hooks(engine: Engine, defined: _Defined | None, front: Front) -> Sequence[Hook]:
+def _definition_hooks(engine: Engine, defined: _Defined | None, front: UserInterface) -> Sequence[Hook]:
     if defined is None:
         return ()
     hooks, notices = definition_hooks(engine, defined.definitions, defined.root.name)
@@ -307,12 +305,12 @@ def _definition_hooks(engine: Engine, defined: _Defined | None, front: Front) ->
 class _Interrupts:
     """Ctrl-C and other signals during one session. At a terminal Ctrl-C stops only the turn."""
 
-    def __init__(self, agent: Agent, task: "asyncio.Future[Any]", front: Front) -> None:
+    def __init__(self, agent: Agent, task: "asyncio.Future[Any]", front: UserInterface) -> None:
         self._agent = agent
         self._task = task
         self._front = front
         self._stopped_turn: int | None = None
-        #: Whether a signal ended the session.
+        #: True if a signal ended the session.
         self.left = False
 
     def stop(self) -> None:
@@ -326,7 +324,7 @@ class _Interrupts:
         self._front.stopped(len(agent.queue))
 
     def leave(self) -> None:
-        """Stop what is being done, and end the session properly."""
+        """Stop the turn, and end the session properly."""
         self.left = True
         self._agent.queue.clear()
         self._agent.leaving = self._agent.leaving or "other"
@@ -336,11 +334,12 @@ class _Interrupts:
 
 
 async def _close_engine(
-    engine: Engine, result: PromptResult | None, front: Front, sessions: Sequence[BuiltAgent]
+    engine: Engine, result: PromptTurn | None, front: UserInterface, sessions: Sequence[BuiltAgent]
 ) -> None:
-    """Give background hooks time to end, unless the user interrupts that, too; then show what they said.
+    """Give background hooks time to end, unless the user interrupts that, too; then show their messages.
 
-    The last answer is shown once signals are handled: from then on, an interrupt ends the wait and not the command.
+    The last answer is shown once signals are handled: from then on, an interrupt ends the wait and not the
+    command.
     """
     seconds = sessions[-1].agent.settings.background_seconds if sessions else 0.0
     interrupted = result is not None and result.status == "interrupted"

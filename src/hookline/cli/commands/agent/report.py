@@ -1,4 +1,4 @@
-"""What a run without a screen prints, by --output-format: answers, one document, or a line for all that happens."""
+"""Print a run without a screen, by --output-format: answers, one document, or a line for each thing that happens."""
 
 import argparse
 import sys
@@ -7,23 +7,23 @@ from typing import Any
 
 import msgspec
 
-from hookline.agent.hooks import EventLog, Fired
-from hookline.agent.models.port import Request
+from hookline.agent.hooks import EventLog, FiredEvent
+from hookline.agent.models.port import CompletionRequest
 from hookline.agent.ports import Listener, Shown
-from hookline.agent.session.session import Agent, PromptResult
-from hookline.cli.commands.agent.conversation import LineInput
+from hookline.agent.session.session import Agent, PromptTurn
+from hookline.cli.commands.agent.line_conversation import LineInput
 from hookline.cli.commands.agent.plain import LineFront, PlainLines, PrintedAnswers, ProgressLines
 from hookline.cli.commands.fire.report import name_redactor, outcome_document, run_result
 from hookline.cli.output import show_part
 from hookline.cli.text import json_lines
 from hookline.journal.journal import Journal
 
-#: What the document must have and no event has.
+#: Kinds that the document must have and no event has.
 _NOTICES = frozenset({"warning", "notice", "blocked"})
 
 
 class NoticeLog:
-    """For --json: keeps the notices for the document, and shows nothing."""
+    """Listener for --json: it keeps the notices for the document, and shows nothing."""
 
     def __init__(self) -> None:
         self.notices: list[Shown] = []
@@ -34,7 +34,7 @@ class NoticeLog:
 
 
 class JsonLines(NoticeLog):
-    """For stream-json: a line of JSON for each thing that is shown."""
+    """Listener for stream-json: it prints a line of JSON for each thing that is shown."""
 
     def show(self, shown: Shown) -> None:
         super().show(shown)
@@ -44,15 +44,15 @@ class JsonLines(NoticeLog):
         _line({"type": shown.kind, **fields})
 
 
-def event_line(fired: Fired) -> None:
-    """For stream-json: an event that was fired, and what its hooks did."""
+def event_line(fired: FiredEvent) -> None:
+    """Print an event that was fired, and its hooks' decisions, for stream-json."""
     runs = [{"hook": run.hook, "source": run.source, "status": run.status, "decision": run.decision,
              "reason": run.reason, "duration_ms": run.duration_ms} for run in fired.runs]  # fmt: skip
     _line({"type": "event", "event": fired.event, "agent": fired.agent, "runs": runs})
 
 
-def result_line(agent: Agent, result: PromptResult | None) -> None:
-    """For stream-json: how it ended."""
+def result_line(agent: Agent, result: PromptTurn | None) -> None:
+    """Print the result, for stream-json."""
     _line({"type": "end", **_ending(agent, result)})
 
 
@@ -61,7 +61,7 @@ def _line(fields: dict[str, Any]) -> None:
 
 
 def front_for(args: argparse.Namespace) -> LineFront:
-    """Without a screen prompts come from standard input at a terminal, and if none was given."""
+    """Return the user interface. Prompts come from standard input at a terminal, and if none was given."""
     talks = not args.print and args.format == "text" and sys.stdin.isatty()
     lines = LineInput(0) if talks or not args.words else None
     match args.format:
@@ -76,7 +76,11 @@ def front_for(args: argparse.Namespace) -> LineFront:
 
 
 def as_document(
-    agent: Agent, result: PromptResult | None, log: EventLog, requests: Sequence[Request], journal: Journal
+    agent: Agent,
+    result: PromptTurn | None,
+    log: EventLog,
+    requests: Sequence[CompletionRequest],
+    journal: Journal,
 ) -> str:
     ending = _ending(agent, result)
     return json_lines(
@@ -90,7 +94,7 @@ def as_document(
     )
 
 
-def _ending(agent: Agent, result: PromptResult | None) -> dict[str, Any]:
+def _ending(agent: Agent, result: PromptTurn | None) -> dict[str, Any]:
     return {
         "result": result.text if result is not None else "",
         "status": result.status if result is not None else "completed",
@@ -105,10 +109,10 @@ def _notices(listener: Listener) -> list[dict[str, Any]]:
     return [{"kind": shown.kind, "agent": shown.agent, "text": shown.text} for shown in kept]
 
 
-def _event(fired: Fired, journal: Journal) -> dict[str, Any]:
+def _event(fired: FiredEvent, journal: Journal) -> dict[str, Any]:
     return {
         "event": fired.event,
-        "spelled": fired.event_name,
+        "dialect_event": fired.event_name,
         "agent": fired.agent,
         "payload": _payload(fired.payload),
         "outcome": msgspec.to_builtins(outcome_document(fired.outcome, name_redactor(journal)), enc_hook=str),
@@ -117,12 +121,12 @@ def _event(fired: Fired, journal: Journal) -> dict[str, Any]:
 
 
 def _payload(payload: Any) -> dict[str, Any]:
-    """Every field that has a value, even its default: hooks of every dialect get those."""
+    """Return every field that has a value, even its default: hooks of every dialect get those."""
     fields = {name: value for name, value in msgspec.structs.asdict(payload).items() if value is not None}
     return msgspec.to_builtins(fields, enc_hook=str)
 
 
-def _request(request: Request) -> dict[str, Any]:
+def _request(request: CompletionRequest) -> dict[str, Any]:
     return {
         "model": request.model,
         "agent": request.agent_type,

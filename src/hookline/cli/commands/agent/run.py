@@ -1,4 +1,4 @@
-"""Run the agent: on a screen, by lines, or nothing but its answers; or list the sessions it may go on with."""
+"""Run the agent: on a screen, by lines, or with nothing but its answers; or list the sessions it may continue."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.cli.output import ExitStatus, note, show
 
 if TYPE_CHECKING:
-    from hookline.agent.front import Front
+    from hookline.agent.user_interface import UserInterface
 
 
 def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
 
 
 def wants_screen(args: argparse.Namespace, env: Mapping[str, str]) -> bool:
-    """At a terminal that can show one, where it is installed, unless lines are asked for."""
+    """Return True at a terminal that can show a screen, where it is installed, unless lines are requested."""
     if args.plain or args.print or args.format != "text" or env.get("TERM", "dumb") == "dumb":
         return False
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
@@ -35,7 +35,7 @@ def wants_screen(args: argparse.Namespace, env: Mapping[str, str]) -> bool:
     return all(find_spec(name) is not None for name in ("prompt_toolkit", "rich"))
 
 
-async def _play_on(args: argparse.Namespace, front: "Front") -> int:
+async def _play_on(args: argparse.Namespace, front: "UserInterface") -> int:
     from hookline.cli.commands.agent.play import play
 
     return await play(args, front)
@@ -53,7 +53,5 @@ def _list_sessions(args: argparse.Namespace) -> ExitStatus:
     from hookline.cli.engines import working_directory
 
     cwd = os.path.realpath(working_directory(args.cwd))
-    note(
-        "the sessions of this project, newest first; --resume ID goes on with one, --continue with the newest"
-    )
+    note("the sessions of this project, newest first; --resume ID continues one, --continue the newest")
     return show(listed(SessionsStore(os.environ, cwd)))

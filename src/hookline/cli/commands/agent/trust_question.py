@@ -1,26 +1,26 @@
-"""The one question about a project: asked at a terminal, before anything of the project acts."""
+"""Ask the one question about a project: at a terminal, before anything of the project takes effect."""
 
 from collections.abc import Callable
 from typing import Literal
 
 from msgspec.structs import replace
 
-from hookline.agent.front import Choice, Front
-from hookline.cli.commands.agent.untrusted import Waiting
+from hookline.agent.user_interface import Choice, UserInterface
+from hookline.cli.commands.agent.untrusted import UntrustedItems
 from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whole
 from hookline.cli.text import terminal_width, with_tilde
 from hookline.model.safe_text import one_line, spelled_out
 from hookline.trust.comparison import difference
+from hookline.trust.describe import ItemText
 from hookline.trust.review import Review, ReviewItem, review
 from hookline.trust.store import StoreError
-from hookline.trust.words import Text
 
 Answer = Literal["yes", "no", "session"]
 
 _CHOICES = (
     Choice("1", "yes, trust exactly this", ("y", "yes")),
     Choice("2", "yes, for this session", ("f", "for this session")),
-    Choice("3", "no, go on without it", ("n", "no")),
+    Choice("3", "no, continue without it", ("n", "no")),
     Choice("4", "show all of it", ("s", "show")),
 )
 _ANSWERS: dict[str, Answer] = {"1": "yes", "2": "session", "3": "no"}
@@ -28,8 +28,8 @@ _ANSWERS: dict[str, Answer] = {"1": "yes", "2": "session", "3": "no"}
 _MOST_DIFFERENT = 40
 
 
-async def ask_about(waiting: Waiting, front: Front) -> Answer:
-    """Show what waits, and store what the user says to it. No answer is a no."""
+async def ask_about(waiting: UntrustedItems, front: UserInterface) -> Answer:
+    """Show what is not trusted yet, and store the user's answer. No answer is a no."""
     # Guards that sessions of other agents miss are no matter of this one.
     others = (*waiting.loaded.loosening, *waiting.others)
     found = replace(review(waiting.trust, waiting.loaded.hooks, waiting.dormant, others), missed={})
@@ -46,8 +46,10 @@ async def ask_about(waiting: Waiting, front: Front) -> Answer:
     return answer
 
 
-async def _answer(found: Review, front: Front, title: str, lines: list[str], *, whole: bool) -> Answer:
-    """`whole` is whether everything was shown: a yes must not cover what was cut off."""
+async def _answer(
+    found: Review, front: UserInterface, title: str, lines: list[str], *, whole: bool
+) -> Answer:
+    """Ask. `whole`: everything was shown; a yes must not cover what was cut off."""
     while True:
         chosen = await front.choose(f"{title}: trust it?", lines, _CHOICES)
         answer: Answer = "no" if chosen is None else _ANSWERS.get(chosen, "no")
@@ -69,7 +71,7 @@ def _accept(found: Review, say: Callable[[str], None], *, session: bool) -> None
 
 
 def _short(found: Review, width: int) -> tuple[list[str], bool]:
-    """One line for each item, and what changed; and whether that is all of it."""
+    """Return one line for each item with its changes; and True if that is all of it."""
     root = one_line(spelled_out(with_tilde(found.trust.root)), width)
     changed = sum(entry.status.state == "modified" for entry in found.pending)
     new = len(found.pending) - changed
@@ -77,7 +79,7 @@ def _short(found: Review, width: int) -> tuple[list[str], bool]:
     texts = [_text(entry) for entry in found.pending]
     lines = [one_line(text, max(width - 2, 20)) for text in texts]
     differences, complete = _differences(found, _MOST_DIFFERENT)
-    begins = f"{root} brings what you have not trusted: {', '.join(counts)}"
+    begins = f"{root} has items that you have not trusted: {', '.join(counts)}"
     whole = all(" ".join(text.split()) == line for text, line in zip(texts, lines, strict=True))
     return [begins, *lines, *differences], complete and whole
 
@@ -86,7 +88,7 @@ def _text(entry: ReviewItem) -> str:
     item, changed = entry.item, entry.status.state == "modified"
     line = item.where.line
     source = f"{item.file}{'' if line is None else f':{line}'}"
-    # What is written says more than words about it; what it gets of the environment comes with it.
+    # The entry itself says more than a description; the environment that it gets follows.
     if item.kind == "settings":
         name, what = "", "; ".join(f"{text.name} {text.text}" for text in entry.texts)
     else:
@@ -96,13 +98,13 @@ def _text(entry: ReviewItem) -> str:
     return spelled_out(f"{'changed' if changed else 'new'} {item.kind} {source}{name}: {what}")
 
 
-def _first(text: Text) -> bool:
-    """The command before its arguments."""
+def _first(text: ItemText) -> bool:
+    """Sort the command before its arguments."""
     return text.name not in ("command", "program", "url")
 
 
 def _differences(found: Review, most: int | None) -> tuple[list[str], bool]:
-    """What changed, at most so many lines of it, and whether that is all."""
+    """Return the changes, at most so many lines, and True if that is all."""
     changed = [entry for entry in found.pending if entry.status.state == "modified"]
     lines = [line for entry in changed for line in difference(entry, found.trust)]
     if not lines:

@@ -1,4 +1,4 @@
-"""Before a session: what the project brings that the user has not trusted."""
+"""Find what a project has that the user has not trusted, before a session."""
 
 import os
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ _LONGEST = 400
 _WORDS: dict[ItemKind, str] = {"hook": "hook", "server": "MCP server", "settings": "setting"}
 
 
-class Waiting:
-    """What of a project waits for the user's word."""
+class UntrustedItems:
+    """Items of a project that wait for the user's decision."""
 
     def __init__(
         self, trust: Trust, loaded: Loaded, dormant: Sequence[Hook], others: Sequence[TrustItem]
@@ -35,7 +35,7 @@ class Waiting:
 
     @property
     def notice(self) -> str:
-        """One line about what does not run."""
+        """Return one line about what does not run."""
         parts: list[str] = []
         including = [item for item in self._items if item.label == LABEL]
         for kind, word in _WORDS.items():
@@ -51,10 +51,10 @@ class Waiting:
 
 def waiting_in(
     cwd: str, engine: Engine, trust: Trust, loaded: Loaded, names: Sequence[str] | None, *, hooks: bool
-) -> Waiting:
-    """`loaded` is what is in force; `hooks` is False where no hook runs at all."""
+) -> UntrustedItems:
+    """Find the items. `loaded` is what is active; `hooks` is False where no hook runs at all."""
     if trust.trusts_all:
-        return Waiting(trust, Loaded(), (), ())
+        return UntrustedItems(trust, Loaded(), (), ())
     dormant = engine.loader.dormant(cwd, names, trust).files if hooks else ()
     joining = [hook for file in dormant if file.used and not file.off for hook in file.hooks]
-    return Waiting(trust, loaded, joining, project_items(cwd, os.environ, trust))
+    return UntrustedItems(trust, loaded, joining, project_items(cwd, os.environ, trust))

@@ -1,21 +1,21 @@
-"""`hookline backtest`: what hooks would have done in past sessions."""
+"""Show what hooks would have done in past sessions: `hookline backtest`."""
 
 from typing import Any
 
 from hookline.cli.main import add_history_options, add_json_option, add_trust_option, command_parser
 
-_DESCRIPTION = """What your hooks would have done in past sessions of your agents, from the transcripts that these keep.
-Rules, guards and builtins judge every moment. Command and http hooks run only if their entry says
+_DESCRIPTION = """Show what your hooks would have done in past sessions, from the transcripts of your agents.
+Rules, guards and builtins judge every event. Command and http hooks run only if their entry says
 side_effects = "none", or with --run; others are counted as not judged. Nothing that was recorded is executed."""
 
 _EPILOG = """examples:
   hookline backtest --since 30d
-  hookline backtest --rule 'deny Bash(git push --force*)' --diff
+  hookline backtest --rule 'deny force-push' --diff
   hookline backtest --config new-hooks.toml --diff .hookline/hooks.toml
   hookline backtest --since all --html report.html
   hookline backtest --from ~/.claude/projects --run lint.py --json
 
-exit status: 0 fine, 1 there is nothing to look back at, or a usage or configuration error"""
+exit status: 0 fine, 1 there are no sessions to replay, or a usage or configuration error"""
 
 
 def add_parser(commands: Any) -> None:
@@ -33,7 +33,7 @@ def add_parser(commands: Any) -> None:
         nargs="?",
         const="",
         metavar="OLD",
-        help="what changes from the hooks of this file; without it, from those that are in force now",
+        help="show what changes from the hooks of this file; without it, from those that are active now",
     )
     parser.add_argument(
         "--run", action="append", metavar="HOOK", help="this hook has no side effects: run it (repeatable)"

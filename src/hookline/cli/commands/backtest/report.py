@@ -1,4 +1,4 @@
-"""What `hookline backtest` prints."""
+"""Print what hooks would have done, for `hookline backtest`."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,29 +12,29 @@ from hookline.cli.history import agent_title
 from hookline.cli.output import paint
 from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
 from hookline.dialects.dialect import Dialect
+from hookline.dialects.recorded_event import Unread
+from hookline.history.backtest import AnswerCounts, BacktestTotals, Example, HookTotals, by_weight
 from hookline.journal.redaction import Redactor
 from hookline.model.safe_text import one_line
-from hookline.replay.backtest import Answers, Example, HookTotals, Totals, by_weight
-from hookline.transcripts.moment import Unread
 
 _EFFECTS = ("block", "ask", "rewrite", "stop", "allow", "context")
 _WORDS = {
     "block": "would be blocked", "ask": "would be asked", "rewrite": "would be rewritten",
     "stop": "would end the turn", "allow": "would be allowed unasked", "context": "would get text for the model",
-    "none": "go on as they are",
+    "none": "proceed unchanged",
 }  # fmt: skip
 _SHOWN = 5
 _COLUMNS = 200
 
 
-class Counted(Struct, frozen=True, forbid_unknown_fields=True):
-    moments: int
+class BacktestCounts(Struct, frozen=True, forbid_unknown_fields=True):
+    recorded_events: int
     sessions: int
     #: The most frequent first.
     examples: tuple[Example, ...] = ()
 
 
-class HookCounts(Struct, frozen=True, forbid_unknown_fields=True):
+class BacktestedHook(Struct, frozen=True, forbid_unknown_fields=True):
     hook: str
     source: str
     dialect: str
@@ -42,8 +42,8 @@ class HookCounts(Struct, frozen=True, forbid_unknown_fields=True):
     mode: str
     #: Moments that concerned it.
     asked: int
-    #: By what it said: deny, ask, allow, defer, rewrite.
-    said: dict[str, Counted]
+    #: By its decision: deny, ask, allow, defer, rewrite.
+    said: dict[str, BacktestCounts]
     failures: int
     last_failure: str
     #: Moments at which it was not run, and why.
@@ -57,7 +57,7 @@ class BacktestDocument(Struct, frozen=True, forbid_unknown_fields=True):
     files: int
     megabytes: float
     seconds: float
-    moments: int
+    recorded_events: int
     sessions: int
     first: float
     last: float
@@ -67,10 +67,10 @@ class BacktestDocument(Struct, frozen=True, forbid_unknown_fields=True):
     concerned: int
     judgements: int
     #: By block, ask, rewrite, stop, allow, context.
-    effects: dict[str, Counted]
-    hooks: tuple[HookCounts, ...]
+    effects: dict[str, BacktestCounts]
+    hooks: tuple[BacktestedHook, ...]
     #: With --diff: by `before>after`.
-    changes: dict[str, Counted] | None
+    changes: dict[str, BacktestCounts] | None
     days: dict[str, dict[str, int]]
     #: Moments that could not be judged at all, by the reason.
     problems: dict[str, int]
@@ -87,20 +87,20 @@ class BacktestDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def backtest_document(
-    totals: Totals, dialects: Mapping[str, Dialect], seconds: float, *, compared: bool
+    totals: BacktestTotals, dialects: Mapping[str, Dialect], seconds: float, *, compared: bool
 ) -> BacktestDocument:
-    """The numbers as they are shown, with secrets taken out of the examples."""
+    """Return the numbers as they are shown, with secrets removed from the examples."""
     redactor = Redactor({})
     tally = totals.tally
     return BacktestDocument(
         files=tally.files,
         megabytes=round(tally.bytes / 1e6, 1),
         seconds=round(seconds, 1),
-        moments=totals.number,
+        recorded_events=totals.number,
         sessions=totals.session_count,
         first=totals.first,
         last=totals.last,
-        agents={agent_title(dialects, name): kinds for name, kinds in totals.moments.items()},
+        agents={agent_title(dialects, name): kinds for name, kinds in totals.recorded_events.items()},
         concerned=totals.concerned,
         judgements=totals.judgements,
         effects={
@@ -118,7 +118,7 @@ def backtest_document(
     )
 
 
-def _counted(answers: Answers, dialects: Mapping[str, Dialect], redactor: Redactor) -> Counted:
+def _counted(answers: AnswerCounts, dialects: Mapping[str, Dialect], redactor: Redactor) -> BacktestCounts:
     often = sorted(answers.examples.values(), key=lambda each: (-each.count, each.at))[: 4 * _SHOWN]
     examples = (
         replace(
@@ -129,15 +129,15 @@ def _counted(answers: Answers, dialects: Mapping[str, Dialect], redactor: Redact
         )
         for each in often
     )
-    return Counted(answers.count, len(answers.sessions), tuple(examples))
+    return BacktestCounts(answers.count, len(answers.sessions), tuple(examples))
 
 
 def _safe(text: str, redactor: Redactor) -> str:
     return one_line(redactor.redact(text), _COLUMNS)
 
 
-def _hook(hook: HookTotals, dialects: Mapping[str, Dialect], redactor: Redactor) -> HookCounts:
-    return HookCounts(
+def _hook(hook: HookTotals, dialects: Mapping[str, Dialect], redactor: Redactor) -> BacktestedHook:
+    return BacktestedHook(
         hook.name, hook.source, hook.dialect, hook.type, hook.mode, hook.asked,
         {word: _counted(answers, dialects, redactor) for word, answers in sorted(hook.said.items())},
         hook.failures, _safe(hook.last_failure, redactor), hook.unjudged, hook.why_unjudged,
@@ -148,14 +148,14 @@ def _hook(hook: HookTotals, dialects: Mapping[str, Dialect], redactor: Redactor)
 def _lines(document: BacktestDocument, width: int) -> Iterator[str]:
     yield _headline(document)
     for agent, kinds in sorted(document.agents.items()):
-        yield f"  {agent}: {sum(kinds.values()):,} moments, {kinds.get('call', 0):,} calls"
+        yield f"  {agent}: {sum(kinds.values()):,} events, {kinds.get('call', 0):,} calls"
     yield ""
     if document.effects:
         yield from (_effect_line(name, each) for name, each in document.effects.items())
     elif document.concerned:
-        yield f"Of {document.concerned:,} moments that concern a hook, none would be blocked, asked or rewritten."
-    elif document.moments:
-        yield "No hook concerns what happened; `hookline list` shows those in force here, --rule tries one out."
+        yield f"Of {document.concerned:,} events that concern a hook, none would be blocked, asked or rewritten."
+    elif document.recorded_events:
+        yield "No hook concerns these events; `hookline list` shows the active hooks here, --rule tries one out."
     else:
         yield "The transcripts have nothing of that time; --since all takes everything."
     yield from _changes(document, width)
@@ -167,11 +167,14 @@ def _lines(document: BacktestDocument, width: int) -> Iterator[str]:
 def _headline(document: BacktestDocument) -> str:
     days = " – ".join(_day(at) for at in (document.first, document.last) if at)
     sessions = count_of(document.sessions, "session")
-    return f"{sessions}, {document.moments:,} moments{f', {days}' if days else ''}, read in {document.seconds:.1f} s"
+    during = f", {days}" if days else ""
+    return f"{sessions}, {document.recorded_events:,} events{during}, read in {document.seconds:.1f} s"
 
 
-def _effect_line(name: str, each: Counted) -> str:
-    number = paint(f"{each.moments:>7,}", "red" if name == "block" else "yellow" if name == "ask" else "bold")
+def _effect_line(name: str, each: BacktestCounts) -> str:
+    number = paint(
+        f"{each.recorded_events:>7,}", "red" if name == "block" else "yellow" if name == "ask" else "bold"
+    )
     return f"{number} {_WORDS[name]}, in {count_of(each.sessions, 'session')}"
 
 
@@ -180,16 +183,18 @@ def _changes(document: BacktestDocument, width: int) -> Iterator[str]:
         return
     yield "\nWhat changes:"
     if not document.changes:
-        yield "  nothing: every moment is answered as before"
+        yield "  nothing: every event is decided as before"
     for name, each in document.changes.items():
         before, _, after = name.partition(">")
         words = f"{_plain(before)} → {_plain(after)}"
-        yield f"{each.moments:>7,} {words}, in {count_of(each.sessions, 'session')}"
+        yield f"{each.recorded_events:>7,} {words}, in {count_of(each.sessions, 'session')}"
         yield from _example_lines(each.examples[:_SHOWN], width)
 
 
 def _plain(effect: str) -> str:
-    return {"none": "goes on", "block": "blocked", "ask": "asked", "rewrite": "rewritten"}.get(effect, effect)
+    return {"none": "proceeds", "block": "blocked", "ask": "asked", "rewrite": "rewritten"}.get(
+        effect, effect
+    )
 
 
 def _hooks(document: BacktestDocument, width: int) -> Iterator[str]:
@@ -204,12 +209,12 @@ def _hooks(document: BacktestDocument, width: int) -> Iterator[str]:
         yield "\nNot judged:"
         for hook in left_out:
             where = with_tilde(hook.source)
-            text = f"{hook.hook} ({where}): {hook.not_judged:,} moments; {hook.why_not_judged}"
+            text = f"{hook.hook} ({where}): {hook.not_judged:,} events; {hook.why_not_judged}"
             yield paragraph(one_line(text, 500), width, "  ")
 
 
-def _hook_row(hook: HookCounts) -> list[str]:
-    said = {word: each.moments for word, each in hook.said.items()}
+def _hook_row(hook: BacktestedHook) -> list[str]:
+    said = {word: each.recorded_events for word, each in hook.said.items()}
     numbers = [f"{said[word]:,}" if word in said else "-" for word in ("deny", "ask", "allow", "rewrite")]
     mode = f"{hook.mode}: only recorded" if hook.mode == "shadow" else ""
     failed = f"{hook.failures:,}" if hook.failures else "-"
@@ -233,7 +238,7 @@ def _example_lines(examples: Sequence[Example], width: int) -> Iterator[str]:
 
 
 def numbered(number: int, noun: str) -> str:
-    """`1 torn line`, `2 × torn line`: for nouns that have more than a word."""
+    """Format `1 torn line`, `2 × torn line`: for nouns of more than one word."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} × {noun}"
 
 
@@ -243,12 +248,12 @@ def _notes(document: BacktestDocument, width: int) -> Iterator[str]:
         (unread.torn_lines, "torn line"), (unread.too_long_lines, "line that is too long"),
         (unread.unknown_records, "record of an unknown kind"), (unread.duplicate_calls, "call with an id seen before"),
         (unread.clock_jumps, "jump of the clock"), (len(unread.files), "file that cannot be read"),
-        (sum(document.problems.values()), "moment that is no payload of its agent"),
+        (sum(document.problems.values()), "event that is not a payload of its agent"),
     ]  # fmt: skip
-    told = [numbered(number, noun) for number, noun in parts if number]
-    if told:
+    translated = [numbered(number, noun) for number, noun in parts if number]
+    if translated:
         yield ""
-        yield paragraph(f"Passed over: {', '.join(told)}.", width)
+        yield paragraph(f"Skipped: {', '.join(translated)}.", width)
     for problem in list(document.problems)[:3]:
         yield paragraph(one_line(problem, 300), width, "  ")
 

@@ -1,4 +1,4 @@
-"""Read the transcripts, let the hooks judge, print what they would have done."""
+"""Read the transcripts, let the hooks judge, and print what they would have done."""
 
 import argparse
 import os
@@ -12,10 +12,10 @@ from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import terminal_width
 from hookline.config.rules import parse_rule, rule_hooks
+from hookline.history.backtest import BacktestTotals
+from hookline.history.engines import Configuration
+from hookline.history.workers import ReplayTask
 from hookline.model.safe_text import one_line
-from hookline.replay.backtest import Totals
-from hookline.replay.engines import Configuration
-from hookline.replay.worker import Job
 
 
 async def run(args: argparse.Namespace) -> ExitStatus:
@@ -26,9 +26,9 @@ async def run(args: argparse.Namespace) -> ExitStatus:
     if not sources.found:
         note(one_line(f"hookline backtest: {nothing_found(sources, args)}", 2000))
         return ExitStatus.PROBLEM
-    job = Job(sources=sources.found, configuration=configuration, before=before, since=since)
+    job = ReplayTask(sources=sources.found, configuration=configuration, before=before, since=since)
     started = time.monotonic()
-    totals: Totals = await read_history(job, dialects)
+    totals: BacktestTotals = await read_history(job, dialects)
     document = backtest_document(totals, dialects, time.monotonic() - started, compared=before is not None)
     _warn_of_unknown(args.run or (), document)
     _keep(document, now)
@@ -38,7 +38,7 @@ async def run(args: argparse.Namespace) -> ExitStatus:
 
 
 def _configurations(args: argparse.Namespace) -> tuple[Configuration, Configuration | None]:
-    """The one to try, and the one to compare it with."""
+    """Return the configuration to try, and the one to compare it with."""
     rules: dict[str, str] = {f"rule {number}": text for number, text in enumerate(args.rule or (), 1)}
     _check(args, rules)
     declared, keep = tuple(args.run or ()), not args.fresh
@@ -55,7 +55,7 @@ def _configurations(args: argparse.Namespace) -> tuple[Configuration, Configurat
         return trial, None
     if not args.diff and not rules and files is None:
         raise RequestError(
-            "--diff compares with the hooks in force now: say what to try, with --config or --rule"
+            "--diff compares with the hooks active now: give what to try, with --config or --rule"
         )
     old = (os.path.abspath(args.diff),) if args.diff else None
     before = Configuration(files=old, dialect=args.dialect, declared=declared, trust=args.trust, keep=keep)
@@ -63,7 +63,7 @@ def _configurations(args: argparse.Namespace) -> tuple[Configuration, Configurat
 
 
 def _check(args: argparse.Namespace, rules: dict[str, str]) -> None:
-    """Mistakes in files and rules are told before gigabytes are read."""
+    """Report mistakes in files and rules before gigabytes are read."""
     engine = inspection_engine()
     files: Sequence[str] = [*(args.config or ()), *([args.diff] if args.diff else ())]
     require_files(engine, files)
@@ -86,8 +86,8 @@ def _warn_of_unknown(names: Sequence[str], document: BacktestDocument) -> None:
 
 
 def _keep(document: BacktestDocument, now: float) -> None:
-    """For the console. That it cannot be kept is no reason not to show it."""
-    from hookline.replay.reports import keep_report
+    """Keep the report for the console. If that fails, it is still shown."""
+    from hookline.history.reports import keep_report
 
     try:
         keep_report(os.environ, document.as_json().encode(), now)
@@ -96,7 +96,7 @@ def _keep(document: BacktestDocument, now: float) -> None:
 
 
 def _write_page(path: str, document: BacktestDocument, now: float) -> None:
-    from hookline.replay.page import page
+    from hookline.history.html_report import page
 
     try:
         with open(path, "w", encoding="utf-8") as file:

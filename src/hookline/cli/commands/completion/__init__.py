@@ -1,4 +1,4 @@
-"""`hookline completion`: a script that lets the shell complete commands, options, events and dialects."""
+"""Print a script that lets the shell complete commands, options, events and dialects: `hookline completion`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The completion scripts, one function per shell, from what the parsers of the commands take.
+"""Write the completion scripts, one function per shell, from the parsers of the commands.
 
 The scripts never call Hookline: completing is instant.
 """
@@ -18,7 +18,7 @@ from hookline.model.events import EVENTS
 
 Kind = Literal["flag", "file", "directory", "words", "anything"]
 
-#: What kind of value an option takes, by its metavar or its name.
+#: The kind of value that an option takes, by its metavar or its name.
 _BY_METAVAR: Mapping[str, Kind] = {"FILE": "file", "DIR": "directory"}
 _BY_NAME: Mapping[str, str] = {
     "--as": "dialects",
@@ -28,7 +28,7 @@ _BY_NAME: Mapping[str, str] = {
 }
 
 
-class Option(Struct, frozen=True):
+class CompletionOption(Struct, frozen=True):
     """An option, or (without strings) the positional words."""
 
     strings: tuple[str, ...]
@@ -40,8 +40,8 @@ class Option(Struct, frozen=True):
 class CommandWords(Struct, frozen=True):
     name: str
     help: str
-    options: tuple[Option, ...] = ()
-    positional: Option = Option((), "anything")
+    options: tuple[CompletionOption, ...] = ()
+    positional: CompletionOption = CompletionOption((), "anything")
 
     @property
     def option_strings(self) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
 
 
 def all_commands() -> tuple[CommandWords, ...]:
-    """Every command, in the order of the table."""
+    """Return every command, in the order of the table."""
     lists = {"events": tuple(EVENTS), "dialects": tuple(standard_dialects())}
     found: list[CommandWords] = []
     for name, command in COMMANDS.items():
@@ -64,19 +64,19 @@ def all_commands() -> tuple[CommandWords, ...]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Given to a command in place of the subparsers, and lists what the command adds to it."""
+    """Parser that a command gets instead of the subparsers, and that lists what the command adds to it."""
 
     def add_parser(self, name: str, **texts: Any) -> "_Parser":
         del name, texts  # both are in COMMANDS
         return self
 
     def words(self, name: str, line: str, lists: Mapping[str, tuple[str, ...]]) -> CommandWords:
-        options: list[Option] = []
-        positional = Option((), "anything")
+        options: list[CompletionOption] = []
+        positional = CompletionOption((), "anything")
         for action in self._actions:
             if action.option_strings:
                 kind, words = _value(action, lists)
-                options.append(Option(tuple(action.option_strings), kind, words, action.help or ""))
+                options.append(CompletionOption(tuple(action.option_strings), kind, words, action.help or ""))
             elif not positional.words:
                 positional = _positional(action, lists)
         return CommandWords(name, line, tuple(options), positional)
@@ -93,10 +93,18 @@ def _value(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> tup
     return _BY_METAVAR.get(str(action.metavar), "anything"), ()
 
 
-def _positional(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> Option:
+def _positional(action: argparse.Action, lists: Mapping[str, tuple[str, ...]]) -> CompletionOption:
     if action.choices:
-        return Option((), "words", tuple(map(str, action.choices)))
-    return Option((), "words", lists["events"]) if "EVENT" in str(action.metavar) else Option((), "anything")
+        return CompletionOption((), "words", tuple(map(str, action.choices)))
+    if "EVENT" in str(action.metavar):
+        return CompletionOption((), "words", lists["events"])
+    # As in `add|list [NAME]`.
+    first = str(action.metavar).partition(" ")[0]
+    return (
+        CompletionOption((), "words", tuple(first.split("|")))
+        if "|" in first
+        else CompletionOption((), "anything")
+    )
 
 
 _OWN_OPTIONS = ("--help", "--version")
@@ -145,7 +153,7 @@ def _bash_command(command: CommandWords) -> Iterator[str]:
     yield "            esac ;;"
 
 
-def _bash_value(option: Option) -> str:
+def _bash_value(option: CompletionOption) -> str:
     if option.kind == "words":
         return f'COMPREPLY=($(compgen -W "{" ".join(option.words)}" -- "$current")); return'
     if option.kind == "directory":
@@ -202,7 +210,7 @@ def _zsh_command(command: CommandWords) -> Iterator[str]:
     yield "            esac ;;"
 
 
-def _zsh_value(option: Option) -> str:
+def _zsh_value(option: CompletionOption) -> str:
     if option.kind == "words":
         return f"compadd -- {' '.join(option.words)}"
     return {"file": "_files", "directory": "_files -/"}.get(option.kind, "true")
@@ -235,7 +243,7 @@ def _fish_names(strings: Iterable[str]) -> str:
     return " ".join(f"-l {each[2:]}" if each.startswith("--") else f"-s {each[1:]}" for each in strings)
 
 
-def _fish_value(option: Option) -> str:
+def _fish_value(option: CompletionOption) -> str:
     if option.kind == "words":
         return f" -x -a {_fish_quoted(' '.join(option.words))}"
     return {"flag": "", "file": " -r -F", "directory": " -x -a '(__fish_complete_directories)'"}.get(

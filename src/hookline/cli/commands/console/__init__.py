@@ -1,11 +1,11 @@
-"""`hookline console`: what the hooks did, in a browser."""
+"""Show what the hooks did, in a browser: `hookline console`."""
 
 from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
 _DESCRIPTION = """Opens a local page in your browser: live runs, timelines of sessions, how long hooks take, guards that
-let something pass without an answer or were never asked, jobs of durable hooks, and backtests. It is read-only.
+failed open or missed calls, jobs of durable hooks, and backtests. It is read-only.
 Ctrl-C stops it.
 
 Only you can open it: it listens on loopback, and its link works once."""

@@ -1,4 +1,4 @@
-"""What the console is given: the documents that other commands print, and the terminal."""
+"""Provide the console with the documents that other commands print, and with the terminal."""
 
 import argparse
 import asyncio
@@ -21,12 +21,12 @@ from hookline.model.run import Run
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
-    from hookline.fleet.audit.copy import AuditCopy
+    from hookline.team.fleet.audit.copy import AuditCopy
 
 _OBSERVED_SECONDS = 7 * 86_400
 #: A longer transcript is not searched for one call.
 _LONGEST_TRANSCRIPT = 256 * 1024 * 1024
-#: What the one line of an input is, by a part of the tool's name.
+#: The argument that the one line of an input is, by a part of the tool's name.
 _MAIN_ARGUMENTS = {
     "read": "file_path", "write": "file_path", "edit": "file_path", "fetch": "url", "grep": "pattern",
     "glob": "pattern", "search": "query",
@@ -34,7 +34,7 @@ _MAIN_ARGUMENTS = {
 
 
 class ConsoleOptions(Struct, frozen=True, kw_only=True):
-    folder: str
+    directory: str
     journal: str
     machine: str
     #: The runs of other machines, if they are wanted.
@@ -46,7 +46,7 @@ class ConsoleOptions(Struct, frozen=True, kw_only=True):
 
 
 class ConsoleAnswers:
-    """Each method may be called in any thread."""
+    """Services for the console. Each method may be called in any thread."""
 
     def __init__(self, *, opens: bool, as_json: bool) -> None:
         self._opens = opens
@@ -58,7 +58,7 @@ class ConsoleAnswers:
         note(one_line(f"hookline console: {text}", 500))
 
     def started(self, address: str, link: str, file: str) -> None:
-        """Without a link it is running already, and only its file can open it."""
+        """Announce the console. Without a link it is running already, and only its file can open it."""
         opened = self._opens and _open_browser(file)
         if self._as_json:
             facts = {
@@ -116,28 +116,49 @@ class ConsoleAnswers:
             "command": shlex.join(["hookline", "explain", *words]),
         }
 
-    def observed(self, tick: Callable[[float], None]) -> Mapping[str, Any]:
-        from hookline.cli.commands.observed.report import observed_document
+    def coverage(self, tick: Callable[[float], None]) -> Mapping[str, Any]:
+        from hookline.cli.commands.coverage.report import coverage_document
         from hookline.cli.history import caller_of, readable_dialects
-        from hookline.replay.causes import Causes
-        from hookline.replay.engines import Configuration
-        from hookline.replay.sources import find_sources
-        from hookline.replay.worker import Job, look_back
+        from hookline.history.causes import Causes
+        from hookline.history.engines import Configuration
+        from hookline.history.sources import find_sources
+        from hookline.history.workers import ReplayTask, look_back
 
         dialects, started = readable_dialects(), time.time()
         since = started - _OBSERVED_SECONDS
         sources = find_sources(list(dialects.values()), os.environ, (), since)
         if not sources.found:
             raise RequestError(
-                f"No agent wrote a transcript in the last 7 days; looked in {', '.join(sources.folders)}"
+                f"No agent wrote a transcript in the last 7 days; searched {', '.join(sources.folders)}"
             )
-        job = Job(sources=sources.found, configuration=Configuration(keep=False), since=since, observe=True)
+        job = ReplayTask(
+            sources=sources.found, configuration=Configuration(keep=False), since=since, observe=True
+        )
         whole = max(sources.size, 1)
         sightings = asyncio.run(look_back(job, dialects, lambda done: tick(done / whole), apart=True))
         callers = {name: caller_of(dialects, name) for name in dialects}
         holes = Causes(sightings, callers).explained()
-        document = observed_document(sightings, holes, dialects, frozenset(), time.time() - started)
+        document = coverage_document(sightings, holes, dialects, frozenset(), time.time() - started)
         return msgspec.to_builtins(document)
+
+    def doctor(self) -> Mapping[str, Any]:
+        from hookline.cli.commands.doctor.report import as_document
+        from hookline.cli.commands.doctor.run import examine
+        from hookline.cli.main import build_parser
+
+        return msgspec.to_builtins(as_document(examine(build_parser("doctor").parse_args(["doctor"]))))
+
+    def fleet(self) -> Mapping[str, Any]:
+        from hookline.cli.commands.fleet.transport import transport_of
+        from hookline.config.bundles.settings import bundle_settings
+        from hookline.team.fleet.status import FleetStatus, read_status
+
+        async def status() -> FleetStatus:
+            settings = bundle_settings(os.environ)
+            async with transport_of(argparse.Namespace(directory=None)) as transport:
+                return await read_status(transport, settings.keys if settings is not None else None)
+
+        return msgspec.to_builtins(asyncio.run(status()))
 
     def jobs(self) -> Mapping[str, Any]:
         from hookline.cli.commands.jobs.report import JobsDocument, job_document
@@ -165,19 +186,19 @@ class ConsoleAnswers:
         return Journal(Redactor(os.environ)).without_secrets(document)
 
     def backtests(self) -> list[Mapping[str, Any]]:
-        from hookline.replay.reports import kept_reports
+        from hookline.history.reports import kept_reports
 
         return [
             {
                 "name": each.name, "at": each.at, "sessions": _count(each.report.get("sessions")),
-                "moments": _count(each.report.get("moments")),
+                "recorded_events": _count(each.report.get("recorded_events")),
                 **{name: _effect(each.report, name) for name in ("block", "ask", "rewrite")},
             }
             for each in kept_reports(os.environ)
         ]  # fmt: skip
 
     def backtest(self, name: str) -> Mapping[str, Any] | None:
-        from hookline.replay.reports import kept_report
+        from hookline.history.reports import kept_report
 
         found = kept_report(os.environ, name)
         return {"at": found.at, "report": found.report} if found is not None else None
@@ -190,15 +211,16 @@ def _count(value: object) -> int:
 def _effect(report: Mapping[str, Any], name: str) -> int:
     effects: Any = report.get("effects")
     effect: Any = effects.get(name) if isinstance(effects, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] JSON
-    return _count(effect.get("moments")) if isinstance(effect, dict) else 0  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] JSON
+    return _count(effect.get("recorded_events")) if isinstance(effect, dict) else 0  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] JSON
 
 
-# A call once more, from what is kept of it
+# Rebuild a call from its records
 
 
 def _arguments(run: Run, kept: Any) -> tuple[str, dict[str, Any]]:
-    """The input of the call: from the agent's transcript, which has all of it, the payload that was kept, or the line
-    that the journal has."""
+    """Return the input of the call: from the agent's transcript, which has all of it, the recorded payload,
+    or the journal's line.
+    """
     call = run.call
     if call.id and run.session:
         found = _from_transcript(run)
@@ -216,7 +238,7 @@ def _arguments(run: Run, kept: Any) -> tuple[str, dict[str, Any]]:
 
 def _from_transcript(run: Run) -> dict[str, Any] | None:
     from hookline.cli.history import caller_of, readable_dialects
-    from hookline.transcripts.moment import Moment, Tally
+    from hookline.dialects.recorded_event import RecordedEvent, Tally
 
     dialects = readable_dialects()
     for name, dialect in dialects.items():
@@ -228,14 +250,14 @@ def _from_transcript(run: Run) -> dict[str, Any] | None:
             if run.session not in file or os.path.getsize(file) > _LONGEST_TRANSCRIPT:
                 continue
             for item in transcripts.read(file, Tally()):
-                if isinstance(item, Moment) and item.kind == "call" and item.call_id == run.call.id:
+                if isinstance(item, RecordedEvent) and item.kind == "call" and item.call_id == run.call.id:
                     given = msgspec.json.decode(item.input) if item.input else None
                     return given if isinstance(given, dict) else None  # pyright: ignore[reportUnknownVariableType] JSON
     return None
 
 
 def _words(run: Run, arguments: Mapping[str, Any]) -> list[str]:
-    """The call as `hookline explain` reads it."""
+    """Return the call as arguments of `hookline explain`."""
     if not run.call.tool:
         return [run.event]
     settings = [
@@ -249,7 +271,7 @@ def _words(run: Run, arguments: Mapping[str, Any]) -> list[str]:
 def _payload(run: Run, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     call = run.call
     known = {
-        "hook_event_name": run.spelled or run.event, "session_id": run.session, "cwd": call.project,
+        "hook_event_name": run.dialect_event or run.event, "session_id": run.session, "cwd": call.project,
         "tool_name": call.tool, "tool_input": arguments if call.tool else None, "tool_use_id": call.id,
     }  # fmt: skip
     return {name: value for name, value in known.items() if value}
@@ -259,13 +281,16 @@ def _payload(run: Run, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _open_browser(file: str) -> bool:
-    """Whether one was started. It is given a file, because other users can read what programs are started with."""
+    """Open a browser; return True if one was started.
+
+    It gets a file, because other users can read programs' arguments.
+    """
     if sys.platform == "darwin":
         command = ["open", file]
     elif os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         command = ["xdg-open", file]
     else:
-        return False  # nobody would see it; a browser for terminals would take this one
+        return False  # no one would see it; a browser for terminals would take this one
     try:
         subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

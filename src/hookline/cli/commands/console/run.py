@@ -1,4 +1,4 @@
-"""Start the console. The page itself is handed in by the entry point: the command line knows nothing of it."""
+"""Start the console. The entry point passes in the page itself, which the command line does not import."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ from hookline.cli.requests import RequestError
 from hookline.journal.file import journal_path, state_dir
 
 if TYPE_CHECKING:
-    from hookline.fleet.audit.copy import AuditCopy
+    from hookline.team.fleet.audit.copy import AuditCopy
 
 
 def run(args: argparse.Namespace) -> int:
@@ -22,8 +22,8 @@ def run(args: argparse.Namespace) -> int:
     answers = ConsoleAnswers(opens=not args.no_open, as_json=args.json)
     team = _team(answers.say) if args.fleet else None
     options = ConsoleOptions(
-        # Each has an index of its own, because it has other runs.
-        folder=os.path.join(state_dir(os.environ), "console-fleet" if team else "console"),
+        # Each has its own index, because its runs differ.
+        directory=os.path.join(state_dir(os.environ), "console-fleet" if team else "console"),
         journal=journal_path(os.environ),
         machine=team.machine if team else os.uname().nodename,
         team=team,
@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _team(say: Callable[[str], None]) -> "AuditCopy":
-    """Raises SettingsError if this machine knows of no fleet."""
-    from hookline.fleet.audit.copy import AuditCopy
-    from hookline.fleet.settings import read_settings
+    """Return the copy of the fleet's audit. Raises SettingsError if this machine is in no fleet."""
+    from hookline.team.fleet.audit.copy import AuditCopy
+    from hookline.team.fleet.settings import read_settings
 
     return AuditCopy(read_settings(os.environ), os.environ, say)

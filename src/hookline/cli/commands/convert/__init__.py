@@ -1,4 +1,4 @@
-"""`hookline convert`: run the hooks of one agent in another."""
+"""Run the hooks of one agent in another: `hookline convert`."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--from", dest="source", metavar="AGENT", help="whose file it is, if its path does not say"
     )
-    parser.add_argument("--report", action="store_true", help="print what each hook means there")
+    parser.add_argument("--report", action="store_true", help="print what each hook does there")
     parser.add_argument("--write", action="store_true", help="add the entries to the other agent's file")
     parser.add_argument(
         "--trust", action="store_true", help="with --write: say in your own files that the agent may run them"

@@ -7,16 +7,16 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from hookline.actions.kinds import KINDS
 from hookline.cli.commands.convert.meaning import differences
 from hookline.cli.commands.hook.run import faster, hook_command, pinned_program
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import Dialect, DialectEvent
-from hookline.dialects.install import HookCall
+from hookline.dialects.entries import HookCall
 from hookline.documents.document import read_document
 from hookline.model.diagnostics import Path, Where
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
-from hookline.tools.kinds import KINDS
 
 #: Seconds that Hookline has beyond the hooks that it runs.
 _MORE: Final = 10
@@ -37,16 +37,16 @@ class ConvertedEntry(Struct, frozen=True, kw_only=True):
     event: str
     hook: str
     how: Literal["wrapped", "lost"]
-    #: The other agent's events at which Hookline runs it; none for what is lost.
+    #: The other agent's events at which Hookline runs it; none if it is lost.
     to: tuple[str, ...] = ()
     #: Why it is lost.
     why: tuple[str, ...] = ()
-    #: What is different there.
+    #: Differences there.
     notes: tuple[str, ...] = ()
 
 
 class Planner:
-    """Plans one file. Nothing is written, and no hook is run."""
+    """Planner of one file. Nothing is written, and no hook is run."""
 
     def __init__(self, loader: Loader, file: str, source: Dialect, target: Dialect) -> None:
         self._loader = loader
@@ -56,7 +56,7 @@ class Planner:
         self._wrapped: dict[str, list[Hook]] = {}
 
     def entries(self) -> list[ConvertedEntry]:
-        """Every entry in the order of the file, also those that the source's agent would not run."""
+        """Return every entry in the order of the file, also those that the source's agent would not run."""
         # One entry may be hooks at several events; the first is the one that it is named after.
         hooks = {hook.where.path: hook for hook in reversed(self._loaded.hooks)}
         bad = [
@@ -71,7 +71,10 @@ class Planner:
         ]
 
     def calls(self) -> list[HookCall]:
-        """One call of Hookline at each event of the target that a hook of the file needs. Asked for after `entries`."""
+        """Return one call of Hookline at each event of the target that a hook of the file needs.
+
+        Call it after `entries`.
+        """
         program = faster(pinned_program())
         said = self._loader.whose(self._file) == self._source.name
         config, source = self._file, "" if said else self._source.name
@@ -126,12 +129,13 @@ class Planner:
         return about or (f"{self._source.title} does not run it",)
 
     def _events(self, hook: Hook) -> list[DialectEvent]:
-        """The target's events at which the hook is asked, once for each of its own.
+        """Return the target's events at which the hook runs, one for each of its own.
 
-        Where several names of the target are one event, the hook runs at those at which Hookline is usually asked.
+        Where several names of the target are one event, the hook runs at those at which Hookline usually
+        runs.
         """
         found: dict[str, DialectEvent] = {}
-        for own in self._source.moments(hook.policy.event_name):
+        for own in self._source.recorded_events(hook.policy.event_name):
             asked = {
                 name: each for name, each in self._target.events.items() if own.event in self._asked(name)
             }
@@ -141,15 +145,19 @@ class Planner:
         return list(found.values())
 
     def _asked(self, name: str) -> set[EventSpec[Any]]:
-        """The events that Hookline dispatches when the target says that this one of its own has come."""
-        return {asked for each in self._target.moments(name) for asked in self._target.asked_at(each.event)}
+        """Return the events that Hookline dispatches when the target fires this one of its own."""
+        return {
+            asked
+            for each in self._target.recorded_events(name)
+            for asked in self._target.asked_at(each.event)
+        }
 
     def _notes(self, hook: Hook, events: Sequence[DialectEvent]) -> Iterator[str]:
         title = self._target.title
         for event in events:
             yield from differences(self._source, hook, self._target, event)
         there = {each for event in events for each in self._asked(event.name)}
-        for each in self._source.moments(hook.policy.event_name):
+        for each in self._source.recorded_events(hook.policy.event_name):
             if each.event not in there:
                 yield f"{title} has no event for {each.event.name}, at which it runs as well"
         yield from (f"{each.name} of {title} {each.remark}" for each in events if each.remark)
@@ -164,7 +172,7 @@ class Planner:
     # --- matchers
 
     def _matched(self, hook: Hook, event: DialectEvent) -> tuple[bool, Sequence[str]]:
-        """Whether the target has anything that the matcher means; and what of it the target has not."""
+        """Return True if the target has anything that the matcher matches; and what it lacks."""
         matcher, subject, title = hook.matcher, hook.event.subject, self._target.title
         if matcher is None:
             return True, ()
@@ -186,7 +194,7 @@ class Planner:
         return True, list(self._without_counterpart(matcher, met))
 
     def _tools(self) -> set[str]:
-        """The names by which hooks of the source see calls of the target's tools."""
+        """Return the names by which hooks of the source see calls of the target's tools."""
         source, target = self._source.tools, self._target.tools
         called = [
             kind for kind in KINDS if any(name not in target.told_only for name, _ in target.tools_of(kind))
@@ -196,7 +204,7 @@ class Planner:
         }
 
     def _without_counterpart(self, matcher: Any, met: set[str]) -> Iterator[str]:
-        """Tools that a matcher names and the target does not have."""
+        """Yield tools that a matcher names and the target does not have."""
         if matcher.matches(_NOBODYS):
             return
         table, title, there = self._source.tools, self._target.title, self._target.tools
@@ -210,7 +218,7 @@ class Planner:
                 yield f"{self._source.title} has no tool {name}, and {title} has none like it"
 
     def _reads(self, event: DialectEvent, matcher: str) -> bool:
-        """Whether the target's reader has nothing to say of a matcher at its event."""
+        """Return True if the target's reader has no finding about a matcher at its event."""
         group = {"matcher": matcher, "hooks": [{"type": "command", "command": "true"}]}
         document = read_document(json.dumps({"hooks": {event.name: [group]}}), "json", "converted.json")
         loaded = self._loader.document(document, name=self._target.name)
@@ -218,7 +226,7 @@ class Planner:
 
 
 def _seconds(hooks: Sequence[Hook]) -> float:
-    """How long the hooks of one event take at most: hooks that may run one after another take the sum."""
+    """Return how long the hooks of one event take at most: hooks that may run one after another take the sum."""
     parallel = [hook.timeout for hook in hooks if hook.policy.run == "parallel"]
     serial = [hook.timeout for hook in hooks if hook.policy.run != "parallel"]
     return max((*parallel, sum(serial)))

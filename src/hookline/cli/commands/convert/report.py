@@ -21,10 +21,10 @@ class ConvertDocument(Struct, frozen=True, kw_only=True):
     entries: tuple[ConvertedEntry, ...]
     wrapped: int
     lost: int
-    #: Whether the agent will run the entries once they are written, as far as files tell, and why.
+    #: Whether the agent will run the entries once they are written, judging by files, and why.
     trusted_by_agent: Standing | None = None
     agent_says: str | None = None
-    #: What else to know about the file.
+    #: Further notes about the file.
     notes: tuple[str, ...] = ()
     #: Files that were written.
     written: tuple[str, ...] = ()

@@ -21,8 +21,8 @@ from hookline.config.install.files import replace as replace_file
 from hookline.config.install.plan import further, installer_of, look, with_calls
 from hookline.config.install.self_calls import entry_call
 from hookline.config.load import layer_of
-from hookline.dialects.dialect import Dialect, Place
-from hookline.dialects.install import HookCall
+from hookline.dialects.dialect import ConfigPath, Dialect
+from hookline.dialects.entries import HookCall
 from hookline.dialects.installer import Entry, Site, Texts
 from hookline.dialects.registry import every_dialect
 from hookline.documents.document import format_of, read_document
@@ -32,7 +32,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 class Conversion(Struct, frozen=True):
-    """The other agent's files, as they are and as they are to be; the first one has the entries."""
+    """The other agent's files, before and after; the first one has the entries."""
 
     file: str
     before: dict[str, Snapshot]
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     (target,) = agents_named([args.to])
     if source.name == target.name:
         raise RequestError(f"{args.words[0]} is a file of {source.title} already")
-    document = layer_of(source, Place(file, "flag")).document
+    document = layer_of(source, ConfigPath(file, "flag")).document
     if not isinstance(document.value, dict):
         problems = "; ".join(map(str, document.diagnostics))
         raise RequestError(problems or f"{args.words[0]} is not an object with hooks")
@@ -83,9 +83,11 @@ def _source(engine: Engine, name: str, file: str) -> Dialect:
 
 
 def _site(source: Dialect, file: str) -> Site:
-    """For whom the file is: the user, or the project that it is in."""
+    """Return the scope of the file: the user, or the project that it is in."""
     real = os.path.realpath(file)
-    users = [os.path.realpath(each.file) for each in source.places("", os.environ) if each.scope == "user"]
+    users = [
+        os.path.realpath(each.file) for each in source.config_paths("", os.environ) if each.scope == "user"
+    ]
     if real in users:
         return Site("user", project_root(os.getcwd()), os.environ)
     for name in source.project_files:
@@ -97,7 +99,7 @@ def _site(source: Dialect, file: str) -> Site:
 def _conversion(
     target: Dialect, site: Site, calls: Sequence[HookCall], config: str, *, trust: bool
 ) -> Conversion:
-    """The target's files with these calls in place of earlier ones for the same file. Nothing is written."""
+    """Return the target's files with these calls instead of earlier ones for the same file. Nothing is written."""
     installer, before = installer_of(target), look(target, site)
     texts: Texts = {file: each.text for file, each in before.items()}
 
@@ -119,7 +121,7 @@ def _with_limits(
     conversion: Conversion,
     target: Dialect,
 ) -> list[ConvertedEntry]:
-    """The entries, each with a note where the target waits less for Hookline than the hooks may take."""
+    """Add a note to each entry where the target waits less for Hookline than the hooks may take."""
     form, text = format_of(conversion.file) or "json", conversion.after[conversion.file] or ""
     document = read_document(text or "{}", form, conversion.file, comments=target.json_comments)
     loaded = engine.loader.document(document, name=target.name)

@@ -1,4 +1,4 @@
-"""Findings that were accepted: the `accept` lists of Hookline's own files, and what they cover."""
+"""Read accepted findings: the `accept` lists of Hookline's own files, and what they cover."""
 
 import argparse
 import os
@@ -17,12 +17,11 @@ from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.hook import Scope
 from hookline.model.safe_text import one_line
 from hookline.trust.project import is_inside
-from hookline.trust.trust import Options as TrustOptions
-from hookline.trust.trust import Trust
+from hookline.trust.trust import Trust, TrustOptions
 
 _ACCEPT: Final = "accept"
 _LONGEST_NAME: Final = 60
-#: Files by which the user, or the administrator for them, may accept errors and findings of every file.
+#: Scopes whose files may accept errors and findings of every file.
 _OWN: Final[frozenset[Scope]] = frozenset(("user", "managed"))
 
 
@@ -34,7 +33,9 @@ class Acceptance(Struct, frozen=True):
     scope: Scope
 
     def covers(self, one: Diagnostic, finding: str, scope_of: Mapping[str, Scope]) -> bool:
-        """A project accepts for itself, and no errors: whether hooks of its users run is not for it to say."""
+        """Return True if a finding is accepted. A project accepts its own findings, and no errors: its users
+        decide on those.
+        """
         if self.finding != finding:
             return False
         if self.scope in _OWN:
@@ -46,7 +47,7 @@ class Acceptance(Struct, frozen=True):
 
 
 def finding_id(one: Diagnostic, cwd: str, clean: Callable[[str], str]) -> str:
-    """The kind of finding, and the hook it is about; without a hook the file, as it is shown."""
+    """Return the kind of finding, and its hook; without a hook the file, as it is shown."""
     if one.hook is not None:
         return f"{one.code}:{one_line(clean(one.hook), _LONGEST_NAME)}"
     return f"{one.code}:{with_tilde(relative_to(cwd, one.where.file))}"
@@ -55,7 +56,7 @@ def finding_id(one: Diagnostic, cwd: str, clean: Callable[[str], str]) -> str:
 def accepted_findings(
     engine: Engine, args: argparse.Namespace, loaded: Loaded, cwd: str
 ) -> tuple[list[Acceptance], list[Diagnostic]]:
-    """What the user's own files accept, whatever was asked about, and the project's where the user has trusted that."""
+    """Return what the user's own files accept, and the project's files where the user has trusted them."""
     named = loaded.found if args.config is not None else ()
     trust = engine.trust or Trust(cwd, os.environ, TrustOptions())
     everything = args.config is None and args.dialect in (None, OWN_FORMAT)
@@ -66,7 +67,7 @@ def accepted_findings(
 
 
 def _acceptances(files: Iterable[Found]) -> tuple[list[Acceptance], list[Diagnostic]]:
-    """The `accept` lists of these files, and what is wrong with them."""
+    """Return the `accept` lists of these files, and their errors."""
     accepted: list[Acceptance] = []
     wrong: list[Diagnostic] = []
     for found in files:
@@ -95,7 +96,7 @@ def split_accepted(
     loaded: Loaded,
     finding: Callable[[Diagnostic], str],
 ) -> tuple[tuple[Diagnostic, ...], tuple[tuple[Diagnostic, Where], ...]]:
-    """The findings that are left, and those that were accepted, each with the place that says so."""
+    """Return the findings that are left, and those that were accepted, each with the line that accepts it."""
     if not accepted:
         return tuple(problems), ()
     scope_of: dict[str, Scope] = {found.file: found.scope for found in loaded.found}

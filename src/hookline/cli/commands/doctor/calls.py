@@ -1,6 +1,6 @@
-"""Entries by which an agent calls Hookline: which agents ask, and what is wrong with their entries.
+"""Check the entries by which agents call Hookline: which agents call, and errors in their entries.
 
-Written wrongly, an entry judges nothing, or refuses everything.
+A wrong entry judges nothing, or refuses everything.
 """
 
 import os
@@ -10,32 +10,34 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hookline.checks.context import CheckContext, CheckFunction, entries
-from hookline.checks.coverage import GUARDED, Asker
-from hookline.cli.commands.hook.run import moved_program
-from hookline.config.install.self_calls import hookline_arguments, plain_program
+from hookline.checks.coverage import GUARDED, CallingAgent
+from hookline.cli.commands.hook.run import GONE, faster, moved_program, pinned_program
+from hookline.config.install.self_calls import hookline_arguments, moved_entry, plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect, DialectEvent
+from hookline.dialects.installer import Installer
+from hookline.dialects.registry import OWN_FORMAT
 from hookline.dialects.report import about
+from hookline.hook.call.payload import CallError, event_named
 from hookline.matching.nearest import nearest
-from hookline.matching.shell import HOLE
-from hookline.model.diagnostics import Diagnostic
+from hookline.model.diagnostics import Diagnostic, Repair
 from hookline.model.errors import UnknownDialectError
 from hookline.model.events import STOP, TURN_END
 from hookline.model.hook import Hook
-from hookline.resident.call.payload import CallError, event_named
+from hookline.shell import HOLE
 
 if TYPE_CHECKING:
+    from hookline.actions.table import ToolTable
     from hookline.engine.session import Session
-    from hookline.tools.table import ToolTable
 
 CODE: Final = "wrong-call"
-#: What people call Hookline's own agent.
+#: The name of Hookline's own agent for people.
 OWN_AGENT: Final = "hookline agent"
-_OPTIONS: Final = ("--dialect", "--config", "--home", "--print-config", "--strict")
+_OPTIONS: Final = ("--dialect", "--config", "--home", "--hooks", "--print-config", "--strict")
 
 
 class _Call(Struct, frozen=True):
-    """`hookline hook` as an entry says it."""
+    """A call of `hookline hook` in an entry."""
 
     dialect: str | None = None
     events: tuple[str, ...] = ()
@@ -43,7 +45,7 @@ class _Call(Struct, frozen=True):
 
 
 def calls(commands: Sequence[str]) -> CheckFunction:
-    """A check of every entry that runs `hookline`, and of the hooks that answer there."""
+    """Return a check of every entry that runs `hookline`, and of the hooks that answer there."""
 
     def check(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
         asking: dict[str, dict[str, list[Hook]]] = {}
@@ -66,40 +68,69 @@ def calls(commands: Sequence[str]) -> CheckFunction:
 
 def asking_agents(
     loaded: Loaded, context: CheckContext, session: "Callable[[ToolTable | None], Session]"
-) -> list[Asker]:
-    """The agents whose calls the guards here judge: those with hooks of their own, those that ask, and our own."""
-    events: dict[str, set[str]] = {}
+) -> list[CallingAgent]:
+    """Return the agents whose calls the guards here judge: those with their own hooks, those that call, and
+    our own.
+    """
+    events: dict[str, tuple[set[str], set[str]]] = {}
     for hook in entries(loaded):
         dialect = context.dialect(hook)
         if dialect.has_agent:
-            asked = events.setdefault(dialect.name, set())
-            if any("hook" in words for words in hookline_arguments(hook, context.shell)):
-                asked.update(each.event.name for each in dialect.moments(hook.policy.event_name))
-    found: list[Asker] = []
-    for name, asked in events.items():
+            asked, of_others = events.setdefault(dialect.name, (set(), set()))
+            for words in hookline_arguments(hook, context.shell):
+                names = [each.event.name for each in dialect.recorded_events(hook.policy.event_name)]
+                asked.update(names if "hook" in words else ())
+                of_others.update(names if "hook" in words and not _asks_own_alone(words) else ())
+    found: list[CallingAgent] = []
+    for name, both in events.items():
         dialect = context.loader.dialect(name)
         tools = dialect.own_tools
-        found.append(Asker(dialect.title, name, tools, session(tools), frozenset(asked)))
+        found.append(CallingAgent(dialect.title, name, tools, session(tools), *map(frozenset, both)))
     every = frozenset(event.name for event in GUARDED)
-    return [*found, Asker(OWN_AGENT, "", None, session(None), every)]
+    return [*found, CallingAgent(OWN_AGENT, "", None, session(None), every, every)]
+
+
+def _asks_own_alone(words: Sequence[str]) -> bool:
+    """Return True if an entry asks Hookline's own hooks, and none that were written for other agents."""
+    return "--hooks own" in " ".join(words).replace("--hooks=", "--hooks ")
 
 
 def _moved(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Entries that name a Hookline that is gone, or another one than this; one for each file."""
-    said: set[tuple[str, str]] = set()
+    """Find entries that name a Hookline that is gone, or another one than this."""
+    if context.files_only:
+        return
     for hook in entries(loaded):
         words = plain_program(getattr(hook.spec, "command", ""), hook.dialect)
-        if words is None or not os.path.isabs(words[0]) or (hook.where.file, words[0]) in said:
+        problem = None if words is None else moved_program(words, context.env)
+        if words is None or problem is None:
             continue
-        said.add((hook.where.file, words[0]))
-        problem = moved_program(words, context.env)
-        if problem is not None:
+        gone = problem.endswith(GONE)
+        if gone or os.path.isabs(words[0]):
             message = f"Hookline has moved since this was installed: {problem}"
-            yield about(hook, "warning", "moved", message, "command", fix=f"hookline install {hook.dialect}")
+            fix, repair = (
+                f"hookline install {hook.dialect}",
+                _this_one(hook, words, context) if gone else None,
+            )
+            severity = "error" if gone else "warning"
+            yield about(hook, severity, "moved", message, "command", fix=fix, repair=repair)
+
+
+def _this_one(hook: Hook, words: Sequence[str], context: CheckContext) -> Repair | None:
+    """Return the entry with this Hookline in place of the one that is gone.
+
+    None for an agent that trusts entries as they are: only an installation renews that.
+    """
+    installer = context.dialect(hook).installer
+    if installer is None or type(installer).trusted is not Installer.trusted:
+        return None
+    command = moved_entry(getattr(hook.spec, "command", ""), words, faster(pinned_program()))
+    if command is None:
+        return None
+    return Repair("set", context.dialect(hook).field_path(hook.where.path, "command"), command)
 
 
 def _asked_twice(asking: Mapping[str, Sequence[Hook]]) -> Iterator[Diagnostic]:
-    """Entries of one event that differ in their spelling: the agent takes them for two hooks."""
+    """Find entries of one event that differ in their spelling: the agent takes them for two hooks."""
     for name, (first, *others) in asking.items():
         for other in others:
             if other.spec != first.spec:
@@ -110,18 +141,32 @@ def _asked_twice(asking: Mapping[str, Sequence[Hook]]) -> Iterator[Diagnostic]:
 def _never_asked(
     loaded: Loaded, context: CheckContext, dialect: Dialect, asking: Mapping[str, Sequence[Hook]]
 ) -> Iterator[Diagnostic]:
-    """Hooks at events at which an agent that asks Hookline does not ask it."""
-    moments = {name: {each.event for each in dialect.moments(name)} for name in dialect.events}
-    fires = {event for events in moments.values() for event in events}
-    asks = {event for name in asking for event in moments[name]}
+    """Find hooks at events at which an agent that calls Hookline does not call it."""
+    recorded_events = {
+        name: {each.event for each in dialect.recorded_events(name)} for name in dialect.events
+    }
+    fires = {event for events in recorded_events.values() for event in events}
+    asks = {event for name in asking for event in recorded_events[name]}
     if TURN_END not in fires and STOP in asks:
         asks.add(TURN_END)
     entry = next(iter(asking.values()))[0]
+    calls = [
+        words
+        for hooks in asking.values()
+        for each in hooks
+        for words in hookline_arguments(each, context.shell)
+    ]
+    own_alone = all(map(_asks_own_alone, calls))
     for hook in entries(loaded):
+        if own_alone and hook.dialect != OWN_FORMAT:
+            continue
         if hook.event in asks or hook.dialect == dialect.name or hookline_arguments(hook, context.shell):
             continue
         event = STOP if hook.event is TURN_END and TURN_END not in fires else hook.event
-        own = next((name for name in (*dialect.call_events, *moments) if event in moments[name]), None)
+        own = next(
+            (name for name in (*dialect.call_events, *recorded_events) if event in recorded_events[name]),
+            None,
+        )
         why = f"has no event like {event.name}" if own is None else f"does not at {own}"
         fix = None if own is None else f"hookline hook --print-config {dialect.name} {own}"
         message = f"{dialect.title} asks Hookline too ({entry.where}), but {why}: there it never runs"
@@ -129,19 +174,21 @@ def _never_asked(
 
 
 def _wrong(words: Sequence[str], hook: Hook, commands: Sequence[str], context: CheckContext) -> str | None:
-    """What is wrong with the arguments of `hookline`; None if nothing is, or a variable hides it."""
+    """Return the error in the arguments of `hookline`; None if there is none, or a variable hides it."""
     if not words or any(HOLE in word or "$" in word for word in words) or words[0].startswith("-"):
         return None
     if words[0] not in commands:
         close = nearest(words[0][:100], commands)
         meant = f"; did you mean {close!r}?" if close else ""
-        return f"it fails each time and judges nothing: hookline has no command {words[0][:100]!r}{meant}"
+        return (
+            f"this entry always fails and judges nothing: hookline has no command {words[0][:100]!r}{meant}"
+        )
     return _wrong_call(_call(words[1:]), hook, context) if words[0] == "hook" else None
 
 
 def _wrong_call(call: _Call, hook: Hook, context: CheckContext) -> str | None:
     wrong = _misunderstood(call, hook, context)
-    return None if wrong is None else f"it fails each time, and a guard refuses everything: {wrong}"
+    return None if wrong is None else f"this entry always fails, so every call is denied: {wrong}"
 
 
 def _misunderstood(call: _Call, hook: Hook, context: CheckContext) -> str | None:
@@ -160,7 +207,7 @@ def _misunderstood(call: _Call, hook: Hook, context: CheckContext) -> str | None
 def _of_another(
     call: _Call, named: Dialect, hook: Hook, caller: Dialect, event: DialectEvent | None
 ) -> str | None:
-    """Arguments that would be right in another entry."""
+    """Return an error for arguments that would be right in another entry."""
     # Some agents can be set to use another's format, and every host may use Hookline's own.
     if caller.has_agent and named.name not in (caller.name, *caller.speaks):
         return f"{caller.title} calls, and it says {named.name}"

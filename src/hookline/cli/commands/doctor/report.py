@@ -1,6 +1,7 @@
-"""What the doctor found: the record, its JSON (whose field names are a contract), and its text.
+"""Record, encode and print what the doctor found; the field names of its JSON are a contract.
 
-The text lists the files, then errors, warnings and notes, and ends with one line that sums up.
+The text says where Hookline is installed, lists the files, then errors, warnings and notes, and ends with a line that
+sums up.
 """
 
 from collections import Counter
@@ -11,13 +12,16 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from hookline.checks.context import entries
-from hookline.checks.coverage import Coverage, Covered
+from hookline.checks.coverage import Covered, GuardCoverage
 from hookline.checks.programs import KNOWN_GAP, Tier, survivors
+from hookline.cli.commands.doctor.installation import AgentStatus, Installation
+from hookline.cli.guard_offer import OFFER, lacks_guards
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde
 from hookline.cli.trust_state import USUAL
 from hookline.config.dormant import Dormant
 from hookline.config.load import Found, Loaded
+from hookline.execguard.probe import Capabilities
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
@@ -29,57 +33,73 @@ _COLOURS: dict[Severity, Colour] = {"error": "red", "warning": "yellow", "info":
 _HEADS: dict[Severity, str] = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
 _INDENT = " " * 4
 _LONGEST_NAME = 40
+#: Places of one finding that are shown.
+_MOST_PLACES = 5
 
 
 class Findings(Struct, frozen=True, eq=False, kw_only=True):
     """Everything there is to report."""
 
     cwd: str
+    #: None: not asked about, as with --config.
+    installation: Installation | None
     loaded: Loaded
     trust: Callable[[Hook], TrustStatus]
-    #: Files whose hooks are not in force.
+    #: Files whose hooks are not active.
     dormant: tuple[Dormant, ...]
     #: In the order they are shown.
     problems: tuple[Diagnostic, ...]
-    #: What was accepted, and where.
+    #: Accepted findings, and where they are accepted.
     accepted: tuple[tuple[Diagnostic, Where], ...]
-    #: Files that were not asked about: what is wrong there is shown, and does not decide the exit status.
+    #: Files outside the request: their problems are shown, and do not decide the exit status.
     elsewhere: frozenset[str]
     #: The name of a finding, by which it can be accepted.
     finding: Callable[[Diagnostic], str]
     looked_for: tuple[str, ...]
-    #: Which tools of which agents each guard is asked about.
-    coverage: tuple[Coverage, ...]
+    #: The tools of agents that each guard sees.
+    coverage: tuple[GuardCoverage, ...]
     containment: Tier
+    #: How far rules hold while a command runs on this machine.
+    exec_guard: Capabilities
+    #: How many findings were left out, because the baseline has them.
+    known: int
+    #: Nothing is said about this machine.
+    files_only: bool
     #: Takes secrets out of text: a hook without a name is called by its command.
     redact: Callable[[str], str]
-    #: What people call the agent of a dialect.
+    #: The title of a dialect's agent.
     title: Callable[[str], str]
 
     def count(self, severity: Severity) -> int:
         return sum(one.severity == severity for one in self.problems)
+
+    def counted(self, severity: Severity, noun: str) -> str:
+        """Count causes, and their places where one has several."""
+        found = [one for one in self.problems if one.severity == severity]
+        causes = count_of(len(_grouped(found)), noun)
+        return causes if len(_grouped(found)) == len(found) else f"{causes} in {len(found)} places"
 
     def is_asked_about(self, one: Diagnostic) -> bool:
         return one.where.file not in self.elsewhere
 
     @property
     def hooks(self) -> int:
-        """Not counting those that represent an unreadable file."""
+        """The number of hooks, without those that represent an unreadable file."""
         unread = set(self.loaded.unreadable)
         return sum(hook.where.file not in unread for hook in entries(self.loaded))
 
     @property
     def files(self) -> int:
-        """Counted once, even if two agents read it."""
+        """The number of files, each counted once, even if two agents read it."""
         return len({found.file for found in self.loaded.found} | {each.file for each in self.dormant})
 
     def read_before(self, found: Found) -> str | None:
-        """The dialect that reads the same file earlier, so that the hooks are its own."""
+        """Return the dialect that reads the same file earlier, so that the hooks are its own."""
         first = next(each for each in self.loaded.found if each.file == found.file)
         return None if first.dialect == found.dialect else first.dialect
 
     def events_of(self, found: Found) -> Counter[str]:
-        """Hooks per event, under the names of the file's own agent."""
+        """Count hooks per event, under the names of the file's own agent."""
         return Counter(
             hook.policy.event_name
             for hook in entries(self.loaded)
@@ -87,7 +107,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
         )
 
     def trust_in(self, found: Found) -> dict[State, int]:
-        """How many hooks of a file are in each state of trust."""
+        """Count the hooks of a file in each state of trust."""
         return dict(
             Counter(
                 self.trust(hook).state
@@ -96,8 +116,12 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
             )
         )
 
+    def summary(self) -> str:
+        """The line that sums up."""
+        return _summary(self)
+
     def clean(self, text: str) -> str:
-        """Redacted, and without control characters."""
+        """Redact a text, and remove control characters."""
         return printable(self.redact(text))
 
     def as_json(self) -> str:
@@ -107,7 +131,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
         return "\n".join(_lines(self, width))
 
 
-class FileDocument(Found, frozen=True, kw_only=True):
+class CheckedFile(Found, frozen=True, kw_only=True):
     hooks: int
     #: How many hooks at each event.
     events: dict[str, int]
@@ -116,13 +140,13 @@ class FileDocument(Found, frozen=True, kw_only=True):
 
 
 class DormantDocument(Struct, frozen=True):
-    """A file whose hooks are not in force."""
+    """A file whose hooks are not active."""
 
     file: str
     dialect: str
     hooks: int
     events: dict[str, int]
-    #: When they are in force, or why they are not.
+    #: When they are active, or why they are not.
     when: str
 
 
@@ -141,7 +165,7 @@ class ProblemDocument(Struct, frozen=True, kw_only=True):
 
 
 class AcceptedDocument(ProblemDocument, frozen=True, kw_only=True):
-    """A problem that was accepted."""
+    """An accepted finding."""
 
     #: The file and line that says so.
     accepted_by: str
@@ -154,10 +178,12 @@ class CountDocument(Struct, frozen=True):
     warnings: int
     notes: int
     accepted: int
+    #: Left out, because the baseline has them.
+    known: int
 
 
 class CoverDocument(Struct, frozen=True):
-    """What a guard is asked about by one agent."""
+    """Tools of one agent that a guard sees."""
 
     #: As people call it, and the name of its dialect; null for Hookline's own agent.
     agent: str
@@ -178,36 +204,44 @@ class GuardDocument(Struct, frozen=True):
     event: str
     trust: State
     covers: tuple[CoverDocument, ...]
-    #: A condition that no sample of a call fulfils: what it covers is said without that.
+    #: A condition that no sample call fulfils: the coverage is computed without it.
     only_if: str | None
 
 
 class DoctorDocument(Struct, frozen=True):
-    """`hookline doctor --json`."""
+    """Document of `hookline doctor --json`."""
 
     cwd: str
+    #: Where Hookline is installed and asked; empty with --config.
+    agents: tuple[AgentStatus, ...]
+    #: How much this project brings that Hookline does not run until you trust it.
+    waiting_for_trust: int
     #: Files that are there, in the order they are read.
-    found: tuple[FileDocument, ...]
+    found: tuple[CheckedFile, ...]
     #: Files of skills, commands and agents that are not in use, and of plugins that are off.
     dormant: tuple[DormantDocument, ...]
-    #: Places that were looked at where nothing is configured.
+    #: Searched paths where nothing is configured.
     looked_for: tuple[str, ...]
     problems: tuple[ProblemDocument, ...]
     accepted: tuple[AcceptedDocument, ...]
     counts: CountDocument
     #: How processes that hooks leave behind are found on this system.
     containment: str
-    #: What of a hook may go on when Hookline is killed with SIGKILL; everything else ends.
+    #: Processes of hooks that may survive when Hookline is killed with SIGKILL; all others end.
     survives_kill: tuple[str, ...]
-    #: The hooks that may stop a tool call, and what they are asked about.
+    #: The hooks that may stop a tool call, and the tools that they see.
     guards: tuple[GuardDocument, ...]
+    #: How far rules hold while a command runs on this machine.
+    exec_guard: Capabilities
 
 
 def as_document(findings: Findings) -> DoctorDocument:
-    loaded = findings.loaded
+    loaded, installed = findings.loaded, findings.installation or Installation()
     whose = {each.file: each.dialect for each in (*findings.dormant, *reversed(loaded.found))}
     return DoctorDocument(
         findings.cwd,
+        installed.agents,
+        installed.waiting_for_trust,
         tuple(_file_document(findings, found) for found in loaded.found),
         tuple(_dormant_document(each) for each in findings.dormant),
         tuple(line.strip() for line in findings.looked_for) if not loaded.found else (),
@@ -225,14 +259,16 @@ def as_document(findings: Findings) -> DoctorDocument:
             findings.count("warning"),
             findings.count("info"),
             len(findings.accepted),
+            findings.known,
         ),
         findings.containment,
         tuple(row.kind for row in survivors(findings.containment)),
         tuple(_guard_document(findings, one) for one in findings.coverage),
+        findings.exec_guard,
     )
 
 
-def _guard_document(findings: Findings, found: Coverage) -> GuardDocument:
+def _guard_document(findings: Findings, found: GuardCoverage) -> GuardDocument:
     hook = found.hook
     return GuardDocument(
         findings.clean(hook.name),
@@ -248,10 +284,10 @@ def _guard_document(findings: Findings, found: Coverage) -> GuardDocument:
     )
 
 
-def _file_document(findings: Findings, found: Found) -> FileDocument:
+def _file_document(findings: Findings, found: Found) -> CheckedFile:
     events = findings.events_of(found)
     trust = findings.trust_in(found)
-    return FileDocument(**asdict(found), hooks=events.total(), events=dict(events), trust=trust)
+    return CheckedFile(**asdict(found), hooks=events.total(), events=dict(events), trust=trust)
 
 
 def _dormant_document(dormant: Dormant) -> DormantDocument:
@@ -274,12 +310,11 @@ def _problem(findings: Findings, one: Diagnostic, dialect: str | None) -> dict[s
 
 
 def _lines(findings: Findings, width: int) -> Iterator[str]:
+    if findings.installation is not None:
+        yield from findings.installation.lines(width)
+        yield from _guard_offer(findings)
     if findings.files:
         yield from _file_lines(findings, width)
-    else:
-        yield "Nothing is configured here. Looked for"
-        yield from (f"  {_short(place.strip())}" for place in findings.looked_for)
-        yield ""
     yield from _guard_lines(findings, width)
     for severity, head in _HEADS.items():
         problems = [one for one in findings.problems if one.severity == severity]
@@ -288,8 +323,19 @@ def _lines(findings: Findings, width: int) -> Iterator[str]:
             for several in _grouped(problems):
                 yield from _problem_lines(findings, several, width)
             yield ""
-    yield from _containment(findings, width)
+    if not findings.files_only:
+        yield from _containment(findings, width)
+        if findings.coverage:
+            yield paragraph(findings.exec_guard.sentence, width)
+            yield ""
     yield _summary(findings)
+
+
+def _guard_offer(findings: Findings) -> Iterator[str]:
+    """Offer the recommended guards where agents are, and no guard of Hookline."""
+    if findings.files and lacks_guards(findings.loaded.hooks):
+        yield OFFER
+        yield ""
 
 
 def _file_lines(findings: Findings, width: int) -> Iterator[str]:
@@ -332,14 +378,14 @@ def _counted(findings: Findings, events: Counter[str]) -> str:
 
 def _guard_lines(findings: Findings, width: int) -> Iterator[str]:
     if findings.coverage:
-        yield "Guards, and the tools that they are asked about"
+        yield "Guards, and the tools that they see"
         rows = [list(_guard_row(findings, one)) for one in findings.coverage]
         yield indented(table(rows, width - 2), 2)
         yield ""
 
 
-def _guard_row(findings: Findings, found: Coverage) -> Iterator[str]:
-    """The guard, and the agents by what it covers in them."""
+def _guard_row(findings: Findings, found: GuardCoverage) -> Iterator[str]:
+    """Format the guard, and the agents by what it covers in them."""
     yield one_line(findings.clean(found.hook.name), _LONGEST_NAME)
     agents: dict[str, list[str]] = {}
     for each in found.by_agent:
@@ -353,29 +399,33 @@ def _guard_row(findings: Findings, found: Coverage) -> Iterator[str]:
 
 def _kinds_text(found: Covered) -> str:
     if not found.kinds:
-        return "no tool that is known"
+        return "matches no known tool"
     missing = f" (not {', '.join(found.missing)})" if found.missing else ""
     return "every tool" if not found.others and "mcp" in found.kinds else ", ".join(found.kinds) + missing
 
 
 def _grouped(problems: list[Diagnostic]) -> list[list[Diagnostic]]:
-    """Problems with the same text are shown once, with all their places."""
+    """Group findings with one cause: the same text. It is shown once, with all its places."""
     groups: dict[object, list[Diagnostic]] = {}
     for one in problems:
-        groups.setdefault((one.code, one.message, one.fix, one.where.file), []).append(one)
+        groups.setdefault((one.code, one.message, one.fix), []).append(one)
     return list(groups.values())
 
 
 def _problem_lines(findings: Findings, several: list[Diagnostic], width: int) -> Iterator[str]:
     first = several[0]
     word = paint(_WEIGHTS[first.severity], _COLOURS[first.severity])
-    for number, one in enumerate(several):
+    places = {(one.where.file, one.where.line, one.hook): one for one in several}.values()
+    for number, one in enumerate(places):
         line = one.where.line
         place = _short(one.where.file, findings.cwd) + (f":{line}" if line is not None else "")
         # Of a finding without a hook the rest of the name is the file.
         name = findings.finding(one) if one.hook is not None else one.code
         lead = f"{word} " if number == 0 else " " * (len(_WEIGHTS[first.severity]) + 1)
-        yield f"  {lead}{findings.clean(place)}  {name}"
+        if number < _MOST_PLACES:
+            yield f"  {lead}{findings.clean(place)}  {name}"
+    if len(places) > _MOST_PLACES:
+        yield f"{_INDENT}and {len(places) - _MOST_PLACES} more places"
     yield paragraph(findings.clean(first.message), width, _INDENT)
     if first.fix:
         yield paragraph(f"fix: {findings.clean(first.fix)}", width, _INDENT)
@@ -389,7 +439,7 @@ def _containment(findings: Findings, width: int) -> Iterator[str]:
         text = f"Processes of hooks are kept together by plain process groups on this system: {KNOWN_GAP}. "
     kinds = "; ".join(row.kind for row in survivors(findings.containment))
     yield paragraph(
-        f"{text}Of what hooks start, only this may go on when Hookline is killed (SIGKILL): {kinds}.", width
+        f"{text}Of what hooks start, only this may survive when Hookline is killed (SIGKILL): {kinds}.", width
     )
     yield ""
 
@@ -398,19 +448,21 @@ def _summary(findings: Findings) -> str:
     hooks = count_of(findings.hooks, "hook")
     other = sum(one.severity == "error" and not findings.is_asked_about(one) for one in findings.problems)
     parts = [
-        count_of(findings.count("error"), "error") + (f" ({other} outside of this project)" if other else ""),
-        count_of(findings.count("warning"), "warning"),
-        count_of(findings.count("info"), "note"),
+        findings.counted("error", "error") + (f" ({other} outside of this project)" if other else ""),
+        findings.counted("warning", "warning"),
+        findings.counted("info", "note"),
     ]
     if findings.accepted:
         parts.append(f"{len(findings.accepted)} accepted")
+    if findings.known:
+        parts.append(f"{findings.known} in the baseline")
     if not findings.files:
-        return "0 hooks: nothing is configured; `hookline init` writes a first guard"
+        return "No hooks are configured here. `hookline guard add recommended` adds five guards."
     off = sum(len(each.hooks) for each in findings.dormant)
-    dormant = f" ({off} more not in force)" if off else ""
+    dormant = f" ({off} more not active)" if off else ""
     return f"{hooks} in {count_of(findings.files, 'file')}{dormant}: {', '.join(parts)}"
 
 
 def _short(file: str, cwd: str = "") -> str:
-    """Relative to the directory, or to the home, if it is in one of them."""
+    """Shorten a path relative to the directory, or to the home directory, if it is in one of them."""
     return printable(with_tilde(relative_to(cwd, file) if cwd else file))

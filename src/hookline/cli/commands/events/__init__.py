@@ -1,4 +1,4 @@
-"""`hookline events`: every event, or everything about one."""
+"""List every event, or describe one completely: `hookline events`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The table of events, or everything about one: when it fires, what agents call it, what hooks get and may answer."""
+"""Print the table of events, or describe one: when it fires, its names in agents, what hooks get and may answer."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -20,14 +20,14 @@ from hookline.dialects.registry import OWN_FORMAT, home_dialect
 from hookline.model.events import EVENTS
 from hookline.model.safe_text import printable
 from hookline.schemas import event_facts as words
-from hookline.schemas.event_facts import EventFacts, Field, event_facts
-from hookline.schemas.own_page import OwnLine, listing, own_lines, page
-from hookline.schemas.own_words import OwnEvent, own_event
+from hookline.schemas.agent_event import OwnEvent, own_event
+from hookline.schemas.agent_page import OwnLine, listing, own_lines, page
+from hookline.schemas.event_facts import EventFacts, EventField, event_facts
 from hookline.schemas.payload import COMMON
 
 _NOTES = (
     "* declared for hooks and hosts; nothing in Hookline fires it yet",
-    "`hookline events EVENT` shows the payload, the answers, an example of each, and what agents call it",
+    "`hookline events EVENT` shows the payload, the answers, an example of each, and its names in agents",
 )
 
 
@@ -59,7 +59,7 @@ class AgentName(Struct, frozen=True):
 
 
 class EventDocument(EventFacts, frozen=True, kw_only=True):
-    """One event, and what the agents call it."""
+    """One event, and its names in agents."""
 
     names: tuple[AgentName, ...]
     #: Where an agent calls another event by this name.
@@ -184,7 +184,7 @@ def _page(facts: EventDocument, width: int) -> Iterator[str]:
     yield from _examples(facts, width)
 
 
-def _field_row(field: Field) -> list[str]:
+def _field_row(field: EventField) -> list[str]:
     return [field.name, field.type, words.sent_words(field), field.description]
 
 
@@ -211,7 +211,7 @@ def _behaviour(facts: EventDocument) -> Iterator[list[str]]:
 
 
 def _named(facts: EventDocument) -> Iterator[list[str]]:
-    """Which agents have the event, and under which name; the others have no hooks there."""
+    """Yield which agents have the event, and under which name; the others have no hooks there."""
     names: dict[str, list[str]] = {}
     for each in facts.names:
         names.setdefault(each.dialect, []).append(each.name)
@@ -241,6 +241,6 @@ def _examples(facts: EventDocument, width: int) -> Iterator[str]:
 
 
 def _json(document: object, width: int) -> str:
-    """On one line if that fits."""
+    """Format JSON on one line if that fits."""
     line = words.json_text(document)
     return printable(line if len(line) <= width else json_lines(document))

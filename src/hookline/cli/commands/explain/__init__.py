@@ -1,4 +1,4 @@
-"""`hookline explain`: why each hook of an event would run or would not, in full."""
+"""Explain why each hook of an event would run or would not: `hookline explain`."""
 
 from typing import Any
 
@@ -12,11 +12,12 @@ from hookline.cli.main import (
     command_parser,
 )
 
-_DESCRIPTION = """Why each hook would run on one event or would not, in full: which files were read and which of them
+_DESCRIPTION = """Explain why each hook would run on one event or would not: which files were read and which of them
 decide, what each matcher is compared with, conditions, once, duplicates, and the rules each hook is
-run by (its lane and policy). Nothing is run.
+run by (its policy). Nothing is run.
 
-The words are those of `hookline fire`: EVENT, for tool events TOOL, then key=value or key:=JSON."""
+The words are those of `hookline fire`: EVENT, for tool events TOOL, then key=value or key:=JSON. The last
+lines say in which agents on this machine that holds; --dialect NAME takes an agent's own names."""
 
 _EPILOG = """examples:
   hookline explain PreToolUse Bash command='git push --force'

@@ -1,4 +1,4 @@
-"""Matchers, conditions and policies in words: what they are, and what they mean for one payload."""
+"""Describe matchers, conditions and policies in words: what they are, and what they mean for one payload."""
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -9,10 +9,10 @@ from msgspec import Struct
 from hookline.engine.lanes import Lane
 from hookline.matching.conditions import explain_matcher, why
 from hookline.matching.matchers import GlobMatcher, NameList, OneName, RegexMatcher
-from hookline.model.events import EventSpec, May
+from hookline.model.events import Capability, EventSpec
 from hookline.model.hook import Condition, Doubt, Matcher
 from hookline.model.policy import CAUSES, Cause, Reaction
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
 from hookline.schemas.event_facts import BLOCK_WORDS, limit_words, placement_words
 
 _KINDS: Mapping[type, str] = MappingProxyType(
@@ -35,7 +35,7 @@ _STOP_ON: Mapping[str, str] = MappingProxyType(
 _KEEP: Mapping[str, str] = MappingProxyType(
     {
         "all": "",
-        "block_only": "and only what the first hook that blocked said counts",
+        "block_only": "and only the first block counts",
         "decision_only": "and rewrites and text for the model are dropped",
     }
 )
@@ -63,7 +63,7 @@ class MatcherFacts(Struct, frozen=True):
 class ConditionFacts(Struct, frozen=True):
     text: str
     holds: bool
-    #: What could not be told, if it holds only in doubt.
+    #: Why it is uncertain, if it holds only in doubt.
     doubt: str | None
     why: str
 
@@ -82,7 +82,7 @@ def matcher_facts(
 
 
 def _innermost(matcher: Matcher) -> Matcher:
-    """Some dialects compare each name that a tool has there; the matcher itself is inside of theirs."""
+    """Return the plain matcher inside; some dialects wrap it to compare each name that a tool has there."""
     inner: Matcher | None = getattr(matcher, "inner", None) or getattr(matcher, "own", None)
     return matcher if inner is None else _innermost(inner)
 
@@ -91,17 +91,17 @@ def condition_facts(
     condition: Condition | None,
     event: EventSpec[Any],
     payload: Any,
-    scene: Scene,
+    info: SessionInfo,
     redact: Callable[[str], str],
     doubt: str = "",
 ) -> ConditionFacts | None:
-    """With a doubt about what a call does, the condition is not asked: it may be anything."""
+    """Describe a condition. With a doubt about what a call does, it is not evaluated: the call may do anything."""
     if condition is None:
         return None
     if doubt:
-        return ConditionFacts(redact(condition.text), True, None, redact(f"not asked: {doubt}"))
+        return ConditionFacts(redact(condition.text), True, None, redact(f"not evaluated: {doubt}"))
     try:
-        answer, reason = condition.holds(event, payload, scene), why(condition, event, payload, scene)
+        answer, reason = condition.holds(event, payload, info), why(condition, event, payload, info)
     except Exception as problem:  # noqa: BLE001 a condition may be a host's code
         answer, reason = True, _broke(problem)
     unsure = redact(answer.text) if isinstance(answer, Doubt) else None
@@ -113,10 +113,10 @@ def _broke(problem: Exception) -> str:
 
 
 def lane_words(lane: Lane) -> Iterator[tuple[str, str]]:
-    """What a lane does, and how; a row each."""
+    """Describe how hooks of one policy run, a row each."""
     policy = lane.policy
     yield "run", _run(lane)
-    before = "the previous hook" if lane.sees_current and lane.in_order else "the lanes before it"
+    before = "the previous hook" if lane.sees_current and lane.in_order else "the hooks before them"
     yield "see", f"the payload as {before} left it"
     if lane.guards:
         ends = ", ".join(part for part in (_STOP_ON[policy.stop_on], _KEEP[policy.keep]) if part)
@@ -125,8 +125,8 @@ def lane_words(lane: Lane) -> Iterator[tuple[str, str]]:
         yield "limit", limit
     if policy.budget is not None:
         yield "budget", f"{policy.budget:g} seconds for all of them together"
-    if policy.may & May.CONTEXT:
-        yield "text", f"for the model goes {placement_words(policy.placement, policy.lives)}"
+    if policy.may & Capability.CONTEXT:
+        yield "text", f"for the model goes {placement_words(policy.placement, policy.lifetime)}"
     if lane.rechecks_own:
         yield "asked again", "guards that saw an older value, when another hook rewrote it"
 
@@ -145,7 +145,7 @@ def _run(lane: Lane) -> str:
 
 
 def failure_words(reactions: Mapping[Cause, Reaction]) -> str:
-    """The reaction to most causes, then the exceptions: `warn and continue (cancelled: block)`."""
+    """Describe the reaction to most causes, then the exceptions: `warn and continue (cancelled: block)`."""
     causes: dict[Reaction, list[str]] = {}
     for cause in CAUSES:
         causes.setdefault(reactions[cause], []).append(cause)

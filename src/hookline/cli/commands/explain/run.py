@@ -1,11 +1,13 @@
-"""Gather everything that decides whether a hook would run: files, lanes, matchers, conditions, admission."""
+"""Gather everything that decides if a hook would run: files, policies, matchers, conditions, admission."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from hookline.cli.agents_asking import agents_asking
 from hookline.cli.commands.explain.describe import condition_facts, lane_words, matcher_facts
 from hookline.cli.commands.explain.report import (
     BY_HOOK,
@@ -19,7 +21,7 @@ from hookline.cli.commands.explain.report import (
 from hookline.cli.describe import (
     diagnostic_documents,
     redactor,
-    told_documents,
+    translated_documents,
 )
 from hookline.cli.engines import (
     any_error,
@@ -31,20 +33,20 @@ from hookline.cli.engines import (
     working_directory,
 )
 from hookline.cli.output import ExitStatus, show
-from hookline.cli.requests import Request
 from hookline.cli.shown_hooks import shown_hook
 from hookline.cli.text import reason_relative_to, relative_to, terminal_width
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store
 from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
-from hookline.engine.explain import ASKED_INSTEAD, Verdict, deciding_act
+from hookline.engine.explain import ASKED_INSTEAD, MatchResult, deciding_action
 from hookline.engine.judge import effective_reaction
 from hookline.engine.lanes import Lane, PreparedHook, check_matcher
 from hookline.engine.session import Session
-from hookline.model.events import EventSpec, May, subject_of
+from hookline.model.events import Capability, EventSpec, subject_of
 from hookline.model.hook import Hook
 from hookline.model.policy import CAUSES
-from hookline.model.scene import Scene
+from hookline.model.session_info import SessionInfo
+from hookline.model.wire import EventRequest
 
 #: Codes of diagnostics that say why none of the hooks of a file count.
 _NOT_IN_FORCE = frozenset({"disabled", "not-in-force"})
@@ -53,12 +55,12 @@ _READ_ALREADY = "read-already"
 
 
 class _Question(Struct, frozen=True, eq=False):
-    """What is asked about, and how it may be shown."""
+    """The event to explain, and how it may be shown."""
 
     engine: Engine
     session: Session
     loader: Loader
-    request: Request
+    request: EventRequest
     cwd: str
     redact: Callable[[str], str]
     #: Files in which the user has not trusted everything.
@@ -71,6 +73,11 @@ def run(args: argparse.Namespace) -> ExitStatus:
     request, loaded = prepare(engine, args, cwd)
     report_diagnostics(loaded.diagnostics)
     document = explain_document(engine, request, loaded, cwd)
+    if args.config is None:
+        decisions = list(session_of(engine, request).explain(request.event, request.payload))
+        document = replace(
+            document, agents=agents_asking(request.event, decisions, cwd, redactor(engine.journal))
+        )
     if args.json:
         shown = show(document.as_json(), as_json=True)
     else:
@@ -83,15 +90,15 @@ def run(args: argparse.Namespace) -> ExitStatus:
     return shown
 
 
-def explain_document(engine: Engine, request: Request, loaded: Loaded, cwd: str) -> ExplainDocument:
-    """What decides about the hooks that are in force in the engine."""
+def explain_document(engine: Engine, request: EventRequest, loaded: Loaded, cwd: str) -> ExplainDocument:
+    """Explain the hooks that are active in the engine."""
     session = session_of(engine, request)
     redact = redactor(engine.journal)
     untrusted = frozenset(found.file for found in loaded.found if found.needs_trust)
     value = subject_of(request.event, request.payload)
     return ExplainDocument(
         event=request.event.name,
-        spelled=request.event_name,
+        dialect_event=request.event_name,
         subject=request.event.subject,
         subject_value=redact(value) if value is not None else None,
         layers=tuple(_layer(engine, loaded, found, request.event) for found in loaded.found),
@@ -110,13 +117,13 @@ def _layer(engine: Engine, loaded: Loaded, found: Found, event: EventSpec[Any]) 
     if found.unreadable:
         state, why = "unreadable", "it cannot be read"
     elif not counted and (why := _why_not_in_force(loaded, found)) is not None:
-        state = "not in force"
+        state = "inactive"
     elif disabled:
-        state, why = "not in force", f"disabled: {', '.join(hook.name for hook in disabled)}"
+        state, why = "inactive", f"disabled: {', '.join(hook.name for hook in disabled)}"
     elif counted < alone:
-        state, why = "not in force", _replaced(loaded, found, event)
+        state, why = "inactive", _replaced(loaded, found, event)
     else:
-        state = "in force" if counted else "nothing here"
+        state = "active" if counted else "nothing here"
     return LayerFacts(
         file=found.file,
         dialect=found.dialect,
@@ -142,7 +149,7 @@ def _of(found: Found, event: EventSpec[Any], hooks: Sequence[Hook]) -> list[Hook
 
 
 def _why_not_in_force(loaded: Loaded, found: Found) -> str | None:
-    """What the reader of the file reported about it as a whole."""
+    """Return what the reader of the file reported about it as a whole."""
     for one in loaded.diagnostics:
         of_one = one.code == _READ_ALREADY and one.message.startswith(f"{found.dialect} ")
         if one.where.file == found.file and (one.code in _NOT_IN_FORCE or of_one):
@@ -151,7 +158,7 @@ def _why_not_in_force(loaded: Loaded, found: Found) -> str | None:
 
 
 def _replaced(loaded: Loaded, found: Found, event: EventSpec[Any]) -> str:
-    """What the reader reported about the hooks that the file has for the event."""
+    """Return what the reader reported about the file's hooks for the event."""
     for one in loaded.diagnostics:
         if one.code == "replaced" and one.where.file == found.file and event.name in one.where.path:
             return one.message
@@ -159,14 +166,14 @@ def _replaced(loaded: Loaded, found: Found, event: EventSpec[Any]) -> str:
 
 
 def _lanes(question: _Question) -> Iterator[LaneFacts]:
-    verdicts = iter(question.session.explain(question.request.event, question.request.payload))
+    decisions = iter(question.session.explain(question.request.event, question.request.payload))
     order = 0
     for number, lane in enumerate(question.session.lanes(question.request.event.name), 1):
         seen: dict[object, str] = {}
         hooks: list[HookFacts] = []
         for _ in lane.hooks:
             order += 1
-            hooks.append(_hook(question, lane, next(verdicts), order, seen))
+            hooks.append(_hook(question, lane, next(decisions), order, seen))
         yield _lane(number, lane, tuple(hooks))
 
 
@@ -180,7 +187,7 @@ def _lane(number: int, lane: Lane, hooks: tuple[HookFacts, ...]) -> LaneFacts:
         **said,
         lane=number,
         dialect=lane.hooks[0].hook.dialect,
-        spelled=policy.event_name,
+        dialect_event=policy.event_name,
         rewriters=policy.run == "rewriters_first" and lane.in_order,
         words=dict(lane_words(lane)),
         hooks=hooks,
@@ -188,21 +195,21 @@ def _lane(number: int, lane: Lane, hooks: tuple[HookFacts, ...]) -> LaneFacts:
 
 
 def _hook(
-    question: _Question, lane: Lane, verdict: Verdict, order: int, seen: dict[object, str]
+    question: _Question, lane: Lane, decision: MatchResult, order: int, seen: dict[object, str]
 ) -> HookFacts:
-    prepared, hook, redact = verdict.prepared, verdict.prepared.hook, question.redact
+    prepared, hook, redact = decision.prepared, decision.prepared.hook, question.redact
     event = question.request.event
-    asked = _asked(question, lane, verdict)
+    asked = _asked(question, lane, decision)
     # As a dispatch asks: it says whether the hook may run, and runs nothing.
-    admission = question.session.engine.admit(hook, question.session.scene)
+    admission = question.session.engine.admit(hook, question.session.info)
     return HookFacts(
         **shown_hook(question.engine, hook, order, question.cwd, redact),
-        would_run=verdict.selected and admission.admitted and not verdict.why.startswith(ASKED_INSTEAD),
-        why=reason_relative_to(question.cwd, redact(verdict.why)),
-        told=told_documents(verdict.told, redact),
+        would_run=decision.selected and admission.admitted and not decision.why.startswith(ASKED_INSTEAD),
+        why=reason_relative_to(question.cwd, redact(decision.why)),
+        translated=translated_documents(decision.translated, redact),
         matcher=matcher_facts(hook.matcher, event.subject, asked.subject, redact),
-        condition=condition_facts(hook.condition, event, asked.payload, asked.scene, redact, asked.doubt),
-        duplicate_of=_duplicate_of(verdict, asked.subject, seen, question.cwd, redact),
+        condition=condition_facts(hook.condition, event, asked.payload, asked.info, redact, asked.doubt),
+        duplicate_of=_duplicate_of(decision, asked.subject, seen, question.cwd, redact),
         output=hook.output,
         may=_may(prepared),
         failures={cause: effective_reaction(prepared, cause, attended=True) for cause in CAUSES},
@@ -214,37 +221,37 @@ def _hook(
 
 
 def _may(prepared: PreparedHook) -> tuple[str, ...]:
-    return tuple((each.name or "").lower() for each in May if each & prepared.may)
+    return tuple((each.name or "").lower() for each in Capability if each & prepared.may)
 
 
 class _Asked(Struct, frozen=True):
-    """What the matcher and the condition of a hook are asked about."""
+    """Input of a hook's matcher and condition."""
 
     subject: str
     payload: Any
-    scene: Scene
+    info: SessionInfo
     #: Why its condition is not asked.
     doubt: str = ""
 
 
-def _asked(question: _Question, lane: Lane, verdict: Verdict) -> _Asked:
-    """The call as it was made, or as the hook's agent would make it."""
-    told_call, payload = verdict.told, question.request.payload
-    if told_call is None or not told_call.acts:
-        return _Asked(lane.subject_of(payload), payload, question.session.scene)
-    told, name = deciding_act(verdict.prepared.hook, told_call)
-    return _Asked(name, told.payload, told.scene, told.view.act.doubt)
+def _asked(question: _Question, lane: Lane, decision: MatchResult) -> _Asked:
+    """Return the call as it was made, or as the hook's agent would make it."""
+    translated_call, payload = decision.translated, question.request.payload
+    if translated_call is None or not translated_call.actions:
+        return _Asked(lane.subject_of(payload), payload, question.session.info)
+    translated, name = deciding_action(decision.prepared.hook, translated_call)
+    return _Asked(name, translated.payload, translated.info, translated.view.action.doubt)
 
 
 def _duplicate_of(
-    verdict: Verdict, subject: str, seen: dict[object, str], cwd: str, redact: Callable[[str], str]
+    decision: MatchResult, subject: str, seen: dict[object, str], cwd: str, redact: Callable[[str], str]
 ) -> str | None:
-    """As in selection: of equal hooks in a lane, the first that matches runs."""
-    prepared = verdict.prepared
+    """Return the duplicate, as selection does: of equal hooks under one policy, the first that matches runs."""
+    prepared = decision.prepared
     identity = prepared.hook.identity
     if identity is None or check_matcher(prepared, subject) is None:
         return None
-    if verdict.told is not None and verdict.why.startswith("not matched"):
+    if decision.translated is not None and decision.why.startswith("not matched"):
         return None
     if identity in seen:
         return seen[identity]

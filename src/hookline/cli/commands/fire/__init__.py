@@ -1,4 +1,4 @@
-"""`hookline fire`: run the real hooks on one event and show what they did."""
+"""Run the hooks on one event, and show or measure them: `hookline fire`."""
 
 from typing import Any
 
@@ -17,7 +17,15 @@ _DESCRIPTION = """Run the real hooks on one event and show each hook, why it ran
 
 EVENT is a name of the event table; with --payload it may be left out. After TOOL, key=value sets
 tool_input.key, otherwise a field of the payload. Text stays the text as typed, unless the field
-takes none (turn=3); key:=JSON sets a number, a list, an object, true, false or null anywhere."""
+takes none (turn=3); key:=JSON sets a number, a list, an object, true, false or null anywhere.
+
+The last lines say in which agents on this machine the outcome holds, and which agent would not ask a
+hook. --dialect NAME takes an agent's own names of events and tools, --as NAME its tools alone.
+
+With --times N the hooks run N times, after 2 rounds to warm up, and the figures say how long each hook
+and the whole event take. Without a tool or a payload they run on samples that they match: EVENT may be
+several events then, or be left out for all. These runs are not in the journal. An event that takes
+long gets fewer rounds (30 seconds, three rounds at least)."""
 
 _EPILOG = """examples:
   hookline fire PreToolUse Bash command='git push --force'
@@ -27,9 +35,12 @@ _EPILOG = """examples:
   hookline fire Stop --hook Stop='notify-send done'
   hookline fire PreToolUse Bash command='rm -rf /' --dry-run
   hookline fire PreToolUse read_file path=.env --as reasonix
+  hookline fire --times 20 --dry-run              what would be measured
+  hookline fire PreToolUse --times 20 --only 'force push'
+  hookline fire PreToolUse Bash command=ls --times 50 --json
 
 exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error, or a hook that is not
-trusted would have run (`hookline trust`)"""
+trusted would have run (`hookline trust`); with --times: 0 fine, 1 also if a hook failed or timed out"""
 
 
 def add_parser(commands: Any) -> None:
@@ -40,5 +51,12 @@ def add_parser(commands: Any) -> None:
     add_model_option(parser)
     add_hook_option(parser)
     add_strict_option(parser)
-    parser.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
+    parser.add_argument("--times", type=int, metavar="N", help="run the hooks N times, and measure them")
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="TEXT",
+        help="only hooks with this in their name; with / or : also in file:line (repeatable)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would run, and run nothing")
     add_json_option(parser, "print the outcome as JSON")

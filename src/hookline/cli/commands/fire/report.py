@@ -1,4 +1,5 @@
-"""One event that was fired: every hook in config order, run or not, and the outcome; as JSON and as text.
+"""Show one event that was fired: every hook in config order, run or not, and the outcome; as JSON and as
+text.
 
 The names in the JSON are a contract: `schemas/cli-fire.schema.json` is generated from the documents here.
 """
@@ -11,27 +12,30 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from hookline.cli.agents_asking import AskingAgent, asking_lines
 from hookline.cli.describe import (
     DiagnosticDocument,
-    ToldDocument,
+    TranslatedDocument,
     diagnostic_documents,
     json_text,
-    told_text,
+    translated_text,
 )
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import (
     columns,
     json_lines,
+    paragraph,
     with_tilde,
     with_tildes,
     wrapped,
 )
 from hookline.cli.trust_state import USUAL
+from hookline.config.install.self_calls import INSTALLED_HERE
 from hookline.engine.background import LateMessage
 from hookline.engine.explain import ASKED_INSTEAD
 from hookline.journal.journal import Journal
 from hookline.model.diagnostics import Diagnostic
-from hookline.model.events import EventSpec, May
+from hookline.model.events import Capability, EventSpec
 from hookline.model.outcome import ContextItem, Outcome, Permission, PermissionUpdate
 from hookline.model.run import Run, RunResult
 from hookline.model.safe_text import one_line, printable
@@ -43,8 +47,8 @@ WOULD_RUN = "dry run: would run"
 NOT_TRUSTED = "not trusted; "
 _LONGEST_NAME = 50
 _LONGEST_REASON = 60
-#: Characters that are shown of what a hook is told.
-_LONGEST_TOLD = 300
+#: Shown characters of a hook's input.
+_LONGEST_TRANSLATED = 300
 #: Lines of stderr that are shown of a hook that failed: how it began, and how it ended.
 _FIRST_LINES, _LAST_LINES = 2, 4
 _INDENT = " " * 6
@@ -52,26 +56,26 @@ _NO_ANSWER = frozenset({"failed", "timed_out", "not_started", "cancelled", "untr
 _COLOURS: dict[str, Colour] = {"deny": "red", "ask": "yellow", "allow": "green"}
 
 
-class Entry(Struct, frozen=True):
-    """One hook of the event, run or not; a hook that was asked several times has several."""
+class FiredHook(Struct, frozen=True):
+    """One hook of the event, run or not; a hook that ran several times has several."""
 
     run: Run
-    #: What it was told of the call, if its agent would make that in another way.
-    told: ToldDocument | None = None
-    #: An entry of the same hook came before: about another act of the call, or before it was asked again.
+    #: The call translated to its format, if that differs.
+    translated: TranslatedDocument | None = None
+    #: An entry of the same hook came before: for another action of the call, or before a recheck.
     again: bool = False
 
 
-class Firing(Struct, frozen=True):
+class FireReport(Struct, frozen=True):
     """One event that was fired, or (dry) would be."""
 
     event: EventSpec[Any]
     #: The dialect's own name for the event and the dialect, if it was fired under that name, or the agent that calls.
     under: str
     outcome: Outcome
-    entries: Sequence[Entry]
+    entries: Sequence[FiredHook]
     late: Sequence[LateMessage]
-    #: What a block does at the event.
+    #: The effect of a block at the event.
     block_means: str
     #: Takes secrets out of the names of hooks.
     redact: Callable[[str], str]
@@ -81,6 +85,8 @@ class Firing(Struct, frozen=True):
     dry: bool = False
     #: The tool that was called, by the caller's name for it.
     tool: str = ""
+    #: The agents here, and the hooks that they would not ask.
+    agents: Sequence[AskingAgent] = ()
 
     def as_json(self) -> str:
         document = FireDocument(
@@ -89,13 +95,14 @@ class Firing(Struct, frozen=True):
             runs=tuple(
                 FiredRun(
                     **asdict(run_result(entry.run)),
-                    told=entry.told,
+                    translated=entry.translated,
                     trust=self.trust[entry.run.hook, entry.run.source],
                 )
                 for entry in self.entries
             ),
             late=tuple(replace(item, hook=self.redact(item.hook)) for item in self.late),
             diagnostics=diagnostic_documents(self.diagnostics, self.redact),
+            agents=tuple(self.agents),
         )
         return json_lines(document, convert=str)
 
@@ -104,7 +111,7 @@ class Firing(Struct, frozen=True):
 
 
 class OutcomeDocument(Struct, frozen=True, kw_only=True):
-    """What the hooks together said."""
+    """Outcome of the hooks."""
 
     blocked: bool
     reason: str | None
@@ -130,24 +137,28 @@ class OutcomeDocument(Struct, frozen=True, kw_only=True):
 class FiredRun(RunResult, frozen=True, kw_only=True):
     """One hook of the event that was fired, run or not."""
 
-    #: What the hook is told of a tool call, if its agent would make that call in another way. It is the call as it was
+    #: The tool call translated to the hook's format, if that differs. It is the call as it was
     #: made, before hooks rewrote it.
-    told: ToldDocument | None
+    translated: TranslatedDocument | None
     trust: TrustStatus
 
 
 class FireDocument(Struct, frozen=True, kw_only=True):
-    """One event fired by hand: what each hook did, and what they said together."""
+    """One event fired by hand: each hook's decision, and the outcome."""
 
     event: str
     outcome: OutcomeDocument
     runs: tuple[FiredRun, ...]
     late: tuple[LateMessage, ...]
     diagnostics: tuple[DiagnosticDocument, ...]
+    #: The agents that are used here, and the hooks of this event that each would not ask.
+    agents: tuple[AskingAgent, ...]
 
 
 def name_redactor(journal: Journal) -> Callable[[str], str]:
-    """Gives the name of a hook as the journal has it: a hook without a name is called by its command."""
+    """Return a function that gives the name of a hook as the journal has it: a hook without a name is called
+    by its command.
+    """
     return lambda name: journal.cleaned(Run(hook=name)).hook
 
 
@@ -159,11 +170,11 @@ def outcome_document(outcome: Outcome, redact: Callable[[str], str]) -> OutcomeD
 
 
 def run_result(run: Run) -> RunResult:
-    """Without what only the journal has of it."""
+    """Convert a run, without the fields that only the journal has."""
     return RunResult(**{name: getattr(run, name) for name in RunResult.__struct_fields__})
 
 
-def _lines(firing: Firing, width: int) -> list[str]:
+def _lines(firing: FireReport, width: int) -> list[str]:
     lines = [printable(firing.under)]
     if not firing.entries:
         lines.append(f"  no hook is configured for {firing.event.name}")
@@ -172,11 +183,12 @@ def _lines(firing: Firing, width: int) -> list[str]:
         trust = firing.trust.get((entry.run.hook, entry.run.source))
         lines += _entry_lines(number, entry, effects.get(entry.run.hook, ""), trust, width)
     lines += ["", *(_plan_lines(firing) if firing.dry else _outcome_lines(firing))]
+    lines += [paragraph(printable(line), width, "  ") for line in asking_lines(firing.agents)]
     return [*lines, *(_late_line(item, firing.redact) for item in firing.late)]
 
 
-def _effects(firing: Firing) -> dict[str, str]:
-    """What each hook did besides voting, by its name; nothing for hooks that share a name."""
+def _effects(firing: FireReport) -> dict[str, str]:
+    """Return what each hook did besides voting, by its name; nothing for hooks that share a name."""
     outcome = firing.outcome
     done: dict[str, list[str]] = {}
     for edit in outcome.edits:
@@ -193,8 +205,14 @@ def _effects(firing: Firing) -> dict[str, str]:
     return {name: effects for name, effects in named.items() if count[name] == 1}
 
 
-def _entry_lines(number: int, entry: Entry, effects: str, trust: TrustStatus | None, width: int) -> list[str]:
+def _entry_lines(
+    number: int, entry: FiredHook, effects: str, trust: TrustStatus | None, width: int
+) -> list[str]:
     run = entry.run
+    if _is_own_entry(run):
+        return [
+            f"{number:3} {one_line(f'{run.hook}: {run.why}', width - 4)}  {printable(with_tilde(run.source))}"
+        ]
     word, rest = _result(run, effects)
     name = one_line(run.hook, _LONGEST_NAME)
     head = one_line(f"{name}: {word}{rest}", width - 4)
@@ -203,11 +221,20 @@ def _entry_lines(number: int, entry: Entry, effects: str, trust: TrustStatus | N
     lines = [f"{number:3} {_painted(head, name, word)}" + (f"  {source}" if source and fits else "")]
     if source and not fits:
         lines.append(f"{_INDENT}{one_line(source, width - len(_INDENT))}")
-    told = () if entry.told is None else (one_line(f"told as {told_text(entry.told)}", _LONGEST_TOLD),)
-    for text in (*told, *_details(run), *_trust_line(run, trust)):
+    translated = (
+        ()
+        if entry.translated is None
+        else (one_line(f"gets {translated_text(entry.translated)}", _LONGEST_TRANSLATED),)
+    )
+    for text in (*translated, *_details(run), *_trust_line(run, trust)):
         lines += [f"{_INDENT}{line}" for line in wrapped(with_tildes(text), width - len(_INDENT))]
     lines += [f"{_INDENT}{line}" for line in _stderr(run, width - len(_INDENT))]
     return lines
+
+
+def _is_own_entry(run: Run) -> bool:
+    """Return True for an entry of Hookline in an agent's file, which is no hook of the user."""
+    return run.hook == INSTALLED_HERE and run.status == "skipped"
 
 
 def _painted(head: str, name: str, word: str) -> str:
@@ -219,7 +246,7 @@ def _painted(head: str, name: str, word: str) -> str:
 
 
 def _result(run: Run, effects: str) -> tuple[str, str]:
-    """The result in a word or two, and the rest of the line."""
+    """Return the result in a word or two, and the rest of the line."""
     if run.status == "skipped":
         return ("would run" if run.why.startswith(WOULD_RUN) else "not run"), ""
     quoted, more = "", [effects if run.decision else ""]
@@ -230,14 +257,14 @@ def _result(run: Run, effects: str) -> tuple[str, str]:
         quoted = f' "{one_line(run.reason, _LONGEST_REASON)}"' if run.reason else ""
     else:
         word = effects or "pass"
-    more.append("in the background" if run.status == "detached" else "")
-    more.append("shadow: it does not count" if run.mode == "shadow" else "")
+    more.append("in the background" if run.status == "background" else "")
+    more.append(f"{run.mode}: only recorded" if run.mode in ("shadow", "paused") else "")
     return word, "".join([quoted, *(f", {each}" for each in more if each), f", {run.duration_ms:.0f} ms"])
 
 
 def _without_an_answer(run: Run) -> str:
-    if run.passed_without_answer:
-        return "let through without an answer"
+    if run.failed_open:
+        return "which fails open"
     return f"which counts as {run.decision}" if run.decision else ""
 
 
@@ -253,13 +280,13 @@ def _details(run: Run) -> Iterator[str]:
 
 
 def _trust_line(run: Run, trust: TrustStatus | None) -> Iterator[str]:
-    """Unless the run says so itself."""
+    """Show the trust of a hook, unless the run shows it itself."""
     if trust is not None and trust.state not in USUAL and run.status != "untrusted":
         yield f"{trust.state}: {trust.why}"
 
 
 def _stderr(run: Run, width: int) -> Iterator[str]:
-    """Of a hook that failed, unless its detail says the same."""
+    """Show stderr of a hook that failed, unless its detail says the same."""
     lines = [line.rstrip() for line in printable(run.stderr).splitlines() if line.strip()]
     if run.status not in _NO_ANSWER or not lines or (len(lines) == 1 and lines[0].strip() in run.detail):
         return
@@ -278,7 +305,7 @@ def _indent(line: str) -> str:
     return " " * min(len(line) - len(line.lstrip()), 8)
 
 
-def _outcome_lines(firing: Firing) -> list[str]:
+def _outcome_lines(firing: FireReport) -> list[str]:
     outcome = firing.outcome
     vote = outcome.deciding_vote
     by = f" ({one_line(firing.redact(vote.by), _LONGEST_NAME)})" if vote is not None else ""
@@ -308,19 +335,19 @@ def _outcome_lines(firing: Firing) -> list[str]:
     return [*lines, *(f"  {line}" for line in _warnings(firing))]
 
 
-def _input_word(firing: Firing) -> str:
-    """Where hooks rewrote the call in other terms, the input is said to be in those of the caller."""
-    return f"input of {firing.tool}" if any(entry.told for entry in firing.entries) else "input"
+def _input_word(firing: FireReport) -> str:
+    """Return the label of the input: where hooks rewrote a translated call, it names the caller's tool."""
+    return f"input of {firing.tool}" if any(entry.translated for entry in firing.entries) else "input"
 
 
 def _json(value: Any) -> str | None:
-    """Text as it is, anything else as JSON."""
+    """Return text as it is, anything else as JSON."""
     return value if value is None or isinstance(value, str) else json_text(value)
 
 
-def _warnings(firing: Firing) -> Iterator[str]:
-    """What is easily overlooked: hooks that did not run, gave no answer, or ran in shadow mode."""
-    entries = [entry.run for entry in firing.entries if not entry.again]
+def _warnings(firing: FireReport) -> Iterator[str]:
+    """Yield what is easily overlooked: hooks that did not run, failed open, or ran in shadow mode."""
+    entries = [entry.run for entry in firing.entries if not entry.again and not _is_own_entry(entry.run)]
     ran = sum(
         entry.status not in ("skipped", "untrusted") and not entry.why.startswith(ASKED_INSTEAD)
         for entry in entries
@@ -328,20 +355,20 @@ def _warnings(firing: Firing) -> Iterator[str]:
     if ran < len(entries):
         yield f"hooks: {ran} of {len(entries)} ran"
     asked = [entry.run for entry in firing.entries if not entry.run.recheck]
-    passed = dict.fromkeys(entry.hook for entry in asked if entry.passed_without_answer)
+    passed = dict.fromkeys(entry.hook for entry in asked if entry.failed_open)
     if passed:
         names = ", ".join(one_line(name, _LONGEST_NAME) for name in passed)
-        yield f"careful: let through without an answer from {names}"
+        yield f"careful: failed open: {names}"
     shadows = dict.fromkeys(
-        entry.hook for entry in asked if entry.mode == "shadow" and entry.decision == "deny"
+        entry.hook for entry in asked if entry.mode != "enforce" and entry.decision == "deny"
     )
     if shadows:
         names = ", ".join(one_line(name, _LONGEST_NAME) for name in shadows)
-        yield f"shadow: {names} would have denied it"
+        yield f"only recorded: {names} would have denied it"
 
 
-def _plan_lines(firing: Firing) -> list[str]:
-    hooks = [entry.run for entry in firing.entries if not entry.again]
+def _plan_lines(firing: FireReport) -> list[str]:
+    hooks = [entry.run for entry in firing.entries if not entry.again and not _is_own_entry(entry.run)]
     would = sum(run.why.startswith(WOULD_RUN) for run in hooks)
     return [f"dry run  {would} of {len(hooks)} hooks would run; nothing was started"]
 
@@ -350,34 +377,34 @@ def _late_line(item: LateMessage, redact: Callable[[str], str]) -> str:
     return printable(f"later    {item.kind}: {item.text or ', '.join(item.paths)} ({redact(item.hook)})")
 
 
-#: By what a block means at the event: what happens with a block, and what without one.
+#: By the meaning of a block at the event: what happens with a block, and what without one.
 _CONSEQUENCES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "deny_call": (
-            "the call would not run, and the model would be told the reason",
-            "the call would go ahead, as far as hooks go",
+            "the call would not run, and the model would get the reason",
+            "the hooks would let the call proceed",
         ),
         "reject_prompt": (
             "the prompt would be rejected, and the model would never see it",
             "the prompt would go to the model",
         ),
-        "end_turn": ("the turn would end here", "the turn would go on"),
+        "end_turn": ("the turn would end here", "the turn would continue"),
         "retry_call": (
             "the request would not be sent; a new one would be made with the reason in it",
             "the request would be sent",
         ),
         "beside_output": (
-            "what happened stays, and the model would be told the reason beside the result",
+            "the model would get the reason with the result, which stays",
             "the model would see the result",
         ),
         "continue_turn": (
-            "it would not end: the agent would go on with the reason",
+            "it would not end: the agent would continue with the reason",
             "it would end here",
         ),
-        "cancel": ("what was about to happen would not happen", "it would happen"),
+        "cancel": ("it would not happen", "it would happen"),
     }
 )
-_OTHER_CONSEQUENCES = ("the agent would not go on with this", "the agent would go on")
+_OTHER_CONSEQUENCES = ("the agent would not continue with this", "the agent would continue")
 _PERMISSIONS: Mapping[str, str] = MappingProxyType(
     {
         "ask": "the user would be asked; without a user to ask, the call is denied",
@@ -388,7 +415,9 @@ _PERMISSIONS: Mapping[str, str] = MappingProxyType(
 
 
 def meaning(event: EventSpec[Any], outcome: Outcome, block_means: str) -> str:
-    """What the outcome means for the agent, in a sentence; `block_means` is what a block does at the event."""
+    """Return what the outcome means for the agent, in a sentence; `block_means` is the effect of a block at
+    the event.
+    """
     vote = outcome.deciding_vote
     if vote is not None and vote.kind == "block":
         decided = _CONSEQUENCES.get(vote.means or block_means, _OTHER_CONSEQUENCES)[0]
@@ -396,9 +425,9 @@ def meaning(event: EventSpec[Any], outcome: Outcome, block_means: str) -> str:
         decided = _PERMISSIONS[vote.kind]
     elif outcome.stop:
         decided = "the whole run would stop"
-    elif not event.may & May.BLOCK:
-        decided = "the agent would go on; hooks cannot stop anything at this event"
+    elif not event.may & Capability.BLOCK:
+        decided = "the agent would continue; hooks cannot stop anything at this event"
     else:
         decided = _CONSEQUENCES.get(block_means, _OTHER_CONSEQUENCES)[1]
     changed = outcome.edits and not outcome.blocked
-    return f"{decided}, with what the hooks rewrote" if changed else decided
+    return f"{decided}, as rewritten by the hooks" if changed else decided

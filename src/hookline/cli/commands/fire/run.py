@@ -1,4 +1,4 @@
-"""Fire one event: an engine, the hooks in force, one dispatch, one report."""
+"""Fire one event: an engine, the active hooks, one dispatch, one report."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
@@ -6,8 +6,9 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from hookline.cli.commands.fire.report import NOT_TRUSTED, WOULD_RUN, Entry, Firing, name_redactor
-from hookline.cli.describe import ToldDocument, told_documents
+from hookline.cli.agents_asking import AskingAgent, agents_asking
+from hookline.cli.commands.fire.report import NOT_TRUSTED, WOULD_RUN, FiredHook, FireReport, name_redactor
+from hookline.cli.describe import TranslatedDocument, translated_documents
 from hookline.cli.engines import (
     any_error,
     command_engine,
@@ -19,37 +20,52 @@ from hookline.cli.engines import (
     working_directory,
 )
 from hookline.cli.output import ExitStatus, columns, note, show
-from hookline.cli.requests import Request
 from hookline.cli.text import reason_relative_to, relative_to
 from hookline.cli.trust_state import is_held_back, report_held_back, report_store, trust_of
 from hookline.config.engine import Engine
-from hookline.engine.explain import Verdict, accounts_of, skipped_run
+from hookline.engine.explain import MatchResult, accounts_of, skipped_run
 from hookline.engine.session import Session
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import event_label
 from hookline.model.hook import Hook
-from hookline.model.outcome import GO_ON
+from hookline.model.outcome import PASS
 from hookline.model.run import Run
 from hookline.model.safe_text import printable
+from hookline.model.wire import EventRequest
 
 #: Seconds for which a queue of durable hooks that cannot be used is tried again.
 _PATIENCE = 1.0
 
 
 async def run(args: argparse.Namespace) -> ExitStatus:
+    if args.times is not None:
+        from hookline.cli.commands.fire.times import measure
+
+        return await measure(args)
     cwd = working_directory(args.cwd)
-    engine = inspection_engine() if args.dry_run else command_engine(args.model, cwd, made_by="fire")
+    engine = inspection_engine() if args.dry_run else command_engine(args.model, cwd, origin="fire")
     try:
         request, loaded = prepare(engine, args, cwd)
         report_diagnostics(loaded.diagnostics)
+        if args.only:
+            from hookline.cli.commands.fire.samples import only
+
+            engine.swap(only(engine.hooks, args.only))
         engine.journal.caller = request.dialect or ""
         session = session_of(engine, request)
-        verdicts = session.explain(request.event, request.payload)
-        firing = await _dispatch(engine, session, request, verdicts, loaded.diagnostics, dry=args.dry_run)
+        decisions = session.explain(request.event, request.payload)
+        agents = (
+            agents_asking(request.event, decisions, cwd, name_redactor(engine.journal))
+            if args.config is None
+            else ()
+        )
+        firing = await _dispatch(
+            engine, session, request, decisions, loaded.diagnostics, agents, dry=args.dry_run
+        )
         shown = show(firing.as_json() if args.json else firing.as_text(columns()), as_json=args.json)
-        for problem in (*engine.journal.problems, *_queue_problems(engine, verdicts)):
+        for problem in (*engine.journal.problems, *_queue_problems(engine, decisions)):
             note(printable(f"hookline: {problem}"))
-        held = report_held_back(_held_back(engine, verdicts, firing), firing.redact)
+        held = report_held_back(_held_back(engine, decisions, firing), firing.redact)
         held = report_store(engine) or held
         if firing.outcome.blocked:
             return ExitStatus.BLOCKED
@@ -60,51 +76,52 @@ async def run(args: argparse.Namespace) -> ExitStatus:
         await engine.close()
 
 
-def _has_durable(verdicts: Sequence[Verdict]) -> bool:
-    return any(one.prepared.hook.durable for one in verdicts)
+def _has_durable(decisions: Sequence[MatchResult]) -> bool:
+    return any(one.prepared.hook.durable for one in decisions)
 
 
-def _queue_problems(engine: Engine, verdicts: Sequence[Verdict]) -> Sequence[str]:
-    return engine.jobs.problems if _has_durable(verdicts) else ()
+def _queue_problems(engine: Engine, decisions: Sequence[MatchResult]) -> Sequence[str]:
+    return engine.jobs.problems if _has_durable(decisions) else ()
 
 
-def _held_back(engine: Engine, verdicts: Sequence[Verdict], firing: Firing) -> Iterator[Hook]:
-    """The hooks that would have run, had they been trusted."""
+def _held_back(engine: Engine, decisions: Sequence[MatchResult], firing: FireReport) -> Iterator[Hook]:
+    """Yield the hooks that would have run, had they been trusted."""
     entries = (entry.run for entry in firing.entries if not entry.again)
-    for verdict, entry in zip(verdicts, entries, strict=True):
-        hook = verdict.prepared.hook
-        if entry.status == "untrusted" or (firing.dry and verdict.selected and is_held_back(engine, hook)):
+    for decision, entry in zip(decisions, entries, strict=True):
+        hook = decision.prepared.hook
+        if entry.status == "untrusted" or (firing.dry and decision.selected and is_held_back(engine, hook)):
             yield hook
 
 
 async def _dispatch(
     engine: Engine,
     session: Session,
-    request: Request,
-    verdicts: Sequence[Verdict],
+    request: EventRequest,
+    decisions: Sequence[MatchResult],
     diagnostics: Sequence[Diagnostic],
+    agents: Sequence[AskingAgent],
     *,
     dry: bool,
-) -> Firing:
+) -> FireReport:
     runs: list[Run] = []
-    # What is said of the queue of durable hooks is no run of one.
+    # Records about the queue of durable hooks are not runs.
     engine.journal.subscribe(lambda run: runs.append(run) if run.type != "durable" else None)
     redact = engine.journal.cleaned
     # Before they run: a hook may change the files of another.
-    trust = [trust_of(engine, one.prepared.hook) for one in verdicts]
+    trust = [trust_of(engine, one.prepared.hook) for one in decisions]
     if dry:
         outcome, entries = (
-            GO_ON,
-            _before_dispatch(verdicts, request.scene.cwd, redact, partial(is_held_back, engine)),
+            PASS,
+            _before_dispatch(decisions, request.info.cwd, redact, partial(is_held_back, engine)),
         )
     else:
         outcome = await session.dispatch(request.event, request.payload)
-        if _has_durable(verdicts):
+        if _has_durable(decisions):
             engine.jobs.patience = _PATIENCE
         await engine.drain()
-        entries = _after_dispatch(verdicts, runs, request.scene.cwd, redact)
+        entries = _after_dispatch(decisions, runs, request.info.cwd, redact)
     hooks = [entry.run for entry in entries if not entry.again]
-    return Firing(
+    return FireReport(
         event=request.event,
         under=_under(request),
         outcome=engine.journal.without_secrets(outcome),
@@ -116,71 +133,77 @@ async def _dispatch(
         diagnostics=diagnostics,
         dry=dry,
         tool=getattr(request.payload, "tool_name", ""),
+        agents=agents,
     )
 
 
-def _under(request: Request) -> str:
-    """The event by the agent's own name, or by the table's with the agent that calls."""
+def _under(request: EventRequest) -> str:
+    """Return the event by the agent's own name, or by the table's with the calling agent."""
     if request.event_name:
         return f"{event_label(request.event_name, request.event.name)} of {request.dialect}"
     return f"{request.event.name} (as {request.dialect})" if request.dialect else request.event.name
 
 
-# What became of each hook
+# Entries of each hook
 
 
 def _after_dispatch(
-    verdicts: Sequence[Verdict], runs: Sequence[Run], cwd: str, redact: Callable[[Run], Run]
-) -> list[Entry]:
-    """The hooks in config order, run or not, then the rechecks; files relative to `cwd`.
+    decisions: Sequence[MatchResult], runs: Sequence[Run], cwd: str, redact: Callable[[Run], Run]
+) -> list[FiredHook]:
+    """Return the hooks in config order, run or not, then the rechecks; files relative to `cwd`.
 
-    A hook has one entry, or one for each act of the call that it was asked about.
+    A hook has one entry, or one for each action of the call that it ran on.
     """
-    accounts, again = accounts_of(verdicts, runs, redact)
-    entries: list[Entry] = []
+    accounts, again = accounts_of(decisions, runs, redact)
+    entries: list[FiredHook] = []
     for account in accounts:
-        told = _told(account.verdict, redact)
-        if account.ran and not account.verdict.selected:
-            told = ()
-        entries += _entries(account.runs, told)
-    entries += [Entry(run, again=True) for run in again]
+        translated = _translated(account.decision, redact)
+        if account.ran and not account.decision.selected:
+            translated = ()
+        entries += _entries(account.runs, translated)
+    entries += [FiredHook(run, again=True) for run in again]
     return _relative_to(cwd, entries)
 
 
-def _entries(runs: Sequence[Run], told: Sequence[ToldDocument]) -> Iterator[Entry]:
+def _entries(runs: Sequence[Run], translated: Sequence[TranslatedDocument]) -> Iterator[FiredHook]:
     for number, run in enumerate(runs):
-        one = told[number] if number < len(told) else None
-        yield Entry(replace(run, told_as=one.tool_name) if one is not None else run, one, again=number > 0)
+        one = translated[number] if number < len(translated) else None
+        yield FiredHook(
+            replace(run, translated_tool=one.tool_name) if one is not None else run, one, again=number > 0
+        )
 
 
-def _told(verdict: Verdict, redact: Callable[[Run], Run]) -> Sequence[ToldDocument]:
-    if verdict.told is None:
+def _translated(decision: MatchResult, redact: Callable[[Run], Run]) -> Sequence[TranslatedDocument]:
+    if decision.translated is None:
         return ()
-    return told_documents(verdict.told, lambda text: redact(Run(hook="", detail=text)).detail)
+    return translated_documents(decision.translated, lambda text: redact(Run(hook="", detail=text)).detail)
 
 
 def _before_dispatch(
-    verdicts: Sequence[Verdict], cwd: str, redact: Callable[[Run], Run], held_back: Callable[[Hook], bool]
-) -> list[Entry]:
-    """The same for a dry run: which hooks would run, and why the others would not."""
-    entries: list[Entry] = []
-    for one in verdicts:
+    decisions: Sequence[MatchResult],
+    cwd: str,
+    redact: Callable[[Run], Run],
+    held_back: Callable[[Hook], bool],
+) -> list[FiredHook]:
+    """Return the entries of a dry run: which hooks would run, and why the others would not."""
+    entries: list[FiredHook] = []
+    for one in decisions:
         run = redact(skipped_run(one.prepared, _plan(one, held_back)))
-        told = _told(one, redact)
-        entries += _entries([run] * (max(len(told), 1) if one.selected else 1), told)
+        translated = _translated(one, redact)
+        entries += _entries([run] * (max(len(translated), 1) if one.selected else 1), translated)
     return _relative_to(cwd, entries)
 
 
-def _plan(verdict: Verdict, held_back: Callable[[Hook], bool]) -> str:
-    if not verdict.selected:
-        return verdict.why
-    if held_back(verdict.prepared.hook):
-        return f"{NOT_TRUSTED}{verdict.why}"
-    broken = verdict.prepared.hook.broken
-    return f"{WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {verdict.why}"
+def _plan(decision: MatchResult, held_back: Callable[[Hook], bool]) -> str:
+    if not decision.selected:
+        return decision.why
+    if held_back(decision.prepared.hook):
+        return f"{NOT_TRUSTED}{decision.why}"
+    broken = decision.prepared.hook.broken
+    return f"{WOULD_RUN}{f', and fail: {broken}' if broken else ''}; {decision.why}"
 
 
-def _relative_to(cwd: str, entries: Sequence[Entry]) -> list[Entry]:
+def _relative_to(cwd: str, entries: Sequence[FiredHook]) -> list[FiredHook]:
     return [
         replace(
             entry,

@@ -1,17 +1,17 @@
-"""`hookline fleet`: what the machines of a team do together."""
+"""Manage the machines of a team: `hookline fleet`."""
 
 from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
 _DESCRIPTION = """The machines of a team, over a NATS server that fleet.toml names (in /etc/hookline, or in the user's
-own folder). Each of them keeps what it has accepted in files of its own: the server may be down.
+own directory). Each of them keeps accepted jobs in its own files: the server may be down.
 
-  worker    be this machine in the fleet: send its jobs and its runs, run jobs of others, take bundles; Ctrl-C ends it
+  worker    run this machine's part: send its jobs and runs, run jobs of others, take bundles; Ctrl-C ends it
   keygen    make a key that bundles are signed with, in the file PATH
-  publish   sign the hooks in PATH, a folder or a hooks file, and roll them out
+  publish   sign the hooks in PATH, a directory or a hooks file, and roll them out
   pull      take the newest bundle that is meant for this machine, once
-  status    (or nothing) machines, their bundles, and what is wrong: refused bundles, failures, open passes, gaps"""
+  status    (or nothing) machines, their bundles, and problems: refused bundles, failures, open passes, gaps"""
 
 _EPILOG = """examples:
   hookline fleet worker
@@ -19,7 +19,7 @@ _EPILOG = """examples:
   hookline fleet keygen ~/guards.key
   hookline fleet publish guards/ --key ~/guards.key --stage 10% --expires 7d
   hookline fleet publish guards/ --key ~/guards.key --scope group=backend --scope 'project=*/payments'
-  hookline fleet pull --folder /mnt/share/hookline
+  hookline fleet pull --directory /mnt/share/hookline
   hookline fleet status --json
 
 exit status: 0 fine, 1 something is wrong: the settings, a bundle, a machine; or nothing was published"""
@@ -31,10 +31,10 @@ ACTIONS = ("worker", "keygen", "publish", "pull", "status")
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "fleet", _DESCRIPTION, _EPILOG)
     parser.add_argument(
-        "action", nargs="?", choices=ACTIONS, default="status", help="what to do (default: status)"
+        "action", nargs="?", choices=ACTIONS, default="status", help="the action (default: status)"
     )
     parser.add_argument(
-        "words", nargs="*", metavar="PATH", help="keygen, publish: what is written or published"
+        "words", nargs="*", metavar="PATH", help="keygen, publish: the file to write, or the hooks to publish"
     )
     parser.add_argument(
         "--slots",
@@ -67,9 +67,9 @@ def add_parser(commands: Any) -> None:
         help="publish: the revision (default: the next, or that of the same hooks)",
     )
     parser.add_argument(
-        "--folder",
+        "--directory",
         metavar="DIR",
-        help="publish, pull, status: a folder that machines share, instead of the server",
+        help="publish, pull, status: a directory that machines share, instead of the server",
     )
     parser.add_argument("--yes", action="store_true", help="publish: without a question")
     add_json_option(parser, "as JSON")

@@ -1,11 +1,11 @@
-"""`hookline fleet keygen`."""
+"""Make a signing key: `hookline fleet keygen`."""
 
 import argparse
 
 from hookline.cli.commands.fleet.report import KeyDocument, as_json
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import RequestError
-from hookline.fleet.bundles.keys import make_key
+from hookline.team.fleet.bundles.keys import make_key
 
 
 def run(args: argparse.Namespace) -> ExitStatus:

@@ -1,22 +1,31 @@
-"""`hookline fleet publish`: look at the hooks, show what changes, ask, sign, roll out."""
+"""Publish hooks: check them, show the changes, ask, sign, roll out: `hookline fleet publish`."""
 
 import argparse
 import os
 import re
 import sys
 
-from hookline.cli.commands.fleet.reach import transport_of
 from hookline.cli.commands.fleet.report import PublishDocument, as_json
+from hookline.cli.commands.fleet.transport import transport_of
 from hookline.cli.engines import inspection_engine, report_diagnostics
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.config.bundles.format import NAME_PATTERN, WHOLE, BundleScope
-from hookline.fleet.access import FleetError
-from hookline.fleet.bundles.keys import read_signing_key
-from hookline.fleet.bundles.publish import Plan, Source, Wanted, check, plan, read_source, require, verified
-from hookline.fleet.bundles.transport import Transport
-from hookline.fleet.status import MachineStatus, fleet_status
 from hookline.model.safe_text import printable
+from hookline.team.fleet.access import FleetError
+from hookline.team.fleet.bundles.keys import read_signing_key
+from hookline.team.fleet.bundles.publish import (
+    BundleSource,
+    PublishOptions,
+    PublishPlan,
+    check,
+    plan,
+    read_source,
+    require,
+    verified,
+)
+from hookline.team.fleet.bundles.transport import Transport
+from hookline.team.fleet.status import MachineStatus, fleet_status
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _SCOPES = {"machine": "machines", "group": "groups", "project": "projects"}
@@ -24,9 +33,7 @@ _SCOPES = {"machine": "machines", "group": "groups", "project": "projects"}
 
 async def run(args: argparse.Namespace) -> int:
     if len(args.words) != 1 or args.key is None:
-        raise RequestError(
-            "say what to publish and with which key: hookline fleet publish guards/ --key FILE"
-        )
+        raise RequestError("give the hooks and the key: hookline fleet publish guards/ --key FILE")
     wanted = _wanted(args)
     key = read_signing_key(args.key)
     source = read_source(args.words[0])
@@ -48,8 +55,8 @@ async def run(args: argparse.Namespace) -> int:
     return show(printable("\n".join([*(lines if args.yes else ()), f"published {planned.bundle.label}"])))
 
 
-async def _meant(transport: Transport, planned: Plan) -> list[str] | None:
-    """The machines known so far that this stage reaches; None if none has reported yet."""
+async def _meant(transport: Transport, planned: PublishPlan) -> list[str] | None:
+    """Return the machines known so far that this stage reaches; None if none has reported yet."""
     try:
         reports = await transport.reports()
     except FleetError:
@@ -66,7 +73,7 @@ async def _meant(transport: Transport, planned: Plan) -> list[str] | None:
     ]
 
 
-def _reach(meant: list[str] | None, planned: Plan) -> str:
+def _reach(meant: list[str] | None, planned: PublishPlan) -> str:
     if meant is None:
         return "no machine has reported yet"
     if not meant:
@@ -92,7 +99,9 @@ def _agreed(lines: list[str], *, as_json: bool) -> bool:
     return False
 
 
-def _document(planned: Plan, source: Source, key: str, size: int, meant: list[str] | None) -> PublishDocument:
+def _document(
+    planned: PublishPlan, source: BundleSource, key: str, size: int, meant: list[str] | None
+) -> PublishDocument:
     bundle = planned.bundle
     return PublishDocument(
         name=bundle.name,
@@ -112,12 +121,14 @@ def _document(planned: Plan, source: Source, key: str, size: int, meant: list[st
     )
 
 
-def _wanted(args: argparse.Namespace) -> Wanted:
+def _wanted(args: argparse.Namespace) -> PublishOptions:
     if not re.match(NAME_PATTERN, args.name):
         raise RequestError(f"--name {args.name[:80]!r}: small letters, digits, - and _, at most 64 of them")
     if args.revision is not None and args.revision < 1:
         raise RequestError("--revision: revisions begin with 1")
-    return Wanted(args.name, _scope(args.scope), _stage(args.stage), _seconds(args.expires), args.revision)
+    return PublishOptions(
+        args.name, _scope(args.scope), _stage(args.stage), _seconds(args.expires), args.revision
+    )
 
 
 def _scope(texts: list[str]) -> BundleScope:

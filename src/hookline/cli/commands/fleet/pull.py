@@ -1,15 +1,15 @@
-"""`hookline fleet pull`: take what is published for this machine, once."""
+"""Take the bundles published for this machine, once: `hookline fleet pull`."""
 
 import argparse
 import os
 
-from hookline.cli.commands.fleet.reach import transport_of
 from hookline.cli.commands.fleet.report import PullDocument, as_json
+from hookline.cli.commands.fleet.transport import transport_of
 from hookline.cli.output import ExitStatus, note, show
-from hookline.fleet.access import FleetError
-from hookline.fleet.bundles.activate import Result
-from hookline.fleet.bundles.follow import activator, pull
 from hookline.model.safe_text import one_line
+from hookline.team.fleet.access import FleetError
+from hookline.team.fleet.bundles.activate import ActivationResult
+from hookline.team.fleet.bundles.follow import activator, pull
 
 _LONGEST = 500
 
@@ -23,14 +23,14 @@ async def run(args: argparse.Namespace) -> int:
             results = await pull(own, transport, os.environ)
     except FleetError as problem:
         own.asked(str(problem))
-        note(one_line(f"hookline fleet pull: {problem}; what is in force stays, until it expires", _LONGEST))
+        note(one_line(f"hookline fleet pull: {problem}; the active bundles stay until they expire", _LONGEST))
         return ExitStatus.PROBLEM
     refused = any(each.what == "refused" for each in results)
     status = _shown(results, own.settings.machine, json=args.json)
     return ExitStatus.PROBLEM if refused or own.settings.problems else status
 
 
-def _shown(results: list[Result], machine: str, *, json: bool) -> ExitStatus:
+def _shown(results: list[ActivationResult], machine: str, *, json: bool) -> ExitStatus:
     if json:
         return show(as_json(PullDocument(machine=machine, bundles=tuple(results))), as_json=True)
     if not results:

@@ -1,15 +1,15 @@
-"""What `hookline fleet` says as JSON; of `status` it is the record of the fleet itself."""
+"""Encode the results of `hookline fleet` as JSON; `status` prints the record of the fleet itself."""
 
 import msgspec
 from msgspec import Struct
 
 from hookline.cli.text import json_lines
 from hookline.config.bundles.format import BundleScope
-from hookline.fleet.bundles.activate import Result
+from hookline.team.fleet.bundles.activate import ActivationResult
 
 
 class KeyDocument(Struct, frozen=True, kw_only=True):
-    """A key that was made."""
+    """A new key."""
 
     file: str
     id: str
@@ -18,11 +18,11 @@ class KeyDocument(Struct, frozen=True, kw_only=True):
 
 
 class PublishDocument(Struct, frozen=True, kw_only=True):
-    """A bundle that was published."""
+    """A published bundle."""
 
     name: str
     revision: int
-    #: Whether the same revision was issued again.
+    #: True if the same revision was issued again.
     again: bool
     #: Seconds since the epoch.
     issued: int
@@ -42,10 +42,10 @@ class PublishDocument(Struct, frozen=True, kw_only=True):
 
 
 class PullDocument(Struct, frozen=True, kw_only=True):
-    """What became of the bundles that were offered."""
+    """Results of the offered bundles."""
 
     machine: str
-    bundles: tuple[Result, ...]
+    bundles: tuple[ActivationResult, ...]
 
 
 def as_json(document: Struct) -> str:

@@ -1,4 +1,4 @@
-"""The action of `hookline fleet` that was asked for."""
+"""Run an action of `hookline fleet`."""
 
 import argparse
 from collections.abc import Coroutine

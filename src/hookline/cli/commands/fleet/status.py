@@ -1,18 +1,18 @@
-"""`hookline fleet status`: every machine, its bundles, and what is wrong."""
+"""Show every machine, its bundles, and problems: `hookline fleet status`."""
 
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from hookline.cli.commands.fleet.reach import transport_of
 from hookline.cli.commands.fleet.report import as_json
+from hookline.cli.commands.fleet.transport import transport_of
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.text import count_of, paragraph, table, terminal_width
 from hookline.config.bundles.settings import bundle_settings
-from hookline.fleet.status import FleetStatus, MachineStatus, read_status
 from hookline.model.safe_text import one_line
+from hookline.team.fleet.status import FleetStatus, MachineStatus, read_status
 
-#: Reports are written by machines, so what is in them is shown with care.
+#: Machines write the reports, so their texts are shown with care.
 _LONGEST, _LONGEST_CELL = 500, 80
 
 
@@ -27,7 +27,7 @@ async def run(args: argparse.Namespace) -> int:
 
 def _lines(found: FleetStatus, width: int) -> Iterator[str]:
     if found.bundles:
-        rows = [("bundle", "stage", "in force", "expires", "for")]
+        rows = [("bundle", "stage", "active", "expires", "for")]
         rows += [
             (
                 f"{each.name} {each.revision}",

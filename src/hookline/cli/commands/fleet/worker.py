@@ -1,4 +1,4 @@
-"""`hookline fleet worker`: this machine in the fleet, until it is ended."""
+"""Run this machine's part in the fleet until it is ended: `hookline fleet worker`."""
 
 import argparse
 import asyncio
@@ -6,9 +6,9 @@ import os
 import signal
 
 from hookline.cli.output import ExitStatus, note, show
-from hookline.fleet.settings import read_settings
-from hookline.fleet.worker import Worker, with_slots
 from hookline.model.safe_text import one_line
+from hookline.team.fleet.settings import read_settings
+from hookline.team.fleet.worker import Worker, with_slots
 
 
 async def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`hookline hook`: Hookline as one hook inside another agent."""
+"""Run as one hook inside another agent: `hookline hook`."""
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -9,18 +9,19 @@ if TYPE_CHECKING:
     import argparse
 
 _DESCRIPTION = """Hookline as one hook inside another agent: reads that agent's payload from standard input, runs the
-hooks configured for Hookline and for other agents, and answers with that agent's exit code and output.
+hooks configured for Hookline and for other agents (--hooks own: Hookline's alone), and answers with that
+agent's exit code and output.
 
 NAME is the dialect of the agent, as in the examples; a name that does not exist lists them all. EVENT is the
-agent's own name of the event; it must be given if the payload does not name it. --print-config prints what to
-add to the agent's configuration."""
+agent's own name of the event; it must be given if the payload does not name it. --print-config prints the
+entries for the agent's configuration."""
 
 _EPILOG = """examples:
   hookline hook --print-config claude-code
   hookline hook --print-config codewhale tool_call_before message_submit
   hookline hook --dialect claude-code PreToolUse < payload.json
 
-exit status: what the agent expects of a hook; 2 as well when Hookline cannot tell what it was asked"""
+exit status: what the agent expects of a hook; 2 as well when Hookline cannot read the call"""
 
 
 def add_parser(commands: Any) -> None:
@@ -33,6 +34,11 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--from", dest="source", metavar="NAME", help="whose files they are, if their paths do not say"
     )
+    parser.add_argument(
+        "--hooks",
+        choices=("own", "all"),
+        help="which hooks answer: Hookline's own, or also those written for other agents (all: the default)",
+    )
     add_home_option(parser)
     add_strict_option(parser)
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")
@@ -40,7 +46,9 @@ def add_parser(commands: Any) -> None:
 
 
 def _block_when_misused(parser: Any) -> None:
-    """A misspelt option is in an agent's configuration, where the usual status 1 would let everything pass."""
+    """Make usage errors block: a misspelt option is in an agent's configuration, where status 1 would let
+    everything pass.
+    """
     parse_known_args = parser.parse_known_args
 
     def parse_strictly(words: list[str], namespace: Any = None) -> "tuple[argparse.Namespace, list[str]]":

@@ -1,4 +1,4 @@
-"""The process that an agent starts for one call: it reads stdin, writes the answer, and ends by the agent's rules."""
+"""Answer one call of an agent in its own process: read stdin, write the answer, and end by the agent's rules."""
 
 import asyncio
 import os
@@ -10,20 +10,21 @@ from hookline.cli.engines import command_engine, require_files
 from hookline.cli.output import note
 from hookline.config.home import HomeError, home_of_call
 from hookline.dialects.registry import dialect_named
+from hookline.hook.call.answer import BLOCKED, AgentCall
+from hookline.hook.call.deduplicate import process_started
+from hookline.hook.call.find_project import projects_of
+from hookline.hook.call.payload import CallError, read_input
+from hookline.hook.call.reply import with_lines, without_stdout
 from hookline.model.errors import HooklineError
 from hookline.model.outcome import Outcome
 from hookline.model.safe_text import one_line, printable
 from hookline.model.wire import HookReply
-from hookline.resident.call.answer import BLOCKED, AgentCall
-from hookline.resident.call.payload import CallError, read_input
-from hookline.resident.call.place import projects_of
-from hookline.resident.call.reply import with_lines, without_stdout
-from hookline.resident.call.twin import process_started
 
 if TYPE_CHECKING:
     from hookline.config.engine import Engine
+    from hookline.dialects.entries import HookSelection
 
-#: Set by a relay that found no resident: why, and the folder it looked in if that is not the usual one.
+#: Set by a relay that found no daemon: why, and the directory it looked in if that is not the usual one.
 RELAY = "HOOKLINE_RELAY"
 #: Seconds that background hooks have after the answer.
 _DRAIN_SECONDS = 5.0
@@ -37,6 +38,7 @@ def serve(
     *,
     strict: bool = False,
     home: str | None = None,
+    hooks: "HookSelection" = "all",
 ) -> int:
     """Read, answer, and return the exit status, which is the agent's own for the answer.
 
@@ -50,18 +52,31 @@ def serve(
         return BLOCKED
     relay = os.environ.pop(RELAY, "")
     homeless = _find_home(dialect, home)
-    engine = command_engine(caller=dialect, from_agent=True)
+    # An agent reads the answer and the errors: nobody but a person has them written to a terminal.
+    by_hand = os.isatty(1) or os.isatty(2)
+    engine = command_engine(caller=dialect, origin="hand" if by_hand else "", from_agent=True)
     wrong = _unusable(engine, files, source) if files else None
     if wrong is not None:
         note(one_line(f"hookline hook: {wrong}", 500))
         return BLOCKED
-    call = AgentCall(engine, dialect, words[0] if words else None, files, strict=strict)
-    call.started = process_started()
+    # Before the input is read: an agent may take its time to send it.
+    event, began = words[0] if words else None, process_started()
+    call = AgentCall(
+        engine,
+        dialect,
+        event,
+        files,
+        strict=strict,
+        hooks=hooks,
+        by_hand=by_hand,
+        started=lambda: began,
+        pid=os.getpid(),
+    )
     raw = homeless or _input()
     signalled: list[int] = []
     status = asyncio.run(_serve(call, raw, signalled))
     if relay and not signalled:
-        from hookline.resident.start import start_if_wanted
+        from hookline.hook.daemon.start import start_if_wanted
 
         start_if_wanted(relay, os.environ)
     if signalled:
@@ -85,7 +100,7 @@ def _unusable(engine: "Engine", files: Sequence[str], source: str | None) -> str
 
 
 def _find_home(name: str, named: str | None) -> CallError | None:
-    """Decide on the home directory before anything below it is read or written; returns why there is none."""
+    """Decide on the home directory before anything below it is read or written; return the error if there is none."""
     dialect = dialect_named(name)
     variables = dialect.project_variables if dialect is not None else ()
     try:
@@ -141,7 +156,7 @@ def _stop_on_signals(signalled: list[int]) -> None:
 
 
 def _write_answer(answer: HookReply, outcome: Outcome) -> int:
-    """Returns the exit status. If what holds the agent back cannot be written, the status alone must block."""
+    """Write the answer and return the exit status. If a block cannot be written, the status alone must block."""
     if not _written(1, answer.stdout) and (why := without_stdout(answer, outcome)):
         answer = HookReply(BLOCKED, "", why)
     stderr = answer.stderr
@@ -165,7 +180,7 @@ def _written(stream: int, text: str) -> bool:
 
 
 def _close_streams() -> None:
-    """The agent has its answer; it must not wait for what still runs."""
+    """Close the streams: the agent has its answer, and must not wait for hooks that still run."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):

@@ -1,15 +1,18 @@
-"""What `hookline install` and `hookline uninstall` print."""
+"""Print the changes of `hookline install` and `hookline uninstall`."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from difflib import unified_diff
 
 from msgspec import Struct
 
+from hookline.cli.commands.install.choose import BroughtHook
 from hookline.cli.output import Colour, paint
-from hookline.cli.text import json_lines, paragraph, pieces, with_tilde, with_tildes
-from hookline.config.install.plan import Plan, Step
+from hookline.cli.text import count_of, json_lines, paragraph, pieces, with_tilde, with_tildes
+from hookline.config.install.plan import InstallPlan, Step
 from hookline.dialects.dialect import Dialect
+from hookline.dialects.entries import HookSelection, IfMissing
 from hookline.dialects.installer import InstallScope, Site
 from hookline.journal.redaction import Redactor
 from hookline.model.safe_text import one_line, spelled_out
@@ -17,18 +20,27 @@ from hookline.model.safe_text import one_line, spelled_out
 _LONGEST = 500
 _COLOURS: dict[str, Colour] = {"+": "green", "-": "red", "@": "cyan"}
 _NOTHING = {"install": "already installed", "uninstall": "not installed"}
+#: The scopes of an installation in words.
+WHERE: dict[InstallScope, str] = {
+    "user": "for you",
+    "project": "in this project",
+    "managed": "for everybody on this machine",
+}
 _DONE: dict[Step, str] = {"install": "installed", "update": "updated", "remove": "removed", "nothing": ""}
 
 
-class FileDocument(Struct, frozen=True):
-    """A file that is to be changed."""
+class ChangedFile(Struct, frozen=True):
+    """A file to change."""
 
     file: str
     #: Where the file is, if the agent's name for it is a link.
     link_to: str | None
-    #: Whether it is made, and whether it is removed as a whole.
+    #: True if it is created; true if it is removed as a whole.
     made: bool
     removed: bool
+    #: How many entries of ours it has, before and after.
+    entries_before: int
+    entries_after: int
     #: A unified difference, without secrets that are recognised.
     diff: str
 
@@ -39,44 +51,74 @@ class AgentDocument(Struct, frozen=True):
     agent: str
     title: str
     scope: InstallScope
-    #: What is to be done, and whether it was.
+    #: The planned change, and True if it was made.
     step: Step
     done: bool = False
-    files: tuple[FileDocument, ...] = ()
+    files: tuple[ChangedFile, ...] = ()
     notes: tuple[str, ...] = ()
-    #: The files as they were.
+    #: The previous files.
     backups: tuple[str, ...] = ()
     problem: str | None = None
 
 
+class Promise(Struct, frozen=True):
+    """The user's choices."""
+
+    #: Which hooks run in the agents: Hookline's own, or also those written for other agents.
+    hooks: HookSelection
+    #: Whether calls pass or are refused once Hookline is not installed any more.
+    if_missing: IfMissing
+    #: Hooks written for other agents, which run in these agents with `all` alone.
+    others: tuple[BroughtHook, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        hooks = count_of(len(self.others), "hook")
+        if self.hooks == "own":
+            kept = f"; {hooks} written for other agents not (--hooks all)" if self.others else ""
+            yield f"runs there: Hookline's own guards{kept}"
+        else:
+            yield "runs there: Hookline's own guards, and hooks written for other agents"
+            yield from (f"  {each.line}" for each in self.others)
+        then = "pass" if self.if_missing == "allow" else "are refused"
+        yield f"if Hookline is removed without `hookline uninstall`: calls {then} (--if-missing)"
+
+
 class InstallDocument(Struct, frozen=True):
     agents: tuple[AgentDocument, ...]
+    #: Null for `uninstall`.
+    promise: Promise | None = None
 
     def as_json(self) -> str:
         return json_lines(self)
 
-    def as_text(self, width: int, command: str) -> str:
-        return "\n".join("\n".join(_lines(each, width, command)) for each in self.agents)
+    def as_text(self, width: int, command: str, *, diff: bool = False) -> str:
+        lines = [line for each in self.agents for line in _lines(each, width, command, diff=diff)]
+        changes = any(each.files for each in self.agents)
+        return "\n".join([*lines, *(self.promise.lines() if self.promise is not None and changes else ())])
 
     def results(self) -> Iterator[str]:
-        """Lines for each agent that was served."""
-        for each in self.agents:
-            if each.done:
-                files = ", ".join(with_tilde(one.file) for one in each.files)
-                yield one_line(f"{_DONE[each.step]}: {each.title} ({files})", _LONGEST)
-                yield from (f"  as it was: {one_line(with_tilde(name), _LONGEST)}" for name in each.backups)
+        """Yield a line for each kind of change that was made, and the directory of the old files."""
+        done = [each for each in self.agents if each.done]
+        steps: list[Step] = [each.step for each in done]
+        for step in dict.fromkeys(steps):
+            yield f"{_DONE[step]}: {', '.join(each.title for each in done if each.step == step)}"
+        for folder in {os.path.dirname(name) for each in done for name in each.backups}:
+            yield one_line(f"the files as they were: {with_tilde(folder)}", _LONGEST)
 
 
-def agent_document(dialect: Dialect, site: Site, plan: Plan | None, problem: str) -> AgentDocument:
+def agent_document(dialect: Dialect, site: Site, plan: InstallPlan | None, problem: str) -> AgentDocument:
     if plan is None:
         return AgentDocument(dialect.name, dialect.title, site.scope, "nothing", problem=problem)
     redact = Redactor(os.environ).redact  # around our lines there may be those with keys
+    before, after = (Counter(entry.file for entry in entries) for entries in (plan.own, plan.placed))
     files = tuple(
-        FileDocument(
+        ChangedFile(
             file=each.file,
             link_to=each.real if plan.before[each.file].is_linked else None,
             made=each.before is None,
             removed=each.after is None,
+            entries_before=before[each.file],
+            entries_after=after[each.file],
             diff=redact(_difference(each.file, plan.before[each.file].text, plan.after.get(each.file))),
         )
         for each in plan.writes
@@ -93,18 +135,34 @@ def _difference(file: str, before: str | None, after: str | None) -> str:
     )
 
 
-def _lines(each: AgentDocument, width: int, command: str) -> Iterator[str]:
+def _lines(each: AgentDocument, width: int, command: str, *, diff: bool) -> Iterator[str]:
     if each.problem:
         yield f"{each.title}: {paint('cannot be done', 'red')}, see below"
         return
-    where = "in this project" if each.scope == "project" else "for you"
     if not each.files:
-        yield f"{each.title}: {_NOTHING[command]} {where}"
+        yield f"{each.title}: {_NOTHING[command]} {WHERE[each.scope]}"
         return
-    yield paint(f"{each.title}, {where}:", "bold")
     for file in each.files:
-        yield from _diff_lines(file.diff, width)
-    yield from (paragraph(f"note: {with_tildes(note)}", width) for note in each.notes)
+        yield one_line(f"{each.title}: {with_tilde(file.file)}: {_change(file)}", _LONGEST)
+        yield from _diff_lines(file.diff, width) if diff else ()
+    yield from (paragraph(f"  note: {with_tildes(note)}", width, "  ") for note in each.notes)
+
+
+def _change(file: ChangedFile) -> str:
+    if file.removed:
+        return "the file is removed: Hookline made it"
+    made = " (a new file)" if file.made else ""
+    if file.entries_after:
+        return f"{_entries(file.entries_after)} {'updated' if file.entries_before else 'added'}{made}"
+    if file.entries_before:
+        return f"{_entries(file.entries_before)} removed"
+    lines = file.diff.splitlines()[2:]
+    more, less = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    return f"{count_of(more, 'line')} added, {less} removed{made}"
+
+
+def _entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number} entries"
 
 
 def _diff_lines(diff: str, width: int) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""`hookline jobs`: what durable hooks still have to do, and what became of it."""
+"""Show and manage the queued work of durable hooks: `hookline jobs`."""
 
 from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
 _DESCRIPTION = """The queue of durable hooks (`durable = true`): jobs that wait or run, and dead letters, which failed
-three times or can never run. The agent, the resident and `hookline jobs run` work on it.
+three times or can never run. The agent, the daemon and `hookline jobs run` work on it.
 
   list    (default) jobs that wait or run, and dead letters; with --all also finished ones
   show    everything about one job
@@ -29,7 +29,7 @@ ACTIONS = ("list", "show", "retry", "drop", "run")
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "jobs", _DESCRIPTION, _EPILOG)
-    parser.add_argument("action", nargs="?", choices=ACTIONS, default="list", help="what to do")
+    parser.add_argument("action", nargs="?", choices=ACTIONS, default="list", help="the action")
     parser.add_argument("words", nargs="*", metavar="ID", help="which job")
     parser.add_argument("--all", action="store_true", help="also list finished jobs of the last 7 days")
     add_json_option(parser, "as JSON")

@@ -1,4 +1,4 @@
-"""Jobs as text and as JSON."""
+"""Format jobs as text and as JSON."""
 
 import time
 from typing import Any
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hookline.cli.text import count_of, json_lines, table, with_tilde
 from hookline.jobs.owner import pid_of
-from hookline.jobs.port import FLEET, JobInfo
+from hookline.jobs.port import FLEET, JobInfo, JobSummary
 from hookline.jobs.stored import StoredCall, readable_call
 from hookline.model.safe_text import one_line, printable
 
@@ -16,34 +16,21 @@ _SHORT = 8
 _LONGEST = 200
 
 
-class JobDocument(Struct, frozen=True, kw_only=True):
-    """One job."""
+class JobDocument(JobSummary, frozen=True, kw_only=True):
+    """One job: its state in the queue, and the hook that it runs."""
 
-    id: str
-    #: queued, running, settled or dead.
-    state: str
     hook: str
     source: str
     event: str
-    session: str
     project: str
-    attempts: int
-    #: Seconds since the epoch.
-    accepted: float
-    over: float | None
     #: The process that has it.
     pid: str | None
-    #: Seconds until it may be begun again.
-    wait: float
-    #: What went wrong last.
-    why: str
-    lane: str
-    #: What the hook is told, for `show`.
+    #: The payload of the hook, for `show`.
     payload: dict[str, Any] | None = None
 
 
 class JobsDocument(Struct, frozen=True, kw_only=True):
-    """What is in the queue."""
+    """Content of the queue."""
 
     queue: str
     jobs: tuple[JobDocument, ...]
@@ -62,7 +49,7 @@ class JobsDocument(Struct, frozen=True, kw_only=True):
         rows += [
             (
                 job.id[:_SHORT], job.state, one_line(job.hook, _LONGEST), job.event, str(job.attempts),
-                _ago(job.accepted), _remark(job),
+                _ago(job.sent), _remark(job),
             )
             for job in self.jobs
         ]  # fmt: skip
@@ -81,20 +68,12 @@ class JobsDocument(Struct, frozen=True, kw_only=True):
 def job_document(job: JobInfo, *, payload: bool = False) -> JobDocument:
     stored = readable_call(job.body)
     return JobDocument(
-        id=job.id,
-        state=job.state,
+        **{name: getattr(job, name) for name in JobSummary.__struct_fields__},
         hook=stored.name if stored else "",
         source=stored.source if stored else "",
         event=stored.event if stored else "",
-        session=job.session,
-        project=(stored.scene.project_dir or stored.scene.cwd) if stored else "",
-        attempts=job.attempts,
-        accepted=job.sent,
-        over=job.settled,
+        project=(stored.info.project_dir or stored.info.cwd) if stored else "",
         pid=pid_of(job.owner) if job.owner else None,
-        wait=round(job.wait, 3),
-        why=job.why,
-        lane=job.queue,
         payload=_payload(stored) if payload and stored else None,
     )
 
@@ -111,10 +90,10 @@ def job_text(job: JobDocument) -> str:
     facts = [
         ("id", job.id), ("state", job.state), ("hook", job.hook), ("configured", job.source), ("event", job.event),
         ("session", job.session), ("project", job.project), ("tried", str(job.attempts)),
-        ("accepted", _time(job.accepted)), ("over", _time(job.over) if job.over else ""),
+        ("accepted", _time(job.sent)), ("over", _time(job.settled) if job.settled else ""),
         ("process", job.pid or ""), ("what went wrong", job.why),
         ("next try", f"in {job.wait:.0f} s" if job.wait else ""),
-        ("waits for", "the program that made its hook" if job.lane.startswith("code:") and not job.over else ""),
+        ("waits for", "the program that made its hook" if job.queue.startswith("code:") and not job.settled else ""),
         ("payload", json_lines(job.payload) if job.payload is not None else ""),
     ]  # fmt: skip
     return "\n".join(f"{name:16} {printable(value)}" for name, value in facts if value)
@@ -123,9 +102,9 @@ def job_text(job: JobDocument) -> str:
 def _remark(job: JobDocument) -> str:
     if job.why:
         return one_line(job.why, _LONGEST)
-    if job.state == "queued" and job.lane == FLEET:
+    if job.state == "queued" and job.queue == FLEET:
         return "sent to the fleet" if job.attempts else "waits for `hookline fleet worker`"
-    if job.state == "queued" and job.lane.startswith("code:") and job.pid is None:
+    if job.state == "queued" and job.queue.startswith("code:") and job.pid is None:
         return "waits for its program"
     return f"process {job.pid}" if job.pid is not None else ""
 

@@ -1,4 +1,4 @@
-"""Look at the queue of durable hooks, change it, or work on it."""
+"""Show the queue of durable hooks, change it, or run its jobs."""
 
 import argparse
 import os
@@ -74,7 +74,7 @@ def _one(args: argparse.Namespace, queue: DurableFile, job: JobInfo) -> int:
 
 
 async def _work(args: argparse.Namespace, queue: DurableFile) -> int:
-    """Run what waits. The journal has each run; what is left are the dead letters."""
+    """Run waiting jobs. The journal has each run; dead letters remain."""
     before = {job.id for job in queue.jobs()} if queue.exists else set[str]()
     engine = command_engine(caller="hookline jobs")
     try:

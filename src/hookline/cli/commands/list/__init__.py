@@ -1,4 +1,4 @@
-"""`hookline list`: the hooks in force here, in the order they would run."""
+"""List the active hooks here, in the order they would run: `hookline list`."""
 
 from typing import Any
 

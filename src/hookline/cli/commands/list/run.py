@@ -1,4 +1,4 @@
-"""Every hook in force, event by event in the order they would run; as a table or as JSON."""
+"""List every active hook, event by event in the order they would run; as a table or as JSON."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
@@ -54,25 +54,25 @@ class ListedHook(ShownHook, frozen=True, kw_only=True):
     event: str
     dialect: str
     #: The dialect's own name for the event.
-    spelled: str
+    dialect_event: str
     matcher: str | None
     condition: str | None
 
 
 class DormantHook(NamedHook, frozen=True, kw_only=True):
-    """A hook that is configured and not in force."""
+    """A hook that is configured and not active."""
 
     event: str
     dialect: str
-    spelled: str
+    dialect_event: str
     matcher: str | None
     condition: str | None
-    #: When it is in force, or why it is not.
+    #: When it is active, or why it is not.
     when: str
 
 
 class ListDocument(Struct, frozen=True, kw_only=True):
-    """The hooks in force for a directory, and the files they come from."""
+    """The active hooks for a directory, and the files they come from."""
 
     hooks: tuple[ListedHook, ...]
     #: Of skills, commands and agents that are not in use, and of plugins that are off.
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
 
 
 def _wanted(engine: Engine, args: argparse.Namespace) -> Callable[[Hook], bool]:
-    """Those of one event, under the table's name for it or under an agent's."""
+    """Return a test for hooks of one event, by the table's name for it or by an agent's."""
     name = args.event
     if name is None:
         return lambda _hook: True
@@ -146,7 +146,7 @@ def _listed_hooks(
 
 
 def _in_order(session: Session, event: EventSpec[Any]) -> Iterator[Hook]:
-    """In the order of the lanes: hooks that rewrite may run before hooks that are above them in the file."""
+    """Yield hooks in the order in which they run: hooks that rewrite may run before hooks above them in the file."""
     for lane in session.lanes(event.name):
         yield from (prepared.hook for prepared in lane.hooks)
 
@@ -155,7 +155,7 @@ def _own_facts(hook: Hook, redact: Callable[[str], str]) -> dict[str, Any]:
     return {
         "event": hook.event.name,
         "dialect": hook.dialect,
-        "spelled": hook.policy.event_name,
+        "dialect_event": hook.policy.event_name,
         "matcher": redact(hook.matcher.text) if hook.matcher is not None else None,
         "condition": redact(hook.condition.text) if hook.condition is not None else None,
     }
@@ -177,22 +177,22 @@ def _dormant_hooks(
 def _dormant_lines(hooks: Sequence[DormantHook], width: int) -> Iterator[str]:
     if not hooks:
         return
-    yield f"\n{count_of(len(hooks), 'hook')} not in force now"
+    yield f"\n{count_of(len(hooks), 'hook')} not active now"
     for hook in hooks:
         what = one_line(f"{hook.type}: {hook.runs}", _LONGEST_RUNS)
         matcher = f"  matcher {_matcher(hook)}" if hook.matcher or hook.condition else ""
-        source = f"{with_tilde(hook.source)}  {hook.dialect} {hook.spelled}"
+        source = f"{with_tilde(hook.source)}  {hook.dialect} {hook.dialect_event}"
         yield paragraph(f"{source}{matcher}  {what}", width, "  ")
         yield paragraph(printable(with_tilde(hook.when)), width, "    ")
 
 
 def _lines(hooks: Sequence[ListedHook], width: int) -> Iterator[str]:
-    """A table for each event and agent, all with the same columns."""
+    """Format a table for each event and agent, all with the same columns."""
     if not hooks:
         return
     groups = [
         (where, list(some))
-        for where, some in groupby(hooks, key=lambda hook: (hook.event, hook.dialect, hook.spelled))
+        for where, some in groupby(hooks, key=lambda hook: (hook.event, hook.dialect, hook.dialect_event))
     ]
     rows = [[_HEAD], *([_row(hook) for hook in some] for _, some in groups)]
     yield from _wide(groups, rows, width) if fits(rows, width) else _narrow(groups, width)
@@ -220,7 +220,7 @@ def _wide(groups: _Groups, rows: Sequence[Sequence[Sequence[str]]], width: int) 
 
 
 def _narrow(groups: _Groups, width: int) -> Iterator[str]:
-    """Seven columns do not fit: a few lines for each hook."""
+    """Format a few lines for each hook, where seven columns do not fit."""
     for number, (where, some) in enumerate(groups):
         yield ("\n" if number else "") + _title(*where)
         for order, name, matcher, runs, modes, timeout, source in map(_row, some):

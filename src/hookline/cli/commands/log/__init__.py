@@ -1,25 +1,26 @@
-"""`hookline log`: what the hooks did, from the user's journal."""
+"""Show what the hooks did, from the user's journal: `hookline log`."""
 
 from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-DECISIONS = ("block", "deny", "ask", "defer", "allow", "pass")
+DECISIONS = ("block", "would_block", "deny", "ask", "defer", "allow", "pass")
 STATUSES = (
-    "ok", "blocked", "failed", "timed_out", "not_started", "cancelled", "untrusted", "skipped", "detached",
-    "unanswered",
+    "ok", "blocked", "failed", "timed_out", "not_started", "cancelled", "untrusted", "skipped", "background",
+    "failed_open",
 )  # fmt: skip
 
-_DESCRIPTION = """What the hooks did, newest last. Every run that Hookline makes is in the journal.
-Filters can be repeated; one of each kind must match. The last line counts what was let through
-because the hook that should decide gave no answer."""
+_DESCRIPTION = """Show what the hooks did, newest last. Every run that Hookline makes is in the journal.
+Filters can be repeated; one of each kind must match. The last line counts how often
+a guard failed open: its failure let the action proceed."""
 
 _EPILOG = """examples:
   hookline log --since 2h --decision deny
   hookline log --follow --hook 'force push'
-  hookline log --status unanswered --since 2026-01-02
+  hookline log --status failed_open --since 2026-01-02
   hookline log --call 'git push' --from .
   hookline log --counts --since 7d
+  hookline log --times --event PreToolUse      how long the hooks took, the most time first
   hookline log --limit 0 --json
 
 exit status: 0 fine (also when there is no journal yet), 1 it cannot be read, or a usage error, 130 interrupted"""
@@ -27,7 +28,7 @@ exit status: 0 fine (also when there is no journal yet), 1 it cannot be read, or
 
 def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "log", _DESCRIPTION, _EPILOG)
-    parser.add_argument("-f", "--follow", action="store_true", help="then print what happens from now on")
+    parser.add_argument("-f", "--follow", action="store_true", help="then print new runs as they happen")
     parser.add_argument(
         "--hook",
         action="append",
@@ -65,5 +66,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--limit", type=int, metavar="N", help="show the newest N (default 50, 10 with --follow; 0: all)"
     )
-    parser.add_argument("--counts", action="store_true", help="a table of the hooks instead of their runs")
+    tables = parser.add_mutually_exclusive_group()
+    tables.add_argument("--counts", action="store_true", help="a table of the hooks instead of their runs")
+    tables.add_argument("--times", action="store_true", help="the same, with how long they took")
     add_json_option(parser, "as JSON; with --follow, one run per line")

@@ -1,4 +1,4 @@
-"""Read the journal: which runs are wanted, and all of them in numbers; or follow it while others write it."""
+"""Read the journal: select the wanted runs, and count them; or follow it while others write it."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ from itertools import chain
 import msgspec
 from msgspec import Struct
 
-from hookline.cli.commands.log.report import Counts, LogDocument, is_block, no_journal_text, run_lines
+from hookline.cli.commands.log.report import LogDocument, RunCounts, no_journal_text, run_lines
 from hookline.cli.describe import means_hook
 from hookline.cli.output import ExitStatus, Progress, note, show, show_part
 from hookline.cli.requests import RequestError
@@ -19,7 +19,7 @@ from hookline.cli.since import parse_since
 from hookline.cli.text import terminal_width
 from hookline.journal.file import journal_path
 from hookline.journal.reader import Damage, records_in, scan_journal
-from hookline.model.run import Run
+from hookline.model.run import Run, is_block, would_have_blocked
 from hookline.model.safe_text import one_line
 
 _LIMIT, _LIMIT_FOLLOWING = 50, 10
@@ -31,8 +31,8 @@ _CHUNK = 1024 * 1024
 _LONGEST = 4 * _CHUNK
 
 
-class Filter(Struct, frozen=True, kw_only=True):
-    """Which runs are wanted. An empty tuple lets everything through; of several words one must match."""
+class RunFilter(Struct, frozen=True, kw_only=True):
+    """Filter of runs. An empty tuple lets everything through; of several words one must match."""
 
     hooks: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
@@ -63,20 +63,22 @@ class Filter(Struct, frozen=True, kw_only=True):
 
 
 def _has_event(run: Run, names: tuple[str, ...]) -> bool:
-    own = {run.event.casefold(), run.spelled.casefold()}
+    own = {run.event.casefold(), run.dialect_event.casefold()}
     return any(name.casefold() in own for name in names)
 
 
 def _has_decision(run: Run, word: str) -> bool:
     if word == "block":
         return is_block(run)
+    if word == "would_block":
+        return would_have_blocked(run)
     if word == "pass":
         return run.decision is None and run.status == "ok"
     return run.decision == word
 
 
 def _has_status(run: Run, word: str) -> bool:
-    return run.passed_without_answer if word == "unanswered" else run.status == word
+    return run.failed_open if word == "failed_open" else run.status == word
 
 
 def _is_about(run: Run, text: str) -> bool:
@@ -84,18 +86,21 @@ def _is_about(run: Run, text: str) -> bool:
 
 
 def _is_from(run: Run, who: str) -> bool:
-    """A run of `fire` is from `fire`, whichever agent it played."""
+    """Return True if a run is from a caller or a directory.
+
+    A run of `fire` is from `fire`, whichever agent it played.
+    """
     if who.startswith((".", "/", "~")):
         place = os.path.abspath(os.path.expanduser(who))
         return f"{run.call.project}/".startswith(f"{place.rstrip('/')}/")
-    agent = run.call.made_by or run.call.caller
+    agent = run.call.origin or run.call.caller
     return who.casefold() in agent.casefold() or who == os.path.basename(run.call.project)
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
     if args.limit is not None and args.limit < 0:
         raise RequestError(f"--limit {args.limit}: say how many, or 0 for all")
-    wanted = Filter(
+    wanted = RunFilter(
         hooks=tuple(args.hook or ()),
         events=tuple(args.event or ()),
         decisions=tuple(args.decision or ()),
@@ -112,17 +117,17 @@ def run(args: argparse.Namespace) -> ExitStatus:
         return _follow(path, wanted, limit or None, as_json=args.json)
     limit = _LIMIT if args.limit is None else args.limit
     document = read(path, wanted, limit or None)
-    shown = _show(document, counts=args.counts, as_json=args.json)
+    shown = _show(document, args)
     _report_damage(path, document.damage)
     if not document.runs and document.exists:
         _suggest_events(wanted.events)
     return ExitStatus.PROBLEM if document.unreadable else shown
 
 
-def read(path: str, wanted: Filter, limit: int | None) -> LogDocument:
-    """The newest runs that are wanted, and all of them in numbers."""
+def read(path: str, wanted: RunFilter, limit: int | None) -> LogDocument:
+    """Return the newest wanted runs, and counts of all of them."""
     newest: deque[Run] = deque(maxlen=limit)
-    counts = Counts()
+    counts = RunCounts()
     damage: list[str] = []
     with Progress() as progress:
         both = chain(_records_of(_rotated(path), wanted.since), _records_of(path, wanted.since))
@@ -145,29 +150,29 @@ def read(path: str, wanted: Filter, limit: int | None) -> LogDocument:
 
 
 def _rotated(path: str) -> str:
-    """The older journal, moved there when it was full."""
+    """Return the path of the older journal, moved there when it was full."""
     return f"{path}.1"
 
 
 def _records_of(file: str, since: float) -> Iterator[Run | Damage]:
-    """The records of a file, unless all of them are older than what is asked for."""
+    """Yield the records of a file, unless all of them are older than wanted."""
     return scan_journal(file) if os.path.lexists(file) and _modified(file) >= since else iter(())
 
 
 def _modified(file: str) -> float:
-    """When it was last written; never, if that is unknown, so that reading it reports the problem."""
+    """Return when it was last written; infinity if that is unknown, so that reading it reports the problem."""
     try:
         return os.stat(file).st_mtime
     except OSError:
         return float("inf")
 
 
-def _show(document: LogDocument, *, counts: bool, as_json: bool) -> ExitStatus:
-    if as_json:
+def _show(document: LogDocument, args: argparse.Namespace) -> ExitStatus:
+    if args.json:
         return show(document.as_json(), as_json=True)
     if document.exists and document.unreadable and not document.runs:
         return ExitStatus.PROBLEM  # `_report_damage` says why
-    return show(document.as_text(terminal_width(), counts=counts))
+    return show(document.as_text(terminal_width(), counts=args.counts, took=args.times))
 
 
 def _report_damage(path: str, damage: Sequence[str]) -> None:
@@ -179,7 +184,7 @@ def _report_damage(path: str, damage: Sequence[str]) -> None:
 
 
 def _suggest_events(names: Sequence[str]) -> None:
-    """A name that is not in the table may be misspelt; an agent's own name is not looked up."""
+    """Suggest event names for misspelt ones; an agent's own name is not looked up."""
     from hookline.matching.nearest import nearest
     from hookline.model.events import EVENTS
 
@@ -195,7 +200,7 @@ def _suggest_events(names: Sequence[str]) -> None:
 
 
 class Tail:
-    """What was written to a journal since the last look, across its rotation; the first look gives all there is."""
+    """Reader of new lines of a journal, across its rotation; the first call returns all there is."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -204,10 +209,10 @@ class Tail:
         self._fd = self._opened()
 
     def look(self) -> Iterator[Run | Damage]:
-        """Everything that is complete by now. A rotated file is read to its end before the new one."""
+        """Yield all complete records so far. A rotated file is read to its end before the new one."""
         yield from self._read()
         if self._replaced():
-            yield from self._read()  # what was written between the last read and the rotation
+            yield from self._read()  # lines written between the last read and the rotation
             self.close()
             if self._rest:
                 yield from records_in(self._rest, self._line + 1)
@@ -238,7 +243,7 @@ class Tail:
         try:
             current = os.stat(self._path)
         except OSError:
-            return False  # gone, and nothing in its place yet
+            return False  # gone, and not replaced yet
         opened = os.fstat(self._fd)
         shorter = os.lseek(self._fd, 0, os.SEEK_CUR) > opened.st_size
         return shorter or (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino)
@@ -262,8 +267,8 @@ class Tail:
                 self._rest = b""
 
 
-def _follow(path: str, wanted: Filter, limit: int | None, *, as_json: bool) -> ExitStatus:
-    """Ends when stdout does, or on an interrupt."""
+def _follow(path: str, wanted: RunFilter, limit: int | None, *, as_json: bool) -> ExitStatus:
+    """Follow the journal until stdout closes or an interrupt comes."""
     tail = Tail(path)  # first, so that a file rotated from now on is still read to its end
     try:
         newest, damage = _so_far(path, tail, wanted, limit)
@@ -279,7 +284,9 @@ def _follow(path: str, wanted: Filter, limit: int | None, *, as_json: bool) -> E
         tail.close()
 
 
-def _so_far(path: str, tail: Tail, wanted: Filter, limit: int | None) -> tuple[Sequence[Run], Sequence[str]]:
+def _so_far(
+    path: str, tail: Tail, wanted: RunFilter, limit: int | None
+) -> tuple[Sequence[Run], Sequence[str]]:
     newest: deque[Run] = deque(maxlen=limit)
     damage: list[str] = []
     for item in chain(_records_of(_rotated(path), wanted.since), tail.look()):
@@ -290,7 +297,7 @@ def _so_far(path: str, tail: Tail, wanted: Filter, limit: int | None) -> tuple[S
     return newest, damage
 
 
-def _from_now_on(path: str, tail: Tail, wanted: Filter, reported: str, *, as_json: bool) -> ExitStatus:
+def _from_now_on(path: str, tail: Tail, wanted: RunFilter, reported: str, *, as_json: bool) -> ExitStatus:
     while not _reader_is_gone():
         for item in tail.look():
             if isinstance(item, Damage):
@@ -311,7 +318,7 @@ def _show_run(run: Run, *, as_json: bool) -> ExitStatus | None:
 
 
 def _reader_is_gone() -> bool:
-    """Whether the other end of the pipe is closed, found out without writing: the next run may be hours away."""
+    """Return True if the other end of the pipe is closed, without writing: the next run may be hours away."""
     try:
         import select
 

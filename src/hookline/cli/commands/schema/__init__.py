@@ -1,14 +1,14 @@
-"""`hookline schema`: the JSON Schemas of payloads, answers and the configuration file."""
+"""Print the JSON Schemas of payloads, answers and the configuration file: `hookline schema`."""
 
 from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-_DESCRIPTION = """Print a JSON Schema (2020-12): of what a hook is given at an event, of what it may answer there, or of
+_DESCRIPTION = """Print a JSON Schema (2020-12): of a hook's input at an event, of its possible answers there, or of
 Hookline's own configuration file. Without arguments, list them.
 
-EVENT is a name of the event table (`hookline events`), or an agent's own name for one of them. What
-is printed is the format of Hookline's own hooks; with --dialect it is the format of that agent's."""
+EVENT is a name of the event table (`hookline events`), or an agent's own name for one of them. The
+format is that of Hookline's own hooks; with --dialect it is that of the agent's hooks."""
 
 _EPILOG = """examples:
   hookline schema
@@ -24,5 +24,5 @@ def add_parser(commands: Any) -> None:
     parser = command_parser(commands, "schema", _DESCRIPTION, _EPILOG)
     parser.add_argument("kind", nargs="?", metavar="payload|answer|config", help="which kind of schema")
     parser.add_argument("event", nargs="?", metavar="EVENT", help="of which event; config needs none")
-    parser.add_argument("--dialect", metavar="NAME", help="what hooks of this agent get and answer")
+    parser.add_argument("--dialect", metavar="NAME", help="for hooks of this agent")
     add_json_option(parser, "the list of schemas as JSON")

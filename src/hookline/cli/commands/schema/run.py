@@ -13,8 +13,8 @@ from hookline.matching.nearest import nearest
 from hookline.model.events import EVENTS, EventSpec
 
 _KINDS = {
-    "payload": "what a hook is given at an event",
-    "answer": "what a hook may answer at an event",
+    "payload": "the input of a hook at an event",
+    "answer": "the possible answers of a hook at an event",
     "config": "the configuration file, .hookline/hooks.toml",
 }
 #: The kind that is one schema for all events.
@@ -24,12 +24,12 @@ _CONFIG = "config"
 class SchemaKind(Struct, frozen=True):
     kind: str
     description: str
-    #: Those it can be asked of; empty where there is one for all.
+    #: The events that have one; empty where there is one for all.
     events: tuple[str, ...]
 
 
 class SchemaList(Struct, frozen=True):
-    """The JSON Schemas that there are."""
+    """List of the JSON Schemas."""
 
     schemas: tuple[SchemaKind, ...]
 
@@ -83,20 +83,18 @@ def _schema(kind: str, name: str | None) -> dict[str, Any]:
 
 
 def _own_schema(kind: str, event: str | None, agent: str) -> dict[str, Any]:
-    """What hooks of an agent get or answer at one of its own events."""
-    from hookline.schemas.own_words import own_answer_schema, own_payload_schema
+    """Return the schema of an agent's hooks' input or answer at one of its own events."""
+    from hookline.schemas.agent_event import own_answer_schema, own_payload_schema
 
     dialect = chosen(agent)
     if kind == _CONFIG:
-        raise RequestError(
-            f"there is a schema of Hookline's own file alone; `hookline doctor` checks {agent}'s"
-        )
+        raise RequestError(f"only Hookline's own file has a schema; `hookline doctor` checks {agent}'s")
     names = own_names(dialect, _given(kind, event))
     if len(names) > 1:
-        raise RequestError(f"{event!r} means {' and '.join(names)} of {agent}: say which one")
+        raise RequestError(f"{event!r} means {' and '.join(names)} of {agent}: choose one")
     schema = (own_payload_schema if kind == "payload" else own_answer_schema)(dialect, names[0])
     if schema is None:
-        where = f"`hookline events {names[0]} --dialect {agent}` shows what they can say"
+        where = f"`hookline events {names[0]} --dialect {agent}` shows their possible answers"
         raise RequestError(f"hooks of {agent} answer no JSON at {names[0]}; {where}")
     return schema
 
@@ -108,7 +106,7 @@ def _given(kind: str, name: str | None) -> str:
 
 
 def _event(name: str) -> EventSpec[Any]:
-    """By the table's name, else by an agent's own name, unless that means several events."""
+    """Find an event by the table's name, else by an agent's own name, unless that means several events."""
     if name in EVENTS:
         return EVENTS[name]
     events = sorted({each.event for each in events_named(name, EVENTS, other_dialects())})

@@ -1,4 +1,4 @@
-"""`hookline serve`: decide for others, over http."""
+"""Serve decisions over HTTP: `hookline serve`."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ an entry that asks it:
   { type = "http", url = "http://127.0.0.1:8978/v1/decide", timeout = 1,
     headers = { Authorization = "Bearer ${GUARD_TOKEN}" }, allowedEnvVars = ["GUARD_TOKEN"] }
 
-signals: TERM and INT finish the decisions under way and end it, HUP reads the configuration again
+signals: TERM and INT finish running decisions and end it, HUP reloads the configuration
 exit status: 0 it was stopped, 1 it could not be started"""
 
 
@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
         help="the token of callers; made if it is not there (default: the user's)",
     )
     parser.add_argument("--cert", metavar="FILE", help="the certificate of this server")
-    parser.add_argument("--key", metavar="FILE", help="its key, if that is in a file of its own")
+    parser.add_argument("--key", metavar="FILE", help="its key, if that is in a separate file")
     parser.add_argument("--client-ca", metavar="FILE", help="callers need a certificate signed by this one")
     parser.add_argument(
         "--deadline", metavar="SECONDS", type=float, default=0.2, help="time for one decision (0.2)"
@@ -56,4 +56,4 @@ def add_parser(commands: Any) -> None:
         default=0,
         help="and anything else this long (0: ask every time)",
     )
-    add_json_option(parser, "what it prints when it listens, and at its end, as JSON lines")
+    add_json_option(parser, "print its start and end as JSON lines")

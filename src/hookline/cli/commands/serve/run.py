@@ -1,4 +1,4 @@
-"""Put the hooks in force, listen, and say how it went."""
+"""Load the hooks, listen, and report."""
 
 import argparse
 import os
@@ -22,9 +22,9 @@ from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of
 from hookline.config.engine import Engine
 from hookline.model.safe_text import one_line
-from hookline.serve.access import Access, default_token_file, require_safe_bind
-from hookline.serve.app import DECIDE, Bounds, DecisionApp, StatusDocument
-from hookline.serve.decide import Decider, InServerDirectory, Lifetimes, load_guards, revision_of
+from hookline.team.serve.access import Access, default_token_file, require_safe_bind
+from hookline.team.serve.app import DECIDE, DecisionApp, ServerLimits, ServerStatus
+from hookline.team.serve.decide import Decider, InServerDirectory, Lifetimes, load_guards, revision_of
 
 if TYPE_CHECKING:
     from hookline.handlers.process.pool import Processes
@@ -34,7 +34,7 @@ _CALLER = "hookline serve"
 
 @runtime_checkable
 class ServerObserver(Protocol):
-    """Telemetry that also looks at the queue of a server."""
+    """Telemetry that also watches the queue of a server."""
 
     def watch_server(self, status: Callable[[], tuple[int, int, Mapping[str, int]]]) -> None: ...
 
@@ -44,9 +44,11 @@ async def run(args: argparse.Namespace) -> int:
     require_safe_bind(args.host, access)
     tls, token = access.tls(), access.token()
     try:
-        from hookline.serve.server import DecisionServer, Listening, open_socket, serve
+        from hookline.team.serve.server import DecisionServer, Listening, open_socket, serve
     except ModuleNotFoundError as missing:
-        note(f"hookline serve: it needs {missing.name}: pip install 'hookline[serve]'")
+        from hookline.extras import how_to_add
+
+        note(f"hookline serve: it needs {missing.name}: {how_to_add('serve')}")
         return ExitStatus.PROBLEM
     engine = _engine(args)
     try:
@@ -81,13 +83,13 @@ def _access(args: argparse.Namespace) -> Access:
     return Access(token_file or "", args.cert or "", args.key or "", args.client_ca or "")
 
 
-def _bounds(args: argparse.Namespace) -> Bounds:
+def _bounds(args: argparse.Namespace) -> ServerLimits:
     if not 0 < args.deadline <= 600:
         raise RequestError(f"--deadline {args.deadline:g}: say seconds, up to 600")
     for name in ("at_once", "queue", "deny_seconds", "allow_seconds"):
         if not (1 if name == "at_once" else 0) <= getattr(args, name) <= 100_000:
             raise RequestError(f"--{name.replace('_', '-')} {getattr(args, name)} is out of range")
-    return Bounds(at_once=args.at_once, queue=args.queue, deadline=args.deadline)
+    return ServerLimits(at_once=args.at_once, queue=args.queue, deadline=args.deadline)
 
 
 def _engine(args: argparse.Namespace) -> Engine:
@@ -106,11 +108,11 @@ def _warm_processes() -> "Processes":
     return Processes(containment="subreaper", warm=True)
 
 
-def _decider(engine: Engine, args: argparse.Namespace, bounds: Bounds) -> Decider | None:
+def _decider(engine: Engine, args: argparse.Namespace, bounds: ServerLimits) -> Decider | None:
     loaded = load(engine, args, working_directory(args.cwd))
     report_diagnostics(loaded.diagnostics)
     if any_error(loaded.diagnostics):
-        note("hookline serve: not started: a hook with a mistake in it would let pass what it should stop")
+        note("hookline serve: not started: a guard with a mistake would let actions pass that it should stop")
         return None
     if not engine.hooks:
         note(
@@ -122,17 +124,17 @@ def _decider(engine: Engine, args: argparse.Namespace, bounds: Bounds) -> Decide
 
 
 def _reload(decider: Decider, args: argparse.Namespace) -> None:
-    """A configuration with a mistake, or without hooks, leaves the last one in force."""
+    """Reload the configuration. One with a mistake, or without hooks, leaves the last one active."""
     before = decider.engine.hooks
     try:
         loaded = load(decider.engine, args, working_directory(args.cwd))
-    except Exception as problem:  # noqa: BLE001 whatever is wrong with the files, decisions go on
-        note(one_line(f"hookline serve: not read again: {type(problem).__name__}: {problem}", 500))
+    except Exception as problem:  # noqa: BLE001 whatever is wrong with the files, decisions continue
+        note(one_line(f"hookline serve: not reloaded: {type(problem).__name__}: {problem}", 500))
         return
     report_diagnostics(loaded.diagnostics)
     if any_error(loaded.diagnostics) or not decider.engine.hooks:
         decider.engine.swap(before)
-        note(f"hookline serve: revision {decider.revision} stays in force")
+        note(f"hookline serve: revision {decider.revision} stays active")
         return
     decider.revision = revision_of(loaded)
     note(f"hookline serve: revision {decider.revision}, {count_of(len(decider.engine.hooks), 'hook')}")
@@ -154,10 +156,10 @@ def _started(args: argparse.Namespace, access: Access, decider: Decider, port: i
     show(f"callers need {both}")
 
 
-def _ended(status: StatusDocument, *, as_json: bool) -> int:
+def _ended(status: ServerStatus, *, as_json: bool) -> int:
     if as_json:
         return show(msgspec.json.encode(status).decode(), as_json=True)
     refused = ", ".join(f"{count} {why}" for why, count in sorted(status.refused.items()))
     text = f"{count_of(status.decisions, 'decision')}: {status.denied} denied, {status.timed_out} not made in time, "
-    text += f"{status.passed_without_answer} let through without an answer of a hook here"
+    text += f"{status.failed_open} failed open"
     return show(text + (f"; refused: {refused}" if refused else ""))

@@ -1,7 +1,7 @@
-"""What a project brings that needs trust, as text and as JSON.
+"""Show what a project has that needs trust, as text and as JSON.
 
-Everything here may come from a hostile repository: texts are spelled out, cut to the terminal's width and marked at the
-left, so that none of them can look like a line of ours.
+Everything here may come from a hostile repository: texts are spelled out, cut to the terminal's width and
+marked at the left, so that none of them can look like a line of ours.
 """
 
 import os
@@ -13,13 +13,13 @@ from msgspec import Struct
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, json_lines, paragraph, pieces, with_tilde
 from hookline.model.safe_text import one_line, spelled_out
+from hookline.trust.describe import ItemText
 from hookline.trust.items import decoded
 from hookline.trust.review import NOT_COVERED, Review, ReviewItem
 from hookline.trust.store import StoredProject
 from hookline.trust.trust import State
-from hookline.trust.words import Text
 
-#: More is not shown at a terminal, and then there is no question: a yes must not cover what was not shown.
+#: If there is more, it is not shown, and no question is asked: a yes must not cover what was not shown.
 MOST_SHOWN = 200
 _LONGEST_TEXT, _MOST_LINES = 4000, 80
 _LONGEST_LABEL = 70
@@ -51,9 +51,9 @@ class ItemDocument(Struct, frozen=True, kw_only=True):
     root: str
     identity: str
     does: tuple[str, ...]
-    texts: tuple[Text, ...]
+    texts: tuple[ItemText, ...]
     files: tuple[ScriptDocument, ...]
-    #: Everything that is trusted about it, as it was read.
+    #: All its trusted facts, as they were read.
     facts: Any
 
 
@@ -62,13 +62,13 @@ class TrustReport(Struct, frozen=True, kw_only=True):
 
     root: str
     trusted: bool
-    #: What --yes and HOOKLINE_TRUST take to trust exactly this.
+    #: The hashes for --yes and HOOKLINE_TRUST that trust exactly this.
     hashes: str
     items: tuple[ItemDocument, ...]
     #: Guards that running sessions began with, and that are gone or changed.
     missed: tuple[str, ...]
     not_covered: tuple[str, ...]
-    #: Why trust that was given does not count.
+    #: Why stored trust is not valid.
     problems: tuple[str, ...]
 
 
@@ -142,7 +142,7 @@ def as_text(review: Review, width: int) -> str:
 
 
 def is_shown_whole(review: Review) -> bool:
-    """Whether the text has everything that a yes is about."""
+    """Return True if the text has everything that a yes would cover."""
     pending = review.pending
     return len(pending) <= MOST_SHOWN and not any(_is_cut(text) for entry in pending for text in entry.texts)
 
@@ -173,7 +173,7 @@ def _summary(review: Review) -> str:
     if not review.entries:
         return f"{root} brings nothing that needs your trust."
     if review.trust.trusts_all:
-        return f"Your settings trust {root}: nothing of its {count_of(len(review.entries), 'item')} is asked about."
+        return f"Your settings trust {root}: Hookline asks about none of its {count_of(len(review.entries), 'item')}."
     parts = [
         f"{counts[state]} {word}"
         for state, word in (
@@ -213,21 +213,21 @@ def _entry_lines(entry: ReviewItem, review: Review, width: int) -> Iterator[str]
 
 
 def _look_alikes(entry: ReviewItem) -> list[str]:
-    """Letters outside of ASCII in what is run, sent or opened; in what is said they are nothing special."""
+    """Return letters outside of ASCII in texts that are run, sent or opened; in messages they are harmless."""
     texts = (text.text for text in entry.texts if text.name not in _SAID)
     return sorted({each for text in (*texts, *entry.item.files) for each in text if not each.isascii()})
 
 
-def _text_lines(text: Text, width: int) -> Iterator[str]:
+def _text_lines(text: ItemText, width: int) -> Iterator[str]:
     shown = spelled_out(text.text[:_LONGEST_TEXT])
     lines = list(pieces(shown, max(width - len(_MARK), 20)))
     yield f"{_INDENT}{one_line(spelled_out(text.name), 40)}"
     yield from (f"{_MARK}{line}" for line in lines[:_MOST_LINES])
     if _is_cut(text):
-        yield f"{_INDENT}[... it goes on: {len(text.text):,} characters in all; --json has them ...]"
+        yield f"{_INDENT}[... {len(text.text):,} characters in all; --json has them ...]"
 
 
-def _is_cut(text: Text) -> bool:
+def _is_cut(text: ItemText) -> bool:
     return len(text.text) > _LONGEST_TEXT or text.text.count("\n") >= _MOST_LINES
 
 
@@ -245,12 +245,12 @@ def _indented(text: str, width: int) -> Iterator[str]:
 
 
 def _flat(text: str) -> str:
-    """On one line, also if it is a path with a line feed in it."""
+    """Put a text on one line, also a path with a line feed in it."""
     return spelled_out(text.replace("\n", "<U+000A>"))
 
 
 def diff_text(lines: Sequence[str], width: int) -> str:
-    """A difference whose lines are marked, so that none can be taken for something else."""
+    """Format a difference with marked lines, so that none can be taken for something else."""
     shown: list[str] = []
     for line in lines:
         colour = _DIFF_COLOURS.get(line[:1])

@@ -21,7 +21,7 @@ from hookline.trust.comparison import difference
 from hookline.trust.project import is_trusted_directory, project_root, trust_root
 from hookline.trust.review import Review, review
 from hookline.trust.store import TrustStore
-from hookline.trust.trust import Options
+from hookline.trust.trust import TrustOptions
 
 _LONGEST = 500
 
@@ -41,13 +41,14 @@ def run(args: argparse.Namespace) -> ExitStatus:
     return _show(found, as_json_document=args.json)
 
 
-def look_around(cwd: str) -> Review:
-    """Everything that needs trust there. What the environment vouches for is shown like everything else."""
+def look_around(cwd: str, *, report: bool = True) -> Review:
+    """Return everything that needs trust there, including what the environment trusts."""
     engine = inspection_engine()
-    trust = engine.trust_in(cwd, Options(environment=False))
+    trust = engine.trust_in(cwd, TrustOptions(environment=False))
     loaded = engine.loader.directory(cwd, trust=trust)
-    # What is wrong in a file may keep something of it from being shown.
-    report_diagnostics(loaded.errors)
+    if report:
+        # Because of an error, a part of the file may not be shown.
+        report_diagnostics(loaded.errors)
     dormant = engine.loader.dormant(cwd, trust=trust)
     hooks = [hook for file in dormant.files if file.used and not file.off for hook in file.hooks]
     others = (*loaded.loosening, *project_items(cwd, os.environ, trust))
@@ -78,11 +79,11 @@ def _status(found: Review) -> ExitStatus:
 
 
 def _ask(found: Review) -> ExitStatus:
-    """Once, at the terminal. Anything but a clear yes is a no."""
+    """Ask once, at the terminal. Anything but a clear yes is a no."""
     changed = any(entry.status.state == "modified" for entry in found.pending)
     pending = count_of(len(found.pending), "item")
     parts = [f"trust {pending} as shown"] if found.pending else []
-    parts += ["go on without the guards named above"] if found.missed else []
+    parts += ["continue without the guards named above"] if found.missed else []
     what = " and ".join(parts).capitalize()
     question = f"\n{what}? [y]es, [n]o{', [d]ifference' if changed else ''}: "
     while True:
@@ -99,7 +100,7 @@ def _ask(found: Review) -> ExitStatus:
 
 
 def _answer(question: str) -> str:
-    """What is typed once the question is there: what lay in the terminal before is not an answer to it."""
+    """Read the answer; text typed before the question is not an answer to it."""
     import termios
 
     termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
@@ -113,8 +114,8 @@ def _accept_named(found: Review, given: str) -> ExitStatus:
     entries, unknown = found.named(hashes)
     if unknown or not hashes:
         raise RequestError(
-            "the hashes name something else than what is here now, so nothing was trusted; "
-            "run `hookline trust` and look at what changed"
+            "the hashes do not match the current items, so nothing was trusted; "
+            "run `hookline trust` and check what changed"
         )
     confirmed = found.missed_hash in hashes
     found.accept(entries, guards=confirmed)
@@ -155,7 +156,7 @@ def _list(*, as_json: bool) -> ExitStatus:
 
 
 def _revoke(directory: str) -> ExitStatus:
-    """By the directory itself, which may be gone or a plugin's, then by the project it is in."""
+    """Revoke trust in the directory itself, which may be gone or a plugin's, then in its project."""
     given = os.path.realpath(os.path.expanduser(directory))
     store = TrustStore(os.environ.get("HOME", ""))
     roots = dict.fromkeys((given, trust_root(project_root(given))))
@@ -168,4 +169,4 @@ def _revoke(directory: str) -> ExitStatus:
         raise RequestError(
             f"nothing was trusted in {one_line(given, _LONGEST)}; `hookline trust --list` shows where"
         )
-    return show(one_line(f"forgot what was trusted in {with_tilde(forgotten)}", _LONGEST))
+    return show(one_line(f"withdrew the trust in {with_tilde(forgotten)}", _LONGEST))

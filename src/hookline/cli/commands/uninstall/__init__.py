@@ -1,13 +1,13 @@
-"""`hookline uninstall`: take Hookline out of the files of agents."""
+"""Remove Hookline from the files of agents: `hookline uninstall`."""
 
 from typing import Any
 
 from hookline.cli.commands.install import add_install_options
 from hookline.cli.main import command_parser
 
-_DESCRIPTION = """Take Hookline's entries out of the files of agents. A file that nobody else has changed since becomes
-what it was, byte for byte; from others only our entries are removed. Hooks of your own keep working.
-Without AGENT, every agent it is installed in. The change is shown and asked about.
+_DESCRIPTION = """Remove Hookline's entries from the files of agents. A file without other changes since is restored
+byte for byte; from others only our entries are removed. Your own hooks keep working.
+Without AGENT, every agent it is installed in. Hookline shows the change and asks.
 
 Entries that you wrote yourself, with options or as part of a longer line, are left and named."""
 

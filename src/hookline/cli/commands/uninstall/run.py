@@ -1,10 +1,11 @@
-"""Plan what taking Hookline out of the agents' files changes, show it, ask, and write."""
+"""Plan the changes of removing Hookline from the agents' files, show them, ask, and write."""
 
 import argparse
 import os
 from collections.abc import Sequence
 from functools import partial
 
+from hookline.cli.commands.install.report import WHERE
 from hookline.cli.commands.install.run import (
     agents_named,
     installable,
@@ -16,7 +17,7 @@ from hookline.cli.commands.install.run import (
 )
 from hookline.cli.output import ExitStatus, show
 from hookline.config.install.plan import installer_of, look, plan_uninstall
-from hookline.config.install.records import Records
+from hookline.config.install.records import InstallRecords
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import InstallError, Site
 
@@ -24,7 +25,7 @@ _NAME = b"hookline"
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
-    site, records = site_of(args), Records(os.environ.get("HOME", ""))
+    site, records = site_of(args), InstallRecords(os.environ.get("HOME", ""))
     records.recover()
     named = agents_named(args.words)
     dialects: Sequence[Dialect] = named or [
@@ -35,17 +36,15 @@ def run(args: argparse.Namespace) -> ExitStatus:
         for each in dialects
     ]
     if not found and not args.json:
-        return show(
-            f"nothing of Hookline is installed {'in this project' if site.scope == 'project' else 'for you'}"
-        )
+        return show(f"nothing of Hookline is installed {WHERE[site.scope]}")
     return settle(found, args, records, "uninstall")
 
 
-def _is_installed(dialect: Dialect, site: Site, records: Records) -> bool:
-    """Whether its files have something of ours, or cannot be read and might."""
+def _is_installed(dialect: Dialect, site: Site, records: InstallRecords) -> bool:
+    """Return True if its files have something of ours, or cannot be read and might."""
     try:
         names = installer_of(dialect).files(site)
-    except InstallError:  # there is nothing to be in
+    except InstallError:  # it has no files
         return False
     try:
         files = look(dialect, site)

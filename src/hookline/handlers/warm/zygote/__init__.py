@@ -1,1 +1,2 @@
-"""What the interpreter of a hook runs ahead. These modules import nothing of Hookline, nor it anything of them."""
+"""Run ahead in the interpreter of a hook. These modules import nothing of Hookline, and Hookline imports none
+of them."""

@@ -1,4 +1,4 @@
-"""The end of a script: what `Py_FinalizeEx` does that others see, in its order, without what nobody sees."""
+"""End a script as `Py_FinalizeEx` does: every effect that others can see, in its order, and nothing else."""
 
 import _signal
 import _socket
@@ -19,7 +19,7 @@ _HIGHEST = os.sysconf("SC_OPEN_MAX")
 
 
 def end(error, private, leader):
-    """Do everything that the end of the interpreter does, tell the status, and exit. Never returns."""
+    """Do everything that the end of the interpreter does, report the status, and exit. Never returns."""
     status = 1
     try:
         fresh = ()
@@ -36,8 +36,8 @@ def end(error, private, leader):
         if status is None:
             _set_signal(_signal.SIGINT, _signal.SIG_DFL)
             _kill(_getpid(), _signal.SIGINT)
-        # A process that the script forked ends here, too, and has no status to tell. Children are looked for when
-        # this process is dead.
+        # A process that the script forked ends here, too, and has no status to report. Children are searched
+        # for when this process is dead.
         if _getpid() == leader and not _has_children():
             number = private.fileno()
             _closerange(0, number)
@@ -51,7 +51,7 @@ def end(error, private, leader):
 
 
 def _status_of(error):
-    """What the interpreter makes of an exception that nobody caught; None: it dies of SIGINT."""
+    """Return the status the interpreter makes of an uncaught exception; None if it dies of SIGINT."""
     if isinstance(error, SystemExit):
         return _asked_for(error)
     kind, trace = type(error), error.__traceback__
@@ -98,7 +98,7 @@ def _complain(text):
 
 
 def _args_of_unraisable():
-    """The type of what `sys.unraisablehook` gets; Python does not name it."""
+    """Return the type of the argument of `sys.unraisablehook`; Python does not name it."""
     got, hook = [], sys.unraisablehook
     sys.unraisablehook = lambda args: got.append(type(args))
 
@@ -116,7 +116,7 @@ _HERE = __file__.rpartition("/")[0]
 
 
 def _without_us(hook):
-    """The hook for exceptions that nobody can catch, which must not see frames of ours."""
+    """Wrap the hook for unraisable exceptions, which must not see our frames."""
 
     def cleaned(args):
         trace = args.exc_traceback
@@ -128,7 +128,8 @@ def _without_us(hook):
 
 
 def _run_down():
-    """Threads, exit functions, output, then everything that the script still holds. False: output was lost."""
+    """End threads, exit functions, output, then everything that the script still holds; return False if
+    output was lost."""
     sys.unraisablehook = _without_us(sys.unraisablehook)
     threads = sys.modules.get("threading")
     if threads is not None:
@@ -169,7 +170,7 @@ def _ignored(error, source, trace=None, message=None):
     sys.unraisablehook(_Unraisable((type(error), error, trace, message, source)))
 
 
-#: What is said of output that could not be written; older versions name the stream instead.
+#: The message for output that could not be written; older versions name the stream instead.
 _UNFLUSHED = None
 if sys.version_info >= (3, 13):
     word = "on" if sys.version_info < (3, 14) else "while"
@@ -183,7 +184,7 @@ def _flush_all():
 
 
 def _flush(stream, loud):
-    """Whether nothing was lost."""
+    """Flush a stream; return True if nothing was lost."""
     try:
         if stream is None or stream.closed:
             return True
@@ -199,7 +200,7 @@ def _flush(stream, loud):
 
 
 def _clear_modules():
-    """Let go of the script's modules, so that what they hold is closed and finalised."""
+    """Drop the script's modules, so that the objects they hold are closed and finalised."""
     left = []
     for name, module in list(sys.modules.items()):
         if modules_ahead.is_own(name):
@@ -208,7 +209,7 @@ def _clear_modules():
             left.append(_weakref.ref(module))
         except TypeError:
             pass
-    # As at the real end, nothing can be imported any more. What is not the script's must stay.
+    # As at the real end, nothing can be imported any more. Objects that are not the script's must stay.
     kept = [module for name, module in sys.modules.items() if modules_ahead.is_own(name)]
     module = None
     sys.modules.clear()

@@ -1,4 +1,4 @@
-"""One job: what the owner sends, and how a waiting process becomes the one that its start would have made."""
+"""Take one job from the owner, and turn a waiting process into the one that its start would have made."""
 
 import _signal
 import builtins
@@ -16,16 +16,16 @@ import sources
 libc = ctypes.PyDLL(None, use_errno=True)  # with the GIL held: a fork must not run anything else
 _PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
 _RLIMIT_LOCKS = 10
-#: Whether the interpreter puts the folder of a script into sys.path.
+#: True if the interpreter puts the directory of a script into sys.path.
 USES_FIRST_PATH = not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated)
 
 
 class Elsewhere(Exception):  # noqa: N818 - it says where the job is done, not that something is wrong
-    """The real interpreter has to do it."""
+    """The real interpreter has to run it."""
 
 
-class Job:
-    """What to run: the message of the owner (see `scripts._job`), and the descriptors that came with it."""
+class WarmJob:
+    """The script to run: the message of the owner (see `scripts._job`), and the descriptors that came with it."""
 
     def __init__(self, message, descriptors):
         numbers, self.cwd, self.program, self.form, *rest = message.split(b"\0")
@@ -34,17 +34,17 @@ class Job:
         self.descriptors = descriptors
 
     def take_descriptors(self, private):
-        """Standard streams to 0, 1 and 2, and sealed files to the numbers that argv names."""
+        """Move standard streams to 0, 1 and 2, and sealed files to the numbers that argv names."""
         targets = [0, 1, 2, *self.keeps]
         if private in targets or len(targets) != len(self.descriptors):
             raise OSError("the numbers of the descriptors do not fit")
         above = max(*targets, *self.descriptors, private) + 1
-        for place, descriptor in enumerate(self.descriptors):
-            os.dup2(descriptor, above + place, False)
+        for index, descriptor in enumerate(self.descriptors):
+            os.dup2(descriptor, above + index, False)
             os.close(descriptor)
-        for place, target in enumerate(targets):
-            os.dup2(above + place, target, True)
-            os.close(above + place)
+        for index, target in enumerate(targets):
+            os.dup2(above + index, target, True)
+            os.close(above + index)
 
     def replace_process(self):
         """Start the real interpreter in this process."""
@@ -54,7 +54,7 @@ class Job:
 
 
 class Surroundings:
-    """What of the zygote's own start has to be undone or kept for each job."""
+    """The parts of the zygote's own start that have to be undone or kept for each job."""
 
     def __init__(self):
         with open("/proc/self/stat", "rb", 0) as file:
@@ -66,10 +66,10 @@ class Surroundings:
             raise OSError("the kernel does not say where the environment is")
         with open("/proc/self/environ", "rb", 0) as file:
             given = {entry.partition(b"=")[0] for entry in file.read().split(b"\0")}
-        #: What the interpreter itself has put into its environment: LC_CTYPE, if the locale is C.
+        #: Variables that the interpreter itself added to its environment: LC_CTYPE, if the locale is C.
         self._added = [(name, value) for name, value in os.environ._data.items() if name not in given]
         self._dumpable = libc.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0)
-        # Another process of this user must not look into it, nor into what waits for its job.
+        # Another process of this user must not read its memory, nor that of a process waiting for its job.
         libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
     def become(self, job):
@@ -115,7 +115,7 @@ def _overwrite(area, entries):
 
 
 def prepared(job):
-    """What to call, with which arguments, so that the script runs as `__main__`. Raises Elsewhere."""
+    """Return the function to call and its arguments, so that the script runs as `__main__`. Raises Elsewhere."""
     words = [os.fsdecode(each) for each in job.argv]
     target = words[job.place]
     for entry in list(sys.path_importer_cache):
@@ -147,7 +147,7 @@ def prepared(job):
 
 
 def _start_clocks():
-    """Of modules that were imported ahead, what they found out about the process then."""
+    """Set anew what modules imported ahead found out about the process then."""
     logging = modules_ahead.kept("logging")
     if logging is not None:  # its records are timed from its import
         logging._startTime = time.time() if sys.version_info < (3, 13) else time.time_ns()
@@ -160,7 +160,7 @@ def _file(script, names):
     filename = _absolute(script)
     code = sources.code_of(filename)
     if code is None:
-        raise Elsewhere("it is not a Python file that compiles without a word")
+        raise Elsewhere("it is not a Python file that compiles without a warning")
     names["__file__"], names["__cached__"] = filename, None
     names["__loader__"] = SourceFileLoader("__main__", filename)
     return code
@@ -169,7 +169,7 @@ def _file(script, names):
 def _text(source):
     code = sources.compiled(source.encode("utf-8", "surrogateescape"), "<string>")
     if code is None:
-        raise Elsewhere("it does not compile without a word")
+        raise Elsewhere("it does not compile without a warning")
     if sys.version_info >= (3, 13):  # its lines are shown in tracebacks
         import linecache
 
@@ -178,7 +178,7 @@ def _text(source):
 
 
 def _first_path(script):
-    """What the interpreter puts before sys.path for a script."""
+    """Return what the interpreter puts before sys.path for a script."""
     path = script
     try:
         link = os.readlink(script)
@@ -197,7 +197,7 @@ def _first_path(script):
 
 
 def _absolute(script):
-    """As the interpreter does it: nothing is resolved but a leading `./`."""
+    """Make a path absolute as the interpreter does it: nothing is resolved but a leading `./`."""
     if script.startswith("/"):
         return script
     while script.startswith("./"):

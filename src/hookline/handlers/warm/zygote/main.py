@@ -1,17 +1,20 @@
-"""The process that Python scripts are forked from, run by the hook's own interpreter.
+"""Fork the processes of Python scripts, run by the hook's own interpreter.
 
     python [flags] main.py CONTROL PADDING
 
-On each request over the socket CONTROL it forks a process that waits on a socket of its own for one job, runs it as
-the interpreter would have, says its exit status and ends. The zygote itself never sees a job, so nothing of one run can
-reach another. Forked with CLONE_PARENT, these processes are children of the one that started the zygote.
+On each request over the socket CONTROL it forks a process that waits on a socket for one job, runs it as the
+interpreter would have, reports its exit status and ends. The zygote itself never sees a job, so nothing of
+one run can reach another. Forked with CLONE_PARENT, these processes are children of the one that started the
+zygote.
 
-What must be the same as in a new interpreter, and how:
+Everything must be the same as in a new interpreter:
 
-- The flags, the streams (pipes here, too) and what start-up reads of the environment are the same from the beginning.
+- The flags, the streams (pipes here, too) and what start-up reads of the environment are the same from the
+  beginning.
 - Modules that were imported ahead are kept aside until they are imported (`modules_ahead`).
-- Whatever is not plain before the script's own code runs (it cannot be compiled, or with warnings; it is a folder, an
-  archive or bytecode) replaces the process by the real interpreter, with the same pid, descriptors and environment.
+- Whatever is not plain before the script's own code runs (it cannot be compiled, or with warnings; it is a
+  directory, an archive or bytecode) replaces the process by the real interpreter, with the same pid,
+  descriptors and environment.
 - The end does what the end of an interpreter shows to others (`finish`).
 """
 
@@ -41,7 +44,7 @@ import os
 import finish
 import pages
 import sources
-from job import Job, Surroundings, libc, prepared
+from job import Surroundings, WarmJob, libc, prepared
 
 del sys.path[0]
 for _name in ("modules_ahead", "sources", "job", "finish", "pages"):
@@ -49,7 +52,8 @@ for _name in ("modules_ahead", "sources", "job", "finish", "pages"):
 sys.path_importer_cache.pop(_HERE, None)
 
 _python = ctypes.pythonapi
-# By machine: the number of clone, and whether the address for the thread's id comes before the one for its storage.
+# By machine: the number of clone, and True if the address for the thread's id comes before the one for its
+# storage.
 _CLONES = {"x86_64": (56, True), "aarch64": (220, False), "riscv64": (220, False)}
 _CLONE_PARENT, _CLONE_CHILD_SETTID, _CLONE_CHILD_CLEARTID = 0x8000, 0x01000000, 0x00200000
 _PR_GET_TID_ADDRESS = 40
@@ -79,7 +83,7 @@ def _clone_arguments():
 
 
 def _fork(arguments):
-    """0 in the child, its pid in the zygote, or minus an error number."""
+    """Fork; return 0 in the child, its pid in the zygote, or minus an error number."""
     _python.PyOS_BeforeFork()
     pid = libc.syscall(*arguments)
     if pid == 0:
@@ -102,7 +106,7 @@ def _receive(sock):
     return data, descriptors
 
 
-# What the start depends on
+# Facts that the start depends on
 
 
 def _hello():
@@ -116,18 +120,19 @@ def _hello():
 
 
 def _start_up_code():
-    """(files and folders, texts) that decide what happens at start-up: .pth files, and modules loaded by them."""
+    """Return (files and directories, texts) that decide what happens at start-up: .pth files, and modules
+    loaded by them."""
     places, texts = [], []
     if "site" not in _AT_START or sys.flags.no_site:
         return places, texts
-    for folder in _package_folders():
-        places.append(folder)
+    for directory in _package_folders():
+        places.append(directory)
         try:
-            names = sorted(name for name in os.listdir(folder) if name.endswith(".pth"))
+            names = sorted(name for name in os.listdir(directory) if name.endswith(".pth"))
         except OSError:
             continue
         for name in names:
-            places.append(os.path.join(folder, name))
+            places.append(os.path.join(directory, name))
             lines = (sources.read(places[-1]) or b"").splitlines()
             texts += [line for line in lines if line.startswith((b"import ", b"import\t"))]
     for name, module in _AT_START.items():
@@ -155,7 +160,7 @@ def _package_folders():
 
 
 def _variables(texts):
-    """Names of environment variables that start-up code may read; None: it may read any."""
+    """Return the names of environment variables that start-up code may read; None if it may read any."""
     names = []
     for text in texts:
         if b"environ" not in text and b"getenv" not in text:
@@ -198,7 +203,7 @@ def _serve(control):
 
 
 def _wait(descriptor):
-    """The job, and the private socket under a number that is out of the script's way."""
+    """Wait for the job; return it, and the private socket under a number that is out of the script's way."""
     os.setsid()
     number = min(os.sysconf("SC_OPEN_MAX") - 1, 250)
     os.dup2(descriptor, number, False)
@@ -212,11 +217,11 @@ def _wait(descriptor):
     if not data:
         finish._exit(0)
     private.settimeout(None)
-    return Job(data, descriptors), private
+    return WarmJob(data, descriptors), private
 
 
 def _begin(job, private, surroundings):
-    """What to call. Whatever speaks against it is told to the owner, and the real interpreter takes over."""
+    """Return the function to call. Any obstacle is reported to the owner, and the real interpreter takes over."""
     try:
         job.take_descriptors(private.fileno())
         surroundings.become(job)
@@ -241,7 +246,7 @@ def _job():
         surroundings = Surroundings()
         job, private = _wait(_serve(control))
     except (OSError, EOFError):
-        finish._exit(0)  # the owner is gone, or nothing was asked for a long time
+        finish._exit(0)  # the owner is gone, or nothing was requested for a long time
     except BaseException as error:
         control.sendmsg([b"E" + str(error).encode("utf-8", "replace")])
         finish._exit(1)

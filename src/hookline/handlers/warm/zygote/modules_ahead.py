@@ -1,22 +1,23 @@
-"""Modules that are imported ahead, and how a script gets them.
+"""Import modules ahead, and give them to scripts.
 
-They are kept aside, so that a script finds `sys.modules` as a new interpreter would have it. An import searches
-`sys.path` as ever; only if it ends at the file of a kept module is that module used instead of running the file again,
-together with all that its own import had needed. So a file that shadows a standard module wins, as it should.
+They are kept aside, so that a script finds `sys.modules` as a new interpreter would have it. An import
+searches `sys.path` as ever; only if it ends at the file of a kept module is that module used instead of
+running the file again, together with all that its own import had needed. So a file that shadows a standard
+module wins, as it should.
 """
 
 import builtins
 import os
 import sys
 
-#: What every start has loaded; set by `remember_start`.
+#: Modules that every start has loaded; set by `remember_start`.
 at_start = {}
 _needs = {}
 plain_import = builtins.__import__
 
 
 def noting_import(name, globals=None, locals=None, fromlist=(), level=0):  # noqa: A002 - as Python calls them
-    """`__import__` that remembers which module needs which."""
+    """Do `__import__`, and remember which module needs which."""
     found = plain_import(name, globals, locals, fromlist, level)
     spec = globals.get("__spec__") if globals else None
     if not getattr(spec, "_initializing", False):
@@ -57,7 +58,7 @@ _meta_path = list(sys.meta_path)
 
 
 def standard_places():
-    """The directories and the archive of the standard library, as they are written in sys.path."""
+    """Return the directories and the archive of the standard library, as they are written in sys.path."""
     home = os.path.dirname(os.__file__)
     archive = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
     own = (home, os.path.join(home, "lib-dynload"))
@@ -68,7 +69,7 @@ STANDARD = standard_places()
 
 
 def is_standard(spec):
-    """Whether a module is one of the standard library, and not of a package that was installed."""
+    """Return True if a module is part of the standard library, and not of a package that was installed."""
     if spec.origin in ("built-in", "frozen"):
         return True
     if not spec.origin or "site-packages" in spec.origin or "dist-packages" in spec.origin:
@@ -103,17 +104,17 @@ def kept(name):
 
 
 def fresh():
-    """What has been imported that was not there ahead."""
+    """Return the modules that were imported but were not there ahead."""
     return [name for name in sys.modules if name not in at_start and name not in _kept]
 
 
 def is_own(name):
-    """Whether a module was there before the script."""
+    """Return True if a module was there before the script."""
     return (name in at_start and name != "__main__") or name in _kept
 
 
 def _attribute(root, added):
-    """Note who needs modules that no `import` has asked for."""
+    """Note the owner of modules that no `import` requested."""
     for name in added.difference(_reach(root)):
         _needs.setdefault(root, {})[name] = None  # by C code
 
@@ -139,7 +140,7 @@ def _bring(name):
 
 
 def keep_aside():
-    """Take everything that a new interpreter would not have loaded out of sight."""
+    """Hide everything that a new interpreter would not have loaded."""
     if _closures and not fresh() and not _given:
         return
     _given.clear()
@@ -179,12 +180,12 @@ class KeptLoader:
 
 
 def _from_kept(spec):
-    """Let a module be taken from those imported ahead, if importing it would end at the same files."""
+    """Take a module from those imported ahead, if importing it would end at the same files."""
     module = _kept[spec.name]
     if module.__spec__.origin != spec.origin or spec.name in _given:
         return spec
     if sys.meta_path != _meta_path or builtins.__import__ not in (plain_import, noting_import):
-        return spec  # the script wants to hear of imports
+        return spec  # the script observes imports
     tops = set()
     for name in _closures[spec.name]:
         if name not in sys.modules:
@@ -203,7 +204,7 @@ def _is_before_standard(entry):
 
 
 def _shadowed(entry, tops):
-    """Whether a place in sys.path has a module of one of these names."""
+    """Return True if a directory in sys.path has a module of one of these names."""
     finder = PathFinder._path_importer_cache(entry)
     if finder is None or not tops:
         return False
@@ -212,12 +213,12 @@ def _shadowed(entry, tops):
     specs = map(finder.find_spec, tops)
     return any(
         spec is not None and spec.loader is not None for spec in specs
-    )  # a folder without code shadows nothing
+    )  # a directory without code shadows nothing
 
 
 def _stems(finder):
-    """What the names of the files in a folder begin with, up to the first dot."""
-    finder.find_spec("hookline has no such module")  # it lists its folder anew if that has changed
+    """Return the beginnings of the file names in a directory, up to the first dot."""
+    finder.find_spec("hookline has no such module")  # it lists its directory anew if that has changed
     listed, stems = _listings.get(finder, (None, ()))
     if listed is not finder._path_cache:
         listed, stems = finder._path_cache, {name.partition(".")[0] for name in finder._path_cache}
@@ -226,7 +227,7 @@ def _stems(finder):
 
 
 def watch_imports():
-    """From now on imports of kept modules are answered with them."""
+    """Answer imports of kept modules with them from now on."""
     for finder in _finders:
         finder.find_spec = classmethod(_asking(finder.find_spec))
 

@@ -1,4 +1,4 @@
-"""Scripts as files: read anew for every run, compiled ahead where they have not changed since."""
+"""Read scripts anew for every run, and compile them ahead where they have not changed since."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ _codes = {}
 
 
 class _Silence:
-    """In place of stderr while a script is compiled: remembers whether there was a warning."""
+    """A replacement for stderr while a script is compiled: remembers if there was a warning."""
 
     broken = False
 
@@ -22,7 +22,7 @@ class _Silence:
 
 
 def compiled(source, filename):
-    """The code, or None where the interpreter has something to say about it."""
+    """Compile a source; return None where the interpreter would print something about it."""
     silence, stderr = _Silence(), sys.stderr
     sys.stderr = silence
     try:
@@ -48,7 +48,7 @@ def compile_ahead(filenames):
 
 
 def code_of(filename):
-    """The code of a script as it is now; None where the real interpreter has to look at it."""
+    """Return the code of a script as it is now; None where the real interpreter has to read it."""
     source = read(filename)
     if source is None:
         return None
@@ -57,7 +57,7 @@ def code_of(filename):
 
 
 def read(filename):
-    """The bytes of a plain source file, or None for anything else."""
+    """Return the bytes of a plain source file, or None for anything else."""
     try:
         descriptor = os.open(filename, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):

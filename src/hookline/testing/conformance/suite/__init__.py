@@ -1,1 +1,1 @@
-"""The rows of the suite, by what they are about."""
+"""List the rows of the suite, by topic."""

@@ -1,4 +1,4 @@
-"""Cases about one tool call: denied, rewritten, not valid, failed, its result, several at once."""
+"""Test one tool call: denied, rewritten, invalid, failed, its result, several at once."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ async def denied_by_name(t: Trial) -> None:
     t.must(played.log.calls("look") == [{"place": "there"}], "the other tool ran")
     t.must(played.log.calls("note") == [], "the tool that the hook is about did not run")
     ids = [payload.tool_use_id for payload in t.payloads("PreToolUse")]
-    t.also(ids == ["c1", "c2"], f"hooks were told the ids of the calls (they were {ids})")
+    t.also(ids == ["c1", "c2"], f"hooks got the ids of the calls (they got {ids})")
 
 
 async def rewritten(t: Trial) -> None:
@@ -33,7 +33,7 @@ async def rewritten(t: Trial) -> None:
     played = await t.play(use("look", place="there"), "done")
     t.must(played.log.calls("look") == [{"place": "elsewhere"}], "the tool ran once, with the new arguments")
     after = [dict(payload.tool_input) for payload in t.payloads("PostToolUse")]
-    t.also(after == [{"place": "elsewhere"}], "PostToolUse was told the arguments it ran with")
+    t.also(after == [{"place": "elsewhere"}], "PostToolUse got the arguments it ran with")
     t.also("saw elsewhere" in (played.result() or ""), "the model read the result")
 
 
@@ -84,8 +84,8 @@ async def failed(t: Trial) -> None:
     t.must(played.log.calls("broken") == [{"place": "moon"}], "the tool ran once")
     t.must(t.times("PostToolUse") == 0, "PostToolUse did not fire after the failure")
     t.must(t.times("PostToolUseFailure") == 1, "PostToolUseFailure fired exactly once")
-    told = [payload.error for payload in t.payloads("PostToolUseFailure")]
-    t.also("there is no moon" in "".join(told), f"the hook was told the error (it was told {told})")
+    shown = [payload.error for payload in t.payloads("PostToolUseFailure")]
+    t.also("there is no moon" in "".join(shown), f"the hook got the error (it got {shown})")
 
 
 async def result_emptied(t: Trial) -> None:
@@ -104,11 +104,11 @@ async def result_structured(t: Trial) -> None:
 
 
 async def result_model_seen(t: Trial) -> None:
-    file = t.folder / "told.json"
+    file = t.directory / "told.json"
     t.engine.add(POST_TOOL_USE, f"cat > '{file}'")
     played = await t.play(use("weigh", thing="stone"), "done")
-    told = file.read_text(encoding="utf-8") if file.exists() else ""
-    t.must(str(GRAMS) in told, "a command hook was told what is in the object that the tool gave")
+    shown = file.read_text(encoding="utf-8") if file.exists() else ""
+    t.must(str(GRAMS) in shown, "a command hook got the fields of the tool's result")
     t.must(str(GRAMS) in (played.result() or ""), "the model read it, too")
 
 
@@ -173,19 +173,19 @@ async def result_mutated(t: Trial) -> None:
 CASES = (
     Case("deny: not run", "a denied call does not run, the model reads why, nothing fires after it", denied),
     Case("deny: by name", "a hook about one tool lets the others run", denied_by_name),
-    Case("rewrite: values", "the tool runs with the arguments that a hook put in their place", rewritten),
+    Case("rewrite: values", "the tool runs with the arguments that a hook rewrote", rewritten),
     Case("rewrite: to nothing", "a rewrite to no arguments at all is one", rewritten_to_nothing),
     Case("rewrite: key removed", "a rewrite may leave a key out", key_removed),
-    Case("rewrite: missing key", "a rewrite that leaves out what is needed is refused", rewritten_without_a_key),
+    Case("rewrite: missing key", "a rewrite without a required argument is refused", rewritten_without_a_key),
     Case("rewrite: wrong type", "a rewrite to a value of the wrong type is refused", rewritten_to_a_wrong_type),
-    Case("invalid: unknown tool", "a call of a tool that there is not fires nothing", unknown_tool),
+    Case("invalid: unknown tool", "a call of an unknown tool fires nothing", unknown_tool),
     Case("invalid: arguments", "a call whose arguments do not fit fires nothing", bad_arguments),
     Case("failure: one event", "a tool that fails fires PostToolUseFailure once, and not PostToolUse", failed),
     Case("result: emptied", "a result that a hook empties is empty", result_emptied),
-    Case("result: structured", "a hook may put structured data in place of a result", result_structured),
-    Case("result: model seen", "hooks read what is in a pydantic model that a tool gives", result_model_seen),
+    Case("result: structured", "a hook may replace a result by structured data", result_structured),
+    Case("result: model seen", "hooks read the fields of a pydantic model that a tool returns", result_model_seen),
     Case("result: model rewritten", "a hook may replace a pydantic model", result_model_rewritten),
-    Case("result: objection", "the model reads what a hook objects to in a result", result_objected),
+    Case("result: objection", "the model reads a hook's objection to a result", result_objected),
     Case("parallel: order", "two calls at once: results in the order of the calls", parallel_order),
     Case("parallel: one denied", "two calls at once: a denial concerns one of them", parallel_one_denied),
     Case("mutation: arguments", "a hook cannot change the arguments in place", arguments_mutated),

@@ -1,4 +1,4 @@
-"""Cases about several conversations, sub-agents, other entry points, no hooks at all, and hooks of every source."""
+"""Test several conversations, subagents, other entry points, no hooks at all, and hooks of every source."""
 
 import asyncio
 import re
@@ -6,7 +6,8 @@ from contextlib import suppress
 
 from hookline import Outcome, context, deny
 from hookline.events import PRE_TOOL_USE, SUBAGENT_STOP, USER_PROMPT_SUBMIT, Prompt, ToolCall
-from hookline.extending import Scene
+from hookline.extending import SessionInfo
+from hookline.testing.conformance.harness import ScriptedResponse
 from hookline.testing.conformance.run import Case
 from hookline.testing.conformance.suite import calls, questions, turns
 from hookline.testing.conformance.suite import context as texts
@@ -22,16 +23,16 @@ async def hundred(t: Trial) -> None:
 
 
 async def _at_once(t: Trial, count: int, seconds: float) -> None:
-    """Conversations at the same time on one engine. Every second one may not write notes.
+    """Play conversations at the same time on one engine. Every second one may not write notes.
 
-    None goes on before all have begun, or these seconds are over.
+    None continues before all have begun, or these seconds are over.
     """
     owners: dict[str, str] = {}
     all_there = asyncio.Event()
     too_late = asyncio.get_running_loop().time() + seconds
 
-    async def tell(prompt: Prompt, scene: Scene) -> Outcome:
-        owners[scene.session_id] = prompt.prompt
+    async def tell(prompt: Prompt, info: SessionInfo) -> Outcome:
+        owners[info.session_id] = prompt.prompt
         if len(owners) == count:
             all_there.set()
         with suppress(TimeoutError):
@@ -39,9 +40,9 @@ async def _at_once(t: Trial, count: int, seconds: float) -> None:
                 await all_there.wait()
         return context(f"you are in {prompt.prompt}")
 
-    async def guard(_call: ToolCall, scene: Scene) -> Outcome | None:
+    async def guard(_call: ToolCall, info: SessionInfo) -> Outcome | None:
         await asyncio.sleep(0.002)  # so that they get into each other's way, if they can
-        owner = owners[scene.session_id]
+        owner = owners[info.session_id]
         return deny(f"not in {owner}") if int(owner.partition("-")[2]) % 2 else None
 
     t.engine.add(USER_PROMPT_SUBMIT, tell, timeout=seconds + 60)
@@ -58,24 +59,24 @@ async def _at_once(t: Trial, count: int, seconds: float) -> None:
         for name in names
     }
     everything = await asyncio.gather(*(t.play_this(*each) for each in made.values()))
-    for place, (name, played) in enumerate(zip(names, everything, strict=True)):
+    for index, (name, played) in enumerate(zip(names, everything, strict=True)):
         read = {word for request in played.requests for word in re.findall(r"talk-\d+", request.text)}
         t.must(
             read == {name}, f"in {name} the model read of no other conversation (it read of {sorted(read)})"
         )
-        wanted = ["late"] if place % 2 else ["late", "note"]
+        wanted = ["late"] if index % 2 else ["late", "note"]
         t.must([ran.name for ran in played.log.ran] == wanted, f"in {name} the right tools ran")
         t.must(played.seen.answers == (f"done in {name}",), f"{name} has its own answer")
         denied = f"not in {name}" in played.read(3)
-        t.also(denied == bool(place % 2), f"in {name} the model read the denial that it got")
+        t.also(denied == bool(index % 2), f"in {name} the model read the denial that it got")
     mixed = [
         fired
         for fired in t.fired
         if fired.event == "PreToolUse" and _place(fired.payload) != owners.get(fired.session_id)
     ]
-    t.must(not mixed, "hooks were told the conversation of each call")
-    t.must(len(owners) == count, "every conversation has a session of its own")
-    t.also(all_there.is_set(), f"all of them were under way at once ({len(owners)} were)")
+    t.must(not mixed, "hooks got the conversation of each call")
+    t.must(len(owners) == count, "every conversation has its own session")
+    t.also(all_there.is_set(), f"all of them ran at once ({len(owners)} were)")
 
 
 def _place(call: ToolCall) -> str:
@@ -96,11 +97,11 @@ async def subagent_told_apart(t: Trial) -> None:
     helper, log = t.helper(use("look", "h1", place="there"), "seen")
     await t.play(use("helper", task="look around"), "done", helper=helper)
     t.must(len(log.ran) == 1, "the tool of the helper ran")
-    t.must(t.times("UserPromptSubmit") == 1, "what the helper is told is no prompt of the user")
+    t.must(t.times("UserPromptSubmit") == 1, "the helper's task is not a prompt of the user")
     t.must(t.times("Stop") == 1, "Stop fired for the conversation, and not for the helper")
-    t.also(t.times("SubagentStart") == t.times("SubagentStop") == 1, "the helper has events of its own")
+    t.also(t.times("SubagentStart") == t.times("SubagentStop") == 1, "the helper has its own events")
     made = [fired.agent_type for fired in t.fired if fired.event == "PreToolUse"]
-    t.also(made == [None, "helper"], f"hooks were told who calls (they were told {made})")
+    t.also(made == [None, "helper"], f"hooks got the caller (they got {made})")
     sessions = {fired.session_id for fired in t.fired}
     t.also(len(sessions) == 1, f"the helper belongs to the conversation (sessions: {sorted(sessions)})")
 
@@ -112,6 +113,15 @@ async def subagent_sent_back(t: Trial) -> None:
     t.must(len(helper.script.requests) == 2, "the helper got one more turn")
     t.must("look again" in helper.script.requests[-1].text, "the model of the helper read why")
     t.also("something" in (played.result() or ""), "its last answer is the result of the call")
+
+
+async def subagent_failed(t: Trial) -> None:
+    helper, _log = t.helper(ScriptedResponse(error="the model is down"))
+    await t.play(use("helper", task="look around"), "done", helper=helper, may_fail=True)
+    t.must(t.times("SubagentStart") == 1, "the helper started")
+    t.must(t.times("SubagentStop") == 1, f"its end fired once (it was {t.times('SubagentStop')} times)")
+    ended = [payload.status for payload in t.payloads("SubagentStop")]
+    t.also(ended == ["failed"], f"hooks got that it failed (they got {ended})")
 
 
 async def unchanged(t: Trial) -> None:
@@ -163,10 +173,10 @@ fi
 
 
 async def native_file(t: Trial) -> None:
-    file = t.folder / ".hookline" / "hooks.toml"
+    file = t.directory / ".hookline" / "hooks.toml"
     file.parent.mkdir()
     file.write_text(_NATIVE, encoding="utf-8")
-    loaded = t.engine.load(str(t.folder), [str(file)])
+    loaded = t.engine.load(str(t.directory), [str(file)])
     t.must(not loaded.diagnostics, "the file was read")
     played = await t.play(use("look"), use("note", "c2", text="x"), "done")
     t.must([ran.name for ran in played.log.ran] == ["note"], "the hook of the file decided which tool ran")
@@ -174,11 +184,11 @@ async def native_file(t: Trial) -> None:
 
 
 async def other_file(t: Trial) -> None:
-    file = t.folder / ".claude/settings.json"
+    file = t.directory / ".claude/settings.json"
     file.parent.mkdir()
     file.write_text(_CLAUDE, encoding="utf-8")
     (file.parent / "no_force.sh").write_text(_SCRIPT, encoding="utf-8")
-    loaded = t.engine.load(str(t.folder), [str(file)])
+    loaded = t.engine.load(str(t.directory), [str(file)])
     t.must(not loaded.diagnostics, "the file was read")
     forced, plain = "git push --force", "git push"
     played = await t.play(use("run_shell", cmd=forced), use("run_shell", "c2", cmd=plain), "done")
@@ -187,7 +197,7 @@ async def other_file(t: Trial) -> None:
     t.also("force pushes rewrite history" in (played.result() or ""), "the model read the reason")
 
 
-#: What is played through the other entry points, too.
+#: The cases that are played through the other entry points, too.
 _EVERYWHERE = (
     ("deny", calls.denied),
     ("rewrite", calls.rewritten),
@@ -202,9 +212,10 @@ _EVERYWHERE = (
 CASES = (
     Case("conversations: two", "two conversations on one engine do not mix", two),
     Case("conversations: hundred", "a hundred conversations on one engine do not mix", hundred, slow=True),
-    Case("sub-agent: denied", "hooks of the conversation hold for its sub-agent", subagent_denied),
-    Case("sub-agent: told apart", "hooks are told who calls; a sub-agent has its own events", subagent_told_apart),
-    Case("sub-agent: sent back", "a SubagentStop hook sends the sub-agent back", subagent_sent_back),
+    Case("sub-agent: denied", "hooks of the conversation apply to its subagent", subagent_denied),
+    Case("sub-agent: told apart", "hooks know the caller; a subagent has its own events", subagent_told_apart),
+    Case("sub-agent: sent back", "a SubagentStop hook sends the subagent back", subagent_sent_back),
+    Case("sub-agent: failed", "a subagent that fails has its SubagentStop", subagent_failed),
     *(Case(f"sync: {what}", "as above, by the synchronous one", play, "sync") for what, play in _EVERYWHERE),
     *(Case(f"stream: {what}", "as above, by the streaming one", play, "stream") for what, play in _EVERYWHERE),
     Case("unchanged: conversation", "without hooks nothing is different", unchanged, watched=False),

@@ -1,4 +1,4 @@
-"""Cases in which something goes wrong: hooks that break or hang, a run that is cancelled, an engine that is closed."""
+"""Test failures: hooks that break or hang, a run that is cancelled, an engine that is closed."""
 
 import asyncio
 import contextlib
@@ -7,19 +7,21 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.events import PRE_TOOL_USE, USER_PROMPT_SUBMIT
-from hookline.testing.conformance.harness import ToolUse
+from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, USER_PROMPT_SUBMIT
+from hookline.testing.conformance.harness import ScriptedCall
 from hookline.testing.conformance.run import Case
 from hookline.testing.conformance.trial import Trial, until, use
 
-#: Says who it is, notes when it is told to end, and goes on.
-_STUBBORN = "trap 'echo > {folder}/signalled' TERM; echo $$ > {folder}/stubborn; while :; do sleep 0.05; done"
-#: Says who it is, and ends when it is told to.
-_OBEDIENT = "echo $$ > {folder}/obedient; exec sleep 600"
+#: Writes its pid, records when it is asked to end, and continues.
+_STUBBORN = (
+    "trap 'echo > {directory}/signalled' TERM; echo $$ > {directory}/stubborn; while :; do sleep 0.05; done"
+)
+#: Writes its pid, and ends when asked.
+_OBEDIENT = "echo $$ > {directory}/obedient; exec sleep 600"
 
 
 async def _closed(t: Trial) -> None:
-    """A guard that gives no answer: the call does not run, and the conversation goes on."""
+    """Test a guard that fails: the call does not run, and the conversation continues."""
     played = await t.play(use("look"), "done")
     t.must(played.log.ran == [], "the tool did not run")
     t.must(t.times("PostToolUse") == 0, "PostToolUse did not fire")
@@ -67,23 +69,43 @@ async def closed_engine(t: Trial) -> None:
     played = await t.play(use("look"), "done", may_fail=True)
     t.must(played.log.ran == [], "the tool did not run")
     t.also(
-        "closed" in (played.seen.error or ""), "whoever started the run was told that the engine is closed"
+        "closed" in (played.seen.error or ""), "the caller of the run got the error that the engine is closed"
     )
 
 
+async def closed_in_between(t: Trial) -> None:
+    async def close(_payload: Any) -> None:
+        await t.engine.close(0)
+
+    t.engine.add(POST_TOOL_USE, close)
+    played = await t.play(use("look"), use("note", "c2", text="x"), "done", may_fail=True)
+    t.must([ran.name for ran in played.log.ran] == ["look"], "no tool ran after the engine was closed")
+    t.must(len(played.requests) == 1, "the model was not asked after the engine was closed")
+
+
+async def result_withheld(t: Trial) -> None:
+    async def crash(_payload: Any) -> None:
+        raise LookupError("no such rule")
+
+    t.engine.add(POST_TOOL_USE, crash, on_failure="closed")
+    played = await t.play(use("look", place="there"), "done")
+    t.must("saw there" not in played.read(2), "the model did not read what the hook could not check")
+    t.also("withheld" in (played.result() or ""), "the model read that it was withheld")
+
+
 class Cancelled(Struct, frozen=True):
-    """What became of the hooks of a run that was cancelled: seconds after that."""
+    """State of the hooks of a cancelled run: seconds after the cancellation."""
 
     signalled: float | None
     dead: float | None
 
 
-async def cancel(t: Trial, *said: ToolUse | str) -> tuple[Cancelled, Any]:
+async def cancel(t: Trial, *said: ScriptedCall | str) -> tuple[Cancelled, Any]:
     """Cancel a run while two commands decide about its first call, one of which does not want to end."""
-    folder = t.folder
+    directory = t.directory
     for script in (_STUBBORN, _OBEDIENT):
-        t.engine.add(PRE_TOOL_USE, script.format(folder=f"'{folder}'"))
-    files = (folder / "stubborn", folder / "obedient")
+        t.engine.add(PRE_TOOL_USE, script.format(directory=f"'{directory}'"))
+    files = (directory / "stubborn", directory / "obedient")
     conversation, log = t.conversation(*said)
     running = asyncio.create_task(t.play_this(conversation, log, may_fail=True))
     begun = await until(lambda: running.done() or all(file.exists() and file.read_text() for file in files))
@@ -92,7 +114,8 @@ async def cancel(t: Trial, *said: ToolUse | str) -> tuple[Cancelled, Any]:
     loop = asyncio.get_running_loop()
     running.cancel()
     since = loop.time()
-    signalled = loop.time() - since if await until((folder / "signalled").exists) else None
+    # Where no hook began, none can be signalled: there is nothing to wait for.
+    signalled = loop.time() - since if pids and await until((directory / "signalled").exists) else None
     dead = loop.time() - since if await until(lambda: not any(map(_lives, pids))) else None
     with contextlib.suppress(asyncio.CancelledError):
         await asyncio.wait([running], timeout=20)
@@ -110,7 +133,7 @@ def _lives(pid: int) -> bool:
 
 async def cancelled(t: Trial) -> None:
     ended, log = await cancel(t, use("look"), "done")
-    t.must(ended.signalled is not None, "the hooks were told to end")
+    t.must(ended.signalled is not None, "the hooks were asked to end")
     t.must(ended.dead is not None, "no process of a hook is left")
     t.must(log.ran == [], "the tool did not run")
 
@@ -121,6 +144,8 @@ CASES = (
     Case("trouble: timeout", "a guard that hangs closes: the call does not run", timed_out),
     Case("trouble: malformed answer", "a guard whose answer cannot be read closes: the call does not run", malformed),
     Case("trouble: prompt guard", "a guard of prompts that raises closes: no request is made", prompt_guard_crashed),
+    Case("trouble: redaction", "a redaction that fails closed withholds the result", result_withheld),
+    Case("closed: in between", "with an engine that is closed in a turn, nothing more runs", closed_in_between),
     Case("closed: engine", "with a closed engine no tool runs", closed_engine),
     Case("cancel: no process left", "cancelling a run ends its hooks, also one that does not want to", cancelled),
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Run `hookline agent` in the terminal, with a screen. Needs the extra `tui`."""

@@ -1,0 +1,191 @@
+"""Draw the changing rows above the input: growing text, running calls and hooks with times, the queue, a question."""
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from rich.text import Text
+
+from hookline.agent.call_text import headline, near
+from hookline.agent.ports import Shown
+from hookline.agent.tui.channel import Channel
+from hookline.agent.tui.dialog import Dialog
+from hookline.agent.tui.output import ScreenOutput
+from hookline.agent.tui.scrollback import Scrollback, without_blank_ends
+from hookline.agent.tui.text.paint import Painter
+from hookline.model.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hookline.agent.tui.conversation import ConversationView
+    from hookline.engine.running import RunningHook
+
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_MOST_HOOKS = 5
+_MOST_CALLS = 5
+_MOST_QUEUED = 3
+#: Faster hooks are not shown: a row that flashes by is of no use.
+_QUICK = 0.3
+#: Seconds without a sign of life before the user is warned.
+SILENT = 3.0
+#: Rows that the input, the rule and the status line need beside the live rows.
+_OTHER_ROWS = 4
+_MOST_TAIL = 16
+
+
+class RunningCall(Struct, eq=False):
+    """A running call."""
+
+    shown: Shown
+    since: float
+    #: Its head was printed, because something of a subagent came below it.
+    printed: bool = False
+
+
+class Activity:
+    """Current activity, as far as the screen knows."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, RunningCall] = {}
+        #: The model was asked, and since when; it has not answered all of it yet.
+        self.asked: tuple[str, float] | None = None
+        #: Text of the answer has arrived.
+        self.writes = False
+        #: Hooks for which the text is held back.
+        self.held = ""
+        #: The agent's last sign of life.
+        self.alive = time.monotonic()
+
+    def begin_call(self, shown: Shown) -> None:
+        self.calls[shown.tool_use_id or str(id(shown))] = RunningCall(shown, time.monotonic())
+
+    def end_call(self, shown: Shown) -> RunningCall | None:
+        return self.calls.pop(shown.tool_use_id, None)
+
+    def settle(self) -> None:
+        self.calls.clear()
+        self.asked = None
+        self.held = ""
+
+    def summary(self, hooks: "Sequence[RunningHook]", *, streams: bool) -> str:
+        """Describe in words what would be stopped now."""
+        parts = [f"hook {one_line(hook.hook, 60)} ({hook.label})" for hook in hooks[:2]]
+        parts += [headline(call.shown.tool, call.shown.tool_input, 80) for call in self.calls.values()]
+        if not parts and (streams or self.asked is not None):
+            parts = ["the model's answer"]
+        return ", ".join(parts[:3]) or "the turn"
+
+    def rows(
+        self, hooks: "Iterable[RunningHook]", taken: str, queue: Sequence[str], now: float, *, asks: bool
+    ) -> Iterator[Text]:
+        """Yield the rows.
+
+        `taken` is the prompt that hooks check before it counts; `asks`: a question waits for the
+        user.
+        """
+        if taken:
+            yield Text(f"> {one_line(taken, 160)}", "dim cyan")
+        waited = [hook for hook in hooks if now - hook.since >= _QUICK or hook.message]
+        calls = [call for call in self.calls.values() if not call.printed and now - call.since >= _QUICK]
+        for call in calls[:_MOST_CALLS]:
+            yield _running(headline(call.shown.tool, call.shown.tool_input, 200), now - call.since, "")
+        if len(calls) > _MOST_CALLS:
+            yield Text(f"  … {len(calls) - _MOST_CALLS} more calls", "dim")
+        for hook in waited[:_MOST_HOOKS]:
+            name = one_line(hook.hook, 60)
+            event = f"{hook.label}: {name}" if hook.message else hook.label
+            about = " · ".join(filter(None, (event, near(hook.source))))
+            yield _running(hook.message or f"hook {name}", now - hook.since, about)
+        if len(waited) > _MOST_HOOKS:
+            yield Text(f"  … {len(waited) - _MOST_HOOKS} more hooks", "dim")
+        if self.asked is not None and not waited and not calls and not asks:
+            model, since = self.asked
+            held = f"its answer is held back for {one_line(self.held, 80)}" if self.held else "Esc stops it"
+            yield _running(
+                f"{one_line(model, 60)} {'writes' if self.writes else 'is working'}", now - since, held
+            )
+        if now - self.alive >= SILENT:
+            yield _silent(now - self.alive, waited)
+        for number, text in enumerate(queue[:_MOST_QUEUED], 1):
+            yield Text(f"queued {number}: {one_line(text, 160)}", "dim")
+        if queue:
+            more = len(queue) - _MOST_QUEUED
+            rest = f"… {more} more · " if more > 0 else ""
+            yield Text(f"  {rest}Up takes the last one back", "dim")
+
+
+def _running(what: str, seconds: float, about: str) -> Text:
+    mark = _SPINNER[int(seconds * 10) % len(_SPINNER)]
+    text = Text(f"{mark} ", "yellow").append(what).append(f"  {seconds:.1f} s", "dim")
+    return text.append(f"  ({one_line(about, 160)})", "dim") if about else text
+
+
+def _silent(seconds: float, hooks: "Sequence[RunningHook]") -> Text:
+    who = f": hook {one_line(hooks[-1].hook, 60)} ({near(hooks[-1].source)})" if hooks else ""
+    says = f"! the agent has not answered for {seconds:.0f} s{who}. You can type; Ctrl-C three times leaves."
+    return Text(says, "bold red")
+
+
+class LiveRows:
+    """All live rows, as many as fit."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        talk: "ConversationView",
+        dialog: Dialog,
+        scrollback: Scrollback,
+        painter: Painter,
+        output: ScreenOutput,
+    ) -> None:
+        self._channel = channel
+        self._talk = talk
+        self._dialog = dialog
+        self._scrollback = scrollback
+        self._painter = painter
+        self._output = output
+        self._tail_cache: tuple[object, list[str]] = (None, [])
+        #: Blocks are being printed one by one: text after them is drawn afterwards.
+        self.draining = False
+
+    def rows(self, input_rows: int) -> list[str]:
+        size = self._output.get_size()
+        room = max(size.rows - _OTHER_ROWS - input_rows, 3)
+        panel = self._panel(size.columns, room)
+        queue = self._channel.queue
+        hooks = self._channel.running_hooks()
+        below: list[str] = []
+        asks = self._dialog.open is not None
+        for row in self._talk.activity.rows(hooks, queue.taken, list(queue), time.monotonic(), asks=asks):
+            row.no_wrap, row.overflow = True, "ellipsis"
+            below += self._painter.lines(row, size.columns)
+        below = ["", *below] if below else below
+        left = max(room - len(panel) - len(below), 0)
+        return [*self._tail(size.columns, left), *below[: max(room - len(panel), 0)], *panel]
+
+    def _tail(self, width: int, rows: int) -> list[str]:
+        """Return the growing text; nothing while finished blocks wait to be printed."""
+        stream = self._talk.stream
+        rest, rows = stream.rest, min(rows, _MOST_TAIL)
+        if not rest.strip() or rows < 2 or self.draining:
+            return []
+        key = (rest, width, rows)
+        if self._tail_cache[0] != key:
+            lines = without_blank_ends(self._painter.lines(stream.tail(rows), width))
+            self._tail_cache = (key, ["", *lines[-(rows - 1) :]])
+        return self._tail_cache[1]
+
+    def _panel(self, width: int, rows: int) -> list[str]:
+        if self._dialog.open is None:
+            return []
+        panel = self._dialog.panel(self._painter, width, rows - 1)
+        if panel is None:
+            self._dialog.is_above = True
+            asyncio.get_running_loop().call_soon(self._print_question)
+            panel = self._dialog.panel(self._painter, width, rows - 1)
+        return ["", *self._painter.lines(panel, width)] if panel is not None else []
+
+    def _print_question(self) -> None:
+        self._scrollback.put(self._dialog.whole(), "question")
+        self._scrollback.flush()

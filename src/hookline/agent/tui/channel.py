@@ -1,0 +1,257 @@
+"""Share items between the screen's thread and the agent's thread. Neither waits for the other."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from rich.console import RenderableType
+
+from hookline.agent.ports import Shown
+from hookline.agent.prompts.local_commands import local_command
+from hookline.agent.user_interface import Choice
+
+if TYPE_CHECKING:
+    from hookline.agent.build import BuiltAgent
+    from hookline.agent.hooks import FiredEvent
+    from hookline.config.engine import Engine
+    from hookline.engine.running import RunningHook
+    from hookline.model.hook import Hook
+    from hookline.model.run import Run
+
+#: Runs of a hook whose time is remembered.
+_REMEMBERED = 99
+
+
+class UserQuestion(Struct, frozen=True, eq=False, kw_only=True):
+    """A question for the user."""
+
+    title: str
+    #: The text to judge: all of it is shown, above the question if it is too long.
+    body: Sequence[RenderableType] = ()
+    why: Sequence[RenderableType] = ()
+    choices: Sequence[Choice] = ()
+    #: Said below the choices.
+    hint: str = ""
+    #: The choice that other words than those of the choices mean; None: they are no answer.
+    words_mean: str | None = None
+    #: Any line is the answer, also an empty one.
+    takes_line: bool = False
+    #: Called on the screen's thread with the key of a choice, or None for no answer; and with the typed text.
+    answer: Callable[[str | None, str], None]
+
+
+class Note(Struct, frozen=True):
+    """A note that is not part of the conversation."""
+
+    text: str
+
+
+class Taken(Struct, frozen=True):
+    """A prompt that hooks are checking now."""
+
+    text: str
+    #: It is for the agent itself: nothing of it reaches the model.
+    is_command: bool = False
+
+
+class Withdrawn(Struct, frozen=True, eq=False):
+    """A question that needs no answer any more."""
+
+    asked: UserQuestion
+
+
+class ReturnedPrompt(Struct, frozen=True):
+    """A prompt that was not accepted."""
+
+    text: str
+
+
+class Stopped(Struct, frozen=True):
+    queued: int
+
+
+class Opened(Struct, frozen=True, eq=False):
+    """A new session; its hooks have not run yet."""
+
+    ready: "BuiltAgent"
+    #: Hooks that do not run for lack of trust.
+    untrusted: int = 0
+    #: The session it continues, with its last prompt and answer, as they were when it was opened.
+    goes_on: str = ""
+    asked: str = ""
+    answer: str = ""
+
+
+class Idle(Struct, frozen=True):
+    """A sign that the agent waits for the user."""
+
+
+Item = Shown | Note | Taken | UserQuestion | Withdrawn | ReturnedPrompt | Stopped | Opened | Idle
+
+Call = Callable[[], object]
+
+
+class PromptQueue(deque[str]):
+    """Waiting prompts, the next one first; and the one that hooks check before it counts."""
+
+    def __init__(self, post: "Callable[[Item], None]") -> None:
+        super().__init__()
+        self._post = post
+        self.taken = ""
+
+    def popleft(self) -> str:
+        text = super().popleft()
+        is_command = local_command(text) is not None
+        self.taken = "" if is_command else text
+        self._post(Taken(text, is_command))
+        return text
+
+
+class HookActivity(Struct, eq=False):
+    """Totals of one hook: how often it ran, how long it took, its last decision."""
+
+    runs: int = 0
+    failed_open: int = 0
+    times: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    last: "Run | None" = None
+
+    @property
+    def median_ms(self) -> float | None:
+        times = sorted(self.times)
+        return times[len(times) // 2] if times else None
+
+
+class HookStats:
+    """Totals of hooks, written on the agent's thread, read on the screen's."""
+
+    def __init__(self) -> None:
+        self._records: dict[tuple[str, str, str], HookActivity] = {}
+        #: Grows with every hook that ended.
+        self.count = 0
+        #: Grows with every hook that was not run for lack of trust.
+        self.refused = 0
+
+    def ran(self, run: "Run") -> None:
+        """Record a run; subscribe this to the journal."""
+        record = self._records.setdefault((run.event, run.hook, run.source), HookActivity())
+        # A hook that is not waited for is recorded twice: when it was started, and when it has ended.
+        if run.status not in ("skipped", "untrusted", "background"):
+            record.runs += 1
+            record.times.append(run.duration_ms)
+        record.failed_open += run.failed_open
+        record.last = run
+        self.refused += run.status == "untrusted"
+        self.count += 1
+
+    def of(self, hook: "Hook") -> HookActivity:
+        return self._records.get((hook.event.name, hook.name, str(hook.where))) or HookActivity()
+
+
+class Channel:
+    def __init__(self) -> None:
+        self.items: deque[Item] = deque()
+        self.queue = PromptQueue(self.post)
+        #: The user wants to leave.
+        self.over = False
+        self.engine: Engine | None = None
+        self.ready: BuiltAgent | None = None
+        #: Totals of the hooks.
+        self.hook_stats = HookStats()
+        #: The last event of each kind that was fired.
+        self.fired: dict[str, FiredEvent] = {}
+        #: The agent's loop; None before it runs and after it has ended.
+        self.loop: asyncio.AbstractEventLoop | None = None
+        #: Handlers of Ctrl-C and of a closed terminal; the last one is used.
+        self.reactions: list[tuple[Call, Call]] = []
+        #: Set on the agent's loop when the user has typed something, or leaves.
+        self.typed: asyncio.Event | None = None
+        #: The agent's last sign of life.
+        self.alive = time.monotonic()
+        #: Wakes the screen; set by it.
+        self.wake: Call = _nothing
+
+    # -- for the agent's thread -------------------------------------------------------------------------
+
+    def post(self, item: Item) -> None:
+        self.items.append(item)
+        self.wake()
+
+    # -- for the screen's thread ------------------------------------------------------------------------
+
+    def running_hooks(self) -> "tuple[RunningHook, ...]":
+        return self.engine.status.now() if self.engine is not None else ()
+
+    @property
+    def asks(self) -> bool:
+        """True if the screen has not handled a posted question yet."""
+        return any(isinstance(item, UserQuestion) for item in tuple(self.items))
+
+    def call(self, function: Call) -> bool:
+        """Run this on the agent's loop; return False if it has none."""
+        loop = self.loop
+        if loop is None:
+            return False
+        try:
+            loop.call_soon_threadsafe(function)
+        except RuntimeError:  # it was closed meanwhile
+            return False
+        return True
+
+    def submit(self, text: str) -> None:
+        """Queue a prompt. It also releases those that an interrupt has put on hold."""
+        self.queue.append(text)
+        self.release()
+
+    def release(self) -> None:
+        self.call(self._release)
+
+    def _release(self) -> None:
+        if self.ready is not None:
+            self.ready.agent.holds = False
+        self._stir()
+
+    def _stir(self) -> None:
+        if self.typed is not None:
+            self.typed.set()
+
+    def take_back(self) -> str | None:
+        """Remove the last waiting prompt from the queue, and return it."""
+        try:
+            return self.queue.pop()
+        except IndexError:
+            return None
+
+    def stop(self) -> None:
+        """Handle Ctrl-C while the agent is working."""
+        self.call(lambda: self.reactions and self.reactions[-1][0]())
+
+    def leave(self, *, signalled: bool = False) -> None:
+        """End the session properly: at once where the agent waits, else by interrupting it."""
+        self.over = True
+        self.call(lambda: self._leave(signalled=signalled))
+
+    def _leave(self, *, signalled: bool) -> None:
+        agent = self.ready.agent if self.ready is not None else None
+        if agent is not None and not signalled:
+            agent.leaving = agent.leaving or "prompt_input_exit"
+        if self.reactions and (signalled or agent is None or agent.busy):
+            self.reactions[-1][1]()
+        self._stir()
+
+    @property
+    def busy(self) -> bool:
+        return self.ready is not None and self.ready.agent.busy
+
+    def check_alive(self) -> None:
+        """Ask for a sign of life."""
+        self.call(self._live)
+
+    def _live(self) -> None:
+        self.alive = time.monotonic()
+
+
+def _nothing() -> None:
+    """Do nothing, while no screen is there."""

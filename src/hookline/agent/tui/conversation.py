@@ -1,0 +1,217 @@
+"""Handle what the agent posts, item by item: print it when it is finished, else keep it for the live rows."""
+
+import time
+from collections.abc import Callable, Iterator
+
+from rich.text import Text
+
+from hookline.agent.ports import Shown
+from hookline.agent.tui.activity import Activity
+from hookline.agent.tui.channel import (
+    Channel,
+    Idle,
+    Item,
+    Note,
+    Opened,
+    ReturnedPrompt,
+    Stopped,
+    Taken,
+    UserQuestion,
+    Withdrawn,
+)
+from hookline.agent.tui.dialog import Dialog
+from hookline.agent.tui.pages.transcript import ShownHistory
+from hookline.agent.tui.scrollback import Scrollback
+from hookline.agent.tui.status import StatusLine
+from hookline.agent.tui.text import cards
+from hookline.agent.tui.text.paint import indented
+from hookline.agent.tui.text.stream import Stream, as_markdown
+from hookline.agent.tui.text.welcome import keys_card, welcome
+from hookline.model.safe_text import head_and_tail
+
+#: Events at which hooks check a prompt before it counts.
+_OF_PROMPTS = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
+
+#: Characters at both ends of the last prompt and answer of a session that is resumed.
+_MOST_RECALLED = 1000
+
+
+class ConversationView:
+    def __init__(
+        self,
+        channel: Channel,
+        dialog: Dialog,
+        status: StatusLine,
+        scrollback: Scrollback,
+        give_back: Callable[[str], None],
+    ) -> None:
+        self._channel = channel
+        self._dialog = dialog
+        self._status = status
+        self._put = scrollback.put
+        self._give_back = give_back
+        self.stream = Stream()
+        self.activity = Activity()
+        #: For the page that shows all of it.
+        self.kept = ShownHistory()
+        #: The activity that the user stopped.
+        self.stopping = ""
+        self._stopped = False
+        self._early: list[Shown] = []
+        #: The last taken prompt is a command.
+        self._for_command = False
+        #: The last notice or warning.
+        self._said = ""
+
+    def now(self, item: Item) -> None:
+        for _ in self.handle(item):
+            pass
+
+    def handle(self, item: Item) -> Iterator[None]:
+        """Handle one item; yield wherever keys may be handled."""
+        self.kept.add(item)
+        match item:
+            case Shown():
+                yield from self._show(item)
+            case Note():
+                self._put(cards.note_lines(item.text), "note")
+            case Taken():
+                self._take(item)
+            case UserQuestion():
+                self.end_stream()
+                self._dialog.ask(item)
+            case Withdrawn():
+                self._dialog.withdraw(item.asked)
+            case ReturnedPrompt():
+                self._give_back(item.text)
+            case Stopped():
+                self.end_stream()
+                self._put(cards.stopped_card(self.stopping or "the turn", item.queued), "note")
+                self.stopping = ""
+                self._stopped = True
+            case Opened():
+                self._status.open(item.untrusted)
+                self._open(item)
+            case Idle():
+                self._put_early()
+                self.activity.asked = None
+        yield
+
+    def _take(self, item: Taken) -> None:
+        """Print a command at once; print a prompt when it counts, as hooks have left it."""
+        self._for_command = item.is_command
+        if item.is_command:
+            self._put(cards.command_card(item.text), "command")
+        if item.text == "/help":
+            self._put(keys_card(), "note")
+
+    def _show(self, shown: Shown) -> Iterator[None]:
+        nested = cards.depth(shown)
+        match shown.kind:
+            case "delta" | "request" | "held" | "usage":
+                self._progress(shown, nested)
+            case "answer":
+                yield from self._answer(shown, nested)
+            case "prompt":
+                self._channel.queue.taken = ""
+                self.end_stream()
+                self._put(cards.prompt_card(shown.text), "prompt")
+                self._put_early()
+                self._stopped = False
+            case "call":
+                self._parent(shown)
+                self.activity.begin_call(shown)
+                if not nested:
+                    self.activity.asked = None
+            case "result":
+                self._parent(shown)
+                call = self.activity.end_call(shown)
+                printed = call is not None and call.printed
+                self._put(cards.result_card(shown, with_head=not printed), "card")
+            case "settled":
+                self.end_stream()
+                self.activity.settle()
+            case _:
+                self._parent(shown)
+                self._news(shown)
+
+    def _progress(self, shown: Shown, nested: int) -> None:
+        """Update the live rows without printing."""
+        if shown.kind == "usage":
+            self._status.count()
+        elif nested:
+            return  # a subagent's text is printed when it is complete
+        elif shown.kind == "delta":
+            self.activity.writes = True
+            self.stream.add(shown.text)
+        elif shown.kind == "held":
+            self.activity.held = shown.text
+        else:
+            self.activity.asked = (shown.text, time.monotonic())
+            self.activity.held, self.activity.writes = "", False
+
+    def _news(self, shown: Shown) -> None:
+        if self._stopped and shown.kind == "warning" and shown.text == "interrupted":
+            self._stopped = False  # the user knows
+            return
+        if shown.event in _OF_PROMPTS and shown.kind != "blocked":
+            if shown.kind != "context" or not self._for_command:  # the model is sent nothing with a command
+                self._early.append(shown)
+            return
+        self._put_early()
+        self._put_news(shown)
+
+    def _put_news(self, shown: Shown) -> None:
+        said, self._said = self._said, shown.text
+        if said.startswith(f"{shown.text}: "):
+            return  # the turn's last message, which a hook's limit has explained better
+        card = cards.note_card(shown)
+        if card is not None:
+            self._put(card, "note")
+
+    def _put_early(self) -> None:
+        """Print what hooks did with a prompt after it, though they did it before it counted."""
+        early, self._early = self._early, []
+        for shown in early:
+            self._put_news(shown)
+
+    def _answer(self, shown: Shown, nested: int) -> Iterator[None]:
+        if nested:
+            self._parent(shown)
+            self._put(indented(as_markdown(shown.text), nested), "text")
+            return
+        if not self.streams:
+            self.stream.add(shown.text)
+        while (block := self.stream.take()) is not None:
+            self._put(as_markdown(block), "text")
+            yield
+        self.end_stream()
+        self.activity.asked = None
+
+    @property
+    def streams(self) -> bool:
+        return self.stream.began or bool(self.stream.rest.strip())
+
+    def end_stream(self) -> None:
+        if rest := self.stream.end():
+            self._put(as_markdown(rest), "text")
+
+    def _parent(self, shown: Shown) -> None:
+        """Print the head of the call that a subagent works for, before the subagent's output."""
+        call = self.activity.calls.get(shown.under) if shown.under else None
+        if call is not None and not call.printed:
+            call.printed = True
+            self._put(cards.call_card(call.shown), "card")
+
+    def _open(self, opened: Opened) -> None:
+        from hookline import __version__  # noqa: PLC0415 only when a session begins
+
+        engine = self._channel.engine
+        events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
+        self._put(welcome(self._status.facts, __version__, events), "note")
+        if opened.goes_on:
+            self._put(Text(f"  continues {opened.goes_on}", "dim"), "note")
+        if opened.asked:
+            self._put(cards.prompt_card(head_and_tail(opened.asked, _MOST_RECALLED)), "prompt")
+        if opened.answer:
+            self._put(as_markdown(head_and_tail(opened.answer, _MOST_RECALLED)), "text")

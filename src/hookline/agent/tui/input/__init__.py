@@ -1,0 +1,1 @@
+"""Handle what the user types: keys, their actions, earlier prompts, completion."""

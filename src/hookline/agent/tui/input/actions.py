@@ -1,0 +1,148 @@
+"""Act on keys and signals: send a prompt, stop something, leave, open a page."""
+
+import asyncio
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.document import Document
+
+from hookline.agent.tui.layout import FullScreenPage
+from hookline.agent.tui.pages.transcript import TranscriptPage
+from hookline.agent.tui.status import HINT
+
+if TYPE_CHECKING:
+    from hookline.agent.tui.screen import Screen
+
+#: Shift-Tab goes through these. Never to bypass: that is a choice to be typed.
+_MODES = ("default", "acceptEdits", "plan")
+
+
+class Actions:
+    def __init__(self, screen: "Screen") -> None:
+        self._screen = screen
+        self._channel = screen.channel
+        self._buffer = screen.buffer
+        self._dialog = screen.dialog
+        self._status = screen.status
+        #: When Ctrl-C was pressed last.
+        self._pressed = 0.0
+        #: The agent's thread is left alone: it does not end.
+        self.abandoned = False
+
+    def send(self) -> None:
+        """Handle Enter."""
+        text = self._buffer.text.strip()
+        if not text:
+            self._channel.release()
+            return
+        if self._status.leaving:
+            return
+        self._buffer.append_to_history()
+        self._buffer.reset()
+        if text == "/hooks":
+            self.inspect()
+            return
+        self._channel.submit(text)
+        self._screen.app.invalidate()
+
+    def take_back(self) -> None:
+        """Handle Up on an empty line: edit the last queued prompt."""
+        text = self._channel.take_back() if not self._buffer.text else None
+        if text is not None:
+            self._buffer.set_document(Document(text, len(text)), bypass_readonly=True)
+
+    def next_mode(self) -> None:
+        """Handle Shift-Tab."""
+        ready = self._channel.ready
+        if ready is None:
+            return
+        agent = ready.agent
+        now = agent.permissions.mode
+        following = _MODES[(_MODES.index(now) + 1) % len(_MODES)] if now in _MODES else _MODES[0]
+        self._channel.call(lambda: asyncio.ensure_future(agent.set_mode(following)))
+        self._status.hint(f"mode {following}")
+
+    # -- stopping and leaving ---------------------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """Handle Ctrl-C: answer a question with no, stop work, or clear text; leave the second time."""
+        now = time.monotonic()
+        twice, self._pressed = now - self._pressed < HINT, now
+        if self._status.leaving:
+            self._abandon()
+        elif self._dialog.open is not None:
+            self._dialog.answer(None)
+        elif self._channel.busy and not twice:
+            self._stop()
+        elif self._buffer.text and not twice:
+            self._buffer.reset()
+        elif twice:
+            self.leave()
+        else:
+            self._status.hint("Ctrl-C again leaves")
+
+    def escape(self) -> None:
+        if self._dialog.open is not None:
+            self._dialog.answer(None)
+        elif self._buffer.complete_state is not None:
+            self._buffer.cancel_completion()
+        elif self._channel.busy:
+            self._stop()
+
+    def _stop(self) -> None:
+        talk = self._screen.talk
+        talk.stopping = talk.activity.summary(self._channel.running_hooks(), streams=talk.streams)
+        self._channel.stop()
+        self._status.hint("stopping; Ctrl-C again leaves")
+
+    def leave(self, *, signalled: bool = False) -> None:
+        """End the session; the second time, without waiting for it."""
+        if self._status.leaving:
+            self._abandon()
+            return
+        self._status.leaving = True
+        self._channel.leave(signalled=signalled)
+        self._dialog.dismiss_all()
+        self._status.hint("the session ends; Ctrl-C again leaves at once")
+
+    def _abandon(self) -> None:
+        """Leave without the agent's thread: a hook may hold it for ever."""
+        self.abandoned = True
+        if self._screen.app.is_running:
+            self._screen.app.exit()
+
+    def suspend(self) -> None:
+        """Handle Ctrl-Z: suspend to the shell, and return with `fg`."""
+        state = self._screen.state
+
+        async def away() -> None:
+            if state is not None:
+                state.forget()
+            await run_in_terminal(lambda: os.kill(0, signal.SIGTSTP))
+            if state is not None:
+                state.remember()
+
+        self._screen.app.create_background_task(away())
+
+    # -- pages ------------------------------------------------------------------------------------------
+
+    def inspect(self) -> None:
+        from hookline.agent.tui.pages.inspector import Inspector  # noqa: PLC0415 only for those who look
+
+        self._open(Inspector(self._screen))
+
+    def read_all(self) -> None:
+        self._open(TranscriptPage(self._screen.talk.kept.text))
+
+    def _open(self, page: FullScreenPage) -> None:
+        if self._screen.layout.page is None:
+            self._screen.scrollback.flush()
+            self._screen.layout.open(page)
+
+    def close_page(self) -> None:
+        if self._screen.layout.page is not None:
+            self._screen.layout.close()
+            self._screen.awake.set()

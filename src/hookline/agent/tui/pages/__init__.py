@@ -1,0 +1,1 @@
+"""Show pages that take the whole terminal for a while, on the alternate screen."""

@@ -1,0 +1,54 @@
+"""Print finished text once, above the live rows; it belongs to the terminal from then on."""
+
+import re
+
+from rich.console import RenderableType
+
+from hookline.agent.tui.layout import ScreenLayout
+from hookline.agent.tui.output import ScreenOutput
+from hookline.agent.tui.text.paint import Painter
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Scrollback:
+    def __init__(self, output: ScreenOutput, layout: ScreenLayout, painter: Painter) -> None:
+        self._output = output
+        self._layout = layout
+        self._painter = painter
+        self._waiting: list[str] = []
+        self._last_kind = ""
+
+    def put(self, what: RenderableType, kind: str) -> None:
+        """Queue something of a kind: text, card, note, prompt, command. `flush` prints it.
+
+        Kinds have a blank line between, and so have blocks of text; a command's output follows it directly.
+        """
+        follows = not self._last_kind or kind == "prompt" or (self._last_kind, kind) == ("command", "note")
+        if not follows and (kind == "text" or kind != self._last_kind):
+            self._waiting.append("\n")
+        self._last_kind = kind
+        lines = self._painter.lines(what, self._output.get_size().columns)
+        if kind == "text":
+            lines = without_blank_ends(lines)
+        self._waiting += [f"{line}\n" for line in lines]
+
+    def flush(self) -> None:
+        """Erase the live rows, print, and draw them again in one write. While a page is open, everything waits."""
+        if not self._waiting or self._layout.page is not None:
+            return
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        app = self._layout.app
+        with self._output.hold():
+            if app.is_running:
+                app.erase()
+            self._output.write_block(text)
+            if app.is_running:
+                app.redraw_now()
+
+
+def without_blank_ends(lines: list[str]) -> list[str]:
+    """Remove blank lines at both ends: the caller places them."""
+    written = [number for number, line in enumerate(lines) if _ESCAPES.sub("", line).strip()]
+    return lines[written[0] : written[-1] + 1] if written else []

@@ -1,0 +1,176 @@
+"""Draw the line at the bottom: model, mode, directory, usage, active hooks, queue."""
+
+import asyncio
+import operator
+import os
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from hookline.agent.tui.channel import Channel
+from hookline.agent.tui.dialog import Dialog
+from hookline.model.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hookline.config.engine import Engine
+    from hookline.model.hook import Hook
+
+#: Seconds that a hint is shown.
+HINT = 2.0
+
+
+class Facts(Struct, kw_only=True):
+    """Facts of the status line and the start screen. Read while the agent changes it: each value is whole."""
+
+    model: str = ""
+    mode: str = ""
+    directory: str = ""
+    tokens: int = 0
+    cost_usd: float | None = None
+    hooks: int | None = None
+    #: Switched to shadow or off.
+    not_enforced: int = 0
+    #: Not trusted, so they do not run.
+    untrusted: int = 0
+    queued: int = 0
+    state: str = "starting"
+    hint: str = ""
+
+
+class StatusLine:
+    """State of the session for display; `changed` is called when it must be redrawn."""
+
+    def __init__(self, channel: Channel, dialog: Dialog, changed: Callable[[], None]) -> None:
+        self._channel = channel
+        self._dialog = dialog
+        self._changed = changed
+        self._hint_until = 0.0
+        self.leaving = False
+        #: The hooks whose trust was looked up, and how many had been refused by then.
+        self._counted: tuple[Hook, ...] = ()
+        self._refused = 0
+        self.facts = Facts(directory=short_path(os.getcwd()))
+
+    def line(self, width: int) -> str:
+        self.refresh()
+        return status_line(self.facts, width)
+
+    def refresh(self) -> None:
+        ready, engine, facts = self._channel.ready, self._channel.engine, self.facts
+        facts.queued = len(self._channel.queue)
+        if self.leaving:
+            facts.state = "leaving"
+        elif self._dialog.open is not None:
+            facts.state = "waits for you"
+        elif ready is None:
+            facts.state = "starting"
+        else:
+            facts.state = "busy" if ready.agent.busy else "on hold" if ready.agent.holds else "idle"
+        if ready is None:
+            return
+        agent = ready.agent
+        facts.model = agent.model_name
+        facts.mode = agent.permissions.mode
+        facts.directory = short_path(agent.workplace.cwd)
+        self.count()
+        hooks = engine.hooks if engine is not None else ()
+        changed = len(hooks) != len(self._counted) or not all(map(operator.is_, hooks, self._counted))
+        # The files that a hook runs may change, too.
+        if changed or self._channel.hook_stats.refused != self._refused:
+            self._counted, self._refused = hooks, self._channel.hook_stats.refused
+            self._count_untrusted()
+        facts.hooks = len(hooks)
+        facts.not_enforced = (
+            sum(engine.mode_of(hook) != "enforce" for hook in hooks) if engine is not None else 0
+        )
+
+    def open(self, untrusted: int) -> None:
+        """Show a new session, in which so many hooks are not trusted."""
+        self.facts.untrusted = untrusted
+        self._counted = self._channel.engine.hooks if self._channel.engine is not None else ()
+        self.refresh()
+
+    def _count_untrusted(self) -> None:
+        """Count untrusted hooks on another thread: trust reads files."""
+        engine = self._channel.engine
+        if engine is None:
+            return
+
+        def count() -> int:
+            return untrusted(engine)
+
+        def counted(done: "asyncio.Future[int]") -> None:
+            if not done.cancelled() and done.exception() is None:
+                self.facts.untrusted = done.result()
+                self._changed()
+
+        asyncio.ensure_future(asyncio.to_thread(count)).add_done_callback(counted)
+
+    def count(self) -> None:
+        """Show the session's usage so far."""
+        ready = self._channel.ready
+        if ready is not None:
+            totals = ready.agent.totals
+            self.facts.tokens, self.facts.cost_usd = totals.total_tokens or 0, totals.cost_usd
+
+    def hint(self, text: str) -> None:
+        self.facts.hint = text
+        self._hint_until = time.monotonic() + HINT
+        self._changed()
+
+    def expire_hint(self) -> None:
+        if self.facts.hint and time.monotonic() > self._hint_until:
+            self.facts.hint = ""
+            self._changed()
+
+
+def untrusted(engine: "Engine") -> int:
+    """Count the hooks that do not run because they are not trusted. Reads files."""
+    trust = engine.trust
+    return sum(trust.holds_back(hook) for hook in engine.hooks) if trust is not None else 0
+
+
+def status_line(facts: Facts, width: int) -> str:
+    """Return as many parts as fit, the most important first; the hint replaces others if needed."""
+    parts = [
+        (facts.hint, 0),
+        (one_line(facts.model, 40), 1),
+        (facts.mode, 1),
+        (facts.state, 2),
+        (f"{facts.queued} queued" if facts.queued else "", 2),
+        (_hooks(facts), 3),
+        (one_line(facts.directory, 30), 4),
+        (_used(facts), 4),
+        ("F2 hooks", 5),
+    ]
+    parts = [(text, rank) for text, rank in parts if text]
+    while len(" · ".join(text for text, _rank in parts)) > width - 2 and len(parts) > 1:
+        parts.remove(max(parts, key=lambda part: part[1]))
+    return f" {one_line(' · '.join(text for text, _rank in parts), width - 2)}".ljust(width)
+
+
+def _hooks(facts: Facts) -> str:
+    if facts.hooks is None:
+        return ""
+    if not facts.hooks:
+        return "no hooks"
+    notes = [
+        f"{facts.not_enforced} not enforced" if facts.not_enforced else "",
+        f"{facts.untrusted} untrusted" if facts.untrusted else "",
+    ]
+    more = ", ".join(filter(None, notes))
+    return f"{facts.hooks} hook{'' if facts.hooks == 1 else 's'}{f' ({more})' if more else ''}"
+
+
+def _used(facts: Facts) -> str:
+    tokens = f"{facts.tokens}" if facts.tokens < 10_000 else f"{facts.tokens / 1000:.0f}k"
+    cost = f" {facts.cost_usd:.4f} USD" if facts.cost_usd is not None else ""
+    return f"{tokens} tok{cost}"
+
+
+def short_path(directory: str) -> str:
+    home = os.path.expanduser("~").rstrip("/")
+    shown = f"~{directory[len(home) :]}" if home and f"{directory}/".startswith(f"{home}/") else directory
+    return one_line(shown, 200)

@@ -1,0 +1,1 @@
+"""Prepare text for the terminal: clean it, lay it out, split it into blocks."""

@@ -1,0 +1,63 @@
+"""Draw the start screen: program, model, mode, hooks, and the session it continues."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from hookline.agent.tui.status import Facts
+from hookline.agent.tui.text.paint import marked, stack, words
+from hookline.model.safe_text import one_line
+
+KEYS: Sequence[tuple[str, str]] = (
+    ("Enter", "send; while the agent works, the prompt is queued"),
+    ("Ctrl-J, Alt-Enter", "a new line; a paste is one prompt"),
+    ("Up, Down, Ctrl-R", "earlier prompts; Up on an empty line takes a queued prompt back"),
+    ("Tab", "complete a /command, an @file, or a session after /resume"),
+    ("Shift-Tab", "the next permission mode"),
+    ("Esc, Ctrl-C", "stop the current action; Ctrl-C clears the line, twice it leaves"),
+    ("Ctrl-D", "leave, on an empty line"),
+    ("F2, /hooks", "the hooks: their runs, and a switch for each"),
+    ("Ctrl-T", "the whole conversation, nothing folded"),
+    ("Ctrl-L, Ctrl-Z", "draw the screen again; suspend"),
+)
+
+#: Events that are named on the start screen, those with the most hooks first.
+_MOST_EVENTS = 6
+
+
+def welcome(facts: Facts, version: str, events: Sequence[str]) -> RenderableType:
+    rows = [
+        Text("hookline ", "bold cyan").append(version, "cyan").append(" · an agent under your hooks", "dim"),
+        _row("model", facts.model),
+        _row("mode", f"{facts.mode} (Shift-Tab changes it)"),
+        _row("directory", facts.directory),
+        _row("hooks", _hooks(facts, events)),
+    ]
+    if facts.untrusted:
+        says = (
+            f"{facts.untrusted} of them not trusted, so they do not run; `hookline trust` shows them and asks"
+        )
+        rows.append(_row("", says, "yellow"))
+    rows.append(Text("Enter sends · /help lists commands and keys · Ctrl-C stops · Ctrl-D leaves", "dim"))
+    return stack(rows)
+
+
+def _row(name: str, value: str, style: str = "") -> Text:
+    return Text(f"  {name:10}", "dim").append_text(words(one_line(value, 300), style))
+
+
+def _hooks(facts: Facts, events: Sequence[str]) -> str:
+    if not facts.hooks:
+        return "none active; `hookline guard add recommended` adds five guards"
+    numbers = Counter(events).most_common()
+    counts = ", ".join(f"{event} {number}" for event, number in numbers[:_MOST_EVENTS])
+    counts += f" and {len(numbers) - _MOST_EVENTS} more events" if len(numbers) > _MOST_EVENTS else ""
+    off = f"; {facts.not_enforced} not enforced" if facts.not_enforced else ""
+    what = "configured" if facts.untrusted else "active"
+    return f"{facts.hooks} {what}: {counts}{off} (F2 shows them)"
+
+
+def keys_card() -> RenderableType:
+    return stack([marked(f"  {keys:19}", "bold", Text(says)) for keys, says in KEYS])

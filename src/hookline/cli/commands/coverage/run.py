@@ -1,0 +1,64 @@
+"""Compare transcripts with the journal, and list the calls that guards missed, with the cause."""
+
+import argparse
+import os
+import time
+from typing import get_args
+
+from hookline.cli.commands.coverage.report import coverage_document
+from hookline.cli.engines import inspection_engine, require_files
+from hookline.cli.history import (
+    caller_of,
+    nothing_found,
+    read_history,
+    readable_dialects,
+    since_of,
+    sources_of,
+)
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.requests import RequestError
+from hookline.cli.text import terminal_width
+from hookline.history.causes import Cause, Causes
+from hookline.history.coverage import CoverageTotals
+from hookline.history.engines import Configuration
+from hookline.history.workers import ReplayTask
+from hookline.matching.nearest import nearest
+from hookline.model.safe_text import one_line
+
+
+async def run(args: argparse.Namespace) -> ExitStatus:
+    excused = _excused(args.excused or ())
+    engine = inspection_engine()
+    require_files(engine, args.config or ())
+    if args.dialect is not None:
+        engine.loader.dialect(args.dialect)
+    dialects, now = readable_dialects(), time.time()
+    since = since_of(args, now)
+    sources = sources_of(args, dialects, since)
+    if not sources.found:
+        note(one_line(f"hookline coverage: {nothing_found(sources, args)}", 2000))
+        return ExitStatus.PROBLEM
+    job = ReplayTask(sources=sources.found, configuration=_configuration(args), since=since, observe=True)
+    started = time.monotonic()
+    sightings: CoverageTotals = await read_history(job, dialects)
+    callers = {name: caller_of(dialects, name) for name in dialects}
+    document = coverage_document(
+        sightings, Causes(sightings, callers).explained(), dialects, excused, time.monotonic() - started
+    )
+    text = document.as_json() if args.json else document.as_text(terminal_width(), every=args.all)
+    return show(text, as_json=args.json) or (ExitStatus.PROBLEM if document.unguarded else ExitStatus.OK)
+
+
+def _configuration(args: argparse.Namespace) -> Configuration:
+    files = None if args.config is None else tuple(os.path.abspath(file) for file in args.config)
+    return Configuration(files=files, dialect=args.dialect, keep=False)
+
+
+def _excused(words: "list[str] | tuple[str, ...]") -> frozenset[str]:
+    known: tuple[str, ...] = get_args(Cause)
+    for word in words:
+        if word not in known:
+            close = nearest(word, known)
+            meant = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
+            raise RequestError(f"--except {word!r} is no cause; {meant}")
+    return frozenset(words)

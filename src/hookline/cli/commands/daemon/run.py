@@ -1,0 +1,139 @@
+"""Start, query, stop or run the daemon."""
+
+import argparse
+import asyncio
+import os
+import re
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from hookline import __version__
+from hookline.cli.commands.daemon.report import as_text, other_home
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.requests import RequestError
+from hookline.config.home import home_of_call, projects_here
+from hookline.hook.daemon.directory import DirectoryError, open_folder
+from hookline.hook.daemon.server import Daemon, DaemonSettings, DaemonStatus
+from hookline.hook.daemon.start import LogFile, ask, start
+from hookline.model.safe_text import printable
+
+if TYPE_CHECKING:
+    from hookline.telemetry.observer import Telemetry
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+#: Seconds until a daemon that was started must answer.
+_START_SECONDS = 15.0
+#: Seconds that its end may take to send telemetry.
+_FLUSH_SECONDS = 5.0
+
+
+def run(args: argparse.Namespace) -> int:
+    actions = {"start": _start, "status": _status, "stop": _stop, "run": _run}
+    try:
+        return actions[args.action](args)
+    except DirectoryError as problem:
+        note(f"hookline daemon: {problem}")
+        return ExitStatus.PROBLEM
+
+
+def running(directory: str | None) -> DaemonStatus | None:
+    """Return the daemon's status, or None if none answers."""
+    try:
+        reply = ask(directory, "status", version=__version__)
+    except (OSError, DirectoryError):
+        return None
+    return msgspec.json.decode(reply.stdout, type=DaemonStatus) if reply.code == 0 else None
+
+
+def _status(args: argparse.Namespace) -> int:
+    found = running(args.directory)
+    if args.json:
+        show(msgspec.json.encode(found).decode(), as_json=True)
+    else:
+        show(as_text(found, LogFile(os.environ).path))
+        if found is not None and (other := other_home(found, os.environ["HOME"])) is not None:
+            note(printable(f"hookline daemon: {other}; `hookline daemon stop` ends it"))
+    return ExitStatus.OK if found is not None else ExitStatus.PROBLEM
+
+
+def _start(args: argparse.Namespace) -> int:
+    status = running(args.directory)
+    if status is not None and (other := other_home(status, os.environ["HOME"])) is not None:
+        note(printable(f"hookline daemon: {other}; `hookline daemon stop` ends it, then start it again"))
+        return ExitStatus.PROBLEM
+    if status is not None:
+        note("hookline daemon: it is running already")
+        return _status(args)
+    open_folder(args.directory, create=True).close()
+    _seconds(args.idle)
+    http = () if args.http is None else ("--http", str(args.http))
+    pid = start(args.directory, ("--idle", args.idle, *http))
+    until = time.monotonic() + _START_SECONDS
+    while running(args.directory) is None:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended or time.monotonic() > until:
+            why = (
+                f"it ended with status {os.waitstatus_to_exitcode(status)}" if ended else "it does not answer"
+            )
+            note(f"hookline daemon: {why}; see {LogFile(os.environ).path}")
+            return ExitStatus.PROBLEM
+        time.sleep(0.02)
+    return _status(args)
+
+
+def _stop(args: argparse.Namespace) -> int:
+    try:
+        ask(args.directory, "stop", version=__version__)
+    except (OSError, DirectoryError):
+        note("hookline daemon: it is not running")
+        return ExitStatus.PROBLEM
+    return show("it takes no more calls, and ends when the running ones are over")
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
+    if found is None:
+        raise RequestError(f"--idle {text!r} is no time: say 90s, 30m or 4h")
+    return int(found[1]) * float(_UNITS[found[2]])
+
+
+def _observer(log: LogFile) -> "Telemetry | None":
+    """Return telemetry for all calls, as the environment of the agent that made the first call asks for it."""
+    if not any(name.startswith("OTEL_") for name in os.environ):
+        return None
+    from hookline.telemetry.setup import observer_from
+
+    return observer_from(os.environ, log, only_here=True, seconds=None)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from hookline.handlers.process.containment import hide_memory
+    from hookline.hook.daemon.handlers import SharedProcesses
+
+    # Started by a call, it believes the user database as the call does.
+    home = home_of_call(args.home, os.environ, projects_here)
+    os.environ["HOME"] = home.path
+    # It knows the environments of calls, which hooks of other calls must not see.
+    hide_memory()
+    log = LogFile(os.environ)
+    settings = DaemonSettings(_seconds(args.idle), args.http, args.home)
+    directory = open_folder(args.directory, create=True)
+
+    observer = _observer(log)
+
+    async def serve() -> bool:
+        processes = SharedProcesses(containment="subreaper", warm=True)
+        try:
+            return await Daemon(directory, processes, log, settings, observer).run()
+        finally:
+            await processes.close_all()
+            if observer is not None:
+                observer.flush(_FLUSH_SECONDS)
+
+    os.chdir(os.sep)
+    if asyncio.run(serve()):
+        return ExitStatus.OK
+    note("hookline daemon: another one is running")
+    return ExitStatus.PROBLEM

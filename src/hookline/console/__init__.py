@@ -1,1 +1,0 @@
-"""The local page of `hookline console`: what the hooks did, in a browser. Needs the extra `console`."""

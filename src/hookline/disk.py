@@ -1,0 +1,78 @@
+"""Look at files on behalf of everything that reads configuration.
+
+Loaders reach the file system through a `Disk` that they are given, so that a program that keeps what was read can pass
+one that records the paths: it learns from the loader itself which files a configuration was read from.
+"""
+
+import os
+import stat
+from typing import Final
+
+
+class Disk:
+    """The file system, read only. The methods do what the functions of `os` and `os.path` with these names do."""
+
+    def lstat(self, path: str) -> os.stat_result:
+        return os.lstat(path)
+
+    def stat(self, path: str) -> os.stat_result:
+        return os.stat(path)
+
+    def open(self, path: str, flags: int) -> int:
+        """Return a descriptor for reading."""
+        return os.open(path, flags)
+
+    def listdir(self, path: str) -> list[str]:
+        return os.listdir(path)
+
+    def realpath(self, path: str) -> str:
+        return os.path.realpath(path)
+
+    def lexists(self, path: str) -> bool:
+        try:
+            self.lstat(path)
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def exists(self, path: str) -> bool:
+        try:
+            self.stat(path)
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def isdir(self, path: str) -> bool:
+        try:
+            return stat.S_ISDIR(self.stat(path).st_mode)
+        except (OSError, ValueError):
+            return False
+
+    def isfile(self, path: str) -> bool:
+        try:
+            return stat.S_ISREG(self.stat(path).st_mode)
+        except (OSError, ValueError):
+            return False
+
+    def islink(self, path: str) -> bool:
+        try:
+            return stat.S_ISLNK(self.lstat(path).st_mode)
+        except (OSError, ValueError):
+            return False
+
+    def is_there(self, path: str) -> bool:
+        """Return True if a path exists, or may: only "does not exist" says that there is nothing to read.
+
+        A directory that may not be searched could hold guards. Reading the path then fails, and that is reported.
+        """
+        try:
+            self.lstat(path)
+        except (FileNotFoundError, ValueError):
+            return False
+        except OSError:
+            return True
+        return True
+
+
+#: Looks each time and remembers nothing.
+DISK: Final = Disk()

@@ -1,0 +1,289 @@
+"""Judge an exec by the rules and guards that judge shell lines: the same rows and the same rule objects.
+
+An argv is presented to them as a line that has been read already: one command, whose words are certain. It is
+never written as text and parsed again.
+"""
+
+import hashlib
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+
+from hookline.actions.action import Action, PathContext
+from hookline.actions.kinds import KINDS
+from hookline.execguard.facts import ExecFacts, Identity
+from hookline.guards.judge import GuardJudge, reason_for
+from hookline.guards.rows import GuardLineReader
+from hookline.guards.settings import read_settings
+from hookline.guards.spec import SEVERAL, GuardSpec, policy_of
+from hookline.matching.shell_rules import ShellArgument
+from hookline.model.safe_text import one_line
+from hookline.permissions.facts import CallFacts
+from hookline.permissions.rules import PermissionRule, RuleMatch, RuleReader, RuleSet, first_concerned
+from hookline.shell import ShellCommand, ShellReader, ShellReading, base_name
+from hookline.shell.found import Foreign, Inner
+from hookline.shell.runs import forms_of, look_through
+
+_TOOL: Final = "Bash"
+_SHELL: Final = KINDS["shell"]
+_WIDEST_LINE: Final = 200
+#: More names than this for one file: a program that contains many, and takes its job from its name.
+_MOST_NAMES: Final = 8
+_MANY_IN_ONE: Final = frozenset(("busybox", "toybox", "coreutils", "uutils", "sbase-box"))
+#: Interpreters of interpreters: the kernel follows five.
+_DEEPEST_SCRIPT: Final = 12
+_LARGEST_COPY: Final = 64 << 20
+
+
+class GuardRow(Struct, frozen=True):
+    """A built-in guard that is configured, with its options."""
+
+    name: str
+    args: tuple[str, ...] = ()
+
+
+class RuleRow(Struct, frozen=True):
+    """A deny or ask rule as it was written, and where."""
+
+    text: str
+    source: str = ""
+
+
+class ExecRules(Struct, frozen=True, kw_only=True):
+    """Everything that execs are judged by, in a form that can be sent to a supervisor."""
+
+    deny: tuple[RuleRow, ...] = ()
+    ask: tuple[RuleRow, ...] = ()
+    guards: tuple[GuardRow, ...] = ()
+    project: str = ""
+    home: str = ""
+    temporary: str = ""
+    #: Where programs that rules name are looked for, to recognise them under other names.
+    path: str = ""
+
+    @property
+    def says_something(self) -> bool:
+        return bool(self.deny or self.ask or self.guards)
+
+
+class ExecFinding(Struct, frozen=True):
+    """A rule or guard that is about an exec."""
+
+    answer: Literal["deny", "ask"]
+    reason: str
+    #: The rule as it was written, or the name of the guard; and where it is written.
+    rule: str
+    source: str = ""
+    #: It is about files, whose use depends on the line around the command: `export $(cat .env)` shows nothing.
+    in_context: bool = False
+
+
+class ArgvReader(ShellReader, eq=False):
+    """A reader that has read its line already."""
+
+    reading: ShellReading = ShellReading()
+
+    def read(self, line: str) -> ShellReading:
+        del line
+        return self.reading
+
+
+class _Guard(NamedTuple):
+    row: GuardRow
+    policy: GuardSpec
+    judge: GuardJudge
+
+
+class ExecJudge:
+    """Rules and guards, ready to judge execs."""
+
+    def __init__(self, rules: ExecRules) -> None:
+        self._rules = rules
+        self._reader = ArgvReader()
+        self._rule_reader = RuleReader(shell=self._reader, home=rules.home)
+        self._deny = _rule_set("deny", rules.deny, self._rule_reader)
+        self._ask = _rule_set("ask", rules.ask, self._rule_reader)
+        line_reader = GuardLineReader(self._reader)
+        self._guards: list[_Guard] = []
+        for row in rules.guards:
+            policy = policy_of(row.name)
+            self._guards.append(
+                _Guard(row, policy, GuardJudge(policy, read_settings(policy, row.args), line_reader))
+            )
+        self._known = _KnownPrograms(self._names(), rules.path)
+        # Loads what the first exec would have to wait for.
+        self.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
+
+    def name_of(self, facts: ExecFacts) -> str:
+        """Return the name of a program: that of its file, or of a link to it in a directory of PATH (`sh`)."""
+        named = os.path.dirname(facts.path) in self._known.directories
+        return os.path.basename(facts.path if named else facts.real)
+
+    def finding(self, facts: ExecFacts) -> ExecFinding | None:
+        """Return the strongest rule or guard that is about this exec: a denial, else a question."""
+        question: ExecFinding | None = None
+        for words in self._spellings(facts):
+            found = self._about(words, facts.cwd)
+            if found is not None and found.answer == "deny":
+                return found
+            question = question or found
+        return question
+
+    def finding_after(self, facts: ExecFacts) -> ExecFinding | None:
+        """Judge a program that runs and is not the one that was judged: also as a script that the kernel gave to
+        its interpreter, whose path is then among the first words."""
+        found = self.finding(facts)
+        for at in range(1, min(len(facts.argv), _DEEPEST_SCRIPT)):
+            if found is not None:
+                return found
+            argv = facts.argv[at:]
+            found = self.finding(ExecFacts(argv, facts.cwd, argv[0], argv[0])) if argv[0] else None
+        return found
+
+    def _about(self, words: tuple[str, ...], cwd: str) -> ExecFinding | None:
+        line = shlex.join(words)
+        self._reader.reading = reading_of(words)
+        question: ExecFinding | None = None
+        if self._deny.deny or self._ask.ask:
+            call = CallFacts(_TOOL, {"command": line}, "run", cwd)
+            denied = self._concerned(self._deny.deny, call) if self._deny.deny else None
+            if denied is not None and denied.doubt is None:
+                return _by_rule("deny", denied, line)
+            asked = self._concerned(self._ask.ask, call) if self._ask.ask else None
+            if asked is not None and asked.doubt is None:
+                question = _by_rule("ask", asked, line)
+        if self._guards:
+            rules = self._rules
+            place = PathContext(cwd, rules.project or cwd, rules.home, rules.temporary)
+            actions = (Action(_SHELL, _TOOL, {"command": line}),)
+            for row, policy, judge in self._guards:
+                found = judge.finding(actions, place)
+                if found is None or found.doubt:
+                    continue
+                answer = judge.settings.answer
+                about_files = bool(policy.secrets or policy.outside)
+                made = ExecFinding(answer, reason_for(policy, found), row.name, in_context=about_files)
+                if answer == "deny":
+                    return made
+                question = question or made
+        return question
+
+    def _concerned(self, rules: Sequence[PermissionRule], call: CallFacts) -> RuleMatch | None:
+        return first_concerned(rules, call, (self._rules.project,), self._rule_reader)
+
+    def _spellings(self, facts: ExecFacts) -> Iterator[tuple[str, ...]]:
+        """Yield the command under every name that its program has."""
+        rest = facts.argv[1:]
+        names = dict.fromkeys((*facts.argv[:1], facts.path, base_name(facts.real)))
+        # Some programs are wrapped by a script of their name: valgrind.bin.
+        names |= dict.fromkeys(name.removesuffix(".bin") for name in [*names])
+        if facts.identity is not None:
+            names |= dict.fromkeys(self._known.names(facts.identity, facts.where))
+        seen: set[str] = set()
+        for name in names:
+            if name and base_name(name) not in seen:
+                seen.add(base_name(name))
+                yield (name, *rest)
+        if facts.interpreter_argv:
+            yield facts.interpreter_argv
+
+    def _names(self) -> set[str]:
+        """Return the programs that rules and guards name."""
+        found: set[str] = set()
+        for rule in (*self._deny.deny, *self._ask.ask):
+            for reading in rule.readings:
+                if isinstance(reading.argument, ShellArgument):
+                    first = base_name(reading.argument.pattern.removesuffix(":*").partition(" ")[0])
+                    found |= {first} if first and "*" not in first else set()
+        for one in self._guards:
+            for flow in one.policy.flows:
+                found.update(flow.by_program)
+            found.update(one.policy.by_program)
+        return {name for name in found if name != SEVERAL and "*" not in name}
+
+
+def reading_of(words: tuple[str, ...]) -> ShellReading:
+    """Return an argv as a line that was read: the command, and those that its program runs without an exec."""
+    commands = [_command(words)]
+    foreign: list[str] = []
+    for found in look_through(words):
+        if isinstance(found, Inner) and found.words and found.words[0]:
+            commands.append(_command(found.words))
+        elif isinstance(found, Foreign):
+            foreign.append(found.text)
+    return ShellReading(tuple(commands), tuple(foreign))
+
+
+def _command(words: tuple[str, ...]) -> ShellCommand:
+    return ShellCommand(words, base_name(words[0]), forms_of(words))
+
+
+def _rule_set(behavior: Literal["deny", "ask"], rows: Iterable[RuleRow], reader: RuleReader) -> RuleSet:
+    made = RuleSet(reader=reader)
+    for row in rows:
+        rule, _problem = made.read(behavior, row.text, row.source)
+        made = made.with_rule(rule) if rule is not None else made
+    return made
+
+
+def _by_rule(answer: Literal["deny", "ask"], found: RuleMatch, line: str) -> ExecFinding:
+    rule = found.rule
+    shown = one_line(line, _WIDEST_LINE)
+    source = f" ({rule.origin})" if rule.source else ""
+    text = "was denied by the rule" if answer == "deny" else "needs approval because of the rule"
+    return ExecFinding(answer, f"`{shown}` {text} {rule.shown}{source}.", rule.shown, rule.origin)
+
+
+class _KnownPrograms:
+    """The files of programs that rules name, to recognise them by another name, linked or copied."""
+
+    def __init__(self, names: Iterable[str], path: str) -> None:
+        self._by_file: dict[tuple[int, int], dict[str, None]] = {}
+        self._by_size: dict[int, list[tuple[str, str]]] = {}
+        self._checked: dict[Identity, tuple[str, ...]] = {}
+        usual = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin")
+        self.directories = dict.fromkeys((*filter(os.path.isabs, path.split(":")), *usual))
+        for name in names:
+            for directory in self.directories:
+                self._add(name, os.path.join(directory, name))
+
+    def _add(self, name: str, file: str) -> None:
+        try:
+            found = os.stat(file)
+        except (OSError, ValueError):
+            return
+        if os.path.basename(os.path.realpath(file)) in _MANY_IN_ONE:
+            return
+        self._by_file.setdefault((found.st_dev, found.st_ino), {})[name] = None
+        self._by_size.setdefault(found.st_size, []).append((name, file))
+
+    def names(self, identity: Identity, where: str) -> tuple[str, ...]:
+        """Return the names of interest under which this file is known, by its inode or its content."""
+        known = self._checked.get(identity)
+        if known is None:
+            known = self._checked[identity] = tuple(self._found(identity, where))
+        return known
+
+    def _found(self, identity: Identity, where: str) -> Iterator[str]:
+        same = self._by_file.get(identity[:2], {})
+        if same:
+            yield from same if len(same) <= _MOST_NAMES else ()
+            return
+        candidates = self._by_size.get(identity[2], ())
+        if not candidates or identity[2] > _LARGEST_COPY:
+            return
+        content = _digest(where)
+        for name, file in candidates:
+            if content is not None and _digest(file) == content:
+                yield name
+
+
+def _digest(file: str) -> bytes | None:
+    try:
+        with open(file, "rb") as opened:
+            return hashlib.file_digest(opened, "sha256").digest()
+    except OSError:
+        return None

@@ -1,0 +1,414 @@
+"""Supervise one command: judge every exec of its tree, and verify what really runs.
+
+It leads the command's group, adopts its orphans, and ends as the command does. It is a process of its own,
+because a tracer receives the exit statuses of what it traces, and because an engine must not wait for itself.
+When it dies, the kernel refuses every later exec of the tree.
+"""
+
+import errno
+import os
+import resource
+import select
+import shlex
+import signal
+import socket
+from collections.abc import Callable
+from time import monotonic
+from typing import Final, NamedTuple
+
+from hookline.execguard import kernel
+from hookline.execguard.facts import ExecFacts, FactReader, UnreadableError
+from hookline.execguard.filter import exec_filter
+from hookline.execguard.judge import ExecFinding, ExecJudge
+from hookline.execguard.messages import (
+    Denied,
+    Ended,
+    Job,
+    Problem,
+    Question,
+    Reply,
+    Report,
+    Started,
+    encoded,
+    receive,
+    reply_of,
+    send,
+    shown_argv,
+)
+from hookline.execguard.spawn import Spawning
+from hookline.model.safe_text import one_line
+
+_RLIMIT_LOCKS: Final = 10
+_WIDEST: Final = 300
+#: Milliseconds after which an exec that has not succeeded is taken to have failed.
+_LINGER_MS: Final = 50
+_STOP: Final = 128
+_UNREADABLE: Final = ExecFinding(
+    "deny", "Its arguments could not be read, so it was not started.", "exec guard"
+)
+_UNVERIFIABLE: Final = ExecFinding(
+    "deny", "It could not be verified, so it was not started: this system forbids to trace it.", "exec guard"
+)
+
+
+class _Waiting(NamedTuple):
+    """An exec that the engine was asked about: it waits for an answer, or it is stopped after the exec."""
+
+    number: int
+    tid: int
+    facts: ExecFacts
+    stopped: bool = False
+
+
+class _Traced(NamedTuple):
+    """An exec that was let through and is followed until it has succeeded or failed."""
+
+    facts: ExecFacts
+    until: float
+
+
+class Supervisor:
+    """The supervisor of one command."""
+
+    def __init__(
+        self, judge: ExecJudge, job: Job, channel: socket.socket, streams: tuple[int, int, int]
+    ) -> None:
+        machine = kernel.machine()
+        if machine is None:
+            raise OSError(errno.ENOSYS, "this machine is not known")
+        self._machine = machine
+        self._judge = judge
+        self._job = job
+        self._channel = channel
+        self._streams = streams
+        self._verify = job.mode == "verify"
+        self._facts = FactReader(machine)
+        self._listener = self._stops = -1
+        self._pid = 0
+        self._first = job.trusts_first
+        self._status: int | None = None
+        self._early: dict[int, int] = {}
+        self._traced: dict[int, _Traced] = {}
+        self._waiting: dict[int, _Waiting] = {}
+        self._refusals: dict[tuple[tuple[str, ...], str], ExecFinding] = {}
+        self._asked = 0
+        self._execs = self._denials = self._unverified = 0
+        self._said: set[tuple[str, str]] = set()
+
+    def run(self) -> int:
+        """Run the command to its end; return its status as `wait` has it."""
+        self._prepare()
+        program = exec_filter(self._machine)
+        spawning = Spawning(self._job, program, self._streams, self._walls)
+        # As a descriptor: a handler would cost as much as the rest of what is done about a stop.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGCHLD,))
+        self._stops = kernel.signal_descriptor(signal.SIGCHLD)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
+            # A handler, and not SIG_IGN: the command must not inherit that.
+            signal.signal(number, _ignore)
+        try:
+            self._listener = spawning.begin()
+        except OSError as error:
+            self._say(Problem(refusal(error)))
+            return 126 << 8
+        react: dict[int, Callable[[int], bool]] = {
+            self._listener: self._on_listener,
+            self._channel.fileno(): self._on_channel,
+            self._stops: self._on_stops,
+            spawning.done: lambda _events: self._began(spawning),
+        }
+        poll = select.poll()
+        for descriptor in react:
+            poll.register(descriptor, select.POLLIN)
+        while self._status is None or (self._job.outlives and self._listener in react):
+            for descriptor, events in poll.poll(_LINGER_MS if self._traced else None):
+                if not react[descriptor](events):
+                    poll.unregister(descriptor)
+                    del react[descriptor]
+            self._let_go()
+        return self._status
+
+    def _on_listener(self, events: int) -> bool:
+        """Return False when no process of the tree is left."""
+        if events & select.POLLIN:
+            self._notified()
+            return True
+        return not events & (select.POLLHUP | select.POLLERR)
+
+    def _on_channel(self, _events: int) -> bool:
+        if self._hear():
+            return True
+        # Nobody is left who could answer, so nothing that needs an answer may run.
+        self._deny_waiting()
+        return False
+
+    def _on_stops(self, _events: int) -> bool:
+        os.read(self._stops, 4096)
+        self._wait_for_children()
+        return True
+
+    # --- starting and ending
+
+    def _prepare(self) -> None:
+        job = self._job
+        kernel.become_subreaper()
+        os.chdir(job.cwd)
+        if job.number:
+            resource.setrlimit(_RLIMIT_LOCKS, (job.number, resource.RLIM_INFINITY))
+        if job.batch:
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+    def _walls(self) -> None:
+        if self._job.files is not None:
+            from hookline.execguard.landlock import restrict  # noqa: PLC0415 few commands have walls
+
+            restrict(self._job.files)
+
+    def _began(self, spawning: Spawning) -> bool:
+        # The command has its own copies: ours would keep its readers waiting.
+        for descriptor in self._streams:
+            os.close(descriptor)
+        if spawning.errno:
+            if not (spawning.errno == errno.EPERM and self._denials):  # else the denial says why
+                self._say(Problem(f"{self._job.program!r}: {os.strerror(spawning.errno)}"))
+            self._ended((126 if spawning.errno in (errno.EPERM, errno.EACCES) else 127) << 8)
+            return False
+        kernel.hide_memory()
+        self._pid = spawning.pid
+        self._say(Started(spawning.pid))
+        if self._pid in self._early:
+            self._ended(self._early[self._pid])
+        return False
+
+    def _ended(self, status: int, why: str = "") -> None:
+        self._status = status
+        self._say(Ended(status, self._execs, self._denials, self._unverified, why))
+
+    def _end_run(self) -> None:
+        self._ended(int(signal.SIGKILL), f"it was ended after {self._denials} denied programs")
+        # Closes the listener with it: what escapes the group can execute nothing more.
+        os.killpg(0, signal.SIGKILL)
+
+    # --- execs
+
+    def _notified(self) -> None:
+        found = kernel.receive(self._listener)
+        if found is None:
+            return
+        self._execs += 1
+        try:
+            facts = self._facts.read(found)
+        except UnreadableError:
+            if kernel.is_waiting(self._listener, found.id):
+                self._deny(found.id, None, _UNREADABLE)
+            return
+        # With verify, what runs is read once more.
+        if not self._verify and not kernel.is_waiting(self._listener, found.id):
+            return
+        if facts.identity is None or self._is_own(facts):
+            # No such file: execvp tries one directory after another. The kernel says so itself, and verify
+            # judges the file that appears meanwhile.
+            self._let(found.id, found.tid, facts)
+        else:
+            self._decide(_Waiting(found.id, found.tid, facts))
+
+    def _is_own(self, facts: ExecFacts) -> bool:
+        """Return True for the first exec, if the caller has judged it."""
+        first, self._first = self._first, False
+        return first and facts.argv == self._job.argv and facts.path == self._job.program
+
+    def _decide(self, waiting: _Waiting) -> None:
+        # Some shells try every directory of PATH: a user who said no is not asked again.
+        finding = self._refusals.get((waiting.facts.argv, waiting.facts.cwd)) or self._judge.finding(
+            waiting.facts
+        )
+        if finding is not None and finding.in_context and waiting.facts.argv in self._job.shown:
+            finding = None
+        if finding is not None and finding.answer == "deny":
+            self._deny(waiting.number, waiting.facts, finding)
+        elif finding is not None or self._job.asks_always:
+            self._ask(waiting, finding)
+        else:
+            self._let(waiting.number, waiting.tid, waiting.facts)
+
+    def _let(self, number: int, tid: int, facts: ExecFacts) -> None:
+        if not self._verify:
+            kernel.let_continue(self._listener, number)
+            return
+        try:
+            if tid not in self._traced:
+                kernel.seize(tid)
+        except OSError as error:
+            if error.errno == errno.ESRCH:
+                kernel.answer(self._listener, number, error=errno.EPERM)
+            elif _is_traced(tid):
+                self._unverified += 1
+                kernel.let_continue(self._listener, number)
+            else:
+                self._deny(number, facts, _UNVERIFIABLE)
+            return
+        self._traced[tid] = _Traced(facts, monotonic() + _LINGER_MS / 1000)
+        kernel.let_continue(self._listener, number)
+
+    def _let_go(self) -> None:
+        """Stop tasks whose exec must have failed by now: they need not be traced any longer.
+
+        Not at once: an exec that is interrupted is made anew.
+        """
+        if self._traced:
+            now = monotonic()
+            for tid, one in self._traced.items():
+                if one.until < now:
+                    kernel.interrupt(tid)
+
+    def _verified(self, pid: int) -> None:
+        """Judge what a stopped task has begun to run, if it is not what was judged before."""
+        traced = self._traced.pop(pid, None) or self._traced.pop(kernel.former_tid(pid), None)
+        judged = traced.facts if traced is not None else None
+        try:
+            if judged is not None and self._facts.runs(pid, judged):
+                kernel.detach(pid)
+                return
+            now = self._facts.after(pid)
+        except UnreadableError:
+            self._kill(pid, None, _UNREADABLE)
+            return
+        finding = self._judge.finding_after(now)
+        if finding is not None:
+            self._kill(pid, now, finding)
+        elif self._job.asks_always:
+            self._ask(_Waiting(0, pid, now, stopped=True), None)
+        else:
+            kernel.detach(pid)
+
+    def _deny(self, number: int, facts: ExecFacts | None, finding: ExecFinding) -> None:
+        # Not EACCES: a search in PATH would go on with the next directory.
+        kernel.answer(self._listener, number, error=errno.EPERM)
+        self._count(facts, finding)
+
+    def _kill(self, pid: int, facts: ExecFacts | None, finding: ExecFinding) -> None:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._count(facts, finding, killed=True)
+
+    def _count(self, facts: ExecFacts | None, finding: ExecFinding, *, killed: bool = False) -> None:
+        what = shown_line(facts) if facts is not None else "a program"
+        self._refused(Denied(what, finding.reason, finding.rule, finding.source, killed))
+
+    def _refused(self, denied: Denied) -> None:
+        """Count a denial and report it once: shells try every directory of PATH, and loops try again."""
+        self._denials += 1
+        if (denied.what, denied.reason) not in self._said:
+            self._said.add((denied.what, denied.reason))
+            self._say(denied)
+        if self._denials >= self._job.most_denials:
+            self._end_run()
+
+    # --- the engine
+
+    def _ask(self, waiting: _Waiting, finding: ExecFinding | None) -> None:
+        self._asked += 1
+        self._waiting[self._asked] = waiting
+        facts = waiting.facts
+        named = (facts.cwd, facts.interpreter or facts.real, self._judge.name_of(facts))
+        cwd, program, name = (shown_argv((text,))[0] for text in named)
+        if not self._say(
+            Question(self._asked, waiting.tid, shown_argv(facts.argv), cwd, program, name, finding)
+        ):
+            self._deny_waiting()
+
+    def _hear(self) -> bool:
+        try:
+            message, _descriptors = receive(self._channel)
+        except OSError:
+            return False
+        if not message:
+            return False
+        self._answered(reply_of(message))
+        return True
+
+    def _answered(self, reply: Reply) -> None:
+        waiting = self._waiting.pop(reply.id, None)
+        if waiting is None:
+            return
+        if reply.allow:
+            if waiting.stopped:
+                kernel.detach(waiting.tid)
+            else:
+                self._let(waiting.number, waiting.tid, waiting.facts)
+            return
+        finding = ExecFinding("deny", reply.reason, reply.rule, reply.source)
+        self._refusals[waiting.facts.argv, waiting.facts.cwd] = finding
+        if waiting.stopped:
+            self._kill(waiting.tid, waiting.facts, finding)
+        else:
+            self._deny(waiting.number, waiting.facts, finding)
+
+    def _deny_waiting(self) -> None:
+        for number in list(self._waiting):
+            self._answered(Reply(number, allow=False, reason="Nobody is left who could approve it."))
+
+    def _say(self, report: Report) -> bool:
+        try:
+            send(self._channel, encoded(report))
+        except OSError:
+            return False
+        return True
+
+    # --- children and traced tasks
+
+    def _wait_for_children(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG | kernel.WALL)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            if os.WIFSTOPPED(status):
+                self._stopped(pid, status)
+                continue
+            self._traced.pop(pid, None)
+            if pid == self._pid:
+                self._ended(status)
+            elif not self._pid:
+                self._early[pid] = status
+
+    def _stopped(self, pid: int, status: int) -> None:
+        event = status >> 16
+        if event == kernel.EVENT_EXEC:
+            self._verified(pid)
+            return
+        # Its exec has failed, or will be made anew: then it is judged anew.
+        self._traced.pop(pid, None)
+        kernel.detach(pid, 0 if event == _STOP else os.WSTOPSIG(status))
+
+
+def _is_traced(tid: int) -> bool:
+    try:
+        with open(f"/proc/{tid}/status", "rb") as file:
+            return any(line.startswith(b"TracerPid:") and line.split()[1] != b"0" for line in file)
+    except OSError:
+        return False
+
+
+def shown_line(facts: ExecFacts) -> str:
+    return one_line(shlex.join(facts.argv) or facts.path, _WIDEST)
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Do nothing: the signal wakes the loop, and the command gets it, too."""
+
+
+def refusal(error: OSError) -> str:
+    """Explain why the kernel did not take a filter."""
+    reasons = {
+        errno.EBUSY: "another supervisor watches this process already (it runs inside a guarded command)",
+        errno.EACCES: "this process may not filter its system calls",
+        errno.EPERM: "a security profile of this system forbids it",
+        errno.EINVAL: "this kernel has no user notifications (Linux 5.5 has)",
+        errno.ENOSYS: "this system has no seccomp filters",
+    }
+    return reasons.get(error.errno or 0, error.strerror or str(error))

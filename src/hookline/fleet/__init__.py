@@ -1,1 +1,0 @@
-"""Beyond one machine: jobs, wakes, runs and bundles over NATS JetStream, with files of the user as the guarantee."""

@@ -1,1 +1,0 @@
-"""Guards for many machines: made and signed, carried, put in force, and reported."""

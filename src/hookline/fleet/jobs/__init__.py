@@ -1,1 +1,0 @@
-"""Jobs that one machine accepts and another one runs."""

@@ -1,0 +1,135 @@
+"""Judge what a line writes outside the project: by its commands, redirections and code, and by lists that flow."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from hookline.guards.paths import LINKING, SEARCHES, CallFiles, Found, shown
+from hookline.guards.spec import OUTSIDE
+from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
+from hookline.shell.files.programs import files_of
+from hookline.shell.placeholders import Words
+
+#: Programs whose commands have other files than this machine.
+_ELSEWHERE = frozenset(
+    (
+        "docker",
+        "podman",
+        "nerdctl",
+        "docker-compose",
+        "kubectl",
+        "oc",
+        "ssh",
+        "vagrant",
+        "multipass",
+        "gcloud",
+        "lima",
+    )
+)
+#: Files that code of other languages opens to write.
+_CODE_WRITES = re.compile(
+    r"open\(\s*['\"]([/~.][^'\"]{0,500})['\"]\s*,\s*['\"][wax]|"
+    r"(?:writeFile|appendFile|File\.write|file_put_contents)(?:Sync)?\(\s*['\"]([/~.][^'\"]{0,500})['\"]|"
+    r"Path\(\s*['\"]([/~.][^'\"]{0,500})['\"]\)[\w.()]{0,50}\.(?:write_|touch|mkdir|unlink|rename)|"
+    r"shutil\.(?:copy\w*|move)\([^\n)]{0,200},\s*['\"]([/~.][^'\"]{0,500})['\"]"
+)
+_MOST_FLOWS = 400
+_MOST_HOPS = 4
+
+
+def outside_of(files: CallFiles, reading: ShellReading) -> Iterator[Found]:
+    """Yield the paths outside the project that a line writes to."""
+    every: list[str] = []
+    files.follow_links(reading)
+    # `"$OUT/$name"` is read with and without values: such a path does not mean the root.
+    spread = any(HOLE in word for command in reading.commands for word in command.words)
+    elsewhere = _texts_elsewhere(reading)
+    listed = _listed_outside(files, reading)
+    for at, directories in files.directories(reading):
+        every += [each for each in directories if each not in every]
+        command = reading.commands[at] if at < len(reading.commands) else None
+        if command is not None and command.words and not _is_elsewhere(command, elsewhere):
+            yield from _outside_of_command(files, command, directories, listed.get(at, ""), spread=spread)
+    in_code = [
+        path for text in reading.foreign for found in _CODE_WRITES.findall(text) for path in found if path
+    ]
+    # A redirection belongs to no command of the reading: one in the text for another machine writes there.
+    here = [word for word in reading.writes if not files.is_redirected_in(elsewhere, word)]
+    for word in (*here, *in_code):
+        if any(files.is_outside(word, directory) for directory in every):
+            yield shown(word), OUTSIDE, ""
+        elif word[:1] == HOLE:
+            yield from _unknown_outside(files, every[-1:], next(iter(listed.values()), ""))
+
+
+def _outside_of_command(
+    files: CallFiles, command: ShellCommand, directories: Sequence[str], listed: str, *, spread: bool
+) -> Iterator[Found]:
+    found, links = files_of(command.words), command.base_name in LINKING
+    for word in found.writes:
+        if spread and not word.strip("/"):
+            continue
+        if any(files.is_outside(word, directory, followed=not links) for directory in directories):
+            yield shown(word), OUTSIDE, ""
+        elif word[:1] == HOLE:
+            yield from _unknown_outside(files, directories, listed)
+    for word in found.links if _is_hard(command.words) else ():
+        if any(files.is_outside(word, directory) for directory in directories):
+            yield (
+                shown(word),
+                "is outside the project and gets a name in it, under which it can be changed",
+                "",
+            )
+
+
+def _unknown_outside(files: CallFiles, directories: Sequence[str], listed: str) -> Iterator[Found]:
+    """Yield a path that only the shell knows, where it comes from a list of files outside, or begins outside."""
+    if listed:
+        yield listed, OUTSIDE, ""
+    elif directories and all(files.is_outside(".", directory) for directory in directories):
+        yield directories[0], OUTSIDE, "which file there is written, only the shell knows"
+
+
+def _listed_outside(files: CallFiles, reading: ShellReading) -> Mapping[int, str]:
+    """Return the commands that get names of files outside from others: `find ~/other | xargs truncate`."""
+    flows: Sequence[tuple[int, int]] = reading.flows[:_MOST_FLOWS]
+    places = dict(files.directories(reading)) if flows else {}
+    found: dict[int, str] = {}
+    for source in dict.fromkeys(source for source, _ in flows):
+        for word in _lists(reading.commands[source].words):
+            if any(files.is_outside(word, directory) for directory in places[source]):
+                found[source] = shown(word)
+    for _ in range(_MOST_HOPS if found else 0):
+        for source, target in flows:
+            if source in found:
+                found.setdefault(target, found[source])
+    return found
+
+
+def _lists(words: Words) -> Words:
+    """Return the files and directories whose names a command prints."""
+    files = files_of(words)
+    names_only = base_name(words[0]) in SEARCHES and any(
+        (one[:2] == "--" and "files-with" in one) or (one[:1] == "-" != one[1:2] and "l" in one.lower())
+        for one in words[1:]
+    )
+    return (*files.names, *files.reads) if names_only else files.names
+
+
+def _is_hard(words: Words) -> bool:
+    """Return True if a command makes links that are the files themselves."""
+    return not any(one == "--symbolic" or (one[:1] == "-" != one[1:2] and "s" in one) for one in words[1:])
+
+
+def _texts_elsewhere(reading: ShellReading) -> Sequence[str]:
+    """Return the commands that run others in a container or on another machine."""
+    return [
+        " ".join(command.words[1:])
+        for command in reading.commands
+        if command.words and base_name(command.words[0]) in _ELSEWHERE
+    ]
+
+
+def _is_elsewhere(command: ShellCommand, elsewhere: Sequence[str]) -> bool:
+    """Return True if one of those runs it."""
+    text = " ".join(command.words)
+    return any(text in each for each in elsewhere)

@@ -1,0 +1,127 @@
+"""Give a call its resources: its project, hooks, protected files and session.
+
+In the daemon, calls with the same environment share them until a file changes. A separate process caches
+nothing.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeVar
+
+from hookline.config.engine import Engine
+from hookline.config.journals import keeps_payloads, payload_file
+from hookline.config.load import Loader
+from hookline.dialects.registry import home_dialect
+from hookline.disk import DISK, Disk
+from hookline.engine.session import Session
+from hookline.handlers.registry import standard_handlers
+from hookline.hook.call.deduplicate import DuplicateCall, RawRequest, twin_call
+from hookline.hook.call.find_project import CallProject, find_place
+from hookline.hook.call.load_project import LoadedProject, load_project
+from hookline.hook.call.protect import ProjectProtection, protection_in
+from hookline.journal.file import journal_path
+from hookline.journal.redaction import Redactor
+from hookline.model.hook import Hook
+from hookline.model.wire import Parsed
+from hookline.trust.sessions import SeenSession, SessionStore
+
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
+    from hookline.dialects.entries import AskedHooks
+    from hookline.hook.daemon.cache import DaemonCache
+    from hookline.hook.daemon.journal import CallJournal, JournalFiles
+    from hookline.hook.daemon.path_cache import PathCache
+
+T = TypeVar("T")
+
+#: The record of a session, and why it cannot be used.
+_Recalled = tuple[SeenSession | None, tuple[str, ...]]
+
+
+class CallResources:
+    """The resources of one agent's calls with one environment. Another environment may mean other files and
+    secrets."""
+
+    def __init__(
+        self, env: Mapping[str, str], paths: "PathCache | None" = None, daemon: "DaemonCache | None" = None
+    ) -> None:
+        """Make the resources; without `paths` nothing is cached."""
+        self.env = env
+        self._paths = paths
+        self._daemon = daemon
+
+    def _read(self, key: Hashable, find: Callable[[Disk], T]) -> T:
+        return find(DISK) if self._paths is None else self._paths.get(key, find)
+
+    @cached_property
+    def loader(self) -> Loader:
+        """The reader of configuration for the engines of these calls; it builds each dialect once."""
+        return Loader(home_dialect(), standard_handlers(env=self.env), self.env, disk=DISK)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return Redactor(self.env)
+
+    @cached_property
+    def _journal_path(self) -> str:
+        return journal_path(self.env)
+
+    def journal(self, files: "JournalFiles", caller: str) -> "CallJournal":
+        """Make the journal of one call of this agent."""
+        keeps = self._read("payloads", partial(keeps_payloads, self.env))
+        payloads = payload_file(self.env, self._redactor) if keeps else None
+        return files.of_call(self._redactor, self._journal_path, caller, payloads)
+
+    def call_project(self, cwd: str, shown: Mapping[str, str], began_in: str | None) -> CallProject | None:
+        """Find the project of a call; None if nothing names one.
+
+        `shown` are the variables that name the project; they may vary between calls.
+        """
+        env, names = {**self.env, **shown}, tuple(shown)
+        key = "call project", cwd, began_in, *shown.items()
+        return self._read(key, lambda disk: find_place(cwd, names, began_in, env, disk))
+
+    def project(
+        self,
+        engine: Engine,
+        cwd: str,
+        caller: str,
+        files: Sequence[str] | None,
+        *,
+        strict: bool,
+        hooks: "AskedHooks" = "all",
+    ) -> LoadedProject:
+        """Read the hooks that answer calls of this agent in this directory; the engine gets their trust."""
+        key = "project", cwd, caller, strict, hooks, None if files is None else tuple(files)
+        read = partial(load_project, engine, cwd, caller, files, strict=strict, hooks=hooks)
+        found = self._read(key, lambda disk: read(disk=disk))
+        if found.trust is not None:
+            engine.use_trust(found.trust)
+        return found
+
+    def protection(self, project: CallProject, hooks: Sequence[Hook]) -> ProjectProtection:
+        """Return the files that no call may edit without a question."""
+        key = "protection", project.cwd, project.directory, project.root, id(hooks)
+        return self._read(key, lambda disk: protection_in(project, hooks, self.env, disk))
+
+    def recall(self, sessions: SessionStore, new: SeenSession) -> SeenSession | None:
+        """Read the record of a session; errors go to `sessions`."""
+        key = "session", new.dialect, new.session, new.files
+        found, problems = self._read(key, partial(_recall, sessions.home, new))
+        sessions.problems += problems
+        return found
+
+    def twin(self, dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> DuplicateCall | None:
+        """Find the same call, if the agent may make it twice at the same time."""
+        here = self._daemon
+        return twin_call(dialect, parsed, asked) if here is None else here.twin(dialect, parsed, asked)
+
+    def join(self, dialect: str, session: Session) -> None:
+        """Continue the session of earlier calls."""
+        if self._daemon is not None:
+            self._daemon.join(dialect, session)
+
+
+def _recall(home: str, new: SeenSession, disk: Disk) -> _Recalled:
+    sessions = SessionStore(home)
+    return sessions.recall(new, disk), tuple(sessions.problems)

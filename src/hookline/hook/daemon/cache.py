@@ -1,0 +1,139 @@
+"""Cache what calls in the daemon share: what they read, their sessions, and calls that are made twice."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from hookline.dialects.registry import dialect_named
+from hookline.engine.background import Inbox
+from hookline.engine.session import BlockCounts, Session
+from hookline.hook.call.deduplicate import RawRequest, SharedReply, call_key, shared_reply
+from hookline.hook.call.resources import CallResources
+from hookline.hook.daemon.journal import JournalFiles
+from hookline.hook.daemon.path_cache import PathCache
+from hookline.model.outcome import Permission
+from hookline.model.wire import HookReply, Parsed
+
+if TYPE_CHECKING:
+    from hookline.dialects.dialect import Dialect
+    from hookline.journal.observer import Observer
+
+#: Variables that differ from call to call and mean nothing to Hookline.
+_PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))
+_MOST_CALLERS, _MOST_READ, _MOST_SESSIONS, _MOST_ANSWERS = 16, 256, 1000, 64
+
+
+class DaemonCache:
+    """Everything that outlives a call."""
+
+    def __init__(self, observer: "Observer | None" = None, home: str | None = None) -> None:
+        """Make the cache; `home` is the `--home` of the daemon."""
+        self.observer = observer
+        self.home = home
+        self.journals = JournalFiles()
+        self._dialects: dict[str, Dialect] = {}
+        #: By agent and environment.
+        self._resources: OrderedDict[tuple[str, frozenset[tuple[str, str]]], CallResources] = OrderedDict()
+        #: By agent, session and subagent.
+        self._sessions: OrderedDict[tuple[str, str, str], SessionState] = OrderedDict()
+        #: Running calls and recent answers, by the key that duplicate calls share.
+        self._answers: OrderedDict[bytes, asyncio.Future[SharedReply | None]] = OrderedDict()
+
+    def dialect(self, name: str) -> "Dialect | None":
+        """Return an agent's dialect, for its facts."""
+        found = self._dialects.get(name) or dialect_named(name)
+        if found is not None:
+            self._dialects[name] = found
+        return found
+
+    def resources(self, dialect: str, env: Mapping[str, str]) -> CallResources:
+        """Return the resources that calls of an agent with this environment share."""
+        known = self.dialect(dialect)
+        varying = known.payload_variables if known is not None else ()
+        stable = {
+            name: value
+            for name, value in env.items()
+            if name not in _PASSING and not (varying and name.startswith(varying))
+        }
+        key = dialect, frozenset(stable.items())
+        found = self._resources.get(key)
+        if found is None:
+            found = self._resources[key] = CallResources(stable, PathCache(_MOST_READ), self)
+            _forget(self._resources, _MOST_CALLERS)
+        else:
+            self._resources.move_to_end(key)
+        return found
+
+    def join(self, dialect: str, session: Session) -> None:
+        """Give a session the state that earlier calls left. A subagent has its own."""
+        key = dialect, session.info.session_id, session.info.agent_id or ""
+        state = self._sessions.setdefault(key, SessionState())
+        self._sessions.move_to_end(key)
+        _forget(self._sessions, _MOST_SESSIONS)
+        session.inbox, session.counts, session.once_marks = state.inbox, state.counts, state.once_marks
+
+    def end_session(self, dialect: str, session: str) -> None:
+        for key in [key for key in self._sessions if key[:2] == (dialect, session)]:
+            del self._sessions[key]
+
+    @property
+    def sessions(self) -> int:
+        return len(self._sessions)
+
+    def twin(self, dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> "DaemonTwin | None":
+        """Find the same call in this process; None where two such calls may differ."""
+        key = call_key(dialect, parsed, asked)
+        return None if key is None else DaemonTwin(self, key, asked)
+
+    def other_answer(self, key: bytes) -> "asyncio.Future[SharedReply | None] | None":
+        return self._answers.get(key)
+
+    def begin_answer(self, key: bytes) -> "asyncio.Future[SharedReply | None]":
+        future: asyncio.Future[SharedReply | None] = asyncio.get_running_loop().create_future()
+        self._answers[key] = future
+        _forget(self._answers, _MOST_ANSWERS)
+        return future
+
+
+class SessionState:
+    """The state of a session beyond one call."""
+
+    def __init__(self) -> None:
+        self.inbox = Inbox()
+        self.counts = BlockCounts()
+        self.once_marks: set[object] = set()
+
+
+class DaemonTwin:
+    """One call that may be made twice at the same time, in this process."""
+
+    def __init__(self, cache: DaemonCache, key: bytes, asked: RawRequest) -> None:
+        self._cache = cache
+        self._key = key
+        self._asked = asked
+        self._own: asyncio.Future[SharedReply | None] | None = None
+
+    async def given(self) -> SharedReply | None:
+        """Wait for the answer of the other call; None if the hooks must run for this one."""
+        other = self._cache.other_answer(self._key)
+        if other is not None:
+            found = await asyncio.shield(other)
+            if found is not None and found.is_for(self._asked.started(), self._asked.entry):
+                return found
+        self._own = self._cache.begin_answer(self._key)
+        return None
+
+    def share(self, reply: HookReply, permission: Permission | None) -> None:
+        if self._own is not None and not self._own.done():
+            self._own.set_result(shared_reply(reply, permission, self._asked))
+
+    def close(self) -> None:
+        """Let the other call continue."""
+        if self._own is not None and not self._own.done():
+            self._own.set_result(None)
+
+
+def _forget(kept: "OrderedDict[Any, Any]", most: int) -> None:
+    while len(kept) > most:
+        kept.popitem(last=False)

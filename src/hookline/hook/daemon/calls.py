@@ -1,0 +1,157 @@
+"""Answer one request of a relay as a separate process would."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from hookline.config.engine import Engine
+from hookline.dialects.entries import HookSelection
+from hookline.handlers.process.pool import Processes
+from hookline.hook.call.answer import AgentCall
+from hookline.hook.call.reply import with_lines, without_stdout
+from hookline.hook.daemon.cache import DaemonCache
+from hookline.hook.daemon.handlers import Begin, call_handlers
+from hookline.hook.daemon.protocol import RelayReply, RelayRequest
+from hookline.model.wire import HookReply
+
+#: With these set, calls bypass the daemon.
+_IN_PROCESS: Final = ("HOOKLINE_TRACE", "HOOKLINE_TRACEBACK")
+
+
+class HookArguments(Struct, frozen=True):
+    """The arguments of `hookline hook`, in the form in which agents call it."""
+
+    dialect: str
+    event: str | None = None
+    strict: bool = False
+    #: The home directory that the entry names.
+    home: str | None = None
+    hooks: "HookSelection" = "all"
+
+
+def read_words(words: Sequence[str]) -> HookArguments | None:
+    """Parse the words; None for anything but `hook --dialect NAME [--home DIR] [--hooks own|all] [EVENT] [--strict]`.
+
+    The process that has a terminal answers the rest.
+    """
+    if not words or words[0] != "hook":
+        return None
+    dialect: str | None = None
+    home: str | None = None
+    events: list[str] = []
+    strict = False
+    hooks: HookSelection = "all"
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "--dialect" and dialect is None:
+            dialect = next(rest, None)
+        elif word == "--home" and home is None:
+            home = next(rest, "")
+        elif word == "--hooks":
+            named = next(rest, "")
+            if named not in ("own", "all"):
+                return None
+            hooks = "own" if named == "own" else "all"
+        elif word == "--strict":
+            strict = True
+        elif word.startswith("-") or not word:
+            return None
+        else:
+            events.append(word)
+    if dialect is None or len(events) > 1:
+        return None
+    return HookArguments(dialect, events[0] if events else None, strict, home, hooks)
+
+
+def refusal(request: RelayRequest, cache: DaemonCache) -> str | None:
+    """Return why the daemon does not take a request; None if it does."""
+    asked = read_words(request.words)
+    dialect = cache.dialect(asked.dialect) if asked is not None else None
+    if asked is None or dialect is None:
+        return "it is not a call of an agent"
+    if asked.home != cache.home or request.env.get("HOME", "") != os.environ.get("HOME", ""):
+        return "its HOME differs"
+    if any(request.env.get(name) for name in _IN_PROCESS):
+        return "tracing is on"
+    if not os.path.isabs(request.directory):
+        return "its working directory is gone"
+    return None
+
+
+class DaemonCall:
+    """A running call."""
+
+    def __init__(
+        self,
+        cache: DaemonCache,
+        processes: Processes,
+        request: RelayRequest,
+        begin: Begin,
+        started: Callable[[], float],
+        pid: int = 0,
+    ) -> None:
+        """Prepare a call; `started` returns when the process that the agent started began."""
+        asked = read_words(request.words)
+        if asked is None:
+            raise ValueError("not a call of an agent")
+        self._begin = begin
+        self._cache = cache
+        self._asked = asked
+        self._input = request.input
+        resources = cache.resources(asked.dialect, request.env)
+        env = dict(request.env)
+        self._journal = resources.journal(cache.journals, asked.dialect)
+        # One engine per call, so that nothing of it can reach another: environment, admission, background
+        # work.
+        self.engine = Engine(
+            handlers=call_handlers(processes, env, self.begin),
+            journal=self._journal,
+            env=env,
+            loader=resources.loader,
+            observer=cache.observer,
+        )
+        self.call = AgentCall(
+            self.engine, asked.dialect, asked.event, None, env,
+            strict=asked.strict, hooks=asked.hooks, directory=request.directory, resources=resources, started=started,
+            pid=pid,
+        )  # fmt: skip
+
+    async def begin(self) -> None:
+        """Announce hooks with effects, and write the journal so far."""
+        self._journal.write()
+        await self._begin()
+
+    async def answer(self) -> RelayReply:
+        """Return the reply. Raises nothing but cancellation."""
+        call = self.call
+        answer = await call.answer(self._input)
+        self._journal.check()
+        answer = with_lines(answer, call.problems)
+        return _reply(answer, without_stdout(answer, call.outcome))
+
+    def if_lost(self) -> RelayReply:
+        """Return the relay's answer if the daemon ends while hooks run: they must not run twice."""
+        answer = self.call.failed_answer(
+            "the daemon ended while hooks were running, and hooks are not run twice; try again"
+        )
+        return _reply(answer, answer.stderr or "the daemon ended while hooks were running")
+
+    async def close(self, *, cancelled: bool = False) -> None:
+        """Wait for background hooks, whose results go to the session; not if the agent gave up."""
+        self._journal.write()
+        if not cancelled:
+            await self.engine.drain()
+        if self.call.ends_session:
+            self.call.record_late()
+            self._cache.end_session(self._asked.dialect, self.call.session_id)
+        await self.engine.close(0)
+
+
+def _reply(answer: HookReply, otherwise: str) -> RelayReply:
+    return RelayReply(answer.code, _bytes(answer.stdout), _bytes(answer.stderr), _bytes(otherwise))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -1,1 +1,0 @@
-"""The grammar of the shell: text in, `syntax` out."""

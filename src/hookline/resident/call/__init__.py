@@ -1,1 +1,0 @@
-"""One call of another agent, from its payload to the answer in its own terms. Start at `answer.py`."""

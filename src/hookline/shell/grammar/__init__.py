@@ -1,0 +1,1 @@
+"""Parse shell text: text in, `syntax` out."""

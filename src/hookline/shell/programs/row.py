@@ -1,0 +1,181 @@
+"""Read rows of the table of programs: one program, its options and its operands.
+
+A row is text. It begins at the margin with the names it is for and the plain job of the program. Indented
+below are words: those with a dash are its options, the others its properties, which are the fields of `ProgramRow`.
+
+    sort, gsort = sorts lines
+        files=<*
+        -n -r -k: -t: --check:: -o:written --output:written --compress-program:program --files0-from:<
+
+`docker|podman run|exec` are four names, and `git *` is every sub-command of git without a row. Versions,
+paths and .exe are not part of a name. A row without a job runs nothing else.
+
+An option is its name, then `:` where a value follows or `::` where one may be glued to it, then the value. A
+sign describes the value as a file: `<` read, `>` written, which is more than the plain job, `+` written as
+the plain job, `!` proves the user's identity, `@` data that is sent (of a file, after @), `^` a file that is
+sent, `#` code, `*` where something goes, `-` none, although the kind has one. Of an option without a value:
+`~` the operands are changed in place (`~>` where that is more than the plain job), `&` a directory includes
+all in it, `?` nothing is written. Then the kind, a name of `hookline.shell.kinds` with dashes for
+blanks: it describes the value to the program that runs it, with `=` before it where there is no value. Flags
+are listed as well: an option that no row knows may have a value, and the words behind it are in doubt.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import product
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from hookline.shell.found import Found, Stdin
+from hookline.shell.options import OptionSpec, Style
+from hookline.shell.placeholders import Words
+
+_CODE = "awk code javascript lua makefile mysql perl php psql python ruby sed sqlite vim"
+#: The sign of a value of this kind, if the word has none.
+_SIGN_OF_KIND = {**dict.fromkeys(_CODE.split(), "#"), "written": ">", "output": "+", "file": "<"}
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+_SIGNS = "-<>+!@^#~&?*"
+
+#: Puts the arguments of a command into the order of getopt.
+Ordered = Callable[[Words, OptionSpec], Words]
+#: Finds what the arguments of a command run that no options describe.
+Reader = Callable[[Words, Stdin, OptionSpec], Iterator[Found]]
+
+
+class Word(NamedTuple):
+    """One option."""
+
+    name: str
+    #: Empty, `:` or `::`.
+    takes: str
+    sign: str
+    kind: str
+
+
+def word_of(text: str) -> Word:
+    # A sign may be the letter of an option: `-#`, `-?`.
+    rest = text[2:].lstrip(_LETTERS)
+    name = text[: len(text) - len(rest)]
+    kind = rest.lstrip(":")
+    takes = rest[: len(rest) - len(kind)]
+    plain = kind.lstrip(_SIGNS)
+    sign = kind[: len(kind) - len(plain)]
+    kind = plain.removeprefix("=").replace("-", " ")
+    return Word(name, takes, "" if sign == "-" else sign or _SIGN_OF_KIND.get(kind, ""), kind)
+
+
+def names_of(text: str) -> Sequence[str]:
+    """Return the names of a row: `docker|podman run, finch run` are three."""
+    names = text.split(", ")
+    if "|" not in text:
+        return names
+    return [
+        " ".join(each) for one in names for each in product(*(part.split("|") for part in one.split(" ")))
+    ]
+
+
+class ProgramRow(Struct, frozen=True, eq=False, dict=True):
+    """One program, or one sub-command of a program (`git bisect run`)."""
+
+    names: str
+    #: Its plain job, in words: the scope of a permission for the program alone. Empty: it runs nothing else.
+    job: str = ""
+    #: Its own options, as they are written.
+    options: Words = ()
+    #: It has the options of this row as well; its own win.
+    like: "ProgramRow | None" = None
+    style: Style = "gnu"
+    #: Its long options are written in full.
+    exact: bool = False
+    #: Its first operand is a sub-command, whose options come behind it; `anywhere`: its own may come there,
+    #: too.
+    sub: Literal["", "before", "anywhere"] = ""
+    #: With one of these options it runs nothing.
+    quiet: Words = ("--help", "--version")
+
+    # Its files
+
+    #: A sign for each operand in turn: `<` read, `>` written, `$` written, which is more than the plain job,
+    #: `=` read and written, `%` only named or listed, `-` no file, `?` perhaps read and perhaps written, `^`
+    #: sent, `#` code. `*` after a sign: all further ones; a sign after that is for the last one (`<*>`
+    #: copies). None: nothing is known of its files, and every word may be one.
+    files: str | None = None
+    #: Options that replace the first operand: the pattern of grep, the program of sed.
+    instead: Words = ()
+    #: A directory always means all in it.
+    whole: bool = False
+    #: The operand that is used when there is none.
+    default: str = ""
+    #: It runs a command, which the reading also lists.
+    runs: bool = False
+    #: The files of a command among its words are its own: `find -exec`, `python -m`.
+    holds: bool = False
+
+    # Programs that it runs
+
+    #: The lines that options hold are run with the operands behind them: `git fetch --upload-pack=LINE
+    #: REPOSITORY`.
+    appended: bool = False
+    #: The operand from which on the operands are a command; None when they are none.
+    command: int | None = None
+    #: The operands from `command` on are one line of shell, joined by blanks.
+    joined: bool = False
+    #: NAME=value may come before the command.
+    assigns: bool = False
+    #: The kind of the first operand, if no option holds the same kind of thing: sed's script.
+    first: str = ""
+    #: The kind of every other operand.
+    others: str = ""
+    #: The kind of standard input, and with how many operands at most it is read.
+    stdin: str = ""
+    stdin_operands: int = 0
+    #: With one of these options it continues with standard input, whatever it was given: `python -i
+    #: script.py`.
+    stays: Words = ()
+    #: Options that hold something to run, and beside which standard input is read all the same: `ex -c LINE`.
+    besides: Words = ()
+    #: Too many options to list: any word after one of these (after the name, where there is none) may be the
+    #: command.
+    loose: Words | None = None
+    #: The first operand is plainly the program: a permission for `npx tsc` is one for tsc.
+    runner: bool = False
+    #: Kinds that are its plain job: their content needs no separate permission.
+    plain: Words = ()
+    #: Kinds that are so inside the project: `make -f build/rules.mk`.
+    near: Words = ()
+    #: It runs, or is configured by, files in the directory it is started in: a makefile, settings, tests.
+    here: bool = False
+    #: All it does goes beyond the plain job of its program: `git difftool`.
+    always: bool = False
+    #: For programs with their own order: tar's bundles.
+    ordered: Ordered | None = None
+    reader: Reader | None = None
+
+    @cached_property
+    def words(self) -> Mapping[str, Word]:
+        """Its options by their names."""
+        own = {(word := word_of(text)).name: word for text in self.options}
+        return own if self.like is None else {**self.like.words, **own}
+
+    @cached_property
+    def spec(self) -> OptionSpec:
+        words = (word.name + word.takes for word in self.words.values())
+        # To some programs `--version` is an option with a value: what the row says wins.
+        text = " ".join((*self.quiet, *words))
+        return OptionSpec(text, self.style, "exec" in self.kinds.values(), self.exact)
+
+    @cached_property
+    def spec_before_operands(self) -> OptionSpec:
+        """The same up to the first operand: later words belong to a sub-command."""
+        style = self.style if self.style in {"words", "glued"} else "posix"
+        return OptionSpec(self.spec.text, style, exact=self.exact)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each option's value."""
+        return {word.name: word.kind for word in self.words.values() if word.kind}
+
+    @cached_property
+    def quiet_options(self) -> frozenset[str]:
+        return frozenset(name for name in self.quiet if name not in self.words or not self.words[name].takes)

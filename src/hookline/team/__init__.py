@@ -1,0 +1,1 @@
+"""Run Hookline for a team: the fleet of machines, decisions over HTTP, and the console."""

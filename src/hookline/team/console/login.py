@@ -1,0 +1,92 @@
+"""Log users in: tokens that are good for one login, and the cookies that they are exchanged for."""
+
+import hmac
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from html import escape
+from typing import Final
+
+#: Logins that are remembered; the oldest is forgotten.
+_MOST: Final = 100
+
+
+class Logins:
+    """Logins by one token at a time, good for one login. It is in a file that only this user can read."""
+
+    def __init__(self, directory: str, address: str, port: int, say: Callable[[str], None]) -> None:
+        """Write the first token. Raises OSError if the file cannot be written."""
+        self._say = say
+        self.file = login_file(directory, port)
+        #: Cookies ignore ports, so each port has its own name.
+        self.cookie = f"hookline-console-{port}"
+        self._address = address
+        self._lock = threading.Lock()
+        self._token = ""
+        self._sessions: dict[str, None] = {}
+        self._renew()
+
+    @property
+    def link(self) -> str:
+        return f"{self._address}/login?token={self._token}"
+
+    def exchange(self, token: str) -> str | None:
+        """Exchange a token for the value of a cookie; None: the token is not valid."""
+        with self._lock:
+            if not token or not hmac.compare_digest(token.encode(), self._token.encode()):
+                return None
+            session = secrets.token_urlsafe(32)
+            self._sessions[session] = None
+            while len(self._sessions) > _MOST:
+                del self._sessions[next(iter(self._sessions))]
+            try:
+                self._renew()
+            except OSError as problem:  # this login is good all the same
+                self._say(
+                    f"{self.file} cannot be written ({problem.strerror}): start the console again for another login"
+                )
+            return session
+
+    def is_known(self, session: str) -> bool:
+        with self._lock:
+            given = session.encode()
+            return any(hmac.compare_digest(given, known.encode()) for known in self._sessions)
+
+    def _renew(self) -> None:
+        """Make a new token and write a page that leads to the login: a browser is started with the file's
+        name, so that the token is in no list of processes.
+        """
+        self._token = secrets.token_urlsafe(32)
+        new = f"{self.file}.new"
+        _remove(new)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        try:
+            with os.fdopen(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
+                file.write(_PAGE.format(link=escape(self.link)))
+            os.replace(new, self.file)
+        except OSError:
+            _remove(new)
+            raise
+
+    def close(self) -> None:
+        _remove(self.file)
+
+
+_PAGE: Final = """<!doctype html>
+<meta charset="utf-8"><meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={link}">
+<title>Hookline console</title>
+<a href="{link}">Open the console</a>
+"""
+
+
+def login_file(directory: str, port: int) -> str:
+    return os.path.join(directory, f"login-{port}.html")
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass

@@ -1,0 +1,1 @@
+"""Make, sign, distribute, activate and report guards for many machines."""

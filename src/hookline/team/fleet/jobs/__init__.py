@@ -1,0 +1,1 @@
+"""Run jobs that one machine accepts on another one."""

@@ -1,0 +1,190 @@
+"""Run this machine's part in the fleet: send its jobs, wakes and runs, and run jobs of other machines.
+
+One process of the user does it. Agents and hooks use only files, so they keep working while the server is
+down, and this process reconnects when it is back.
+"""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from hookline.config.engine import Engine
+from hookline.config.journals import user_journal
+from hookline.jobs.outbox import Outbox
+from hookline.jobs.port import DurableError
+from hookline.jobs.remote import RemoteJobs
+from hookline.journal.file import state_dir
+from hookline.model.errors import HooklineError
+from hookline.team.fleet.audit.ship import Shipper
+from hookline.team.fleet.bundles.follow import follow_fleet
+from hookline.team.fleet.connection import Fleet, FleetError, connect
+from hookline.team.fleet.jobs.consumer import JobConsumer
+from hookline.team.fleet.jobs.hooks import FleetHooks
+from hookline.team.fleet.jobs.ledger import Ledger
+from hookline.team.fleet.jobs.publisher import JobPublisher
+from hookline.team.fleet.jobs.wakes import WakeRouter
+from hookline.team.fleet.machine import Machine, NameTakenError, Presence
+from hookline.team.fleet.settings import FleetSettings
+
+#: Seconds until the server is tried again.
+_AGAIN: Final = 0.5
+#: Seconds that saying goodbye may take.
+_GOODBYE: Final = 2.0
+
+
+class AlreadyRunningError(HooklineError):
+    """An error: another process of this user is the worker of this machine."""
+
+
+class Worker:
+    """Work of one machine in the fleet, until cancelled."""
+
+    def __init__(self, settings: FleetSettings, env: Mapping[str, str], say: Callable[[str], None]) -> None:
+        self.settings = settings
+        self._env = env
+        self._say = say
+        self._folder = os.path.join(state_dir(env), "fleet")
+        self._outbox = Outbox(env)
+        self._taken = RemoteJobs(env, settings.lease)
+        self._shipper = Shipper(env, settings.name, self._note, settings.mask)
+        self._taker: JobConsumer | None = None
+        self._file = ""
+        self._lost = 0
+        self._problem = ""
+        self._problems = 0
+        #: True if the last notice said that this machine is not in the fleet.
+        self._away = True
+
+    async def run(self) -> None:
+        """Run until cancelled.
+
+        Raises AlreadyRunningError, NameTakenError, and DurableError if the files cannot be used.
+        """
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        lock = _locked(os.path.join(self._folder, "worker.lock"))
+        journal = user_journal(self._env, caller="hookline fleet")
+        try:
+            self._file = self._taken.prepare()
+            self._outbox.join(self.settings.name)
+            async with Engine(
+                journal=journal, env=self._env, durable=self._taken, drain_seconds=0.5
+            ) as engine:
+                hooks = FleetHooks(engine, self._folder, self._note)
+                engine.jobs.at_once = max(1, self.settings.slots)
+                engine.jobs.adopt(hooks)
+                await self._stay(hooks, engine.jobs.look)
+        finally:
+            self._taken.close()
+            self._outbox.close()
+            os.close(lock)
+
+    async def _stay(self, hooks: FleetHooks, begun: Callable[[], None]) -> None:
+        """Serve while the server is there, and reconnect when it was away."""
+        keeping = asyncio.ensure_future(self._shipper.keep())
+        try:
+            await self._come_back(hooks, begun)
+        finally:
+            keeping.cancel()
+
+    async def _come_back(self, hooks: FleetHooks, begun: Callable[[], None]) -> None:
+        while True:
+            try:
+                fleet = await connect(self.settings)
+            except FleetError as problem:
+                self._note(str(problem))
+                await asyncio.sleep(_AGAIN)
+                continue
+            try:
+                await self._serve(fleet, hooks, begun)
+            except (FleetError, DurableError) as problem:
+                self._note(str(problem))
+            finally:
+                await fleet.close()
+            await asyncio.sleep(_AGAIN)
+
+    async def _serve(self, fleet: Fleet, hooks: FleetHooks, begun: Callable[[], None]) -> None:
+        """Serve over one connection. Raises FleetError when the server goes away."""
+        name = self.settings.name
+        if self._taken.is_new_server(await fleet.prepare()):
+            self._outbox.ask_again()
+            self._taken.tell_all_again()
+        ledger = Ledger(fleet, name, self._file, self.settings.lease)
+        machine = Machine(fleet, self._presence, ledger.set_time)
+        await machine.begin()
+        if self._away:
+            self._away = False
+            self._say(f"{name} is in the fleet, at {fleet.server}")
+        self._taker = taker = JobConsumer(
+            fleet, ledger, self._taken, self._folder, self.settings.slots, self._note, begun
+        )
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fleet.until_lost())
+                group.create_task(machine.run())
+                group.create_task(JobPublisher(fleet, ledger, self._outbox, name, self._note).run())
+                group.create_task(taker.run(hooks.hooks))
+                group.create_task(WakeRouter(fleet, self._outbox, name, self._note).run())
+                group.create_task(self._shipper.run(fleet))
+                group.create_task(follow_fleet(fleet, self._env, self._say))
+        except ExceptionGroup as problems:
+            raise _worst(problems) from None
+        except asyncio.CancelledError:
+            await _briefly(taker.release, machine.leave)
+            raise
+        finally:
+            self._lost += taker.lost
+
+    def _presence(self) -> Presence:
+        taker = self._taker
+        return Presence(
+            file=self._file, pid=os.getpid(), waiting=self._outbox.waiting(), running=self._taken.unsettled(),
+            lost=self._lost + (taker.lost if taker is not None else 0), unsent=self._shipper.unsent(),
+            wakes=self._outbox.away_count(), problem=self._problem, problems=self._problems,
+        )  # fmt: skip
+
+    def _note(self, problem: str) -> None:
+        """Report a problem once, and count it."""
+        self._problems += 1
+        if problem != self._problem:
+            self._problem = problem
+            self._away = True
+            self._say(problem)
+
+
+def with_slots(settings: FleetSettings, slots: int | None) -> FleetSettings:
+    return settings if slots is None else replace(settings, slots=max(0, slots))
+
+
+def _worst(problems: "ExceptionGroup[Exception]") -> Exception:
+    """Return the exception that retrying cannot mend, if there is one."""
+    found = list(problems.exceptions)
+    for each in found:
+        if isinstance(each, ExceptionGroup):
+            return _worst(each)  # pyright: ignore[reportUnknownArgumentType] of exceptions
+    return next((each for each in found if isinstance(each, NameTakenError)), found[0])
+
+
+async def _briefly(*works: Callable[[], Awaitable[None]]) -> None:
+    for work in works:
+        try:
+            async with asyncio.timeout(_GOODBYE):
+                await work()
+        except (TimeoutError, HooklineError):
+            pass  # the lease will expire
+
+
+def _locked(file: str) -> int:
+    """Take a lock that is held for as long as this process lives."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise AlreadyRunningError(
+            f"a worker of yours is already running on this machine: it has locked {file}"
+        ) from None
+    return descriptor

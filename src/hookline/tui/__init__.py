@@ -1,1 +1,0 @@
-"""The terminal app: what `hookline agent` shows at a terminal. Needs the extra `tui`."""

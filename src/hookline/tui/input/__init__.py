@@ -1,1 +1,0 @@
-"""What the user types: keys, what they do, earlier prompts, completion."""

@@ -1,1 +1,0 @@
-"""What takes the whole terminal for a while, on the alternate screen."""

@@ -1,1 +1,0 @@
-"""Text for the terminal: cleaned, laid out, in blocks."""

@@ -1,0 +1,2 @@
+touch made
+touch not_made

@@ -1,0 +1,150 @@
+"""Check that calls of one project share what was read of its files, and nothing else."""
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hookline.hook.daemon.directory import connect, open_folder
+from hookline.hook.daemon.protocol import GO, RelayReply
+from tests.hook.daemon.daemons import Residents, command, decision, hook_file
+from tests.waiting import wait_until, waits_for
+
+
+@pytest.fixture
+def one(daemons: Residents) -> Residents:
+    daemons.start()
+    return daemons
+
+
+def _user(one: Residents, *entries: str, event: str = "PreToolUse") -> None:
+    one.write("~/.config/hookline/hooks.toml", hook_file(*entries, event=event))
+    _settle()
+
+
+def _settle() -> None:
+    """Let the files grow old enough for the cache, so that the rest tests the cache."""
+    time.sleep(0.12)
+
+
+def _at_once(call: Callable[[int], RelayReply], count: int) -> list[RelayReply]:
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(call, range(count)))
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_calls_at_once_that_differ_only_in_passing_variables_get_their_own(
+    one: Residents, tmp_path: Path
+) -> None:
+    """PWD, OLDPWD, SHLVL and _ do not tell callers apart: what was read is shared."""
+    arrived, go = tmp_path / "arrived", tmp_path / "go"
+    _user(one, command(f'echo x >> {arrived}; {waits_for(go)}; echo "$OLDPWD" >> {tmp_path}/seen'))
+    go.touch()
+    one.call(env={"OLDPWD": "/first"})
+    go.unlink()
+    with ThreadPoolExecutor(8) as pool:
+        calls = [pool.submit(one.call, env={"OLDPWD": f"/old{number}"}) for number in range(8)]
+        wait_until(lambda: len(_lines(arrived)) == 9)
+        go.touch()
+        for each in calls:
+            each.result()
+    assert sorted(_lines(tmp_path / "seen")[1:]) == [f"/old{number}" for number in range(8)]
+
+
+def test_a_hook_that_fails_is_run_by_each_call(one: Residents, tmp_path: Path) -> None:
+    """The circuit breaker counts within one call, as without the daemon."""
+    _user(one, command(f"echo x >> {tmp_path}/ran; exit 3"))
+    for _ in range(8):
+        one.call()
+    assert len(_lines(tmp_path / "ran")) == 8
+
+
+def test_what_is_said_in_place_of_untrusted_guards_is_said_in_that_call_only(one: Residents) -> None:
+    one.write("~/.config/hookline/settings.toml", "")
+    one.write(".hookline/hooks.toml", hook_file(command("exit 2")))
+    _settle()
+    first, second = one.call(session_id="a"), one.call(session_id="b")
+    assert decision(first) == decision(second) == "ask"
+    found = {each.stdout for each in _at_once(lambda number: one.call(session_id=f"c{number}"), 8)}
+    assert found == {first.stdout} == {second.stdout}  # not one line more with each call
+
+
+def test_a_strict_call_does_not_make_others_strict(one: Residents) -> None:
+    _user(one, command("exit 7", 'on_failure = "open"'))
+    strict = ("hook", "--dialect", "claude-code", "PreToolUse", "--strict")
+    for _ in range(2):
+        assert b'"deny"' not in one.call().stdout
+        assert b'"deny"' in one.call(words=strict).stdout
+
+
+def test_background_results_reach_their_own_session(one: Residents, tmp_path: Path) -> None:
+    said = json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "late"}})
+    _user(
+        one, command(f"{waits_for(tmp_path / 'go')}; echo '{said}'", "async = true"), event="PostToolUse"
+    )  # fmt: skip
+    for name in ("a", "b"):
+        one.call("PostToolUse", session_id=name, tool_response={"stdout": ""})
+    one.call("UserPromptSubmit", session_id="c")
+    (tmp_path / "go").touch()
+    wait_until(lambda: (found := one.status()) is not None and found.running == 0)
+    assert b"late" not in one.call("UserPromptSubmit", session_id="c").stdout
+    for name in ("a", "b"):
+        assert one.call("UserPromptSubmit", session_id=name).stdout.count(b"late") == 1
+        assert b"late" not in one.call("UserPromptSubmit", session_id=name).stdout
+
+
+def test_a_relay_that_goes_away_ends_its_own_hooks_only(one: Residents, tmp_path: Path) -> None:
+    arrived, go = tmp_path / "arrived", tmp_path / "go"
+    _user(one, command(f"echo x >> {arrived}; {waits_for(go)}; echo x >> {tmp_path}/ran"))
+    directory = open_folder(str(one.directory))
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            with connect(directory, 60) as gone:
+                gone.sendall(one.request(session_id="gone"))
+                gone.recv(1 << 16)
+                gone.sendall(GO)
+                other = pool.submit(one.call, session_id="stays")
+                wait_until(lambda: len(_lines(arrived)) == 2)
+            wait_until(lambda: (found := one.status()) is not None and found.running == 1)
+            go.touch()
+            other.result()
+    finally:
+        directory.close()
+    assert len(_lines(tmp_path / "ran")) == 1
+
+
+def test_a_change_of_links_is_seen_by_the_next_call(one: Residents) -> None:
+    """The daemon looks up protected files for each reading, not once for all calls."""
+    _user(one, 'type = "builtin"\ncommand = "self-protection"')
+    link = one.project / "notes"
+
+    def write() -> str | None:
+        given = {"file_path": str(link / "hooks.toml"), "content": "x"}
+        return decision(one.call(tool_name="Write", tool_input=given))
+
+    assert write() is None
+    link.symlink_to(one.home / ".config" / "hookline")
+    assert write() in ("ask", "deny")
+
+
+def test_a_call_that_begins_meanwhile_does_not_take_the_question_of_another(
+    one: Residents, tmp_path: Path
+) -> None:
+    """The first lane waits, the second has a guard that is not trusted: each call asks about it."""
+    one.write("~/.config/hookline/settings.toml", "")
+    one.write(".hookline/hooks.toml", hook_file(command("exit 2")))
+    arrived, go = tmp_path / "arrived", tmp_path / "go"
+    _user(one, command(f"echo x >> {arrived}; {waits_for(go)}", "rewrites = true"))
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(one.call, session_id="first")
+        wait_until(lambda: len(_lines(arrived)) == 1)
+        second = pool.submit(one.call, session_id="second")
+        wait_until(lambda: len(_lines(arrived)) == 2)
+        go.touch()
+        assert [decision(each.result()) for each in (first, second)] == ["ask", "ask"]

@@ -1,0 +1,58 @@
+"""A call that a hook denied and that ran all the same: the user is alarmed when the agent reports its result."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from hookline import Engine, Outcome, deny
+from hookline.events import PRE_TOOL_USE
+from hookline.extending import HookReply, Run
+from hookline.hook.call.answer import AgentCall
+
+
+def asked(home: Path, event: str, runs: list[Run] | None = None, **fields: Any) -> HookReply:
+    """Answer one call of Claude Code; commands that begin with rm are denied."""
+    engine = Engine()
+    engine.journal.subscribe((runs if runs is not None else []).append)
+
+    async def guards(call: Any) -> Outcome | None:
+        return deny("no") if call.tool_input["command"].startswith("rm") else None
+
+    engine.add(PRE_TOOL_USE, guards)
+    document = {
+        "session_id": "s-1", "cwd": str(home), "hook_event_name": event, "tool_name": "Bash",
+        "tool_input": {"command": "rm x"}, "tool_use_id": "toolu_1", **fields,
+    }  # fmt: skip
+
+    async def run() -> HookReply:
+        call = AgentCall(engine, "claude-code", event, files=(), env={"HOME": str(home)})
+        try:
+            return await call.answer(json.dumps(document).encode())
+        finally:
+            await call.close()
+
+    return asyncio.run(run())
+
+
+def test_a_denied_call_that_ran_is_an_alarm(tmp_path: Path) -> None:
+    assert "deny" in asked(tmp_path, "PreToolUse").stdout
+    runs: list[Run] = []
+    said = json.loads(asked(tmp_path, "PostToolUse", runs, tool_response="done").stdout)
+    assert said["systemMessage"].startswith(
+        "ALARM: Hookline denied this call of Bash, and it has run all the same"
+    )
+    assert [run.status for run in runs if run.why.startswith("ALARM")] == ["failed"]
+
+
+def test_a_call_that_was_not_denied_is_none(tmp_path: Path) -> None:
+    asked(tmp_path, "PreToolUse")
+    asked(tmp_path, "PreToolUse", tool_use_id="toolu_2", tool_input={"command": "ls"})
+    assert asked(tmp_path, "PostToolUse", tool_use_id="toolu_2", tool_response="x").stdout == ""
+    # Nor is one that was asked about again and allowed.
+    asked(tmp_path, "PreToolUse", tool_use_id="toolu_3")
+    asked(tmp_path, "PreToolUse", tool_use_id="toolu_3", tool_input={"command": "ls"})
+    assert asked(tmp_path, "PostToolUse", tool_use_id="toolu_3", tool_response="x").stdout == ""
+    # Nor is the same id in another session, or a call that failed because it was denied.
+    assert asked(tmp_path, "PostToolUse", session_id="s-2", tool_response="x").stdout == ""
+    assert asked(tmp_path, "PostToolUseFailure", error="denied").stdout == ""

@@ -1,0 +1,3 @@
+from tests.cli.conftest import where
+
+__all__ = ["where"]
