@@ -6,14 +6,6 @@ INSTALLED := $(VENV)/.ready
 # Installed in place, the package follows its sources; the relay, a program, is made again when they change.
 READY := $(VENV)/.relay
 RELAY := src/hookline/hook/relay
-# What must stay covered: the layers every decision passes through, by the tests of those layers. Measuring slows
-# down whatever is run, so the other tests run without, at the same time. What durable hooks do in processes of their
-# own is not measured.
-LAYERS := tests/model tests/shell tests/matching tests/permissions tests/engine tests/journal tests/jobs/test_hooks.py tests/jobs/test_queue.py
-COVERED := hookline.model,hookline.shell,hookline.matching,hookline.engine,hookline.journal
-# With the process that measures, twice as many as processors, because many tests wait for processes.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1) - 1)')
-
 CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
 
 .DEFAULT_GOAL := help
@@ -46,9 +38,7 @@ demo: $(VENV)/.demo  ## an agent at work under the hooks of six agents
 # With bytecode kept, also where it is switched off: a second run does not compile all tests again.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY)  ## all tests, in about four minutes on two cores
-	@log=$$(mktemp); { $(RUN)coverage run --branch --source=$(COVERED) -m pytest -q $(LAYERS) && $(RUN)coverage report --skip-covered --fail-under=95; } >$$log 2>&1 & layers=$$!; \
-	$(RUN)python -m pytest -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(LAYERS)) --ignore=tests/team/console/browser --ignore-glob='tests/adapters/*/*'; \
-	others=$$?; wait $$layers; layers=$$?; cat $$log; rm -f $$log; exit $$((others | layers))
+	@$(RUN)python -m tools.run_tests
 
 lint: $(READY)  ## format, lint, types
 	@$(RUN)ruff format --check .

@@ -11,8 +11,9 @@ pytestmark = pytest.mark.unmeasured
 
 def test_120_jobs_and_5_kills(tmp_path: Path) -> None:
     """`make soak` plays 10,000 jobs and 50 kills."""
-    seen = play(tmp_path / "x", Plan(jobs=120, turns=turns(5), grace=0.5))
+    seen = play(tmp_path / "x", Plan(jobs=120, turns=turns(5)))
     assert seen.right, seen
+    assert seen.overlaps == 0
     assert seen.accepted >= 110
     assert seen.kills >= 5
 
@@ -20,6 +21,7 @@ def test_120_jobs_and_5_kills(tmp_path: Path) -> None:
 def test_a_session_is_told_once_although_its_host_was_killed_before_it_said_so(tmp_path: Path) -> None:
     seen, faulty = both(killed_before_seen, tmp_path, "forgets")
     assert seen.right, seen
+    assert seen.overlaps == 0
     assert faulty.told_twice == 1, "else this could not fail"
 
 
@@ -30,5 +32,6 @@ def test_a_process_that_was_stopped_past_its_lease_settles_nothing(tmp_path: Pat
 
 
 def test_order_is_kept_over_kills(tmp_path: Path) -> None:
-    seen = play(tmp_path / "x", Plan(jobs=40, turns=turns(2), seed=7, order=True, grace=0.2))
+    seen = play(tmp_path / "x", Plan(jobs=40, turns=turns(2), seed=7, order=True))
     assert seen.right, seen
+    assert seen.overlaps == 0
