@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hookline.dialects.dialect import SUFFIXES
+from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from hookline.model.events import EVENTS, EventSpec
+from hookline.schemas.agent_config import agent_config_schema
 from hookline.schemas.answer import answer_schema
 from hookline.schemas.config import config_schema
 from hookline.schemas.payload import payload_schema
@@ -30,8 +33,8 @@ from tools.tools_page import tools_page
 from tools.transcripts_page import transcripts_page
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Nothing else may be in it: a file whose event is gone is stale too.
-OWN_FOLDER = "schemas/events"
+#: Nothing else may be in them: a file whose event or agent is gone is stale too.
+OWN_FOLDERS = ("schemas/events", "schemas/agents")
 
 
 def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
@@ -55,17 +58,42 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         **recorded_pages(ROOT),
         **recorded_payloads(ROOT),
         **cli_schemas(),
+        **agent_config_schemas(),
+        "schemas/schemastore.json": json_pretty(schemastore_entry()) + "\n",
     }
     for event in events.values():
-        files[f"{OWN_FOLDER}/{event.name}.payload.json"] = json_pretty(payload_schema(event)) + "\n"
-        files[f"{OWN_FOLDER}/{event.name}.answer.json"] = json_pretty(answer_schema(event)) + "\n"
+        files[f"schemas/events/{event.name}.payload.json"] = json_pretty(payload_schema(event)) + "\n"
+        files[f"schemas/events/{event.name}.answer.json"] = json_pretty(answer_schema(event)) + "\n"
     return dict(sorted(files.items()))
+
+
+def agent_config_schemas() -> dict[str, str]:
+    """The schemas of other agents' files, by path."""
+    return {
+        f"schemas/agents/{name}.json": json_pretty(agent_config_schema(listed.build())) + "\n"
+        for name, listed in standard_dialects().items()
+        if name != OWN_FORMAT
+    }
+
+
+def schemastore_entry() -> dict[str, Any]:
+    """The entry for the catalog of SchemaStore, from which editors take the schemas of files they know by name."""
+    return {
+        "name": "Hookline hooks",
+        "description": "Hooks and guards for AI agents",
+        "fileMatch": [
+            f"**/.hookline/{name}.{suffix}" for name in ("hooks", "hooks.local") for suffix in SUFFIXES
+        ],
+        "url": "https://www.schemastore.org/hookline.json",
+    }
 
 
 def stale(root: Path, files: Mapping[str, str]) -> list[str]:
     """The files that are missing, differ, or should not be there."""
     different = [name for name, text in files.items() if _text(root / name) != text]
-    there = {path.relative_to(root).as_posix() for path in (root / OWN_FOLDER).glob("*")}
+    there = {
+        path.relative_to(root).as_posix() for folder in OWN_FOLDERS for path in (root / folder).glob("*")
+    }
     return sorted({*different, *(there - set(files))})
 
 

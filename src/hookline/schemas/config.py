@@ -20,7 +20,7 @@ _FLAG: Schema = {"type": "boolean"}
 _SAID: Schema = {"type": "string", "pattern": r"\S"}
 
 #: The reader's names of value types.
-_SHAPES: Mapping[str, Schema] = {
+SHAPES: Mapping[str, Schema] = {
     "anything": {},
     "true or false": _FLAG,
     "a number": {"type": "number"},
@@ -157,16 +157,16 @@ def config_schema(events: Mapping[str, EventSpec[Any]], kinds: Iterable[str] = (
             "$schema": _TEXT,
             "disableAllHooks": {**_FLAG, "description": "True turns all hooks of this file off."},
             "disable": {
-                **_SHAPES["a list of texts"],
+                **SHAPES["a list of texts"],
                 "description": "Names of hooks to switch off, of any file and format. Only in the user's own file.",
             },
             "actions": {
-                "anyOf": [{"const": "all"}, _SHAPES["a list of texts"]],
+                "anyOf": [{"const": "all"}, SHAPES["a list of texts"]],
                 "description": "Hooks of other agents' formats that are asked about all calls that touch a file they "
                 "are about, also by a shell line: all, or a list of names of hooks and of files.",
             },
             "accept": {
-                **_SHAPES["a list of texts"],
+                **SHAPES["a list of texts"],
                 "description": "Findings of doctor that are known and fine, as code:hook. The user's own file may "
                 "accept everything; a project's, once it is trusted, warnings and notes about the project.",
             },
@@ -203,18 +203,18 @@ def entry_schema(kind: str) -> Schema:
 def _entry_field(kind: str, name: str, shape: str) -> Schema:
     closer = _SAID if kind in KINDS and name in KINDS[kind].required else _CLOSER.get(name)
     words = ENTRY_WORDS.get(f"{kind}.{name}") or ENTRY_WORDS.get(name, "")
-    return {**(_SHAPES[shape] if closer is None else closer), "description": words}
+    return {**(SHAPES[shape] if closer is None else closer), "description": words}
 
 
 def _groups(event: EventSpec[Any]) -> Schema:
     return {
         "type": "array",
         "items": {"$ref": "#/$defs/group"},
-        "description": f"Fires {event.fires} {_matched(event)}".rstrip(),
+        "description": f"Fires {event.fires} {matched_words(event)}".rstrip(),
     }
 
 
-def _matched(event: EventSpec[Any]) -> str:
+def matched_words(event: EventSpec[Any]) -> str:
     if event.subject is None:
         return "There is nothing to match."
     known = f": {', '.join(event.subjects)}" if event.subjects else ""

@@ -17,7 +17,7 @@ from hookline.dialects.codewhale.events import BY_NAME, LAUNCHES, NAME, EventRow
 from hookline.dialects.codewhale.texts import LABEL_CHARS, one_line
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import EVERYTHING, Fields, Group, HookKind, Matching
+from hookline.dialects.family.settings import EVERYTHING, Fields, FileLayout, Group, HookKind, Matching
 from hookline.dialects.labels import command_label
 from hookline.handlers.specs import CommandSpec
 from hookline.matching.nearest import nearest
@@ -190,6 +190,7 @@ class Settings(Struct, frozen=True):
 
 class FileReader(family.FileReader):
     entry_reader = EntryReader
+    layouts = (FileLayout(("list",), ("hooks", "hooks")), FileLayout(("list",)))
 
     def __init__(self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: Wire) -> None:
         super().__init__(layer, tools, events, wire)

@@ -8,7 +8,7 @@ from hookline.dialects.copilot_cli.tools import TABLE
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.flat import FlatFileReader, all_layers
-from hookline.dialects.family.settings import Fields, HookKind, MatcherNote, Matching
+from hookline.dialects.family.settings import Fields, FileLayout, HookKind, MatcherNote, Matching
 from hookline.dialects.labels import command_label
 from hookline.dialects.tool_regex import PLAIN, dead_note
 from hookline.handlers.specs import CommandSpec
@@ -52,6 +52,7 @@ class EntryReader(family.EntryReader):
 
 class FileReader(FlatFileReader):
     entry_reader = EntryReader
+    layouts = (FileLayout(("entries", "groups")),)
 
     def grouped(
         self, own_event: DialectEvent, table: Fields, path: tuple[str | int, ...]

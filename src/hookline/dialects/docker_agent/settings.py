@@ -21,7 +21,7 @@ from hookline.dialects.docker_agent.specs import DECISION_SCHEMA, builtin_spec, 
 from hookline.dialects.docker_agent.templates import TemplateError
 from hookline.dialects.docker_agent.wire import DockerWire
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Group, HookKind, Matching
+from hookline.dialects.family.settings import Fields, FileLayout, Group, HookKind, Matching
 from hookline.dialects.labels import command_label
 from hookline.dialects.tool_regex import read_tool_regex
 from hookline.handlers.specs import BuiltinSpec
@@ -270,6 +270,10 @@ class EntryReader(family.EntryReader):
 class FileReader(family.FileReader):
     entry_reader = EntryReader
     group_fields = GROUP_FIELDS
+    layouts = (
+        FileLayout(("groups", "entries"), ("agents", "*", "hooks")),
+        FileLayout(("groups", "entries"), ("settings", "hooks")),
+    )
 
     def __init__(self, layer: Layer, tools: Tools, events: DockerEvents, environ: Mapping[str, str]) -> None:
         super().__init__(layer, tools, events.by_name, DockerWire(events.by_name, environ=environ))

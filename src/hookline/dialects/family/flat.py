@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings
-from hookline.dialects.family.settings import Fields
+from hookline.dialects.family.settings import Fields, FileLayout
 from hookline.model.diagnostics import Path
 from hookline.model.hook import Hook
 from hookline.model.wire import Wire
@@ -13,6 +13,8 @@ from hookline.model.wire import Wire
 
 class FlatFileReader(settings.FileReader):
     """A reader of a file without groups."""
+
+    layouts = (FileLayout(("entries",)),)
 
     def event_hooks(self, own_event: DialectEvent, groups: Any, path: Path) -> Sequence[Hook] | None:
         if not isinstance(groups, list):

@@ -2,7 +2,7 @@
 line."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -72,6 +72,15 @@ class Group(Struct, frozen=True, eq=False):
     own_event: DialectEvent
     text: str = ""
     matching: Matching = EVERYTHING
+
+
+class FileLayout(Struct, frozen=True):
+    """Where a file has its hooks, and in which form."""
+
+    #: Events with groups of entries, with entries, or with both; or a list of entries that name their event.
+    forms: tuple[Literal["groups", "entries", "list"], ...] = ("groups",)
+    #: The keys that lead to them; `*` is any key.
+    path: tuple[str, ...] = ("hooks",)
 
 
 class EntryReader:
@@ -305,6 +314,8 @@ class FileReader:
     """A reader of one settings file: the hooks of each event it names."""
 
     entry_reader: ClassVar[type[EntryReader]]
+    #: For JSON Schemas. Several where a file may have several forms.
+    layouts: ClassVar[tuple[FileLayout, ...]] = (FileLayout(),)
     group_fields: ClassVar[tuple[str, ...]] = ("matcher", "hooks")
     null_matcher_is_absent: ClassVar[bool] = True
     #: Entries of a group that cannot be used are read all the same.

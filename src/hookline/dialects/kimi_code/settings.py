@@ -6,7 +6,7 @@ from typing import Any, ClassVar, cast
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
 from hookline.dialects.family.flat import FlatFileReader, all_layers
-from hookline.dialects.family.settings import HookKind, MatcherNote, Matching
+from hookline.dialects.family.settings import FileLayout, HookKind, MatcherNote, Matching
 from hookline.dialects.javascript_regex import search_matcher, untestable_note
 from hookline.dialects.kimi_code.events import NAME
 from hookline.dialects.labels import entry_label
@@ -46,6 +46,7 @@ class EntryReader(family.EntryReader):
 
 class FileReader(FlatFileReader):
     entry_reader = EntryReader
+    layouts = (FileLayout(("list",)),)
 
     def hooks(self) -> dict[str, Sequence[Hook]]:
         value: Any = self.report.document.value

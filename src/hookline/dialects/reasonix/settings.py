@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline.dialects.dialect import DialectEvent, Layer, LoadedHooks, Tools
 from hookline.dialects.family import settings as family
-from hookline.dialects.family.settings import Fields, Group, HookKind, MatcherNote, Matching
+from hookline.dialects.family.settings import Fields, FileLayout, Group, HookKind, MatcherNote, Matching
 from hookline.dialects.labels import command_label, shortened
 from hookline.dialects.reasonix.claude_format import TOOL_NAMES
 from hookline.dialects.reasonix.events import NAME, TOOL_EVENTS, events_of
@@ -155,6 +155,7 @@ class EntryReader(family.EntryReader):
 
 class FileReader(family.FileReader):
     entry_reader = EntryReader
+    layouts = (FileLayout(("entries",)),)
 
     def __init__(
         self, layer: Layer, tools: Tools, events: Mapping[str, DialectEvent], wire: ReasonixWire

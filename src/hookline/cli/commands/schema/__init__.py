@@ -5,14 +5,15 @@ from typing import Any
 from hookline.cli.main import add_json_option, command_parser
 
 _DESCRIPTION = """Print a JSON Schema (2020-12): of a hook's input at an event, of its possible answers there, or of
-Hookline's own configuration file. Without arguments, list them.
+the file with hooks. Without arguments, list them.
 
 EVENT is a name of the event table (`hookline events`), or an agent's own name for one of them. The
 format is that of Hookline's own hooks; with --dialect it is that of the agent's hooks."""
 
 _EPILOG = """examples:
   hookline schema
-  hookline schema config > hooks.schema.json
+  hookline schema config > .hookline/hooks.schema.json
+  hookline schema config --dialect claude-code
   hookline schema payload PreToolUse
   hookline schema answer Stop
   hookline schema payload message_submit --dialect codewhale

@@ -15,7 +15,7 @@ from hookline.model.events import EVENTS, EventSpec
 _KINDS = {
     "payload": "the input of a hook at an event",
     "answer": "the possible answers of a hook at an event",
-    "config": "the configuration file, .hookline/hooks.toml",
+    "config": "the file with hooks: .hookline/hooks.toml, or with --dialect another agent's",
 }
 #: The kind that is one schema for all events.
 _CONFIG = "config"
@@ -75,8 +75,7 @@ def _schema(kind: str, name: str | None) -> dict[str, Any]:
     from hookline.schemas.payload import payload_schema
 
     if kind == _CONFIG:
-        if name is not None:
-            raise RequestError(f"one schema holds for the whole file, so {name[:200]!r} is one word too many")
+        _no_event(name)
         return config_schema(EVENTS)
     event = _event(_given(kind, name))
     return payload_schema(event) if kind == "payload" else answer_schema(event)
@@ -88,7 +87,10 @@ def _own_schema(kind: str, event: str | None, agent: str) -> dict[str, Any]:
 
     dialect = chosen(agent)
     if kind == _CONFIG:
-        raise RequestError(f"only Hookline's own file has a schema; `hookline doctor` checks {agent}'s")
+        from hookline.schemas.agent_config import agent_config_schema
+
+        _no_event(event)
+        return agent_config_schema(dialect)
     names = own_names(dialect, _given(kind, event))
     if len(names) > 1:
         raise RequestError(f"{event!r} means {' and '.join(names)} of {agent}: choose one")
@@ -97,6 +99,11 @@ def _own_schema(kind: str, event: str | None, agent: str) -> dict[str, Any]:
         where = f"`hookline events {names[0]} --dialect {agent}` shows their possible answers"
         raise RequestError(f"hooks of {agent} answer no JSON at {names[0]}; {where}")
     return schema
+
+
+def _no_event(name: str | None) -> None:
+    if name is not None:
+        raise RequestError(f"one schema holds for the whole file, so {name[:200]!r} is one word too many")
 
 
 def _given(kind: str, name: str | None) -> str:
