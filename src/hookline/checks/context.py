@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hookline.trust.trust import Trust
 
 
-class CheckContext(Struct, frozen=True, eq=False):
+class CheckContext(Struct, frozen=True, eq=False, dict=True):
     """Directory, environment and dialects of a check."""
 
     cwd: str
@@ -28,6 +29,11 @@ class CheckContext(Struct, frozen=True, eq=False):
     trust: "Trust | None" = None
     #: Nothing is known of this machine: neither its programs nor its user. So it is in CI.
     files_only: bool = False
+
+    @cached_property
+    def agents(self) -> "tuple[Dialect, ...]":
+        """The dialects of the agents that are used here."""
+        return tuple(self.loader.used(self.cwd))
 
     def dialect(self, hook: Hook) -> "Dialect":
         return self.loader.dialect(hook.dialect)

@@ -33,7 +33,7 @@ def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     read = {found.file for found in loaded.found} | {one.where.file for one in loaded.diagnostics}
     looked_into = {os.path.dirname(file) for file in loaded.looked_for}
     for directory in upward(context.cwd):
-        for dialect in (context.loader.dialect(name) for name in context.loader.names):
+        for dialect in context.agents:
             beside = os.path.join(directory, dialect.directory)
             for file in _suspects(beside) if dialect.directory and beside in looked_into else ():
                 if file not in read and file not in loaded.looked_for and _has_hooks(file):

@@ -67,7 +67,7 @@ def _relative(hook: Hook, program: Program, dialect: Dialect, context: CheckCont
 
 def unset_variables(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Find variables with the name of an agent that the agent does not set: they are empty."""
-    prefixes = {name: frozenset(_prefixes(context.loader.dialect(name))) for name in context.loader.names}
+    prefixes: dict[str, frozenset[str]] = {}
     settings: dict[str, frozenset[str]] = {}
     for hook in entries(loaded):
         spec, dialect = hook.spec, context.dialect(hook)
@@ -78,7 +78,11 @@ def unset_variables(loaded: Loaded, context: CheckContext) -> Iterator[Diagnosti
             settings[file] = _environment_of(file, dialect) if file else frozenset()
         own = settings[file]
         line = _SINGLE_QUOTED.sub("", spec.command)
-        for name in dict.fromkeys(found[1] or found[2] for found in _VARIABLE.finditer(line)):
+        names = dict.fromkeys(found[1] or found[2] for found in _VARIABLE.finditer(line))
+        if names and not prefixes:
+            every = map(context.loader.dialect, context.loader.names)
+            prefixes = {each.name: frozenset(_prefixes(each)) for each in every}
+        for name in names:
             known = name in own or name in spec.env or name in context.env or f"{name}=" in line
             whose = [each for each, own in prefixes.items() if name.startswith(tuple(own))]
             # Only where every variable of the agent is known.

@@ -20,8 +20,7 @@ def switches(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     seen = {found.file for found in loaded.found}
     # The hooks of these files are reported as switched off already.
     reported = {one.where.file for one in loaded.diagnostics if one.code == "disabled"}
-    for name in context.loader.names:
-        dialect = context.loader.dialect(name)
+    for dialect in context.agents:
         for config_path in dialect.find(context.cwd, context.env):
             if config_path.file not in seen and not DISK.isfile(config_path.file):
                 continue
@@ -49,5 +48,5 @@ def surroundings(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     del loaded
     if context.files_only:
         return
-    for name in context.loader.names:
-        yield from context.loader.dialect(name).surroundings(context.cwd, context.env)
+    for dialect in context.agents:
+        yield from dialect.surroundings(context.cwd, context.env)

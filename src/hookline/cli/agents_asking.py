@@ -10,7 +10,7 @@ from hookline.config.install.plan import installed_entries, is_there
 from hookline.config.install.self_calls import entry_choice
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallError, InstallScope, Site
-from hookline.dialects.registry import OWN_FORMAT, every_dialect
+from hookline.dialects.registry import OWN_FORMAT, dialects_here
 from hookline.engine.explain import MatchResult
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
@@ -44,7 +44,7 @@ def agents_asking(
     sites = [Site(scope, project_root(cwd), os.environ) for scope in get_args(InstallScope)]
     return tuple(
         _asking(dialect, event, [(redact(hook.name), hook) for hook in hooks], list(_entries(dialect, sites)))
-        for dialect in every_dialect()
+        for dialect in dialects_here(cwd, os.environ)
         if dialect.installer is not None and any(is_there(dialect, site) for site in sites)
     )
 

@@ -45,6 +45,11 @@ class DormantHooks(Struct, frozen=True, eq=False):
     files: tuple[Dormant, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
+    @property
+    def awaited(self) -> tuple[Hook, ...]:
+        """The hooks that become active when what they belong to is used."""
+        return tuple(hook for file in self.files if file.used and not file.off for hook in file.hooks)
+
 
 def dormant_hooks(
     loader: "Loader",
@@ -121,8 +126,8 @@ class _Finder:
                     document,
                     str(name if definitions.file else fields.get("name", name)),
                 )
-        for name in _names(directory) if definitions.file and dialect.plugin_manifest else ():
-            manifest = os.path.join(directory, name, dialect.plugin_manifest)
+        for name in _names(directory) if definitions.file and dialect.listed.plugin_manifest else ():
+            manifest = os.path.join(directory, name, dialect.listed.plugin_manifest)
             if DISK.is_there(manifest):
                 message = "a plugin in this directory is not read: its hooks are not found"
                 fix = f"--config {os.path.join(directory, name, dialect.plugin_file)}"

@@ -1,7 +1,7 @@
 """Load everything that is configured for a directory, in every dialect, in the order it runs."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -207,7 +207,7 @@ class Loader:
         for name in self.names if names is None else names:
             if name == without and self.dialect(name).has_agent:
                 continue
-            if names is not None or self._may_be_used(name, cwd):
+            if names is not None or self._is_used(name, cwd):
                 loaded += _without_files_of(loaded, self._of_directory(self.dialect(name), cwd, trust))
         if names is not None and self.home.name not in names:
             own = self._own_settings(cwd, trust)
@@ -334,15 +334,24 @@ class Loader:
         from hookline.config.dormant import dormant_hooks  # noqa: PLC0415 only for commands that show them
 
         used = (
-            [name for name in self.names if self._may_be_used(name, cwd) or self._is_plugin(name, cwd)]
+            [name for name in self.names if self._is_used(name, cwd) or self._is_plugin(name, cwd)]
             if names is None
             else names
         )
         return dormant_hooks(self, [self.dialect(name) for name in used], cwd, self._env, trust)
 
+    def used(self, cwd: str) -> Iterator[Dialect]:
+        """Yield the dialects of the agents that are used in this directory; the others are not even built."""
+        for name in self.names:
+            if self._is_used(name, cwd):
+                yield self.dialect(name)
+
+    def _is_used(self, name: str, cwd: str) -> bool:
+        return self._listed[name].is_used(cwd, self._env, self.disk)
+
     def _is_plugin(self, name: str, cwd: str) -> bool:
         """Return True if the directory, or one above it in the repository, is itself a plugin of the agent."""
-        manifest = self.dialect(name).plugin_manifest
+        manifest = self._listed[name].plugin_manifest
         return bool(manifest) and any(
             self.disk.is_there(os.path.join(each, manifest))
             for each in upward(os.path.abspath(cwd), self.disk)
@@ -469,16 +478,6 @@ class Loader:
     def _tools(self) -> Tools:
         return Tools(self._handlers, *self.home.tables())
 
-    def _may_be_used(self, name: str, cwd: str) -> bool:
-        """Return True if there are signs of the agent: most people have one or two of them."""
-        listed = self._listed[name]
-        if listed.always or any(self._env.get(variable) for variable in listed.variables):
-            return True
-        if any(self.disk.is_there(path) for path in listed.system_paths):
-            return True
-        home = self._env.get("HOME", "")
-        return any(_is_above(marker, cwd, home, self.disk) for marker in listed.markers)
-
 
 def _is_foreign(layer: Layer, trust: "Trust") -> bool:
     return trust.is_foreign(layer.config_path.file, layer.config_path.scope)
@@ -528,17 +527,6 @@ def _named_path(dialect: Dialect, file: str, disk: Disk) -> ConfigPath:
     found = dialect.plugin_at(path.removesuffix(ending), disk)
     plugin = next((each.plugin for each in found if each.file == path), None)
     return ConfigPath(file, "plugin", plugin)
-
-
-def _is_above(name: str, cwd: str, home: str, disk: Disk) -> bool:
-    directory = os.path.abspath(cwd)
-    while True:
-        if disk.is_there(os.path.join(directory, name)):
-            return True
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return bool(home) and disk.is_there(os.path.join(home, name))
-        directory = parent
 
 
 def _without_files_of(before: Loaded, later: Loaded) -> Loaded:

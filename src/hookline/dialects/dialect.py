@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
+from hookline.dialects.registry import Listed, standard_dialects
 from hookline.disk import DISK, Disk
 from hookline.documents.document import Document
 from hookline.model.diagnostics import Diagnostic, Path, Where
@@ -37,8 +38,6 @@ USUAL_EVENTS = (
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure",
     "Stop", "SubagentStop", "SessionEnd",
 )  # fmt: skip
-#: Parts of an agent's directory that Hookline's own agent uses too.
-Shared = Literal["commands", "skills", "rules", "instructions", "permissions", "command_hooks"]
 
 #: Formats of Hookline's own files, in this order: of two in one directory the first one is active.
 SUFFIXES = ("toml", "yaml", "yml", "json")
@@ -212,10 +211,6 @@ class Dialect(ABC):
     project_files: Sequence[str] = ()
     #: The end of the path of a plugin's file with hooks.
     plugin_file: str = "hooks/hooks.json"
-    #: The file that makes a directory a plugin.
-    plugin_manifest: str = ""
-    #: The parts of its directory that Hookline's own agent uses too.
-    shares: frozenset[Shared] = frozenset()
     #: Further files of its directory that may hold hooks.
     definitions: Sequence[DefinitionFiles] = ()
     #: Its hooks that are not searched for, in words for users.
@@ -330,6 +325,11 @@ class Dialect(ABC):
         return ""
 
     @property
+    def listed(self) -> Listed:
+        """The facts by which its agent is found before anything of its directory is imported."""
+        return standard_dialects().get(self.name) or Listed("")
+
+    @property
     def installer(self) -> "Installer | None":
         """The installer of such entries in the agent's own files; None where they cannot be installed."""
         return None
@@ -412,9 +412,9 @@ class Dialect(ABC):
 
     def plugin_at(self, root: str, disk: Disk = DISK) -> Sequence[ConfigPath]:
         """Return the files with hooks of a directory that is itself a plugin; none for any other directory."""
-        manifest = os.path.join(root, self.plugin_manifest)
+        manifest = os.path.join(root, self.listed.plugin_manifest)
         file = os.path.join(root, self.plugin_file)
-        if not self.plugin_manifest or not disk.is_there(manifest) or not disk.is_there(file):
+        if not self.listed.plugin_manifest or not disk.is_there(manifest) or not disk.is_there(file):
             return ()
         return (ConfigPath(file, "plugin", Plugin(os.path.basename(root), root)),)
 

@@ -76,13 +76,9 @@ class Installer:
         self,
         dialect: "Dialect",
         user_file: Callable[[Mapping[str, str]], str | None],
-        programs: Sequence[str] = (),
     ) -> None:
         self.dialect = dialect
         self._user_file = user_file
-        #: The agent's programs. It is installed if one of them is in PATH, or if the directory of its
-        #: settings exists.
-        self.programs = tuple(programs)
         #: The key of a command in its entries.
         self.key = dialect.entry_fields.get("command", "command")
 

@@ -3,17 +3,20 @@
 import os
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
+from hookline.disk import DISK, Disk
 from hookline.model.events import EVENTS, EventSpec
 
 if TYPE_CHECKING:
-    from hookline.dialects.dialect import Dialect, HomeDialect, Shared
+    from hookline.dialects.dialect import Dialect, HomeDialect
 
 #: Hookline's own format. Hooks made in Python belong to it, and files that belong to no other dialect.
 OWN_FORMAT = "native"
+#: Parts of an agent's directory that Hookline's own agent uses too.
+Shared = Literal["commands", "skills", "rules", "instructions", "permissions", "command_hooks"]
 
 
 class Listed(Struct, frozen=True):
@@ -38,9 +41,14 @@ class Listed(Struct, frozen=True):
     #: groups, in which `!key` must be missing. A payload that fits several agents belongs to the longest group.
     runs_entries_of: tuple[str, ...] = ()
     payload_keys: tuple[tuple[str, ...], ...] = ()
-    #: Its program, and expressions for the words behind it that switch its hooks off.
-    program: str = ""
+    #: Its programs: it is on this machine if one of them is in PATH.
+    programs: tuple[str, ...] = ()
+    #: Expressions for words behind one of them that switch its hooks off.
     switches: tuple[str, ...] = ()
+    #: Its plugins have this file in their root.
+    plugin_manifest: str = ""
+    #: The parts of its directory that Hookline's own agent uses too.
+    shares: frozenset[Shared] = frozenset()
     #: A regular expression for the agent in code, which no module outside its directory may match; empty for
     #: the first word of its name.
     spelled: str = ""
@@ -50,6 +58,31 @@ class Listed(Struct, frozen=True):
     ) -> "Dialect":
         found: Dialect = import_module(f"hookline.dialects.{self.package}").dialect(events, env)
         return found
+
+    def is_used(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> bool:
+        """Return True if there are signs of the agent: most people have one or two of them."""
+        if self.always or any(env.get(variable) for variable in self.variables):
+            return True
+        if any(map(disk.is_there, self.system_paths)):
+            return True
+        home, above = env.get("HOME", ""), os.path.abspath(cwd)
+        directories = [above]
+        while (above := os.path.dirname(above)) != directories[-1]:
+            directories.append(above)
+        if home:
+            directories.append(home)
+        return any(
+            disk.is_there(os.path.join(directory, marker))
+            for marker in self.markers
+            for directory in directories
+        )
+
+    def programs_in_path(self, env: Mapping[str, str]) -> list[str]:
+        """Return each program once, however many links lead to it."""
+        directories = [each for each in env.get("PATH", "").split(os.pathsep) if os.path.isabs(each)]
+        found = [os.path.join(directory, name) for name in self.programs for directory in directories]
+        there = [each for each in found if os.path.isfile(each) and os.access(each, os.X_OK)]
+        return list({os.path.realpath(each): each for each in reversed(there)}.values())[::-1]
 
 
 def standard_dialects() -> Mapping[str, Listed]:
@@ -61,13 +94,21 @@ def standard_dialects() -> Mapping[str, Listed]:
             ("/etc/claude-code", "/Library/Application Support/ClaudeCode"),
             ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PLUGIN_CACHE_DIR"),
             also_configure=(".claude.json",),
-            program="claude",
+            programs=("claude",),
+            plugin_manifest=".claude-plugin/plugin.json",
+            shares=frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks")),
             switches=("disableAllHooks", r"plugins? (?:disable|uninstall|remove)\b", "--bare"),
             notes=("plans", "projects", "tasks", "todos", "worktrees"),
         ),
-        "gen-code": Listed("gencode", (".gen",), spelled=r"gen-?code|\.gen\b|\bGEN_"),
-        "codewhale": Listed("codewhale", (".codewhale", ".deepseek")),
-        "reasonix": Listed("reasonix", (".reasonix",), (), ("REASONIX_HOME",)),
+        "gen-code": Listed(
+            "gencode",
+            (".gen",),
+            programs=("gen", "gencode"),
+            shares=frozenset(("commands", "permissions")),
+            spelled=r"gen-?code|\.gen\b|\bGEN_",
+        ),
+        "codewhale": Listed("codewhale", (".codewhale", ".deepseek"), programs=("codewhale",)),
+        "reasonix": Listed("reasonix", (".reasonix",), (), ("REASONIX_HOME",), programs=("reasonix",)),
         "docker-agent": Listed(
             "docker_agent",
             (
@@ -79,6 +120,7 @@ def standard_dialects() -> Mapping[str, Listed]:
                 "cagent.yml",
                 ".config/cagent",
             ),
+            programs=("docker-agent", "cagent"),
             spelled=r"docker[-_ ]?agent|cagent",
         ),
         "codex": Listed(
@@ -86,7 +128,7 @@ def standard_dialects() -> Mapping[str, Listed]:
             (".codex",),
             ("/etc/codex",),
             ("CODEX_HOME",),
-            program="codex",
+            programs=("codex",),
             switches=(
                 r"hooks\s*=",
                 r"--disable[ =]\w*hooks",
@@ -100,13 +142,15 @@ def standard_dialects() -> Mapping[str, Listed]:
             ("/etc/gemini-cli", "/Library/Application Support/GeminiCli"),
             ("GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"),
             notes=("tmp", "history"),
-            program="gemini",
+            programs=("gemini",),
+            plugin_manifest="gemini-extension.json",
             switches=("hooks disable", r"extensions? (?:disable|uninstall)\b", "hooksConfig"),
         ),
         "cursor": Listed(
             "cursor",
             (".cursor",),
             ("/etc/cursor", "/Library/Application Support/Cursor"),
+            programs=("cursor", "cursor-agent"),
             runs_entries_of=("claude-code",),
             payload_keys=(("cursor_version", "conversation_id"),),
             # The word has other meanings.
@@ -117,6 +161,7 @@ def standard_dialects() -> Mapping[str, Listed]:
             (".copilot", ".github/hooks"),
             (),
             ("COPILOT_HOME",),
+            programs=("copilot",),
             runs_entries_of=("claude-code",),
             payload_keys=(("timestamp", "hook_event_name", "!permission_mode"), ("hookName", "sessionId")),
             # There are other copilots.
@@ -126,6 +171,7 @@ def standard_dialects() -> Mapping[str, Listed]:
             "grok",
             (".grok",),
             ("/etc/grok",),
+            programs=("grok",),
             runs_entries_of=("claude-code",),
             payload_keys=(("hookEventName", "hook_event_name", "workspaceRoot", "sessionId"),),
             spelled=r"\bgrok",
@@ -134,7 +180,7 @@ def standard_dialects() -> Mapping[str, Listed]:
             "qwen_code",
             (".qwen",),
             notes=("projects", "tmp"),
-            program="qwen",
+            programs=("qwen",),
             switches=(
                 "hooks disable",
                 r"extensions? (?:disable|uninstall)\b",
@@ -142,8 +188,17 @@ def standard_dialects() -> Mapping[str, Listed]:
                 "hooksConfig",
             ),
         ),
-        "kimi-code": Listed("kimi_code", (".kimi-code",), (), ("KIMI_CODE_HOME",)),
-        OWN_FORMAT: Listed("native", (".hookline",), ("/etc/hookline",), always=True, notes=("worktrees",)),
+        "kimi-code": Listed(
+            "kimi_code", (".kimi-code",), (), ("KIMI_CODE_HOME",), programs=("kimi", "kimi-code")
+        ),
+        OWN_FORMAT: Listed(
+            "native",
+            (".hookline",),
+            ("/etc/hookline",),
+            always=True,
+            notes=("worktrees",),
+            shares=frozenset(("commands", "skills", "rules")),
+        ),
     }
 
 
@@ -155,9 +210,9 @@ def home_dialect(events: Mapping[str, EventSpec[Any]] = EVENTS) -> "HomeDialect"
     return found
 
 
-def sharing(part: "Shared") -> "list[Dialect]":
+def sharing(part: Shared) -> "list[Dialect]":
     """List the dialects with something in their directories that Hookline's agent uses too; its own format first."""
-    found = [dialect for dialect in every_dialect() if part in dialect.shares]
+    found = [listed.build() for listed in standard_dialects().values() if part in listed.shares]
     return sorted(found, key=lambda dialect: dialect.has_agent)
 
 
@@ -180,6 +235,13 @@ def caller_of(name: str, document: Mapping[str, Any]) -> str:
             ):
                 best, found = len(keys), other
     return found
+
+
+def dialects_here(cwd: str, env: Mapping[str, str]) -> "Iterator[Dialect]":
+    """Yield the dialects of the agents of which a program, a file or a directory is there."""
+    for listed in standard_dialects().values():
+        if listed.is_used(cwd, env) or listed.programs_in_path(env):
+            yield listed.build(env=env)
 
 
 def every_dialect() -> "Iterator[Dialect]":

@@ -64,7 +64,6 @@ def _decision(
     if hook.mode == "off":
         by = "mode is off" if hook.disabled_by is None else f"disabled by {hook.disabled_by}"
         return MatchResult(prepared, False, f"switched off: {by}")
-    followed = session.followed_call(prepared, event, payload) if prepared in lane.followers else None
     if prepared.is_unchanged(payload, session):
         selected, reason = _reason(prepared, lane, seen, event, payload, session)
     else:
@@ -73,8 +72,10 @@ def _decision(
             selected, reason = False, same
     if selected and hook.actions == "others":
         selected, reason = False, "not asked here: its own agent asks it about this call"
-    elif not selected and followed is not None and not reason.startswith(_SAME):
-        selected, reason, translated = True, _followed_reason(hook, followed), followed
+    elif not selected and prepared in lane.followers and not reason.startswith(_SAME):
+        followed, why = _followed(prepared, event, payload, session)
+        if why:
+            selected, reason, translated = True, why, followed
     marks, name = session.once_marks, (hook.event.name, hook.name)
     if selected and hook.once and (prepared.key in marks or name in marks):
         selected, reason = False, "ran already: once per session"
@@ -101,14 +102,27 @@ def _reason(
     return selected, f"{'matched' if selected else 'not matched'}: {_words(hook, found)}"
 
 
-def _followed_reason(hook: Hook, followed: "TranslatedCall") -> str:
-    """Return why a hook is asked about a call that it does not match."""
+def _followed(
+    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
+) -> tuple["TranslatedCall | None", str]:
+    """Return the actions that a hook is asked about although it does not match the call, and why; "" if none."""
+    try:
+        followed = session.followed_call(prepared, event, payload)
+    except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
+        return None, _failed(problem)
+    if followed is None:
+        return None, ""
+    hook = prepared.hook
     first = followed.actions[0]
     because = first.view.action.because or f"the call is {first.view.action.tool_name} of such a file"
     more = len(followed.actions) - 1
     others = f", and {more} more" if more else ""
     reason = f"{FOLLOWS} {because}{others}"
-    return f"{reason} ({_ASKS})" if first.doubt and hook.asks_in_doubt else reason
+    return followed, f"{reason} ({_ASKS})" if first.doubt and hook.asks_in_doubt else reason
+
+
+def _failed(problem: Exception) -> str:
+    return f"matched: its matcher or condition failed: {type(problem).__name__}: {problem}"
 
 
 def _words(hook: Hook, found: Explanation) -> str:
@@ -150,7 +164,7 @@ def _told_reason(
             )
         reason = _action_reason(hook, event, translated_call)
     except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
-        return True, f"matched: its matcher or condition failed: {type(problem).__name__}: {problem}", None
+        return True, _failed(problem), None
     decision = "matched" if concerned else "not matched"
     return concerned, f"{decision}: {reason}", None if hook.as_called else translated_call
 

@@ -52,7 +52,7 @@ def is_there(dialect: Dialect, site: Site) -> list[str]:
     except InstallError:  # there is nothing to write into
         return []
     return [
-        *programs_in_path(installer, site),
+        *dialect.listed.programs_in_path(site.env),
         *(sign for sign in installer.signs(site) if os.path.exists(sign)),
     ]
 
@@ -72,14 +72,6 @@ def own_entries(dialect: Dialect) -> IsOwn:
         return own and entry.everywhere and "args" not in entry.value
 
     return is_own
-
-
-def programs_in_path(installer: Installer, site: Site) -> list[str]:
-    """Return each program once, however many links lead to it."""
-    folders = [each for each in site.env.get("PATH", "").split(os.pathsep) if os.path.isabs(each)]
-    found = [os.path.join(directory, name) for name in installer.programs for directory in folders]
-    there = [each for each in found if os.path.isfile(each) and os.access(each, os.X_OK)]
-    return list({os.path.realpath(each): each for each in reversed(there)}.values())[::-1]
 
 
 def look(dialect: Dialect, site: Site) -> dict[str, Snapshot]:
@@ -249,7 +241,7 @@ def _elsewhere(dialect: Dialect, site: Site, is_own: IsOwn) -> list[str]:
 
 def _remarks(dialect: Dialect, site: Site, before: Mapping[str, Snapshot]) -> list[str]:
     said = [f"{each.file} is a link: {each.real} is changed" for each in before.values() if each.is_linked]
-    programs = programs_in_path(installer_of(dialect), site)
+    programs = dialect.listed.programs_in_path(site.env)
     if len(programs) > 1:
         said.append(
             f"{dialect.title} is installed more than once ({', '.join(programs)}): all of them read these files"

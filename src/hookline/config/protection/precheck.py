@@ -184,7 +184,12 @@ class WritePreCheck:
 @cache
 def switching_programs() -> Mapping[str, tuple[str, ...]]:
     """Return the programs of agents, with expressions for the words that switch their hooks off."""
-    return {listed.program: listed.switches for listed in standard_dialects().values() if listed.switches}
+    return {
+        program: listed.switches
+        for listed in standard_dialects().values()
+        if listed.switches
+        for program in listed.programs
+    }
 
 
 def words_of(text: str) -> list[str]:

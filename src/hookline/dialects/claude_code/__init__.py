@@ -71,8 +71,6 @@ class ClaudeCode(Dialect):
     title = "Claude Code"
     directory = ".claude"
     project_files = (_PROJECT, _LOCAL)
-    plugin_manifest = ".claude-plugin/plugin.json"
-    shares = frozenset(("commands", "skills", "rules", "instructions", "permissions", "command_hooks"))
     definitions = (
         SKILLS,
         COMMANDS,
@@ -152,7 +150,7 @@ class ClaudeCode(Dialect):
 
     def plugin_at(self, root: str, disk: Disk = DISK) -> Sequence[ConfigPath]:
         """Return the usual file of a plugin, and those that its manifest names."""
-        if not disk.is_there(f"{root}/{self.plugin_manifest}"):
+        if not disk.is_there(f"{root}/{self.listed.plugin_manifest}"):
             return ()
         from hookline.dialects.claude_code.plugins import PluginFinder  # noqa: PLC0415 see above
 

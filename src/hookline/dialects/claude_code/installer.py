@@ -18,7 +18,7 @@ _STATE = ".claude.json"
 
 class ClaudeCodeInstaller(Installer):
     def __init__(self, dialect: "ClaudeCode") -> None:
-        super().__init__(dialect, self._settings, ("claude",))
+        super().__init__(dialect, self._settings)
 
     def _settings(self, env: Mapping[str, str]) -> str | None:
         directory = self.dialect.user_folder(env)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class CodeWhaleInstaller(Installer):
     def __init__(self, dialect: "CodeWhale") -> None:
-        super().__init__(dialect, _settings, ("codewhale",))
+        super().__init__(dialect, _settings)
 
     def additions(
         self, calls: "Sequence[HookCall]", site: Site, value: Mapping[str, Any]

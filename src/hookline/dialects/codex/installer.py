@@ -34,7 +34,7 @@ _ENTRY_STEPS = 5  # hooks, event, group, hooks, entry
 
 class CodexInstaller(Installer):
     def __init__(self, dialect: "Codex") -> None:
-        super().__init__(dialect, lambda env: _in_home(env, "hooks.json"), ("codex",))
+        super().__init__(dialect, lambda env: _in_home(env, "hooks.json"))
 
     def files(self, site: Site) -> Sequence[str]:
         if site.scope == "managed":

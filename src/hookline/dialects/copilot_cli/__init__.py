@@ -22,7 +22,6 @@ class CopilotCli(FamilyDialect):
     project_files = (".github/hooks/hookline.json",)
     whole_directories = True
     entry_fields = {"command": "bash", "timeout": "timeoutSec"}  # noqa: RUF012 a fact, never changed
-    programs = ("copilot",)
     names_event = False
     project_variables = ("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
     own_variables = ("COPILOT_HOOK_DIR",)
@@ -50,7 +49,7 @@ class CopilotCli(FamilyDialect):
     def installer(self) -> "CopilotInstaller":
         from hookline.dialects.copilot_cli.installer import CopilotInstaller  # noqa: PLC0415 only to install
 
-        return CopilotInstaller(self, self.user_path, self.programs)
+        return CopilotInstaller(self, self.user_path)
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
         """Write flat entries. At preToolUse an entry that cannot run denies; elsewhere the shell must."""

@@ -25,7 +25,6 @@ class Cursor(FamilyDialect):
     user_file = "hooks.json"
     project_files = (".cursor/hooks.json",)
     json_comments = True
-    programs = ("cursor", "cursor-agent")
     project_variables = ("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
     plugin_variables = frozenset(("CURSOR_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"))
     fails_closed_by = {"command": "failClosed: true"}  # noqa: RUF012 a fact, never changed
@@ -74,7 +73,7 @@ class Cursor(FamilyDialect):
     def installer(self) -> "CursorInstaller":
         from hookline.dialects.cursor.installer import CursorInstaller  # noqa: PLC0415 only to install
 
-        return CursorInstaller(self, self.user_path, self.programs)
+        return CursorInstaller(self, self.user_path)
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
         """Write flat entries. Cursor itself closes a guard that cannot run, if its entry says so."""

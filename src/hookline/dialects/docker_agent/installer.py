@@ -17,7 +17,7 @@ _USER: Path = ("settings", "hooks")
 
 class DockerAgentInstaller(Installer):
     def __init__(self, dialect: "DockerAgent") -> None:
-        super().__init__(dialect, self._user_settings, ("docker-agent", "cagent"))
+        super().__init__(dialect, self._user_settings)
 
     def _user_settings(self, env: Mapping[str, str]) -> str | None:
         return next((each.file for each in self.dialect.config_paths("", env) if each.scope == "user"), None)

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 class FamilyDialect(Dialect):
     """An agent whose hooks look like Claude Code's."""
 
-    #: Its programs, by which `hookline install` finds that it is installed.
-    programs: ClassVar[tuple[str, ...]] = ()
     #: The variable that names its directory instead of the one in the home directory.
     home_variable: ClassVar[str] = ""
     #: The user's file for our entries, below that directory.
@@ -103,7 +101,7 @@ class FamilyDialect(Dialect):
     def installer(self) -> "Installer":
         from hookline.dialects.installer import Installer  # noqa: PLC0415 only to install
 
-        return Installer(self, self.user_path, self.programs)
+        return Installer(self, self.user_path)
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
         from hookline.dialects.entries import grouped_entries  # noqa: PLC0415 only to install

@@ -44,7 +44,6 @@ class GeminiCli(Dialect):
     title = "Gemini CLI"
     directory = ".gemini"
     project_files = (_PROJECT,)
-    plugin_manifest = "gemini-extension.json"
     json_comments = True
     timeout_unit = "ms"
     headless_options = ("-p", "--prompt")

@@ -24,7 +24,7 @@ _TRUSTED, _ENABLEMENT = "trustedFolders.json", "extensions/extension-enablement.
 
 class GeminiInstaller(Installer):
     def __init__(self, dialect: "GeminiCli") -> None:
-        super().__init__(dialect, lambda env: self._in_home(env, _HOOKS), ("gemini",))
+        super().__init__(dialect, lambda env: self._in_home(env, _HOOKS))
 
     def _in_home(self, env: Mapping[str, str], name: str) -> str | None:
         directory = self.dialect.user_folder(env)

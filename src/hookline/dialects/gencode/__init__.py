@@ -38,7 +38,6 @@ class GenCode(Dialect):
     title = "gen-code"
     directory = ".gen"
     project_files = (".gen/settings.json", ".gen/settings.local.json")
-    shares = frozenset(("commands", "permissions"))
     project_variables = ("GEN_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
     plugin_variables = frozenset(("GEN_PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"))
     call_file = ".gen/settings.json in a project, or ~/.gen/settings.json for all of them"

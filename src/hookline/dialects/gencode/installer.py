@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class GenCodeInstaller(Installer):
     def __init__(self, dialect: "GenCode") -> None:
-        super().__init__(dialect, _settings, ("gen", "gencode"))
+        super().__init__(dialect, _settings)
 
     def further_files(self, site: Site) -> Sequence[str]:
         """List the files of lower precedence than the one with our entries."""

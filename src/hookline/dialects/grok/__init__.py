@@ -20,7 +20,6 @@ class Grok(FamilyDialect):
     user_file = "hooks/hookline.json"
     project_files = (".grok/hooks/hookline.json",)
     whole_directories = True
-    programs = ("grok",)
     project_variables = ("GROK_WORKSPACE_ROOT", "CLAUDE_PROJECT_DIR")
     own_variables = ("GROK_HOOK_NAME",)
     unsearched = "hooks of config.toml, plugins and Claude Code's settings"

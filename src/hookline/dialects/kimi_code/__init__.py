@@ -21,7 +21,6 @@ class KimiCode(FamilyDialect):
     user_file = "config.toml"
     home_variable = "KIMI_CODE_HOME"
     project_files = (".kimi-code/config.toml",)
-    programs = ("kimi", "kimi-code")
     unsearched = "plugins"
     call_file = "~/.kimi-code/config.toml; it has no file for a project"
     call_events = (
@@ -49,7 +48,7 @@ class KimiCode(FamilyDialect):
     def installer(self) -> "KimiInstaller":
         from hookline.dialects.kimi_code.installer import KimiInstaller  # noqa: PLC0415 only to install
 
-        return KimiInstaller(self, self.user_path, self.programs)
+        return KimiInstaller(self, self.user_path)
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
         """Write tables of TOML; Kimi Code takes at most 600 seconds."""

@@ -58,7 +58,6 @@ class Native(HomeDialect):
         f"{_FOLDER}/{stem}.{suffix}" for stem in ("hooks", "hooks.local") for suffix in SUFFIXES
     )
     plugin_file = ""
-    shares = frozenset(("commands", "skills", "rules"))
     definitions = (SKILLS, COMMANDS)
     loosening = "accepts findings of doctor"
     fails_closed_by = dict.fromkeys(

@@ -17,7 +17,6 @@ class QwenCode(FamilyDialect):
     directory = ".qwen"
     project_files = (".qwen/settings.json",)
     json_comments = True
-    programs = ("qwen",)
     project_variables = ("QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
     loosening = "switches all hooks off"
     call_file = ".qwen/settings.json in a project, or ~/.qwen/settings.json for all of them"

@@ -93,7 +93,7 @@ class Reasonix(Dialect):
     def installer(self) -> "Installer":
         from hookline.dialects.installer import Installer  # noqa: PLC0415 only to install
 
-        return Installer(self, self._user_settings, ("reasonix",))
+        return Installer(self, self._user_settings)
 
     def _user_settings(self, env: Mapping[str, str]) -> str | None:
         return next((config_path.file for config_path in self.config_paths("", env)), None)

@@ -232,9 +232,7 @@ class AgentCall:
             return self.outcome
         from hookline.hook.call.headless import runs_headless
 
-        installer = dialect.installer
-        programs = installer.programs if installer is not None else ()
-        if not runs_headless(self._pid, programs, dialect.headless_options):
+        if not runs_headless(self._pid, dialect.listed.programs, dialect.headless_options):
             return self.outcome
         nobody = f"nobody can be asked: {dialect.title} runs without a user"
         why = f"{vote.reason or 'this needs your permission'} ({nobody})"

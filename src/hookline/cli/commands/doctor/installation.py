@@ -9,13 +9,12 @@ from msgspec import Struct
 from hookline.checks.coverage import GuardCoverage
 from hookline.cli.commands.hook.run import GONE, moved_program
 from hookline.cli.commands.install.report import WHERE
-from hookline.cli.commands.install.run import installable
-from hookline.cli.commands.trust.run import look_around
 from hookline.cli.text import count_of, paragraph, with_tilde, with_tildes
 from hookline.config.install.plan import further, installer_of, is_there, look, own_entries
 from hookline.config.install.self_calls import plain_program
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallScope, Site, Standing
+from hookline.dialects.registry import dialects_here
 from hookline.dialects.report import about
 from hookline.journal.file import journal_path
 from hookline.journal.reader import scan_journal
@@ -137,15 +136,16 @@ class Installation(Struct, frozen=True):
         yield ""
 
 
-def installation(cwd: str, only: Dialect | None) -> Installation:
-    """Read the files of each agent, or of one, the trust store, and the journal."""
-    review, seen = look_around(cwd, report=False), last_calls()
-    chosen = [each for each in installable() if only is None or each.name == only.name]
+def installation(cwd: str, only: Dialect | None, review: Review) -> Installation:
+    """Read the files of each agent that is here, or of one, and the journal."""
+    seen = last_calls()
+    here = dialects_here(cwd, os.environ) if only is None else (only,)
+    chosen = [each for each in here if each.installer is not None]
     every = [_status(each, project_root(cwd), review, seen) for each in chosen]
     shown = (each for each in every if only is not None or each.found or each.installed)
     site = Site("user", project_root(cwd), os.environ)
-    here = frozenset(each.name for each in chosen if is_there(each, site))
-    return Installation(tuple(shown), len(review.pending), here)
+    there = frozenset(each.name for each in chosen if is_there(each, site))
+    return Installation(tuple(shown), len(review.pending), there)
 
 
 def _status(dialect: Dialect, project: str, review: Review, seen: Mapping[str, SeenCall]) -> AgentStatus:

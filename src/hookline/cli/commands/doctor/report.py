@@ -55,6 +55,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
     elsewhere: frozenset[str]
     #: The name of a finding, by which it can be accepted.
     finding: Callable[[Diagnostic], str]
+    #: Searched paths, where none of them holds anything.
     looked_for: tuple[str, ...]
     #: The tools of agents that each guard sees.
     coverage: tuple[GuardCoverage, ...]
@@ -244,7 +245,7 @@ def as_document(findings: Findings) -> DoctorDocument:
         installed.waiting_for_trust,
         tuple(_file_document(findings, found) for found in loaded.found),
         tuple(_dormant_document(each) for each in findings.dormant),
-        tuple(line.strip() for line in findings.looked_for) if not loaded.found else (),
+        tuple(line.strip() for line in findings.looked_for),
         tuple(
             ProblemDocument(**_problem(findings, one, whose.get(one.where.file))) for one in findings.problems
         ),

@@ -3,7 +3,7 @@
 import argparse
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,12 +23,13 @@ from hookline.cli.commands.doctor.daemon import about_daemon
 from hookline.cli.commands.doctor.fix import fix, undo
 from hookline.cli.commands.doctor.installation import Installation, installation
 from hookline.cli.commands.doctor.report import Findings
+from hookline.cli.commands.trust.run import look_around
 from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places, working_directory
 from hookline.cli.output import ExitStatus, Progress, show
 from hookline.cli.text import terminal_width
 from hookline.cli.trust_state import trust_of
 from hookline.config.commands import COMMANDS
-from hookline.config.dormant import Dormant
+from hookline.config.dormant import Dormant, DormantHooks
 from hookline.config.engine import Engine
 from hookline.config.install.self_calls import hookline_arguments, is_own_call
 from hookline.config.load import Loaded
@@ -39,6 +40,8 @@ from hookline.journal.redaction import Redactor
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.safe_text import printable
 from hookline.shell import ShellReader
+from hookline.trust.items import TrustItem
+from hookline.trust.review import Review, review
 
 if TYPE_CHECKING:
     from hookline.actions.table import ToolTable
@@ -92,8 +95,10 @@ def examine(args: argparse.Namespace) -> Findings:
                 found += check.find(loaded if check in own_checks else users, context)
             if check.of_given_files:
                 found += check.find(coming, context)
+        items: Sequence[TrustItem] = ()
         if engine.trust is not None:
-            for item in project_items(cwd, os.environ, engine.trust):
+            items = project_items(cwd, os.environ, engine.trust)
+            for item in items:
                 found += untrusted_item(item, engine.trust)
             found += store_problems(engine.trust)
         progress.say("checking what guards cover")
@@ -102,7 +107,9 @@ def examine(args: argparse.Namespace) -> Findings:
         progress.say("reading the journal")
         found += _journal(args, loaded, context)
         progress.say("looking at where Hookline is installed")
-        installed = _installation(engine, args, cwd)
+        installed = _installation(
+            engine, args, cwd, lambda: _review(engine, args, cwd, loaded, dormant, items)
+        )
         if installed is not None:
             found += installed.findings()
             found += installed.unasked(covered)
@@ -115,7 +122,9 @@ def examine(args: argparse.Namespace) -> Findings:
     if args.baseline is not None:
         left, known = without_known(left, args.baseline, cwd, finding)
     everywhere = args.config is None and args.dialect is None
-    places = searched_places(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
+    places: Sequence[str] = ()
+    if not loaded.found:
+        places = searched_places(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
     return Findings(
         cwd=cwd,
         installation=installed,
@@ -137,14 +146,30 @@ def examine(args: argparse.Namespace) -> Findings:
     )
 
 
-def _installation(engine: Engine, args: argparse.Namespace, cwd: str) -> Installation | None:
+def _installation(
+    engine: Engine, args: argparse.Namespace, cwd: str, reviewed: Callable[[], Review]
+) -> Installation | None:
     """Return the installation; not with --config and --ci, which are for files only, nor for a format without
     an agent.
     """
     only = None if args.dialect is None else engine.loader.dialect(args.dialect)
     if args.ci or args.config is not None or (only is not None and only.installer is None):
         return None
-    return installation(cwd, only)
+    return installation(cwd, only, reviewed())
+
+
+def _review(
+    engine: Engine,
+    args: argparse.Namespace,
+    cwd: str,
+    loaded: Loaded,
+    dormant: DormantHooks,
+    items: Sequence[TrustItem],
+) -> Review:
+    """Return all that needs trust here: of what was read already, if that is all, and no variable trusts any of it."""
+    if engine.trust is None or engine.trust.hashes or args.dialect is not None:
+        return look_around(cwd, report=False)
+    return review(engine.trust, loaded.hooks, dormant.awaited, (*loaded.loosening, *items))
 
 
 def _covered(engine: Engine, loaded: Loaded, context: CheckContext) -> tuple[GuardCoverage, ...]:

@@ -50,9 +50,8 @@ def look_around(cwd: str, *, report: bool = True) -> Review:
         # Because of an error, a part of the file may not be shown.
         report_diagnostics(loaded.errors)
     dormant = engine.loader.dormant(cwd, trust=trust)
-    hooks = [hook for file in dormant.files if file.used and not file.off for hook in file.hooks]
     others = (*loaded.loosening, *project_items(cwd, os.environ, trust))
-    return review(trust, loaded.hooks, hooks, others)
+    return review(trust, loaded.hooks, dormant.awaited, others)
 
 
 def _show(found: Review, *, as_json_document: bool) -> ExitStatus:
