@@ -68,6 +68,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     system: str | None = None
     max_iterations: int | None = None
     max_tool_calls: int | None = None
+    max_retries: int | None = None
+    context_window: int | None = None
     compact_at: int | None = None
     #: The id of a session to resume, or its beginning; "last" for the newest of the project.
     resume: str | None = None

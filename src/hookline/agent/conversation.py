@@ -68,6 +68,8 @@ class Conversation:
         self.messages: list[Message] = []
         #: Tokens of the last request and its answer, if the provider counts them.
         self.tokens: int | None = None
+        #: How many messages there were then.
+        self._counted = 0
         #: Called when a durable hook's result is in the records, with its id.
         self.acknowledge: Callable[[str], None] | None = None
         self._base = system
@@ -83,6 +85,18 @@ class Conversation:
         if self._session_context:
             parts += ["[Session context]", *self._session_context]
         return "\n\n".join(parts)
+
+    def count(self, tokens: int | None) -> None:
+        """Note the tokens of a request and its answer; the answer is added next."""
+        self.tokens = tokens
+        self._counted = len(self.messages) + 1
+
+    @property
+    def size(self) -> int:
+        """Return the tokens that the next request takes: those counted, and an estimate of what came since."""
+        if self.tokens is None:
+            return estimated(self.system) + sum(map(message_tokens, self.messages))
+        return self.tokens + sum(map(message_tokens, self.messages[self._counted :]))
 
     def add(self, message: Message) -> None:
         text = _sendable(message.text)
@@ -165,6 +179,17 @@ class Conversation:
     def forget_session_context(self) -> None:
         """Drop the session's context before SessionStart fires again, whose hooks give new context."""
         self._session_context.clear()
+
+
+def estimated(text: str) -> int:
+    """Estimate the tokens of a text: about four characters each."""
+    return len(text) // 4
+
+
+def message_tokens(message: Message) -> int:
+    """Estimate the tokens of a message, with those of its calls."""
+    calls = message.tool_calls if isinstance(message, Assistant) else ()
+    return estimated(message.text) + sum(estimated(f"{call.name} {call.input}") for call in calls)
 
 
 def _sendable(text: str) -> str:

@@ -15,6 +15,8 @@ ShownKind = Literal[
     "prompt", "delta", "answer", "call", "result", "notice", "warning", "blocked", "settled",
     # A request was sent; its text is held back until hooks have seen it; the usage of the turn so far.
     "request", "held", "usage",
+    # The text of an answer that broke off; a failed request that is repeated after `seconds`.
+    "partial", "retry",
     # Actions of hooks: wake the agent, change something, add text for the model.
     "wake", "rewrite", "context",
 ]  # fmt: skip
@@ -52,6 +54,8 @@ class Shown(Struct, frozen=True, kw_only=True):
     after: Any = None
     #: The usage of the turn so far.
     usage: Usage | None = None
+    #: Of a retry: how long the agent waits before it.
+    seconds: float = 0.0
 
 
 class Listener(Protocol):

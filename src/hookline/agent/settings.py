@@ -52,8 +52,12 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     longest_end: float = 60.0
     #: Seconds that background hooks have to end when the agent leaves.
     background_seconds: float = 5.0
-    #: The conversation is compacted when a request has this many tokens; 0: never.
-    compact_at: int = 0
+    #: How often a request to the model is repeated after an error that may pass.
+    max_retries: int = 8
+    #: The model's context window in tokens; None: as the table of models says.
+    context_window: int | None = None
+    #: The conversation is compacted when a request has this many tokens; 0: never; None: near the end of the window.
+    compact_at: int | None = None
 
 
 class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,6 +70,8 @@ class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     most_repeats: _Some | None = None
     most_wakes: _Count | None = None
     background_seconds: Annotated[float, Meta(ge=0)] | None = None
+    max_retries: _Count | None = None
+    context_window: _Some | None = None
     compact_at: _Count | None = None
     routes: tuple[PromptRoute, ...] = ()
     add_date: bool = False

@@ -266,7 +266,7 @@ def test_a_conversation_that_is_compacted_within_a_turn_says_so_and_goes_on(
             one.types("read it twice\r")
             shown = ["> read it twice", "● Read a.txt", "! the conversation was not compacted: first finish this",
                      "● Read a.txt", "● Read a.txt",
-                     "compacted: a summary replaces 7 messages, which had reached 900",
+                     "compacted: a summary replaces 7 messages, which had reached 901",
                      "The end of it."]  # fmt: skip
             await one.until(lambda: in_order(one.words, shown))
             assert "a hook added" in one.words

@@ -1,7 +1,7 @@
 """Define what the agent needs of a language model: one request in, pieces of one response out."""
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -48,12 +48,21 @@ class TextPiece(Struct, frozen=True):
 Piece = TextPiece | CompletionResponse
 
 
+#: What may help after an error: send the request again, or first make the conversation shorter.
+Remedy = Literal["", "retry", "compact"]
+
+
 class ModelError(Exception):
     """A request without an answer. `kind` is one of the error types of StopFailure."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(
+        self, kind: str, message: str, remedy: Remedy = "", *, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.kind = kind if kind in ERROR_TYPES else "unknown"
+        self.remedy: Remedy = remedy
+        #: Seconds that the provider asks to wait.
+        self.retry_after = retry_after
 
 
 class ModelPort(Protocol):

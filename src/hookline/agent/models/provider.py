@@ -20,7 +20,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from hookline.agent.models.choose import PROVIDERS, ModelSetupError, ModelTarget, missing, target_of
-from hookline.agent.models.port import CompletionRequest, ModelError, Piece, TextPiece
+from hookline.agent.models.port import CompletionRequest, ModelError, Piece, Remedy, TextPiece
 from hookline.agent.models.provider_messages import model_messages, parameters, response_of, sendable
 from hookline.model.safe_text import bare_url, one_line
 
@@ -52,6 +52,7 @@ _KINDS: Final[tuple[tuple[type[Exception], str], ...]] = (
 _STATUSES: Final[Mapping[int, str]] = {
     401: "auth_failed", 402: "billing", 403: "auth_failed", 408: "server", 413: "max_tokens", 429: "rate_limit",
 }  # fmt: skip
+_REMEDIES: Final[Mapping[str, Remedy]] = {"rate_limit": "retry", "server": "retry", "max_tokens": "compact"}
 _LONGEST: Final = 600
 _SHORTEST_KEY: Final = 8
 
@@ -286,7 +287,21 @@ def model_error(problem: Exception, target: ModelTarget) -> ModelError:
         return problem
     kind = _kind(problem)
     said = _without_key(_described(problem, target), target)
-    return ModelError(kind, one_line(said + _hint(kind, problem, target), _LONGEST))
+    wait: Any = getattr(problem, "retry_after", None)
+    return ModelError(
+        kind,
+        one_line(said + _hint(kind, problem, target), _LONGEST),
+        _remedy(kind, problem),
+        retry_after=float(wait) if isinstance(wait, int | float) else None,
+    )
+
+
+def _remedy(kind: str, problem: Exception) -> Remedy:
+    if isinstance(problem, x.IncompleteToolCall):
+        return ""  # its answer was too long, not the conversation
+    if isinstance(problem, x.ModelHTTPError) and problem.provider_retry_hint is False:
+        return ""
+    return _REMEDIES.get(kind, "")
 
 
 def _kind(problem: Exception) -> str:

@@ -134,14 +134,14 @@ def _refuse_incomplete(answer: ModelResponse, text: str, calls: Sequence[ToolUse
     details = answer.provider_details or {}
     # Not `answer.finish_reason`: it is guessed when a server closes without giving one.
     if not details.get("finish_reason") or answer.state != "complete":
-        raise ModelError("server", "the stream ended before the answer did")
+        raise ModelError("server", "the stream ended before the answer did", "retry")
     if answer.finish_reason == "length" and (not usable or any(isinstance(c.input, str) for c in calls)):
         raise ModelError("max_tokens", _CUT)
     if answer.finish_reason == "content_filter" and not usable:
         said = sendable(str(details.get("refusal") or ""))
         raise ModelError("unknown", "the provider's content filter refused" + (f": {said}" if said else ""))
     if answer.finish_reason == "error" and not usable:
-        raise ModelError("server", "the provider ended the answer with an error")
+        raise ModelError("server", "the provider ended the answer with an error", "retry")
 
 
 def _calls(parts: Sequence[ToolCallPart]) -> tuple[ToolUse, ...]:

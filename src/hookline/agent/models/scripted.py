@@ -7,7 +7,14 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError, Piece, TextPiece
+from hookline.agent.models.port import (
+    CompletionRequest,
+    CompletionResponse,
+    ModelError,
+    Piece,
+    Remedy,
+    TextPiece,
+)
 from hookline.documents.document import format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Where
 from hookline.model.errors import ConfigError
@@ -24,13 +31,16 @@ class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scripted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One response of the script, or an error instead."""
+    """One response of the script; or an error, after as much text as it has."""
 
     text: str = ""
     tool_calls: tuple[ScriptedCall, ...] = ()
     reasoning: str | None = None
     error: str | None = None
     message: str = ""
+    #: Of an error: what may help, and the seconds that the provider asks to wait.
+    remedy: Remedy = ""
+    retry_after: float | None = None
     usage: Usage | None = None
     #: Seconds before it answers.
     delay: float = 0.0
@@ -56,11 +66,12 @@ class ScriptedModel:
         if entry.delay:
             await asyncio.sleep(entry.delay)
         if entry.error is not None:
-            raise ModelError(entry.error, entry.message or f"the script says {entry.error}")
-        for word in entry.text.splitlines(keepends=True):
-            yield TextPiece(word)
-            # Other tasks run between two pieces, as they do while a real stream is read.
-            await asyncio.sleep(entry.pause)
+            async for piece in _pieces(entry):
+                yield piece
+            said = entry.message or f"the script says {entry.error}"
+            raise ModelError(entry.error, said, entry.remedy, retry_after=entry.retry_after)
+        async for piece in _pieces(entry):
+            yield piece
         yield CompletionResponse(
             text=entry.text,
             tool_calls=tuple(self._call(each) for each in entry.tool_calls),
@@ -85,6 +96,13 @@ class ScriptedModel:
     def _call(self, call: ScriptedCall) -> ToolUse:
         self._calls += 1
         return ToolUse(id=call.id or f"call_{self._calls}", name=call.name, input=call.input)
+
+
+async def _pieces(entry: Scripted) -> AsyncIterator[TextPiece]:
+    for line in entry.text.splitlines(keepends=True):
+        yield TextPiece(line)
+        # Other tasks run between two pieces, as they do while a real stream is read.
+        await asyncio.sleep(entry.pause)
 
 
 def _estimate(request: CompletionRequest, entry: Scripted) -> Usage:

@@ -38,7 +38,7 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
         "help": LocalRow("none", "", "list the commands"),
         "clear": LocalRow("none", "", "begin a new conversation"),
         "compact": LocalRow("optional", "INSTRUCTIONS", "replace the conversation so far by a summary"),
-        "retry": LocalRow("none", "", "send the last prompt again"),
+        "retry": LocalRow("none", "", "continue the last turn, if it failed or was stopped"),
         "resume": LocalRow(
             "optional", "ID", "continue an earlier session; last is the newest, alone it lists them"
         ),

@@ -21,6 +21,7 @@ from hookline.dialects.json_text import whole_text
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
+from hookline.model.messages import Assistant, User
 from hookline.model.outcome import Outcome
 from hookline.model.usage import Totals
 
@@ -83,9 +84,10 @@ class Agent:
         self._commands: Mapping[str, Command] = commands if commands is not None else {}
         self._submission = Submission(parts, prompts if prompts is not None else PlainPrompts())
         self._late = LateMessages(parts.hooks.inbox, parts.conversation, parts.user, parts.workplace.watch)
-        self._loop = Loop(parts, TurnKind(before_request=self._before_request))
+        self._loop = Loop(parts, TurnKind(before_request=self._before_request, shorten=self._shorten))
         self._settlement = Settlement(parts)
-        self._last_prompt: AcceptedPrompt | None = None
+        #: The last turn, as long as it has no answer: /retry continues it.
+        self._unanswered: Turn | None = None
         self._wakes = 0
         self._playing: asyncio.Future[PromptTurn] | None = None
         self._ending: asyncio.Future[Outcome] | None = None
@@ -196,7 +198,7 @@ class Agent:
         self.conversation.turn_over()
         self.conversation.forget_session_context()
         self.conversation.records.cleared()
-        self._last_prompt = None
+        self._unanswered = None
         await self.start(source)
 
     # -- prompts ----------------------------------------------------------------------------------------
@@ -316,20 +318,35 @@ class Agent:
             self.hooks.update(turn=self.turns or None)
             return PromptTurn(status="blocked", why=found.why, rejected_text=found.text)
         if isinstance(found, AcceptedPrompt):
-            self._last_prompt = found
             return self._new_turn(found)
         return await self._local(found)
 
     async def _local(self, local: LocalCommand) -> Turn | PromptTurn:
-        if local.name == "retry" and self._last_prompt is not None:
-            # The same prompt again, which passed the hooks when it was submitted.
-            return self._new_turn(self._last_prompt)
+        if local.name == "retry" and (turn := self._unanswered or self._broken_off()) is not None:
+            return self._continued(turn)
         command = self._commands.get(local.name)
         if command is not None:
             return await command(self, local.argument)
-        why = "no prompt has been sent yet" if local.name == "retry" else "it cannot be used here"
+        why = "no prompt waits for an answer" if local.name == "retry" else "it cannot be used here"
         self.user.warn(f"/{local.name}: {why}")
         return PromptTurn(status="failed", why=f"/{local.name}: {why}")
+
+    def _broken_off(self) -> Turn | None:
+        """Return the last turn of a resumed session, if it has no answer."""
+        messages = self.conversation.messages
+        last = messages[-1] if messages else None
+        if last is None or (isinstance(last, Assistant) and not last.tool_calls):
+            return None
+        asked = next((one.text for one in reversed(messages) if isinstance(one, User) and not one.by), "")
+        return Turn(number=self.turns, text=asked, model=self.model_name, begun=True)
+
+    def _continued(self, turn: Turn) -> Turn:
+        """Return a turn that continues another one. Its prompt passed the hooks when it was submitted."""
+        prompt = AcceptedPrompt(shown=turn.text, text=turn.text, allowed=turn.allowed, wake=turn.wake)
+        again = self._new_turn(prompt)
+        again.model = self.model_name if turn.begun else turn.model
+        again.begun, again.context = turn.begun, () if turn.begun else turn.context
+        return again
 
     def _new_turn(self, prompt: AcceptedPrompt) -> Turn:
         self.turns += 1
@@ -351,20 +368,17 @@ class Agent:
             return await self._settlement.failed(turn, error)
 
     async def _before_request(self, turn: Turn) -> None:
-        limit = self.settings.compact_at
-        if (
-            limit
-            and (self.conversation.tokens or 0) >= limit
-            and await self.compaction.automatic(turn.model, turn.text)
-        ):
-            # Text of hooks about the prompt applies to the whole turn: the summary must not lose it.
-            self.conversation.place_again(turn.context)
+        await self.compaction.keep_within(turn)
         self._late.take()
         touched = self.workplace.take_touched()
         if touched:
             await self.instructions.load_near(touched)
 
+    async def _shorten(self, turn: Turn) -> bool:
+        return await self.compaction.automatic(turn)
+
     async def _settle(self, turn: Turn, ending: TurnEnding, started: float) -> PromptTurn:
+        self._unanswered = None if ending.status == "completed" else turn
         turn.usage += self.workplace.take_spent()
         await self._settlement.settle(
             turn, ending, started=started, session_id=self.hooks.info.session_id, queued=len(self.queue)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hookline.agent.conversation import Conversation, ConversationRecorder, LateMessages
 from hookline.agent.models.port import ModelError
+from hookline.agent.session.compaction import Compactor
 from hookline.agent.subagents.worktrees import Worktrees
 from hookline.agent.tools.base import MAIN, Category, ToolReply, Workplace
 from hookline.agent.tools.exec_guard import AgentGuard
@@ -200,8 +201,14 @@ class Subagent:
         self._conversation = self._parts.conversation
         self._loop = Loop(
             self._parts,
-            TurnKind(before_request=self._before_request, is_user_turn=False, last_gate=self._last_gate),
+            TurnKind(
+                before_request=self._before_request,
+                shorten=self._shorten,
+                is_user_turn=False,
+                last_gate=self._last_gate,
+            ),
         )
+        self._compaction = Compactor(self._parts)
         self._late = LateMessages(hooks.inbox, self._conversation, user, self._workplace.watch)
 
     async def play(self, prompt: str, description: str) -> tuple[TurnEnding, Turn]:
@@ -241,8 +248,11 @@ class Subagent:
         return ending
 
     async def _before_request(self, turn: Turn) -> None:
-        del turn
+        await self._compaction.keep_within(turn)
         self._late.take()
+
+    async def _shorten(self, turn: Turn) -> bool:
+        return await self._compaction.automatic(turn)
 
     async def _fire_stop(self, status: str, turn: Turn) -> None:
         """Notify hooks that it ended without an answer; they cannot keep it going."""

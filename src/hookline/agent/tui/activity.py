@@ -52,6 +52,8 @@ class Activity:
         self.asked: tuple[str, float] | None = None
         #: Text of the answer has arrived.
         self.writes = False
+        #: The agent waits until then before it repeats a request.
+        self.retries_at: float | None = None
         #: Hooks for which the text is held back.
         self.held = ""
         #: The agent's last sign of life.
@@ -65,7 +67,7 @@ class Activity:
 
     def settle(self) -> None:
         self.calls.clear()
-        self.asked = None
+        self.asked = self.retries_at = None
         self.held = ""
 
     def summary(self, hooks: "Sequence[RunningHook]", *, streams: bool) -> str:
@@ -99,12 +101,8 @@ class Activity:
             yield _running(hook.message or f"hook {name}", now - hook.since, about)
         if len(waited) > _MOST_HOOKS:
             yield Text(f"  … {len(waited) - _MOST_HOOKS} more hooks", "dim")
-        if self.asked is not None and not waited and not calls and not asks:
-            model, since = self.asked
-            held = f"its answer is held back for {one_line(self.held, 80)}" if self.held else "Esc stops it"
-            yield _running(
-                f"{one_line(model, 60)} {'writes' if self.writes else 'is working'}", now - since, held
-            )
+        if not waited and not calls and not asks:
+            yield from self._model_rows(now)
         if now - self.alive >= SILENT:
             yield _silent(now - self.alive, waited)
         for number, text in enumerate(queue[:_MOST_QUEUED], 1):
@@ -113,6 +111,17 @@ class Activity:
             more = len(queue) - _MOST_QUEUED
             rest = f"… {more} more · " if more > 0 else ""
             yield Text(f"  {rest}Up takes the last one back", "dim")
+
+    def _model_rows(self, now: float) -> Iterator[Text]:
+        if self.retries_at is not None:
+            left = max(self.retries_at - now, 0.0)
+            yield Text("↻ ", "yellow").append(f"retry in {left:.0f} s").append("  (Esc stops it)", "dim")
+        elif self.asked is not None:
+            model, since = self.asked
+            held = f"its answer is held back for {one_line(self.held, 80)}" if self.held else "Esc stops it"
+            yield _running(
+                f"{one_line(model, 60)} {'writes' if self.writes else 'is working'}", now - since, held
+            )
 
 
 def _running(what: str, seconds: float, about: str) -> Text:

@@ -110,7 +110,7 @@ class ConversationView:
         match shown.kind:
             case "delta" | "request" | "held" | "usage":
                 self._progress(shown, nested)
-            case "answer":
+            case "answer" | "partial":
                 yield from self._answer(shown, nested)
             case "prompt":
                 self._channel.queue.taken = ""
@@ -128,6 +128,11 @@ class ConversationView:
                 call = self.activity.end_call(shown)
                 printed = call is not None and call.printed
                 self._put(cards.result_card(shown, with_head=not printed), "card")
+            case "retry":
+                self._parent(shown)
+                self._put_news(shown)
+                if not nested:
+                    self.activity.retries_at = time.monotonic() + shown.seconds
             case "settled":
                 self.end_stream()
                 self.activity.settle()
@@ -137,6 +142,8 @@ class ConversationView:
 
     def _progress(self, shown: Shown, nested: int) -> None:
         """Update the live rows without printing."""
+        if shown.kind == "request" and not nested:
+            self.activity.retries_at = None
         if shown.kind == "usage":
             self._status.count()
         elif nested:

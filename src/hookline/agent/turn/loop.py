@@ -13,11 +13,12 @@ from hookline.agent.turn.turn import AgentParts, Turn, TurnEnding, TurnKind, blo
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
-from hookline.model.messages import ToolUse, User
+from hookline.model.messages import Assistant, ToolUse, User
 from hookline.model.outcome import PASS, Outcome
 
 #: The model's prompt when a gate sends it back without a reason.
 _SENT_BACK = "A check rejected the previous answer. Check it, fix what is wrong, and answer again."
+_CONTINUE = "Continue with the request."
 _LONGEST_SHOWN = 200
 
 
@@ -40,16 +41,18 @@ class Loop:
         if begun.blocked or begun.stop:
             return self._parts.end_blocked(begun, e.TURN_START, "a TurnStart hook ended the turn")
         self._workplace.allowed = turn.allowed
-        self._conversation.add(User(text=turn.text, late_id=turn.wake))
+        if not turn.begun:
+            self._conversation.add(User(text=turn.text, late_id=turn.wake))
+            turn.begun = True
+        elif isinstance(self._conversation.messages[-1], Assistant):
+            # Providers expect the user's words last.
+            self._conversation.add(User(text=_CONTINUE, by="retry"))
         self._conversation.place((*turn.context, *begun.context_items))
         budget, repeats = CallBudget(self._settings.max_tool_calls), LoopDetector(self._settings.most_repeats)
         while True:
             if turn.iteration >= self._settings.max_iterations:
                 return await self._limit_reached(f"{turn.iteration} requests to the model")
-            request = await self._requests.prepare(turn)
-            if isinstance(request, TurnEnding):
-                return request
-            response = await self._requests.send(turn, request)
+            response = await self._requests.ask(turn)
             if isinstance(response, TurnEnding):
                 return response
             if not response.tool_calls:

@@ -7,16 +7,19 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from hookline.agent.models.port import CompletionRequest, CompletionResponse, ToolOffer
+from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError, ToolOffer
 from hookline.agent.ports import Shown, ShownKind
+from hookline.agent.turn.retries import with_retries
 from hookline.agent.turn.turn import AgentParts, Turn, TurnEnding, TurnKind, block_means, decided_by
 from hookline.dialects.json_text import whole_text, whole_texts
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.messages import Assistant, ToolUse, own_messages
-from hookline.model.outcome import Outcome
+from hookline.model.outcome import ContextItem, Outcome
 from hookline.model.usage import Usage
 
+#: A request, its answer, and how many milliseconds that took.
+_Answered = tuple[CompletionRequest, CompletionResponse, int]
 #: The turn ends when hooks without their own limit block the same request this often.
 _MOST_BLOCKS = 10
 _TOO_DEEP = "(arguments that are nested too deeply to be read)"
@@ -32,10 +35,38 @@ class ModelRequests:
         self._hooks = parts.hooks
         self._conversation = parts.conversation
         self._agent_type = parts.workplace.agent_type
+        #: Text that hooks added to this request: they say it again before it is repeated.
+        self._placed: list[ContextItem] = []
 
-    async def prepare(self, turn: Turn) -> CompletionRequest | TurnEnding:
-        """Return the request as hooks want it. While they block it, it is prepared again, up to their limit."""
+    async def ask(self, turn: Turn) -> CompletionResponse | TurnEnding:
+        """Return the model's answer as hooks leave it, stored and shown. Raises ModelError.
+
+        A request that failed for a while is repeated, and one that did not fit is sent once more with a shorter
+        conversation: hooks see each of them before it is sent.
+        """
         turn.iteration += 1
+        self._placed.clear()
+        answered = await with_retries(self._parts, lambda: self._attempt(turn))
+        return answered if isinstance(answered, TurnEnding) else await self._take(turn, *answered)
+
+    async def _attempt(self, turn: Turn) -> "_Answered | TurnEnding":
+        request = await self._prepare(turn)
+        if isinstance(request, TurnEnding):
+            return request
+        asked = time.monotonic()
+        try:
+            response = await self._streamed(request)
+        except ModelError as error:
+            if error.remedy != "compact" or turn.shortened:
+                raise
+            turn.shortened = True
+            if not await self._kind.shorten(turn):
+                raise
+            return await self._attempt(turn)
+        return request, response, int((time.monotonic() - asked) * 1000)
+
+    async def _prepare(self, turn: Turn) -> CompletionRequest | TurnEnding:
+        """Return the request as hooks want it. While they block it, it is prepared again, up to their limit."""
         await self._kind.before_request(turn)
         offers = await self._offers(turn)
         for _ in range(_MOST_BLOCKS):
@@ -67,8 +98,10 @@ class ModelRequests:
         self, turn: Turn, request: CompletionRequest, shown: p.ModelRequest, before: Outcome
     ) -> CompletionRequest:
         """Return the request with the text that hooks add, and the messages they replace."""
-        self._conversation.place(before.context_items)
-        if before.context_items:
+        added = [item for item in before.context_items if item not in self._placed]
+        self._placed += added
+        self._conversation.place(added)
+        if added:
             request = self._conversation.request(turn.model, request.tools, request.agent_type)
         wanted = before.effective(shown)
         if wanted is shown:
@@ -101,15 +134,14 @@ class ModelRequests:
             ToolOffer(name=tool.name, description=tool.description, schema=tool.schema) for tool in mine
         )
 
-    async def send(self, turn: Turn, request: CompletionRequest) -> CompletionResponse | TurnEnding:
-        """Return the model's answer as hooks leave it, stored and shown. Raises ModelError."""
-        asked = time.monotonic()
-        response = await self._streamed(request)
-        took = int((time.monotonic() - asked) * 1000)
+    async def _take(
+        self, turn: Turn, request: CompletionRequest, response: CompletionResponse, took: int
+    ) -> CompletionResponse | TurnEnding:
+        """Store and show an answer, as hooks leave it."""
         self._conversation.answered()
         turn.usage += response.usage
         self._hooks.spending.add(response.usage)
-        self._conversation.tokens = response.usage.total_tokens
+        self._conversation.count(response.usage.total_tokens)
         self._parts.user.listener.show(Shown(kind="usage", usage=turn.usage))
         after = await self._hooks.dispatch(
             e.POST_MODEL_CALL,
@@ -152,11 +184,18 @@ class ModelRequests:
         if holders:
             self._show("held", ", ".join(holders))
         response = CompletionResponse()
-        async for piece in self._model.stream(request):
-            if isinstance(piece, CompletionResponse):
-                response = piece
-            elif live:
-                self._show("delta", piece.text)
+        begun: list[str] = []
+        try:
+            async for piece in self._model.stream(request):
+                if isinstance(piece, CompletionResponse):
+                    response = piece
+                elif live:
+                    begun.append(piece.text)
+                    self._show("delta", piece.text)
+        except ModelError:
+            if begun:
+                self._show("partial", "".join(begun))
+            raise
         return storable(response)
 
     async def _display(self, turn: Turn, text: str) -> None:

@@ -45,6 +45,10 @@ class Turn(Struct, kw_only=True):
     last_shown: str = ""
     #: A Stop hook has sent the model back in this turn.
     held: bool = False
+    #: The prompt is in the conversation: from here on the turn can be continued.
+    begun: bool = False
+    #: The conversation was compacted because a request did not fit; it helps only once.
+    shortened: bool = False
 
 
 class TurnEnding(Struct, frozen=True, kw_only=True):
@@ -83,6 +87,8 @@ class TurnKind(Struct, frozen=True, kw_only=True):
 
     #: Awaited before each request: late messages and instructions are added, a long conversation is compacted.
     before_request: Callable[[Turn], Awaitable[None]]
+    #: Makes the conversation shorter because a request did not fit; returns False if that is not possible.
+    shorten: Callable[[Turn], Awaitable[bool]]
     #: True for a user's turn: TurnStart and TurnEnd fire. A subagent works within such a turn.
     is_user_turn: bool = True
     #: The last gate of a turn, and its payload; None for Stop.

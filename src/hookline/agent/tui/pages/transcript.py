@@ -54,8 +54,8 @@ def _lines(item: Item) -> Iterator[str]:
     match item.kind:
         case "prompt":
             yield f"> {text}"
-        case "answer":
-            yield f"{who}{text}"
+        case "answer" | "partial":
+            yield f"{who}{text}{' […]' if item.kind == 'partial' else ''}"
         case "result":
             mark = "✗" if item.refused else "●"
             yield f"{who}{mark} {headline(item.tool, item.tool_input, 2000)}{by}"
@@ -66,7 +66,7 @@ def _lines(item: Item) -> Iterator[str]:
             yield from (f"    {line}" for line in text.split("\n"))
         case "rewrite":
             yield f"{who}✎ {printable(rewrite_text(item.field, item.before, item.after, 4000))}{by}"
-        case "notice" | "warning" | "blocked" | "wake":
+        case "notice" | "warning" | "blocked" | "wake" | "retry":
             yield f"{who}{item.kind}: {text}{by}"
         case _:
             return

@@ -105,8 +105,9 @@ def note_card(shown: Shown) -> RenderableType | None:
     match shown.kind:
         case "notice":
             mark, style, text = "· ", "cyan", words(shown.text)
-        case "warning":
-            mark, style, text = "! ", "bold yellow", words(shown.text, "yellow")
+        case "warning" | "retry":
+            mark, style = "! " if shown.kind == "warning" else "↻ ", "bold yellow"
+            text = words(shown.text, "yellow")
         case "blocked":
             mark, style, text = "✗ ", "bold red", Text("blocked: ", "bold red").append_text(words(shown.text))
         case "wake":

@@ -57,7 +57,7 @@ class PlainLines(ProgressLines):
                 for line in text.split("\n") if text or not self._speaks else ():
                     self._say(line, shown)
                 self._rest, self._speaks = "", False
-            case "settled" | "call" if self._rest or self._speaks:
+            case "settled" | "call" | "partial" if self._rest or self._speaks:
                 self._end(shown)
                 super().show(shown)
             case "prompt":
@@ -99,6 +99,8 @@ def _lines(shown: Shown) -> list[str]:
             lines = [f"tool: {headline(shown.tool, shown.tool_input, _WIDEST)}"]
         case "result":
             lines = _result(shown)
+        case "retry":
+            lines = [f"warning: {printable(shown.text)}, in {shown.seconds:.0f} s"]
         case "warning" | "notice" | "blocked":
             label = "note" if shown.kind == "notice" else shown.kind
             lines = [f"{label}: {printable(shown.text)}{_by(shown)}"]

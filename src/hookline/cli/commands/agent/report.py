@@ -19,7 +19,7 @@ from hookline.cli.text import json_lines
 from hookline.journal.journal import Journal
 
 #: Kinds that the document must have and no event has.
-_NOTICES = frozenset({"warning", "notice", "blocked"})
+_NOTICES = frozenset({"warning", "notice", "blocked", "retry"})
 
 
 class NoticeLog:
