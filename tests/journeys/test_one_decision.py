@@ -143,3 +143,44 @@ def test_doctor_and_install_say_that_an_agent_calls_twice(where: Place) -> None:
             "calls Hookline too: each call will start it twice, and hooks run once"
             in " ".join(found.stdout.split())
         ) == (scope == "--project")
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        (
+            ("copilot-cli", "preToolUse", "/home/.copilot/hooks"),
+            ("copilot-cli", "preToolUse", "/p/.github/hooks"),
+        ),
+        (("copilot-cli", "preToolUse", "/p/.github/hooks"), ("claude-code", "PreToolUse", "/p/.claude")),
+    ],
+    ids=["the same entry in two files", "its own entry and Claude Code's"],
+)
+def test_entries_of_an_agent_whose_calls_have_no_ids(
+    entries: tuple[tuple[str, str, str], ...], where: Place
+) -> None:
+    """Copilot CLI runs its entries in order, and says to each from which file it is."""
+    arguments = {"command": "rm x", "description": "d"}
+    spellings: dict[str, dict[str, Any]] = {
+        "preToolUse": {"sessionId": "s-1", "timestamp": 1794797359924, "toolName": "bash", "toolArgs": arguments},
+        "PreToolUse": {
+            "hook_event_name": "PreToolUse", "session_id": "s-1", "timestamp": "2026-11-16T02:49:11.666Z",
+            "tool_name": "Bash", "tool_input": arguments,
+        },
+    }  # fmt: skip
+
+    def ask(dialect: str, event: str, directory: str) -> str:
+        sent = json.dumps({"cwd": str(where.project), **spellings[event]}).encode()
+        return said(begin(where, entry(dialect, event=event), sent, COPILOT_HOOK_DIR=directory))
+
+    for call in (1, 2):
+        answers = [json.loads(ask(*each)) for each in entries]
+        decided = [each.get("hookSpecificOutput", each) for each in answers]
+        assert [(each["permissionDecision"], each["permissionDecisionReason"]) for each in decided] == [
+            ("deny", "no rm here")
+        ] * 2
+        assert [("hookSpecificOutput" in each) for each in answers] == [
+            event == "PreToolUse" for _, event, _ in entries
+        ]
+        # The next call is an equal one, and is asked about anew.
+        assert ran(where) == call

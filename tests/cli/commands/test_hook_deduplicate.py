@@ -12,6 +12,7 @@ import pytest
 from hookline import Engine
 from hookline.extending import HookReply
 from hookline.hook.call.deduplicate import RawRequest, SharedCall, now, twin_call
+from hookline.model.outcome import PASS
 from tests.cli.commands.agent_calls import Caller
 from tests.cli.run_cli import clean_env, command_line
 from tests.warm_process import run_warm
@@ -88,7 +89,7 @@ def test_a_process_that_ends_without_an_answer_leaves_the_call_to_the_other(call
 
 def test_an_agent_that_asks_again_is_answered_anew(caller: Caller) -> None:
     raw = _payload(caller)
-    _as_first(caller, raw).share(HookReply(), None)
+    _as_first(caller, raw).share(HookReply(), PASS, "PreToolUse")
     assert "deny" in _ask(caller, raw)
     assert "deny" in _ask(caller, raw)
     assert _runs(caller) == 2
@@ -110,18 +111,38 @@ def test_another_call_does_not_wait(fields: dict[str, Any], more: dict[str, str]
     first.close()
 
 
-@pytest.mark.parametrize("fields", [{"tool_use_id": ""}, {"session_id": ""}])
-def test_calls_without_a_number_are_never_taken_for_the_same(fields: dict[str, str], caller: Caller) -> None:
-    dialect, raw = Engine().loader.dialect("claude-code"), _payload(caller, **fields)
+def test_calls_without_a_session_are_never_taken_for_the_same(caller: Caller) -> None:
+    dialect, raw = Engine().loader.dialect("claude-code"), _payload(caller, session_id="")
     parsed = dialect.wire.parse(json.loads(raw))
     assert twin_call(dialect, parsed, RawRequest(raw, None, _env(caller), now)) is None
+
+
+def test_equal_calls_without_a_number_are_the_same_only_by_another_entry(caller: Caller) -> None:
+    """Without a number, two equal calls at the same time cannot be told from two entries of one."""
+    dialect, raw = Engine().loader.dialect("claude-code"), _payload(caller, tool_use_id="")
+    began = now()
+
+    def asked(entry: str) -> SharedCall:
+        parsed = dialect.wire.parse(json.loads(raw))
+        call = twin_call(dialect, parsed, RawRequest(raw, None, _env(caller), lambda: began, entry=entry))
+        assert call is not None
+        return call
+
+    first = asked("a")
+    assert asyncio.run(first.given()) is None
+    first.share(HookReply(stdout="no"), PASS, "PreToolUse")
+    assert asyncio.run(asked("b").given()) is not None
+    for entry in ("a", "b"):
+        again = asked(entry)
+        assert asyncio.run(again.given()) is None
+        again.close()
 
 
 def test_what_is_kept_cannot_be_read_without_the_payload(caller: Caller) -> None:
     raw = _payload(caller)
     first = _as_first(caller, raw)
     began = now()
-    first.share(HookReply(stdout="a secret"), None)
+    first.share(HookReply(stdout="a secret"), PASS, "PreToolUse")
     (kept,) = caller.state.glob("*.calls")
     assert (kept.stat().st_mode & 0o777, b"secret" in kept.read_bytes()) == (0o600, False)
     claude = Engine().loader.dialect("claude-code")

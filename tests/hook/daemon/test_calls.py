@@ -169,3 +169,41 @@ def test_a_relay_in_a_hook_counts_how_deep_it_is_and_ends(
         "remove that call from the hook"
         in json.loads(ran.stdout)["hookSpecificOutput"]["permissionDecisionReason"]
     )
+
+
+@pytest.mark.parametrize("first", ["process", "daemon"])
+def test_one_entry_of_a_call_is_answered_by_the_daemon_and_one_by_a_process(
+    first: str, daemon: SharedResident
+) -> None:
+    """The daemon may begin or end between two entries of one call: hooks run once all the same."""
+    daemon.write(".hookline/hooks.toml", hook_file(command("echo ran >> ran; echo no rm here >&2; exit 2")))
+    payload = json.loads(daemon.payload(hookEventName="pre_tool_use", workspaceRoot="/w", toolUseId="t-1"))
+    payload |= {
+        "sessionId": daemon.session,
+        "toolName": "run_terminal_command",
+        "toolInput": {"command": "ls"},
+    }
+    words = {"process": ("hook", "--dialect", "claude-code"), "daemon": ("hook", "--dialect", "grok")}
+
+    def ask(by: str, event: str = "PreToolUse") -> bytes:
+        own = (*words[by], event)
+        if by == "process":
+            answer = daemon.in_process(json.dumps(payload).encode(), *own)
+            return answer.stdout + answer.stderr
+        replied = daemon.call(words=own, **payload)
+        return replied.stdout + replied.stderr
+
+    for by in (first, "daemon" if first == "process" else "process"):
+        assert b"no rm here" in ask(by)
+    assert (daemon.project / "ran").read_text() == "ran\n"
+
+
+def test_two_entries_that_ask_the_daemon_at_the_same_time_have_one_answer(daemon: SharedResident) -> None:
+    daemon.write(
+        ".hookline/hooks.toml", hook_file(command("sleep 0.3; echo ran >> ran; echo no >&2; exit 2"))
+    )
+    requests = [daemon.request(tool_use_id="t-9") for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        replies = list(pool.map(daemon.send, requests))
+    assert [decision(each) for each in replies] == ["deny"] * 3
+    assert (daemon.project / "ran").read_text() == "ran\n"

@@ -17,7 +17,7 @@ from hookline.dialects.registry import OWN_FORMAT, caller_of
 from hookline.disk import DISK
 from hookline.engine.run_hook import Admission
 from hookline.engine.session import Session
-from hookline.hook.call.deduplicate import DuplicateCall, RawRequest, SharedReply, now
+from hookline.hook.call.deduplicate import RawRequest, SharedCall, SharedReply, now, twin_call
 from hookline.hook.call.find_project import CallProject
 from hookline.hook.call.payload import CallError, event_named, event_of, read_payload
 from hookline.hook.call.protect import names_protected, protect
@@ -88,7 +88,7 @@ class AgentCall:
         self._started = started or partial(float, now())
         #: The process that the agent started; 0 where it is not known.
         self._pid = pid
-        self._twin: DuplicateCall | None = None
+        self._twin: SharedCall | None = None
         self._dialect: Dialect | None = None
         self._event: DialectEvent | None = None
         self._session: Session | None = None
@@ -121,7 +121,7 @@ class AgentCall:
         try:
             answer = await self._answer_or_refuse(raw)
             if self._twin is not None:
-                self._twin.share(answer, self.outcome.permission)
+                self._twin.share(answer, self.outcome, self._event.name if self._event is not None else "")
         finally:
             if self._twin is not None:
                 self._twin.close()
@@ -156,14 +156,17 @@ class AgentCall:
                 return HookReply()
             raise
         self._payload = parsed.payload
-        entry = f"{self._named} {self._event_name} {self._hooks}"
+        apart = [self._env[name] for name in dialect.own_variables if name in self._env]
+        entry = " ".join((self._named, str(self._event_name), self._hooks, *apart))
         asked = RawRequest(raw, self._files, self._env, self._started, self._strict, entry, self._hooks)
-        self._twin = None if self._by_hand else self._resources.twin(dialect, parsed, asked)
-        given = await self._twin.given() if self._twin is not None else None
-        if given is not None and given.hooks == "own" and self._hooks == "all":
+        self._twin = None if self._by_hand else twin_call(dialect, parsed, asked)
+        shared = await self._twin.given() if self._twin is not None else None
+        if shared is not None and shared.hooks == "own" and self._hooks == "all":
             # Its other entry asked our own hooks alone: here the rest is asked.
-            self._hooks, given = "others", None
-        return await self._judged(dialect, event, parsed) if given is None else self._repeated(given)
+            self._hooks, shared = "others", None
+        if shared is None:
+            return await self._judged(dialect, event, parsed)
+        return self._repeated(shared, dialect, event, parsed)
 
     def _called_by(self, name: str) -> Dialect:
         """Answer another agent, which runs the entries of this one: in its own form, and by its own tools."""
@@ -172,14 +175,16 @@ class AgentCall:
         self._event = dialect.events.get(self._event_name or "")
         return dialect
 
-    def _repeated(self, given: SharedReply) -> HookReply:
-        """Return the answer of another process that was started for the same call."""
+    def _repeated(
+        self, given: SharedReply, dialect: Dialect, event: DialectEvent, parsed: Parsed
+    ) -> HookReply:
+        """Return the answer of another process that was started for the same call, in the form of this event."""
         self._twin, self.outcome = None, given.outcome
         self._record(
             why="its answer is that of another process: the agent has two entries for each call; "
             "run `hookline doctor` to find them"
         )
-        return given.reply
+        return given.reply if given.event == event.name else self._written(dialect, event, parsed)
 
     async def _judged(self, dialect: Dialect, event: DialectEvent, parsed: Parsed) -> HookReply:
         """Return the answer of hooks, session and trust, in the agent's terms."""
@@ -199,10 +204,14 @@ class AgentCall:
             self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
         self.outcome = guarded + self._overruled(found.memory, parsed)
         self._remark(found)
+        return _with_config_problems(self._written(dialect, event, parsed), found.loaded, parsed.event)
+
+    def _written(self, dialect: Dialect, event: DialectEvent, parsed: Parsed) -> HookReply:
+        """Write the outcome in the agent's terms."""
         answerable = dialect.answerable(self._askable(dialect), parsed)
         answer = dialect.wire.answer(event.name, answerable, parsed.payload)
         self._report_lost(answer.lost, dialect, event, parsed)
-        return _with_config_problems(answer, found.loaded, parsed.event)
+        return answer
 
     def _overruled(self, memory: CallMemory, parsed: Parsed) -> Outcome:
         """Return an alarm about a call that was denied and has run all the same; remember a call that is denied."""

@@ -6,16 +6,18 @@ each.
 
 import asyncio
 import os
+import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.model.events import field_of
-from hookline.model.outcome import PASS, Outcome, Permission, Vote
+from hookline.model.outcome import Outcome
 from hookline.model.wire import HookReply, Parsed
 from hookline.trust.digest import sha256, shake_256
 from hookline.trust.sessions import SeenSession, SessionStore
@@ -28,6 +30,8 @@ _OF_SHELLS = frozenset(("_", "SHLVL"))
 #: An answer is in one of these slots of the session's file; longer ones are not stored.
 _PLACES, _PLACE_BYTES = 16, 1 << 16
 _LENGTH_BYTES, _CHECK_BYTES = 4, 16
+#: `struct flock`: type, start of counting, offset, length, process.
+_FLOCK = "hhqqi4x"
 #: Seconds between two checks for the other process's answer.
 _PAUSE = 0.01
 #: Seconds after an answer in which another entry of ours, run in order, is for the same call.
@@ -42,32 +46,28 @@ class SharedReply(Struct, frozen=True):
     """The answer of the first process."""
 
     reply: HookReply
-    #: Its decision, if the call does not simply proceed.
-    permission: Permission | None
+    #: What hooks said; and the agent's name of the event, which has its own form of answers.
+    outcome: Outcome
+    event: str
     #: The time when it was ready, which is before the agent had it.
     at: float
     #: The entries that had it, the first one first; and which hooks that one asked.
     entries: list[str] = []
     hooks: str = "all"
 
-    def is_for(self, started: float, entry: str) -> bool:
-        """Return True if it also answers a process of this entry that began then.
+    def is_for(self, started: float, entry: str, *, numbered: bool) -> bool:
+        """Return True if it also answers a process of this entry that began then, for the same or an equal call.
 
         An agent that asks a second time by the same entry has had the first answer before it started the process.
+        Where calls have no ids, an agent may also make two equal calls at the same time: only another entry is
+        certainly about the same one.
         """
         age = now() - self.at
-        same = age >= 0 and (started <= self.at or (entry not in self.entries and age < _NEXT_ENTRY))
-        if same and entry not in self.entries:
+        new = entry not in self.entries
+        same = age >= 0 and ((numbered and started <= self.at) or (new and age < _NEXT_ENTRY))
+        if same and new:
             self.entries.append(entry)
         return same
-
-    @property
-    def outcome(self) -> Outcome:
-        """The part of it that applies if the answer cannot be written."""
-        if self.permission is None:
-            return PASS
-        kind = "block" if self.permission == "deny" else self.permission
-        return Outcome(votes=(Vote(kind, self.reply.stderr),))
 
 
 class RawRequest(Struct, frozen=True):
@@ -79,33 +79,18 @@ class RawRequest(Struct, frozen=True):
     #: Returns the start time of the process that the agent started.
     started: Callable[[], float]
     strict: bool = False
-    #: The words of the entry that the agent ran.
+    #: The words of the entry that the agent ran, and what the agent gives this entry alone.
     entry: str = ""
     hooks: str = "all"
-
-
-class DuplicateCall(Protocol):
-    """One call, as the first or second of two duplicates."""
-
-    async def given(self) -> SharedReply | None:
-        """Wait for the answer to the other one; None if the hooks must run here."""
-        ...
-
-    def share(self, reply: HookReply, permission: Permission | None) -> None:
-        """Leave the answer for the other one, before the agent has it."""
-        ...
-
-    def close(self) -> None:
-        """Let the other one continue."""
-        ...
 
 
 class SharedCall:
     """One call, as the first or second process for it."""
 
-    def __init__(self, key: bytes, descriptor: int, asked: RawRequest) -> None:
+    def __init__(self, key: bytes, descriptor: int, asked: RawRequest, *, numbered: bool) -> None:
         self._key = key
         self._asked = asked
+        self._numbered = numbered
         self._descriptor = descriptor
         self._started = asked.started()
         self._number = int.from_bytes(sha256(b"number" + key).digest()[:7]) + _PLACES * _PLACE_BYTES
@@ -121,14 +106,14 @@ class SharedCall:
             found = self._read()
         except (OSError, msgspec.DecodeError):  # a file system without locks, or a file of another version
             return None
-        if found is None or not found.is_for(self._started, self._asked.entry):
+        if found is None or not found.is_for(self._started, self._asked.entry, numbered=self._numbered):
             return None
         self._leave(found)
         return found
 
-    def share(self, reply: HookReply, permission: Permission | None) -> None:
+    def share(self, reply: HookReply, outcome: Outcome, event: str) -> None:
         """Leave the answer for the other process, before the agent has it."""
-        self._leave(shared_reply(reply, permission, self._asked))
+        self._leave(SharedReply(reply, outcome, event, now(), [self._asked.entry], self._asked.hooks))
 
     def _leave(self, shared: SharedReply) -> None:
         try:
@@ -136,18 +121,25 @@ class SharedCall:
             if len(said) <= _PLACE_BYTES - _LENGTH_BYTES - _CHECK_BYTES:
                 hidden = self._masked(sha256(said).digest()[:_CHECK_BYTES] + said)
                 os.pwrite(self._descriptor, len(hidden).to_bytes(_LENGTH_BYTES) + hidden, self._place)
-        # No space, or half a character: the other process runs the hooks itself.
-        except (OSError, ValueError):
+        # No space, or a value that JSON does not have: the other process runs the hooks itself.
+        except (OSError, TypeError, ValueError):
             pass
         finally:
             self.close()
 
     def _locked(self) -> bool:
-        """Return True if this process owns the call. A process that ends loses it."""
+        """Return True if this call owns the answer. A process that ends loses it.
+
+        The lock belongs to the open file, not to the process: the daemon answers several calls at once.
+        """
         import fcntl
 
         try:
-            fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._number)
+            if hasattr(fcntl, "F_OFD_SETLK"):
+                wanted = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, self._number, 1, 0)
+                fcntl.fcntl(self._descriptor, fcntl.F_OFD_SETLK, wanted)
+            else:
+                fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._number)
         except (BlockingIOError, PermissionError):
             return False
         return True
@@ -178,15 +170,8 @@ class SharedCall:
         return (int.from_bytes(text) ^ int.from_bytes(mask)).to_bytes(len(text))
 
 
-def shared_reply(reply: HookReply, permission: Permission | None, asked: RawRequest) -> SharedReply:
-    return SharedReply(reply, permission, now(), [asked.entry], asked.hooks)
-
-
-def call_key(dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> bytes | None:
-    """Return the key that duplicate calls share; None where duplicates are not certain."""
-    about_tool = parsed.event.subject == "tool_name"
-    if not parsed.info.session_id or (about_tool and not field_of(parsed.payload, "tool_use_id")):
-        return None
+def _key(dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> bytes:
+    """Return the key that duplicate calls share."""
     apart = _OF_SHELLS.union(dialect.own_variables)
     around = sorted([f"{name}={value}" for name, value in asked.env.items() if name not in apart])
     digest = sha256(_meaning(parsed, asked.raw)).hexdigest()
@@ -195,22 +180,26 @@ def call_key(dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> bytes | N
 
 
 def _meaning(parsed: Parsed, raw: bytes) -> bytes:
-    """Return what a call is about: agents give each of their entries another time, or another spelling of keys."""
+    """Return what a call is about: agents give each of their entries another time, or another spelling of names."""
+    tool: Any = field_of(parsed.payload, "tool_name")
+    payload = replace(parsed.payload, tool_name=tool.casefold()) if isinstance(tool, str) else parsed.payload
     try:
-        return msgspec.json.encode((parsed.payload, parsed.info.agent_id, parsed.info.cwd), order="sorted")
+        return msgspec.json.encode((payload, parsed.info.agent_id, parsed.info.cwd), order="sorted")
     except (TypeError, ValueError, msgspec.MsgspecError):  # values that JSON does not have
         return raw
 
 
 def twin_call(dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> SharedCall | None:
     """Return the call; None where duplicates are not certain, or nothing can be remembered."""
-    key = call_key(dialect, parsed, asked)
-    if key is None:
-        return None
     session = parsed.info.session_id
+    if not session:
+        return None
     record = SeenSession(dialect=dialect.name, session=session, files=tuple(asked.files or ()))
     descriptor = SessionStore(asked.env.get("HOME", "")).open_calls(record)
-    return None if descriptor is None else SharedCall(key, descriptor, asked)
+    if descriptor is None:
+        return None
+    numbered = parsed.event.subject != "tool_name" or bool(field_of(parsed.payload, "tool_use_id"))
+    return SharedCall(_key(dialect, parsed, asked), descriptor, asked, numbered=numbered)
 
 
 def now() -> float:

@@ -15,18 +15,15 @@ from hookline.dialects.registry import home_dialect
 from hookline.disk import DISK, Disk
 from hookline.engine.session import Session
 from hookline.handlers.registry import standard_handlers
-from hookline.hook.call.deduplicate import DuplicateCall, RawRequest, twin_call
 from hookline.hook.call.find_project import CallProject, find_place
 from hookline.hook.call.load_project import LoadedProject, load_project
 from hookline.hook.call.protect import ProjectProtection, protection_in
 from hookline.journal.file import journal_path
 from hookline.journal.redaction import Redactor
 from hookline.model.hook import Hook
-from hookline.model.wire import Parsed
 from hookline.trust.sessions import SeenSession, SessionStore
 
 if TYPE_CHECKING:
-    from hookline.dialects.dialect import Dialect
     from hookline.dialects.entries import AskedHooks
     from hookline.hook.daemon.cache import DaemonCache
     from hookline.hook.daemon.journal import CallJournal, JournalFiles
@@ -110,11 +107,6 @@ class CallResources:
         found, problems = self._read(key, partial(_recall, sessions.home, new))
         sessions.problems += problems
         return found
-
-    def twin(self, dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> DuplicateCall | None:
-        """Find the same call, if the agent may make it twice at the same time."""
-        here = self._daemon
-        return twin_call(dialect, parsed, asked) if here is None else here.twin(dialect, parsed, asked)
 
     def join(self, dialect: str, session: Session) -> None:
         """Continue the session of earlier calls."""

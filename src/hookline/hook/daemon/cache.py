@@ -1,6 +1,5 @@
-"""Cache what calls in the daemon share: what they read, their sessions, and calls that are made twice."""
+"""Cache what calls in the daemon share: what they read, and their sessions."""
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -8,12 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from hookline.dialects.registry import dialect_named
 from hookline.engine.background import Inbox
 from hookline.engine.session import BlockCounts, Session
-from hookline.hook.call.deduplicate import RawRequest, SharedReply, call_key, shared_reply
 from hookline.hook.call.resources import CallResources
 from hookline.hook.daemon.journal import JournalFiles
 from hookline.hook.daemon.path_cache import PathCache
-from hookline.model.outcome import Permission
-from hookline.model.wire import HookReply, Parsed
 
 if TYPE_CHECKING:
     from hookline.dialects.dialect import Dialect
@@ -21,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Variables that differ from call to call and mean nothing to Hookline.
 _PASSING: Final = frozenset(("_", "SHLVL", "OLDPWD", "PWD"))
-_MOST_CALLERS, _MOST_READ, _MOST_SESSIONS, _MOST_ANSWERS = 16, 256, 1000, 64
+_MOST_CALLERS, _MOST_READ, _MOST_SESSIONS = 16, 256, 1000
 
 
 class DaemonCache:
@@ -37,8 +33,6 @@ class DaemonCache:
         self._resources: OrderedDict[tuple[str, frozenset[tuple[str, str]]], CallResources] = OrderedDict()
         #: By agent, session and subagent.
         self._sessions: OrderedDict[tuple[str, str, str], SessionState] = OrderedDict()
-        #: Running calls and recent answers, by the key that duplicate calls share.
-        self._answers: OrderedDict[bytes, asyncio.Future[SharedReply | None]] = OrderedDict()
 
     def dialect(self, name: str) -> "Dialect | None":
         """Return an agent's dialect, for its facts."""
@@ -81,20 +75,6 @@ class DaemonCache:
     def sessions(self) -> int:
         return len(self._sessions)
 
-    def twin(self, dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> "DaemonTwin | None":
-        """Find the same call in this process; None where two such calls may differ."""
-        key = call_key(dialect, parsed, asked)
-        return None if key is None else DaemonTwin(self, key, asked)
-
-    def other_answer(self, key: bytes) -> "asyncio.Future[SharedReply | None] | None":
-        return self._answers.get(key)
-
-    def begin_answer(self, key: bytes) -> "asyncio.Future[SharedReply | None]":
-        future: asyncio.Future[SharedReply | None] = asyncio.get_running_loop().create_future()
-        self._answers[key] = future
-        _forget(self._answers, _MOST_ANSWERS)
-        return future
-
 
 class SessionState:
     """The state of a session beyond one call."""
@@ -103,35 +83,6 @@ class SessionState:
         self.inbox = Inbox()
         self.counts = BlockCounts()
         self.once_marks: set[object] = set()
-
-
-class DaemonTwin:
-    """One call that may be made twice at the same time, in this process."""
-
-    def __init__(self, cache: DaemonCache, key: bytes, asked: RawRequest) -> None:
-        self._cache = cache
-        self._key = key
-        self._asked = asked
-        self._own: asyncio.Future[SharedReply | None] | None = None
-
-    async def given(self) -> SharedReply | None:
-        """Wait for the answer of the other call; None if the hooks must run for this one."""
-        other = self._cache.other_answer(self._key)
-        if other is not None:
-            found = await asyncio.shield(other)
-            if found is not None and found.is_for(self._asked.started(), self._asked.entry):
-                return found
-        self._own = self._cache.begin_answer(self._key)
-        return None
-
-    def share(self, reply: HookReply, permission: Permission | None) -> None:
-        if self._own is not None and not self._own.done():
-            self._own.set_result(shared_reply(reply, permission, self._asked))
-
-    def close(self) -> None:
-        """Let the other call continue."""
-        if self._own is not None and not self._own.done():
-            self._own.set_result(None)
 
 
 def _forget(kept: "OrderedDict[Any, Any]", most: int) -> None:
