@@ -184,3 +184,10 @@ def test_entries_of_an_agent_whose_calls_have_no_ids(
         ]
         # The next call is an equal one, and is asked about anew.
         assert ran(where) == call
+
+
+def test_install_says_where_hooks_run_twice(where: Place) -> None:
+    for scope in ("--user", "--project"):
+        found = run_cli(["install", "reasonix", scope, "--yes"], where.project, where.home)
+        assert found.status == 0
+    assert "hooks run twice: keep one of them" in " ".join(found.stdout.split())

@@ -6,7 +6,10 @@ import shlex
 import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
+import jsonschema
 import pytest
 import yaml
 
@@ -71,6 +74,83 @@ def test_sarif_has_each_finding_with_its_place(case: DoctorCase, capsys: pytest.
     assert by_rule["dead-matcher"]["level"] == "error"
     assert by_rule["unset-variable"]["level"] == "warning"
     assert {rule["id"] for rule in ran["tool"]["driver"]["rules"]} == set(by_rule)
+
+
+#: What SARIF 2.1.0 requires of the parts that we write, in its own words: names, types, choices.
+_TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
+_ARTIFACT = {"type": "object", "required": ["uri"], "additionalProperties": False, "properties": {
+    "uri": {"type": "string", "pattern": r"^[\w.~:/?#@!$&'()*+,;=%-]+$", "not": {"pattern": "%(?![0-9A-F]{2})"}},
+    "uriBaseId": {"type": "string"},
+}}  # fmt: skip
+_SARIF: dict[str, Any] = {
+    "type": "object", "required": ["version", "runs"], "additionalProperties": False,
+    "properties": {
+        "$schema": {"type": "string", "format": "uri"},
+        "version": {"enum": ["2.1.0"]},
+        "runs": {"type": "array", "minItems": 1, "items": {
+            "type": "object", "required": ["tool"], "additionalProperties": False,
+            "properties": {
+                "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                "tool": {"type": "object", "required": ["driver"], "additionalProperties": False, "properties": {
+                    "driver": {"type": "object", "required": ["name"], "additionalProperties": False, "properties": {
+                        "name": {"type": "string", "minLength": 1}, "version": {"type": "string"},
+                        "rules": {"type": "array", "uniqueItems": True, "items": {
+                            # The descriptions are what GitHub requires beyond the standard.
+                            "type": "object", "required": ["id", "shortDescription", "fullDescription"],
+                            "additionalProperties": False, "properties": {
+                                "id": {"type": "string", "minLength": 1},
+                                "shortDescription": _TEXT, "fullDescription": _TEXT,
+                                "help": _TEXT,
+                            },
+                        }},
+                    }},
+                }},
+                "results": {"type": "array", "items": {
+                    "type": "object", "required": ["message", "ruleId"], "additionalProperties": False, "properties": {
+                        "ruleId": {"type": "string"}, "level": {"enum": ["none", "note", "warning", "error"]},
+                        "message": _TEXT,
+                        "locations": {"type": "array", "minItems": 1, "items": {
+                            "type": "object", "required": ["physicalLocation"], "properties": {"physicalLocation": {
+                                "type": "object", "required": ["artifactLocation"], "additionalProperties": False,
+                                "properties": {"artifactLocation": _ARTIFACT, "region": {
+                                    "type": "object", "required": ["startLine"], "additionalProperties": False,
+                                    "properties": {"startLine": {"type": "integer", "minimum": 1}},
+                                }},
+                            }},
+                        }},
+                        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+                    },
+                }},
+            },
+        }},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("of_machine", [False, True])
+def test_sarif_keeps_to_its_standard_for_files_of_every_name(
+    of_machine: bool, case: DoctorCase, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files outside the project have whole addresses; spaces, percent signs and letters are escaped in all."""
+    broken = {
+        "version": 1,
+        "hooks": {"preToolUse": [{"type": "command", "bash": "nosuchprogram"}], "nope": []},
+    }
+    case.write(".github/hooks/my 100% hook ä.json", json.dumps(broken))
+    assert run(["doctor", "--format", "sarif", *(() if of_machine else ("--ci",))]) == 1
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.validate(document, _SARIF, format_checker=jsonschema.FormatChecker())
+    (ran,) = document["runs"]
+    assert {one["ruleId"] for one in ran["results"]} == {
+        rule["id"] for rule in ran["tool"]["driver"]["rules"]
+    }
+    places = [one["locations"][0]["physicalLocation"]["artifactLocation"] for one in ran["results"]]
+    named = {place["uri"] for place in places if "uriBaseId" in place}
+    assert ".github/hooks/my%20100%25%20hook%20%C3%A4.json" in named
+    assert all((case.project / unquote(each)).exists() for each in named)
+    outside = {place["uri"] for place in places if "uriBaseId" not in place}
+    assert bool(outside) == of_machine
+    assert all(each.startswith("file:///") for each in outside)
 
 
 def test_annotations_are_one_line_each_whatever_a_file_says(

@@ -36,6 +36,7 @@ _ARGUMENTS = ("DEEPSEEK_TOOL_ARGS", "CODEWHALE_TOOL_ARGS", "tool_args")
 class CodeWhale(Dialect):
     name = "codewhale"
     title = "CodeWhale"
+    repeats_entries = True
     directory = ".codewhale"
     project_files = (_PROJECT_FILE,)
     entry_fields = MappingProxyType({"if": "condition"})

@@ -28,6 +28,7 @@ _NOT_IN_RELEASES = frozenset({"TurnStart", "TurnEnd", "PreModelCall", "PostModel
 class Reasonix(Dialect):
     name = "reasonix"
     title = "Reasonix"
+    repeats_entries = True
     directory = ".reasonix"
     unsearched = "plugins"
     project_files = (".reasonix/settings.json",)

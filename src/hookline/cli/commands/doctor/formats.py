@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
 from hookline import __version__
@@ -19,20 +21,34 @@ _LEVELS: Final[Mapping[Severity, str]] = {"error": "error", "warning": "warning"
 def as_sarif(findings: Findings, *, strict: bool) -> str:
     """Write SARIF 2.1.0, as code scanning reads it."""
     del strict
-    codes = dict.fromkeys(one.code for one in findings.problems)
+    codes = {one.code: one for one in reversed(findings.problems)}
     driver = {
         "name": "hookline doctor",
         "version": __version__,
-        "rules": [{"id": code, "help": {"text": f"see {_PAGE} of Hookline"}} for code in codes],
+        "rules": [_sarif_rule(findings, one) for one in reversed(codes.values())],
     }
     results = [_sarif_result(findings, one) for one in findings.problems]
     runs = [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}]
     return json_lines({"$schema": _SCHEMA, "version": "2.1.0", "runs": runs})
 
 
+def _sarif_rule(findings: Findings, one: Diagnostic) -> dict[str, Any]:
+    """Write the rule of a finding. Code scanning requires its descriptions; the message is an example of it."""
+    texts = {
+        "shortDescription": one.code.replace("-", " "),
+        "fullDescription": findings.clean(one.message),
+        "help": f"see {_PAGE} of Hookline",
+    }
+    return {"id": one.code, **{name: {"text": text} for name, text in texts.items()}}
+
+
 def _sarif_result(findings: Findings, one: Diagnostic) -> dict[str, Any]:
     file, inside = _relative(findings, one)
-    artifact = {"uri": file, "uriBaseId": "%SRCROOT%"} if inside else {"uri": f"file://{one.where.file}"}
+    artifact = (
+        {"uri": quote(file), "uriBaseId": "%SRCROOT%"}
+        if inside
+        else {"uri": Path(os.path.abspath(one.where.file)).as_uri()}
+    )
     return {
         "ruleId": one.code,
         "level": _LEVELS[one.severity],
