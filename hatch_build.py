@@ -1,4 +1,5 @@
-"""Adds the program `hookline-relay` to the wheel: compiled where there is a compiler, else in Python.
+"""Adds the program `hookline-relay` to the wheel: compiled where there is a compiler, else in Python; and the pages
+that `hookline docs` prints.
 
 A wheel with the compiled one is for systems of one kind. HOOKLINE_PURE=1 builds the other, which is for all of them.
 """
@@ -13,6 +14,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _NAME = "hookline-relay"
+_PAGES = ("how-to", "explanation", "reference", "dialects")
 
 
 class RelayBuildHook(BuildHookInterface[Any]):
@@ -32,6 +34,10 @@ class RelayBuildHook(BuildHookInterface[Any]):
             folder = str(source) if version == "editable" else ""
             build.write_pure_relay(program, self.metadata.version, folder)
         build_data["shared_scripts"][str(program)] = _NAME
+        if version != "editable":  # which finds them in the checkout
+            build_data["force_include"] |= {
+                str(Path(self.root, "docs", part)): f"hookline/docs/{part}" for part in _PAGES
+            }
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         self._made.cleanup()

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import hookline
+from hookline.cli.commands.docs.run import PARTS
 from hookline.hook.relay.build import COMPILERS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,6 +92,9 @@ def check_wheel(wheel: Path) -> None:
         file.relative_to(ROOT / "src").as_posix()
         for file in (ROOT / "src" / "hookline").rglob("*")
         if file.is_file() and file.suffix != ".pyc"
+    }
+    source |= {
+        f"hookline/docs/{part}/{file.name}" for part in PARTS for file in (ROOT / "docs" / part).glob("*.md")
     }
     about, relay = f"hookline-{VERSION}.dist-info", f"hookline-{VERSION}.data/scripts/hookline-relay"
     missing = (source | {"hookline/py.typed", f"{about}/licenses/LICENSE", relay}) - packed

@@ -30,7 +30,7 @@ SHOWING = {
     "doctor": [], "list": [], "fire": ["Stop"], "explain": ["Stop"], "events": [], "schema": [],
     "guard": ["add", "force-push"],
     "convert": [".claude/settings.json", "--to", "codex"], "install": ["claude-code"], "uninstall": [],
-    "trust": [], "log": [], "completion": ["bash"],
+    "trust": [], "log": [], "completion": ["bash"], "docs": [],
 }  # fmt: skip
 HEAVY = (
     "http",

@@ -104,6 +104,7 @@ SHOWN = {
     ],
     "trust": [["trust"], ["trust", "--list"], ["trust", "--diff"]],
     "completion": [["completion", EVIL]],
+    "docs": [["docs", EVIL]],
 }
 #: These start hooks or tools, or read what an agent sends to them.
 PROCESSES = ("fire", "hook", "agent")

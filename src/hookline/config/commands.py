@@ -75,6 +75,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "hook": Command("more", "run as a hook of another agent", "always", ("--print-config",)),
         "daemon": Command("more", "manage the daemon that speeds up hooks", "never"),
         "mcp": Command("more", "the MCP server with which agents check and write hooks", "never"),
+        "docs": Command("more", "print a page of the documentation", "never"),
         "completion": Command("more", "print a completion script for your shell", "never"),
     }
 )
