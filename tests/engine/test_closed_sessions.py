@@ -4,10 +4,19 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from hookline import Engine, deny, rewrite
+from hookline import Engine, ask, deny, rewrite
 from hookline.engine.bridge import Blocking
 from hookline.engine.session import Session
-from hookline.events import POST_TOOL_USE, PRE_MODEL_CALL, PRE_TOOL_USE, SESSION_END, ToolCall, ToolResult
+from hookline.events import (
+    PERMISSION_REQUEST,
+    POST_TOOL_USE,
+    PRE_MODEL_CALL,
+    PRE_TOOL_USE,
+    SESSION_END,
+    ToolCall,
+    ToolResult,
+)
+from hookline.host import ApprovalRequest
 from tests.every import every
 
 CLOSED = "the session is closed"
@@ -143,4 +152,45 @@ def test_hosts_without_a_loop_are_refused_too() -> None:
         session.close()
         assert session.tool("t", {}, run=ran.append).refused == CLOSED
         assert session.prompt("go on").blocked == CLOSED
+    assert ran == []
+
+
+@every("close", [_close_itself, _close_parent, _close_engine])
+@every("waits", ["PreToolUse", "PermissionRequest", "approve"])
+@every("use", [_tool, _open_tool, _ask])
+def test_a_call_does_not_run_if_the_session_is_closed_while_it_is_judged(
+    use: Callable[[Session, list[Any]], Coroutine[Any, Any, str | None]],
+    waits: str,
+    close: Callable[[Engine, Session, Session], Coroutine[Any, Any, None]],
+) -> None:
+    if waits == "PreToolUse" and use is _ask:
+        return  # `ask` comes after it
+    ran: list[Any] = []
+
+    async def play() -> str | None:
+        engine = Engine()
+        parent = engine.session("s")
+        session = engine.session("s", parent)
+
+        async def closing(*_given: Any) -> None:
+            await close(engine, parent, session)
+
+        async def approve(_question: ApprovalRequest) -> bool:
+            if waits == "approve":
+                await closing()
+            return True
+
+        engine.approve = approve
+        if waits == "PreToolUse":
+            session.add(PRE_TOOL_USE, closing)
+        elif waits == "PermissionRequest":
+            session.add(PERMISSION_REQUEST, closing)
+        session.add(PRE_TOOL_USE, lambda _call: ask("it pays"))
+        try:
+            return await use(session, ran)
+        finally:
+            await engine.close()
+
+    said = asyncio.run(play()) or ""
+    assert "is closed" in said
     assert ran == []

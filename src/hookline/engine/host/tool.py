@@ -86,6 +86,8 @@ class _Verdict(Struct, frozen=True):
 
 
 _ALLOWED = _Verdict("allow")
+#: The session was closed while hooks or the user judged the call.
+_CLOSED = _Verdict("deny", "closed", CLOSED)
 
 
 class ToolWords(TypedDict, total=False):
@@ -140,6 +142,8 @@ class _Ports:
         return None if problem is None else Refusal("arguments", f"The arguments do not fit: {problem}")
 
     def decide(self, call: p.ToolCall, vote: Vote | None) -> _Verdict:
+        if self._session.closed:
+            return _CLOSED
         if vote is not None and vote.kind in {"ask", "defer"}:
             return _Verdict("ask", "hook_ask", vote.reason or "a hook asks about it", True, vote.by)
         needs = self._options.needs_approval
@@ -160,12 +164,14 @@ class _Ports:
         self, asked: _Verdict, before: p.ToolCall, after: p.ToolCall, said: Outcome, vote: Vote | None
     ) -> _Verdict:
         del before, after, vote
+        if self._session.closed:
+            return _CLOSED
         answer = said.deciding_vote
         allows = answer is not None and answer.kind == "allow" and answer.means != "no_objection"
         return _ALLOWED if allows else asked
 
     def refused(self, decision: _Verdict) -> Refusal:
-        return Refusal(decision.step, decision.reason, by_rule=True)
+        return Refusal(decision.step, decision.reason, by_rule=decision is not _CLOSED)
 
     async def approve(self, call: p.ToolCall, decision: _Verdict, vote: Vote | None) -> Refusal | None:
         del vote
@@ -193,6 +199,8 @@ class _Ports:
             )  # fmt: skip
             why = f"{decision.reason} (approve failed: {type(error).__name__})"
             return Refusal("unattended", why, by_rule=True)
+        if self._session.closed:
+            return self.refused(_CLOSED)
         if isinstance(given, Later):
             self.pending = self._to_wait(question)
             return Refusal("pending", f"waits for approval: {decision.reason}")
