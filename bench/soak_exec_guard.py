@@ -10,6 +10,7 @@ import pytest
 from bench.findings import Finding
 from hookline.execguard.probe import capabilities
 from tests.execguard.room import SECRET, Room, attacks, play
+from tests.execguard.test_git import forced_pushes, overwritten, silent_pushes
 from tests.execguard.test_races import reached
 from tests.execguard.test_reaches import lost
 from tests.execguard.test_walls import OWN_SECRETS
@@ -55,6 +56,13 @@ def corpora() -> Iterator[Finding]:
         ]
         shown = f"{len(leaked)} of {len(reads)} {leaked[:3]}"
         yield Finding("silent reads of secrets in the home directory", shown, "0", not leaked)
+        for what, pushes in (("silent", silent_pushes()), ("settings that force", forced_pushes())):
+            through = overwritten(room, pushes, "force-push")
+            shown = f"{len(through)} of {len(pushes)} {through[:3]}"
+            yield Finding(f"pushes that overwrite the remote: {what}", shown, "0", not through)
+            bare = overwritten(room, pushes)
+            shown = f"{len(bare)} of {len(pushes)}"
+            yield Finding(f"the same without a guard: {what}", shown, "all", len(bare) == len(pushes))
 
 
 def _lost(kind: str, level: Literal["verify", "notify"]) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -64,12 +65,43 @@ class Room:
         if not (self.project / ".git").exists():
             subprocess.run(["git", "init", "-q", "."], cwd=self.project, check=True)
 
+    def prepare_remote(self) -> None:
+        """Make the project's `main` differ from that of its remote, which only a forced push can overwrite."""
+        kept = self.home / "as-it-was"
+        self.home.mkdir(exist_ok=True)
+        (self.home / ".gitconfig").write_text("[user]\nname = ada\nemail = ada@example.org\n")
+        if not kept.exists():
+            kept.mkdir(parents=True)
+            for line in (
+                f"git init -q --bare -b main {kept / 'remote.git'}",
+                "git init -q -b main project",
+                f"git -C project remote add origin {kept / 'remote.git'}",
+                "git -C project commit -q --allow-empty -m first",
+                "git -C project push -q -u origin main",
+                "git -C project commit -q --allow-empty --amend -m second",
+                f"git -C project remote set-url origin {self.remote}",
+            ):
+                env = {**os.environ, "HOME": str(self.home), "GIT_CONFIG_NOSYSTEM": "1"}
+                subprocess.run(line.split(), cwd=kept, env=env, check=True)
+        for made in (self.remote, self.project):
+            shutil.rmtree(made, ignore_errors=True)
+            shutil.copytree(kept / made.name, made)
+
+    @property
+    def remote(self) -> Path:
+        return self.home / "remote.git"
+
+    @property
+    def is_remote_intact(self) -> bool:
+        subject = ["git", "--git-dir", str(self.remote), "log", "-1", "--format=%s", "main"]
+        return subprocess.run(subject, capture_output=True, check=False).stdout == b"first\n"
+
     @property
     def is_intact(self) -> bool:
         return all(file.exists() and file.read_text() == "kept\n" for file in self.kept)
 
     def line(self, text: str) -> str:
-        return text.replace("/home/ada", str(self.home))
+        return text.replace("/tmp/", "/home/ada/tmp-").replace("/home/ada", str(self.home))
 
     @property
     def walls(self) -> Walls:
@@ -79,8 +111,18 @@ class Room:
         )
 
 
-def play(room: Room, several: Sequence[Attack], guards: Sequence[str]) -> Iterator[tuple[Attack, str, bool]]:
-    """Run attacks one after another; yield each with its output, and True if it left the other directory alone."""
+def play(
+    room: Room,
+    several: Sequence[Attack],
+    guards: Sequence[str],
+    walls: Walls | None = None,
+    *,
+    pushes: bool = False,
+) -> Iterator[tuple[Attack, str, bool]]:
+    """Run attacks one after another; yield each with its output, and True if what it attacks is as before.
+
+    That is the directory beside the project, or the remote repository.
+    """
     env = {**os.environ, "HOME": str(room.home), "TMPDIR": str(room.project), "GIT_CONFIG_NOSYSTEM": "1"}
 
     async def run_all() -> list[tuple[Attack, str, bool]]:
@@ -89,11 +131,13 @@ def play(room: Room, several: Sequence[Attack], guards: Sequence[str]) -> Iterat
             for name in guards:
                 engine.add(PRE_TOOL_USE, guard(name))
             session = engine.session("s", cwd=str(room.project))
-            for attack in several:
-                room.prepare()
-                async with exec_guard(session, walls=room.walls) as under:
+            prepare = room.prepare_remote if pushes else room.prepare
+            prepare()
+            async with exec_guard(session, walls=walls if walls is not None else room.walls) as under:
+                for attack in several:
+                    prepare()
                     said = [await _step(under, step, env, room) for step in attack.steps]
-                found.append((attack, "".join(said), room.is_intact))
+                    found.append((attack, "".join(said), room.is_remote_intact if pushes else room.is_intact))
         return found
 
     yield from asyncio.run(run_all())

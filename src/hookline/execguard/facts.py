@@ -36,6 +36,9 @@ class ExecFacts(NamedTuple):
     interpreter_argv: tuple[str, ...] = ()
     #: A path by which this process reaches the file while the task waits: it may have no name.
     where: str = ""
+    #: The task, and where its environment is: an address and the width of its pointers; 0 once it runs.
+    tid: int = 0
+    environment: tuple[int, int] = (0, 8)
 
     @property
     def final(self) -> tuple[str, ...]:
@@ -67,12 +70,14 @@ class FactReader:
                     path, argv = _text(memory, given[0]), _texts(memory, given[1], width)
                     start = os.readlink(f"/proc/{found.tid}/cwd")
                     where = self._where(found.tid, path, "cwd")
+                    environment = given[2]
                 else:
                     path, argv = _text(memory, given[1]), _texts(memory, given[2], width)
                     start = os.readlink(f"/proc/{found.tid}/cwd")
                     directory = struct.unpack("i", struct.pack("I", given[0] & 0xFFFFFFFF))[0]
                     below = "cwd" if directory == _AT_FDCWD else f"fd/{directory}"
                     where = self._where(found.tid, path, below)
+                    environment = given[3]
                     if not path and given[4] & _AT_EMPTY_PATH:
                         path = where
             finally:
@@ -80,7 +85,16 @@ class FactReader:
         except (OSError, ValueError, struct.error) as error:
             raise UnreadableError(str(error)) from error
         real, identity = _identified(where)
-        facts = ExecFacts(argv, start, path, real or path, identity, where=where)
+        facts = ExecFacts(
+            argv,
+            start,
+            path,
+            real or path,
+            identity,
+            where=where,
+            tid=found.tid,
+            environment=(environment, width),
+        )
         return self._with_interpreter(facts, where) if identity is not None else facts
 
     def runs(self, pid: int, judged: ExecFacts) -> bool:
@@ -106,7 +120,7 @@ class FactReader:
             found = os.stat(f"/proc/{pid}/exe")
         except OSError as error:
             raise UnreadableError(str(error)) from error
-        return ExecFacts(argv, cwd, exe, exe, _identity(found), where=f"/proc/{pid}/exe")
+        return ExecFacts(argv, cwd, exe, exe, _identity(found), where=f"/proc/{pid}/exe", tid=pid)
 
     @staticmethod
     def _where(tid: int, path: str, below: str) -> str:
@@ -134,8 +148,30 @@ class FactReader:
         return facts._replace(interpreter=interpreter, interpreter_argv=argv)
 
 
+def environment_of(facts: ExecFacts) -> dict[str, str]:
+    """Return the environment that a program would get, or has. Raises UnreadableError."""
+    address, width = facts.environment
+    try:
+        if not address:
+            words = [os.fsdecode(word) for word in _whole(f"/proc/{facts.tid}/environ").split(b"\0")]
+        else:
+            memory = os.open(f"/proc/{facts.tid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                words = _texts(memory, address, width)
+            finally:
+                os.close(memory)
+    except (OSError, ValueError, struct.error) as error:
+        raise UnreadableError(str(error)) from error
+    # Of two with one name, programs take the first.
+    return dict(reversed([(name, value) for name, _, value in (word.partition("=") for word in words)]))
+
+
 def _command_line(pid: int) -> bytes:
-    descriptor = os.open(f"/proc/{pid}/cmdline", os.O_RDONLY | os.O_CLOEXEC)
+    return _whole(f"/proc/{pid}/cmdline")
+
+
+def _whole(file: str) -> bytes:
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     try:
         found = part = os.read(descriptor, _CHUNK * 8)
         while len(part) >= _CHUNK * 8:

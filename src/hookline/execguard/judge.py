@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.actions.action import Action, PathContext
 from hookline.actions.kinds import KINDS
-from hookline.execguard.facts import ExecFacts, Identity
+from hookline.execguard.facts import ExecFacts, Identity, UnreadableError, environment_of
+from hookline.execguard.git.commands import GitCommand, spelled_out
+from hookline.execguard.git.settings import View
 from hookline.guards.judge import GuardJudge, reason_for
 from hookline.guards.rows import GuardLineReader
 from hookline.guards.settings import read_settings
@@ -113,7 +116,9 @@ class ExecJudge:
             self._guards.append(
                 _Guard(row, policy, GuardJudge(policy, read_settings(policy, row.args), line_reader))
             )
-        self._known = _KnownPrograms(self._names(), rules.path)
+        names = self._names()
+        self._known = _KnownPrograms(names, rules.path)
+        self._about_git = "git" in names
         # Loads what the first exec would have to wait for.
         self.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
 
@@ -130,7 +135,18 @@ class ExecJudge:
             if found is not None and found.answer == "deny":
                 return found
             question = question or found
+        for words, why in self._by_settings(facts) if self._about_git else ():
+            found = self._about(words, facts.cwd)
+            if found is not None:
+                said = replace(found, reason=f"{found.reason} By {why}.") if why else found
+                if found.answer == "deny":
+                    return said
+                question = question or said
         return question
+
+    def depends_on_surroundings(self, facts: ExecFacts) -> bool:
+        """Return True for a program that is judged by more than its arguments: by variables and files."""
+        return self._about_git and self._is_git(facts)
 
     def finding_after(self, facts: ExecFacts) -> ExecFinding | None:
         """Judge a program that runs and is not the one that was judged: also as a script that the kernel gave to
@@ -173,6 +189,22 @@ class ExecJudge:
 
     def _concerned(self, rules: Sequence[PermissionRule], call: CallFacts) -> RuleMatch | None:
         return first_concerned(rules, call, (self._rules.project,), self._rule_reader)
+
+    def _is_git(self, facts: ExecFacts) -> bool:
+        names = {*(base_name(words[0]) for words in self._spellings(facts)), base_name(facts.path)}
+        return any(name == "git" or name.startswith("git-") for name in names)
+
+    def _by_settings(self, facts: ExecFacts) -> Iterator[GitCommand]:
+        """Yield a git command as its settings make it."""
+        if not facts.tid or not self._is_git(facts):
+            return
+        try:
+            env = environment_of(facts)
+        except UnreadableError:
+            yield GitCommand(("git", "push", "--mirror"), "variables that cannot be read")
+            return
+        view = View(f"/proc/{facts.tid}/root", f"/proc/{facts.tid}/cwd", facts.cwd, env)
+        yield from spelled_out(facts.argv, view)
 
     def _spellings(self, facts: ExecFacts) -> Iterator[tuple[str, ...]]:
         """Yield the command under every name that its program has."""

@@ -58,6 +58,8 @@ class _Waiting(NamedTuple):
     tid: int
     facts: ExecFacts
     stopped: bool = False
+    #: What the engine was asked because of, if a rule or guard asks.
+    finding: ExecFinding | None = None
 
 
 class _Traced(NamedTuple):
@@ -65,6 +67,9 @@ class _Traced(NamedTuple):
 
     facts: ExecFacts
     until: float
+    #: It is judged once more when it is loaded, because more than its arguments matters; and what was approved then.
+    again: bool = False
+    approved: ExecFinding | None = None
 
 
 class Supervisor:
@@ -219,17 +224,24 @@ class Supervisor:
 
     def _decide(self, waiting: _Waiting) -> None:
         # Some shells try every directory of PATH: a user who said no is not asked again.
-        finding = self._refusals.get((waiting.facts.argv, waiting.facts.cwd)) or self._judge.finding(
-            waiting.facts
-        )
-        if finding is not None and finding.in_context and waiting.facts.argv in self._job.shown:
-            finding = None
+        finding = self._refusals.get((waiting.facts.argv, waiting.facts.cwd)) or self._finding(waiting.facts)
         if finding is not None and finding.answer == "deny":
             self._deny(waiting.number, waiting.facts, finding)
         elif finding is not None or self._job.asks_always:
-            self._ask(waiting, finding)
+            self._ask(waiting._replace(finding=finding), finding)
         else:
-            self._let(waiting.number, waiting.tid, waiting.facts)
+            self._let_judged(waiting)
+
+    def _finding(self, facts: ExecFacts) -> ExecFinding | None:
+        found = self._judge.finding(facts)
+        is_shown = found is not None and found.in_context and facts.argv in self._job.shown
+        return None if is_shown else found
+
+    def _let_judged(self, waiting: _Waiting) -> None:
+        self._let(waiting.number, waiting.tid, waiting.facts)
+        traced = self._traced.get(waiting.tid)
+        if traced is not None and self._judge.depends_on_surroundings(waiting.facts):
+            self._traced[waiting.tid] = traced._replace(again=True, approved=waiting.finding)
 
     def _let(self, number: int, tid: int, facts: ExecFacts) -> None:
         if not self._verify:
@@ -264,10 +276,13 @@ class Supervisor:
     def _verified(self, pid: int) -> None:
         """Judge what a stopped task has begun to run, if it is not what was judged before."""
         traced = self._traced.pop(pid, None) or self._traced.pop(kernel.former_tid(pid), None)
-        judged = traced.facts if traced is not None else None
         try:
-            if judged is not None and self._facts.runs(pid, judged):
-                kernel.detach(pid)
+            if traced is not None and self._facts.runs(pid, traced.facts):
+                found = self._finding(self._facts.after(pid)) if traced.again else None
+                if found is None or found == traced.approved:
+                    kernel.detach(pid)
+                else:
+                    self._kill(pid, traced.facts, found)
                 return
             now = self._facts.after(pid)
         except UnreadableError:
@@ -337,7 +352,7 @@ class Supervisor:
             if waiting.stopped:
                 kernel.detach(waiting.tid)
             else:
-                self._let(waiting.number, waiting.tid, waiting.facts)
+                self._let_judged(waiting)
             return
         finding = ExecFinding("deny", reply.reason, reply.rule, reply.source)
         self._refusals[waiting.facts.argv, waiting.facts.cwd] = finding

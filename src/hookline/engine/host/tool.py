@@ -199,11 +199,13 @@ class _Ports:
             )  # fmt: skip
             why = f"{decision.reason} (approve failed: {type(error).__name__})"
             return Refusal("unattended", why, by_rule=True)
-        if self._session.closed:
-            return self.refused(_CLOSED)
-        if isinstance(given, Later):
+        if isinstance(given, Later) and not self._session.closed:
             self.pending = self._to_wait(question)
             return Refusal("pending", f"waits for approval: {decision.reason}")
+        return self.refused(_CLOSED) if self._session.closed else self._refusal_in(given, call, decision)
+
+    def _refusal_in(self, given: Any, call: p.ToolCall, decision: _Verdict) -> Refusal | None:
+        """Read the user's answer; None is a yes."""
         if isinstance(given, Approval):
             allowed, said = given.allow, given.message
             if allowed and given.arguments is not None and given.arguments != call.tool_input:

@@ -1,0 +1,1 @@
+"""Judge git by its settings, too: they can make a plain push overwrite the remote."""
