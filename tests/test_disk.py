@@ -20,7 +20,7 @@ _OTHERS = ("transcript.py", "transcript_reader.py", "installer.py")
 #: Functions among them that look past the disk, and why.
 _PAST = {
     "config/protection/protected_paths.py": {"there", "below", "_contents"},  # for one call, never kept
-    "hook/call/answer.py": {"_late"},  # for one call
+    "hook/call/answer.py": {"_background_results"},  # for one call
     "hook/call/deduplicate.py": {"process_started"},  # /proc
     "hook/call/headless.py": {"_words", "_has_terminal", "_parent"},  # /proc
     "trust/items.py": {"holds"},  # compares what was found through the disk

@@ -95,7 +95,7 @@ def test_a_dialect_may_discard_late_text_and_its_run_says_so() -> None:
     assert host.runs[1].dropped == ("context",)
 
 
-def test_a_policy_that_does_not_wait_detaches_every_hook() -> None:
+def test_a_policy_that_does_not_wait_runs_every_hook_in_the_background() -> None:
     policy = replace(HOME.policy(STOP), waits=False)
     host = ScriptedHost([scripted("o", STOP, policy, HOME.wire, Returned(deny("no")))])
     assert not fire_stop(host)[0].blocked
@@ -113,7 +113,7 @@ def test_waited_hooks_of_the_same_lane_still_decide() -> None:
     assert outcome.reason == "go on"
 
 
-def test_a_command_can_detach_itself_with_its_first_line(tmp_path: Path) -> None:
+def test_a_command_can_move_to_the_background_with_its_first_line(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     answer = json.dumps({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "late news"}})
     engine = Engine()

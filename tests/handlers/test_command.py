@@ -240,7 +240,7 @@ def test_given_bytes_leave_no_descriptor_behind() -> None:
     asyncio.run(main())
 
 
-def test_only_a_hook_that_is_waited_for_can_detach_itself() -> None:
+def test_only_a_hook_that_is_waited_for_can_move_to_the_background() -> None:
     spec = CommandSpec("echo '{\"async\": true}'; sleep 0.2; echo late")
 
     async def main() -> None:

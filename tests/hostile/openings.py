@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.run import hookline_command
+from hookline.cli.commands.hook.entries import hookline_command
 from hookline.cli.main import COMMANDS
 from tests.hostile import hook_files as files
 from tests.hostile.site import Site

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.commands.hook.run import faster, pinned_program
+from hookline.cli.commands.hook.entries import faster, pinned_program
 from tests.cli.run_cli import Place, Ran, clean_env, run_cli
 
 GUARD = """\

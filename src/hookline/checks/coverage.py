@@ -17,7 +17,9 @@ from hookline.checks.matchers import plain_names
 from hookline.config.load import Loaded
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.dialects.report import about
-from hookline.engine.lanes import Lane, PreparedHook, select
+from hookline.engine.lanes import Lane
+from hookline.engine.prepared_hook import PreparedHook
+from hookline.engine.select_hooks import select
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import PERMISSION_REQUEST, PRE_TOOL_USE, Capability
 from hookline.model.hook import Hook

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from hookline.config.engine import Engine
     from hookline.engine.judge import Judgement
-    from hookline.engine.lanes import PreparedHook
+    from hookline.engine.prepared_hook import PreparedHook
     from hookline.model.wire import HookInvocation
 
 #: It opens after so many failures in a row, or when more than half of so many runs failed.

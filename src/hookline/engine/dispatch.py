@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.lanes import Lane, PreparedHook, check_again, select
+from hookline.engine.lanes import Lane
+from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import BLOCKS_LOOP, HookAnswer
 from hookline.engine.run_lane import run_all_at_once, run_lane
+from hookline.engine.select_hooks import check_again, select
 from hookline.model.events import Capability, EventSpec, field_of
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Answer, ContextItem, Message, Outcome, Rewrite, Vote, edited, merged
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 
 P = TypeVar("P")
 
-#: How many mistakes in hooks an engine remembers having reported.
-_TOLD = 1000
+#: Mistakes in hooks that an engine remembers having reported.
+_MOST_WARNINGS = 1000
 
 
 async def dispatch(session: "Session", event: EventSpec[P], payload: P) -> Outcome:
@@ -155,7 +157,7 @@ class DispatchState(Struct, eq=False):
         warned, key = self.session.engine.warned, (about, hook.event.name, hook.name, hook.where)
         if key in warned:
             return PASS
-        if len(warned) >= _TOLD:
+        if len(warned) >= _MOST_WARNINGS:
             warned.clear()
         warned.add(key)
         return Outcome(messages=(Message(text, hook.name),))

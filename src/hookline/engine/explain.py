@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.lanes import Lane, PreparedHook, check_matcher
+from hookline.engine.lanes import Lane, check_matcher
+from hookline.engine.prepared_hook import PreparedHook
 from hookline.matching.conditions import Explanation, explain_match, explain_matcher
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
@@ -251,12 +252,12 @@ def _taken(left: list[Run], same: Run, most: int) -> list[Run]:
 
 def _settled(runs: Sequence[Run]) -> list[Run]:
     """Keep one record per run: a background hook has two with one id, and the later one knows how it ended."""
-    detached = {run.run_id for run in runs if run.status == "background"}
+    in_background = {run.run_id for run in runs if run.status == "background"}
     ends = {run.run_id: run for run in runs if run.status != "background"}
     return [
-        run if run.run_id not in detached else _ended(run, ends.get(run.run_id))
+        run if run.run_id not in in_background else _ended(run, ends.get(run.run_id))
         for run in runs
-        if run.status == "background" or run.run_id not in detached
+        if run.status == "background" or run.run_id not in in_background
     ]
 
 

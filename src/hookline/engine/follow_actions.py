@@ -23,7 +23,7 @@ from hookline.model.safe_text import one_line
 if TYPE_CHECKING:
     from hookline.actions.table import ToolTable
     from hookline.config.engine import Engine
-    from hookline.engine.lanes import PreparedHook
+    from hookline.engine.prepared_hook import PreparedHook
     from hookline.engine.translate_calls import TranslationCache
 
 #: A hook gets at most as many actions of one call: each may be a process.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.engine.lanes import PreparedHook
+from hookline.engine.prepared_hook import PreparedHook
 from hookline.model.events import Capability
 from hookline.model.hook import Hook, withholds
 from hookline.model.outcome import PASS, Message, Outcome, Rewrite, Vote, has_only_votes, only_vote
@@ -57,7 +57,7 @@ class Judgement(Struct, frozen=True):
 
 
 PASSED = Judgement(brief=True)
-DETACHED = Judgement(status="background")
+IN_BACKGROUND = Judgement(status="background")
 #: The status of a background hook that was to run after another one which ended the lane.
 SKIPPED = Judgement(status="skipped", failure=Failed("not_started", "an earlier hook ended the lane"))
 CANCELLED = Judgement(status="cancelled", failure=Failed("cancelled", "the dispatch was cancelled"))

@@ -1,200 +1,27 @@
-"""Build lanes of hooks, and select those that match a payload.
+"""Build lanes: rows of neighbouring hooks under one policy. They are built once per configuration
+(`HookStore`), and remember which of their hooks match which subject."""
 
-A lane is a row of neighbouring hooks under one policy. Lanes are built once per configuration (`HookStore`);
-at an event `select` picks the hooks to run.
-"""
-
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from hookline.actions.kinds import KIND_OF
+from hookline.engine.prepared_hook import TOOL_NAME, PreparedHook, prepare
 from hookline.handlers.registry import Handler
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.errors import ConfigError
 from hookline.model.events import Capability, EventSpec
-from hookline.model.hook import Doubt, Hook
+from hookline.model.hook import Hook
 from hookline.model.policy import Policy
-from hookline.model.raw import Failed, RawResult
 from hookline.model.run import Mode
-from hookline.model.wire import HookInvocation
 
 if TYPE_CHECKING:
-    from hookline.engine.session import Session
-    from hookline.engine.translate_calls import TranslatedCall
     from hookline.matching.rule_index import RuleIndex
 
-Begin = Callable[[HookInvocation], RawResult | Coroutine[Any, Any, RawResult]]
-
-#: The payload field that says which tool is called.
-_TOOL = "tool_name"
-#: Tools that rules about edits mean as well; only programs have them, no agent, so they serve hooks of any
-#: agent.
-_EDITS = frozenset(("MultiEdit", "NotebookEdit"))
-_ONLY_OURS = frozenset(("Delete", "Move"))
-#: For canonical tools that agents have: the argument with the action, and other keys it may be under.
-_MAIN_KEYS = {name: (kind.needs, kind.other_keys) for name, kind in KIND_OF.items() if name not in _ONLY_OURS}
-_PLAIN_KEYS = {name: keys for name, keys in _MAIN_KEYS.items() if name not in _EDITS}
 #: Subjects remembered per lane. Tool names are few, but a host could invent them without end.
 _REMEMBERED = 1024
 #: With fewer conditions than this, comparing a call with each of them costs less than an index.
 _FEWEST_INDEXED = 3
-
-
-class PreparedHook:
-    """A hook with everything that stays the same between two runs, computed once."""
-
-    __slots__ = (
-        "_knows_tools",
-        "_source",
-        "_standard_tools",
-        "begin",
-        "can_block",
-        "decode",
-        "doubt",
-        "followed",
-        "handler",
-        "hook",
-        "in_process",
-        "key",
-        "may",
-        "may_bits",
-    )
-
-    def __init__(self, hook: Hook, handler: Handler | None) -> None:
-        self.hook = hook
-        self.decode = hook.wire.decode
-        self.run_by(handler)
-        self.may = hook.event.may & hook.policy.may
-        if hook.waiting == "rewake":
-            # The agent does not wait for it, so its block stops nothing: it wakes the agent, at any event.
-            self.may |= Capability.BLOCK
-        # Computed here because the arithmetic of enum.Flag costs a microsecond a time.
-        self.may_bits: int = self.may.value
-        self.can_block = bool(self.may & Capability.BLOCK)
-        #: The key that `once` uses: a reloaded config keeps its marks. A hook without an identity is its own
-        #: key; its address is not used, because the next hook may get it.
-        self.key: object = (hook.event.name, hook.identity if hook.identity is not None else hook)
-        #: True if tool calls may have other names for its agent; `_standard_tools` is True if the agent has
-        #: canonical ones.
-        self._knows_tools = hook.event.subject == _TOOL and hasattr(hook.wire, "standard_tools")
-        self._standard_tools: bool = getattr(hook.wire, "standard_tools", False)
-        self._source: str | None = None
-        #: Why the match is uncertain, if it is.
-        self.doubt = ""
-        #: The actions it is asked about, if those match it and the call itself does not.
-        self.followed: TranslatedCall | None = None
-
-    def run_by(self, handler: Handler | None) -> None:
-        """Run it with this handler from now on."""
-        self.handler = handler
-        #: It is a function, which could change its input.
-        self.in_process = self.hook.kind == "function"
-        #: Begins a run: returns the result, or the rest, to be awaited.
-        self.begin = begin_by(handler)
-
-    def marked_in_doubt(self, doubt: str) -> "PreparedHook | None":
-        """Return the same hook marked as matching in doubt; None if it ignores such matches."""
-        if self.hook.in_doubt == "pass":
-            return None
-        doubted = PreparedHook(self.hook, self.handler)
-        doubted.key, doubted.doubt = self.key, doubt
-        return doubted
-
-    def asked_about(self, followed: "TranslatedCall") -> "PreparedHook":
-        """Return the same hook, to be asked about these actions of a call that it does not match."""
-        asked = PreparedHook(self.hook, self.handler)
-        asked.key, asked.followed = self.key, followed
-        return asked
-
-    def in_mode(self, mode: Mode) -> "PreparedHook":
-        if mode == self.hook.mode:
-            return self
-        other = PreparedHook(replace(self.hook, mode=mode), self.handler)
-        other.key = self.key
-        return other
-
-    def marked_broken(self, why: str) -> "PreparedHook":
-        """Return the same hook with a reason why it cannot run: it fails not_started under its policy."""
-        broken = PreparedHook(replace(self.hook, broken=why), self.handler)
-        broken.key = self.key
-        return broken
-
-    def is_unchanged(self, payload: Any, session: "Session") -> bool:
-        """Return True if its agent would make the call as it was made. Most calls are such."""
-        if not self._knows_tools:
-            return True
-        if session.tools is None and self._standard_tools and not session.engine.tools:
-            try:
-                main, others = _PLAIN_KEYS[payload.tool_name]
-                if type(payload.tool_input[main]) is str and others.isdisjoint(payload.tool_input):
-                    return True
-            except (AttributeError, LookupError, TypeError):
-                pass  # not such a call: check in full
-        return self._is_unchanged(payload, session)
-
-    def _is_unchanged(self, payload: Any, session: "Session") -> bool:
-        if session.tools is not None:
-            return session.tools is getattr(self.hook.wire, "tools", None)
-        name = getattr(payload, _TOOL, None)
-        if not isinstance(name, str):
-            return True
-        keys = _MAIN_KEYS.get(name) if self._standard_tools else None
-        if keys is None or name in session.engine.tools or (name in _EDITS and self._is_canonical):
-            return False
-        # A program may give a tool of a canonical name other arguments.
-        given: Any = payload.tool_input
-        main, others = keys
-        return not given or not main or (_is_text(given, main) and others.isdisjoint(given))
-
-    @property
-    def _is_canonical(self) -> bool:
-        return getattr(self.hook.wire, "tools").canonical  # noqa: B009 wires of hosts need not have one
-
-    @property
-    def source(self) -> str:
-        """file:line, computed at most once."""
-        if self._source is None:
-            self._source = str(self.hook.where)
-        return self._source
-
-
-def begin_by(handler: Handler | None) -> Begin:
-    """Return the function that begins a run with this handler."""
-    return getattr(handler, "begin", None) or partial(_begin, handler)
-
-
-def _begin(handler: Handler | None, call: HookInvocation) -> RawResult | Coroutine[Any, Any, RawResult]:
-    """Begin a run of a handler without `begin`: what ends in its first step needs no timer."""
-    if handler is None:
-        return Failed("not_started", f"there is no handler for type {call.hook.kind!r}")
-    running = handler.run(call)
-    if handler.own_clock:
-        return running
-    from contextvars import copy_context  # noqa: PLC0415 functions and builtins need none
-
-    context = copy_context()
-    try:
-        waits_for = context.run(running.send, None)
-    except StopIteration as stop:
-        return stop.value
-    from hookline.handlers.deadline import Rest  # noqa: PLC0415 builtins never wait
-
-    return Rest(running, waits_for, context, call.started).within(call.timeout)
-
-
-def _is_text(arguments: Any, name: str) -> bool:
-    try:
-        return type(arguments[name]) is str
-    except (LookupError, TypeError):  # no such argument, or not an object at all
-        return False
-
-
-def prepare(hooks: Iterable[Hook], handlers: Mapping[str, Handler | None]) -> list[PreparedHook]:
-    return [PreparedHook(hook, handlers.get(hook.kind)) for hook in hooks]
 
 
 class MatchedHooks(Struct, frozen=True):
@@ -207,7 +34,7 @@ class MatchedHooks(Struct, frozen=True):
 
     def possible(self, payload: Any) -> Sequence[PreparedHook]:
         """Return the hooks whose conditions may hold."""
-        tool = getattr(payload, _TOOL, None)
+        tool = getattr(payload, TOOL_NAME, None)
         if self.index is None or type(tool) is not str:
             return self.hooks
         from hookline.matching.tool_rules import arguments_of, called_name  # noqa: PLC0415 it is loaded with rules
@@ -308,9 +135,24 @@ class Lane:
 
 
 def _match(hooks: Iterable[PreparedHook], subject: str) -> MatchedHooks:
-    kept = list(_each_once(check_matcher(prepared, subject) for prepared in hooks))
+    kept = list(each_once(check_matcher(prepared, subject) for prepared in hooks))
     final = not any(p.hook.condition is not None or p.hook.once for p in kept)
     return MatchedHooks(tuple(kept), final, _index_of(kept))
+
+
+def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
+    """Return the hook if its matcher fits; a matcher that raises is a failed hook, not a non-match."""
+    hook = prepared.hook
+    if hook.mode == "off":
+        return None
+    if hook.matcher is None:
+        return prepared
+    try:
+        return prepared if hook.matcher.matches(subject) else None
+    except Exception as problem:  # noqa: BLE001 a matcher may come from the host
+        return prepared.marked_broken(
+            f"its matcher {hook.matcher.text!r} failed: {type(problem).__name__}: {problem}"
+        )
 
 
 def _index_of(hooks: Sequence[PreparedHook]) -> "RuleIndex | None":
@@ -321,7 +163,7 @@ def _index_of(hooks: Sequence[PreparedHook]) -> "RuleIndex | None":
     return RuleIndex([prepared.hook.condition for prepared in hooks])
 
 
-def _each_once(hooks: Iterable[PreparedHook | None]) -> Iterator[PreparedHook]:
+def each_once(hooks: Iterable[PreparedHook | None]) -> Iterator[PreparedHook]:
     """Yield the first of equal hooks."""
     seen: set[object] = set()
     for prepared in hooks:
@@ -463,149 +305,3 @@ class HookStore:
 def _name_of(hook: Hook) -> object:
     """Return the key of a hook that stays the same after its file was read again."""
     return hook.event.name, hook.dialect, hook.name, hook.where.file
-
-
-# Selecting the hooks of a lane that match a payload
-
-
-def select(lane: Lane, event: EventSpec[Any], payload: Any, session: "Session") -> Sequence[PreparedHook]:
-    """Return the hooks to run now, in config order. A `once` hook is used up by being selected."""
-    selected = _select_named(lane, event, payload, session)
-    return _with_followers(lane, selected, event, payload, session) if lane.followers else selected
-
-
-def _select_named(
-    lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
-) -> Sequence[PreparedHook]:
-    if not (lane.any_call or lane.hooks[0].is_unchanged(payload, session)):
-        return _select_translated(lane, event, payload, session)
-    matching = lane.matching(payload)
-    return matching.hooks if matching.final else _select_checked(matching, event, payload, session)
-
-
-def _select_checked(
-    matching: MatchedHooks, event: EventSpec[Any], payload: Any, session: "Session"
-) -> Sequence[PreparedHook]:
-    possible = matching.possible(payload)
-    checked = (check_condition(prepared, event, payload, session) for prepared in possible)
-    return [found for found in checked if found is not None and _is_due(found, session)]
-
-
-def _select_translated(
-    lane: Lane, event: EventSpec[Any], payload: Any, session: "Session"
-) -> Sequence[PreparedHook]:
-    """Return the hooks that match a call, translated for their own agent."""
-    possible = session.possible_hooks(lane, payload)
-    checked = (check_shown(prepared, event, payload, session) for prepared in possible)
-    return [found for found in _each_once(checked) if _is_due(found, session)]
-
-
-def _with_followers(
-    lane: Lane, selected: Sequence[PreparedHook], event: EventSpec[Any], payload: Any, session: "Session"
-) -> Sequence[PreparedHook]:
-    """Add the hooks that match no tool of the call, and a file that the call touches."""
-    names = {prepared.key: prepared for prepared in selected}
-    asked_elsewhere = any(prepared.hook.actions == "others" for prepared in selected)
-    others = [prepared for prepared in lane.followers if prepared.key not in names]
-    asked = [follow(prepared, event, payload, session) for prepared in others]
-    added = {
-        prepared.key: prepared for prepared in asked if prepared is not None and _is_due(prepared, session)
-    }
-    if not added and not asked_elsewhere:
-        return selected
-    # The agent of the others asks them itself about calls that they match.
-    both = {key: each for key, each in names.items() if each.hook.actions != "others"} | added
-    in_order = (both.get(prepared.key) for prepared in lane.hooks)
-    return list(_each_once(in_order))
-
-
-def follow(
-    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
-) -> PreparedHook | None:
-    """Return the hook with the actions of a call that it is to be asked about; None if there are none."""
-    try:
-        followed = session.followed_call(prepared, event, payload)
-    except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
-        return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
-    return prepared.asked_about(followed) if followed is not None else None
-
-
-def _is_due(prepared: PreparedHook, session: "Session") -> bool:
-    """Return True if it may run again. A `once` hook may not from now on."""
-    if prepared.hook.once:
-        # Marks of a state that was saved have the hook's name.
-        marks, name = session.once_marks, (prepared.hook.event.name, prepared.hook.name)
-        if prepared.key in marks or name in marks:
-            return False
-        session.once_marks.add(prepared.key)
-    return True
-
-
-def check_again(
-    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
-) -> PreparedHook | None:
-    """Return a selected hook if it matches another payload as well."""
-    found = None
-    if prepared.followed is None and prepared.hook.actions != "others":
-        check = check_condition if prepared.is_unchanged(payload, session) else check_shown
-        found = check(prepared, event, payload, session)
-    if found is None and prepared.hook.actions != "named":
-        found = follow(prepared, event, payload, session)
-    return found
-
-
-def check_shown(
-    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
-) -> PreparedHook | None:
-    """Return the hook if it matches the translated call; a check that raises is a failed hook."""
-    if prepared.hook.mode == "off":
-        return None
-    try:
-        actions = session.translated_call(prepared, event, payload).actions
-    except Exception as problem:  # noqa: BLE001 a matcher or condition may come from the host
-        return prepared.marked_broken(f"its matcher or condition failed: {type(problem).__name__}: {problem}")
-    if prepared.hook.as_called and actions and all(action.doubt for action in actions):
-        return prepared.marked_in_doubt(actions[0].doubt)  # the hook gets the whole call at once
-    return prepared if actions else None
-
-
-def may_concern(
-    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session", subject: str
-) -> bool:
-    """Return True if a hook may be about a call whose arguments cannot be read."""
-    if prepared.is_unchanged(payload, session):
-        return check_matcher(prepared, subject) is not None
-    return check_shown(prepared, event, payload, session) is not None
-
-
-def check_matcher(prepared: PreparedHook, subject: str) -> PreparedHook | None:
-    """Return the hook if its matcher fits; a matcher that raises is a failed hook, not a non-match."""
-    hook = prepared.hook
-    if hook.mode == "off":
-        return None
-    if hook.matcher is None:
-        return prepared
-    try:
-        return prepared if hook.matcher.matches(subject) else None
-    except Exception as problem:  # noqa: BLE001 a matcher may come from the host
-        return prepared.marked_broken(
-            f"its matcher {hook.matcher.text!r} failed: {type(problem).__name__}: {problem}"
-        )
-
-
-def check_condition(
-    prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
-) -> PreparedHook | None:
-    """Return the hook if its condition holds; a condition that raises is a failed hook, not a non-match."""
-    condition = prepared.hook.condition
-    if condition is None:
-        return prepared
-    try:
-        answer = condition.holds(event, payload, session.info)
-    except Exception as problem:  # noqa: BLE001 a condition may come from the host
-        return prepared.marked_broken(
-            f"its condition {condition.text!r} failed: {type(problem).__name__}: {problem}"
-        )
-    if isinstance(answer, Doubt):
-        return prepared.marked_in_doubt(answer.text)
-    return prepared if answer else None

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hookline.engine.judge import (
     CANCELLED,
-    DETACHED,
+    IN_BACKGROUND,
     PASSED,
     Judgement,
     Lapsed,
@@ -20,7 +20,7 @@ from hookline.engine.judge import (
     attributed,
     decode_and_judge,
 )
-from hookline.engine.lanes import PreparedHook, begin_by
+from hookline.engine.prepared_hook import PreparedHook, begin_by
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Outcome, Vote
 from hookline.model.raw import RETURNED_NOTHING, Background, Exited, Failed, RawResult, Replied, Returned
@@ -205,10 +205,10 @@ async def _finish_call(
     try:
         raw = await begun if isinstance(begun, Coroutine) else begun
         if isinstance(raw, Background):
-            from hookline.engine.run_lane import finish_detached  # noqa: PLC0415 it knows this module
+            from hookline.engine.run_lane import finish_background  # noqa: PLC0415 it knows this module
 
-            judged = DETACHED
-            engine.background.adopt(finish_detached(state, prepared, call, raw.rest), prepared.hook.name)
+            judged = IN_BACKGROUND
+            engine.background.adopt(finish_background(state, prepared, call, raw.rest), prepared.hook.name)
         elif _is_long(raw):
             judged = await asyncio.to_thread(decode_and_judge, state, prepared, call, raw)
         else:
@@ -307,7 +307,7 @@ def begin_handler(
         begun = (begin_by(engine.handlers.get(hook.kind)) if shared else prepared.begin)(call)
         return _rest_of_handler(begun, call) if isinstance(begun, CoroutineType) else begun
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
-        return _broke(problem, call)
+        return _failed_by(problem, call)
 
 
 def _obstacle(prepared: PreparedHook, call: HookInvocation, admission: Admission) -> Failed | None:
@@ -330,10 +330,10 @@ async def _rest_of_handler(rest: Coroutine[Any, Any, RawResult], call: HookInvoc
     try:
         return await rest
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
-        return _broke(problem, call)
+        return _failed_by(problem, call)
 
 
-def _broke(problem: BaseException, call: HookInvocation) -> Failed:
+def _failed_by(problem: BaseException, call: HookInvocation) -> Failed:
     """Turn an exception into a result with a cause; only what the host asked for is raised again."""
     from hookline.handlers.failures import broken_by  # noqa: PLC0415 only where a hook has failed
 

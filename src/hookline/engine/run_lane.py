@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.engine.background import deliver
-from hookline.engine.judge import CANCELLED, DETACHED, SKIPPED, Judgement, decode_and_judge
-from hookline.engine.lanes import Lane, PreparedHook
+from hookline.engine.judge import CANCELLED, IN_BACKGROUND, SKIPPED, Judgement, decode_and_judge
+from hookline.engine.lanes import Lane
+from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import (
     HookAnswer,
     answer_of,
@@ -39,7 +40,7 @@ def run_lane(lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook
     """Return the answer of each hook that is waited for, in config order, not in the order they finished."""
     if lane.all_at_once:
         return run_all_at_once(state, selected)
-    waited, refused = _start_unwaited(lane, state, selected)
+    waited, refused = _start_background_hooks(lane, state, selected)
     answers = _run_waited(lane, state, waited) if waited else []
     return _with_refused(refused, answers) if refused else answers
 
@@ -66,7 +67,7 @@ async def _join_refused(
     return [*refused, *await answers]
 
 
-def _start_unwaited(
+def _start_background_hooks(
     lane: Lane, state: "DispatchState", selected: Sequence[PreparedHook]
 ) -> tuple[Sequence[PreparedHook], list[HookAnswer]]:
     """Start the background hooks; return the others, and the answers of those not accepted."""
@@ -83,11 +84,11 @@ def _start_unwaited(
             if durable:
                 refused += _submit(state, prepared, call, action)
             else:
-                _detach(state, prepared, call)
+                _start_background_hook(state, prepared, call)
     if lane.policy.waits:
         return in_turn, refused
     calls = [(prepared, call) for prepared in in_turn for call in _calls_for(state, prepared)]
-    _detach_in_order(state, calls, lambda prepared, judged: _ends_lane(lane.policy, prepared, judged))
+    _start_in_order(state, calls, lambda prepared, judged: _ends_lane(lane.policy, prepared, judged))
     return (), refused
 
 
@@ -180,17 +181,17 @@ def _calls_for(state: "DispatchState", prepared: PreparedHook) -> list[HookInvoc
     return calls_about_actions(state, prepared, session.translated_call(prepared, state.event, payload))
 
 
-def _detach(state: "DispatchState", prepared: PreparedHook, call: HookInvocation) -> None:
-    """Start one background hook. Two records carry its run id: `detached` now, its end later."""
+def _start_background_hook(state: "DispatchState", prepared: PreparedHook, call: HookInvocation) -> None:
+    """Start one background hook. Two records carry its run id: `background` now, its end later."""
     background, call.started = state.session.engine.background, perf_counter()
     if background.full:
         why = "the engine is closed" if background.closed else "too many hooks are running in the background"
         raw = Failed("not_started", why)
         record(state, prepared, call, raw, decode_and_judge(state, prepared, call, raw))
         return
-    record(state, prepared, call, None, DETACHED)
+    record(state, prepared, call, None, IN_BACKGROUND)
     _expect_wake(state, prepared)
-    background.start(_run_detached(state, prepared, call), prepared.hook.name)
+    background.start(_run_background(state, prepared, call), prepared.hook.name)
 
 
 def _submit(
@@ -200,7 +201,7 @@ def _submit(
     call.started = perf_counter()
     problem = state.session.engine.jobs.submit(state, prepared, call, action)
     if problem is None:
-        record(state, prepared, call, None, DETACHED)
+        record(state, prepared, call, None, IN_BACKGROUND)
         return []
     raw = Failed("not_started", problem)
     judged = decode_and_judge(state, prepared, call, raw)
@@ -214,28 +215,28 @@ def _submit(
     return [HookAnswer(prepared, said, state.payload)]
 
 
-def _detach_in_order(
+def _start_in_order(
     state: "DispatchState", calls: Calls, ends_lane: Callable[[PreparedHook, Judgement], bool]
 ) -> None:
     """Start hooks one after another. After one that ends the lane, the others do not run."""
     if len(calls) < 2 or state.session.engine.background.full:
         for prepared, call in calls:
-            _detach(state, prepared, call)
+            _start_background_hook(state, prepared, call)
         return
     for prepared, call in calls:
         call.started = perf_counter()
-        record(state, prepared, call, None, DETACHED)
+        record(state, prepared, call, None, IN_BACKGROUND)
         _expect_wake(state, prepared)
     names = ", ".join(dict.fromkeys(prepared.hook.name for prepared, _call in calls))
-    state.session.engine.background.start(_run_detached_in_order(state, calls, ends_lane), names)
+    state.session.engine.background.start(_run_background_in_order(state, calls, ends_lane), names)
 
 
-async def _run_detached_in_order(
+async def _run_background_in_order(
     state: "DispatchState", calls: Calls, ends_lane: Callable[[PreparedHook, Judgement], bool]
 ) -> None:
     for index, (prepared, call) in enumerate(calls):
         try:
-            judged = await _run_detached(state, prepared, call)
+            judged = await _run_background(state, prepared, call)
         except asyncio.CancelledError:
             _record_not_run(state, calls[index + 1 :], CANCELLED)
             raise
@@ -251,20 +252,20 @@ def _record_not_run(state: "DispatchState", calls: Calls, why: Judgement) -> Non
         _wake_settled(state, prepared)
 
 
-async def _run_detached(state: "DispatchState", prepared: PreparedHook, call: HookInvocation) -> Judgement:
+async def _run_background(state: "DispatchState", prepared: PreparedHook, call: HookInvocation) -> Judgement:
     status = state.session.engine.status
     call.started = perf_counter()
     status.started(call)
     try:
         begun = begin_handler(state, prepared, call)
         call.longest_step = perf_counter() - call.started
-        return await finish_detached(state, prepared, call, begun)
+        return await finish_background(state, prepared, call, begun)
     finally:
         status.ended(call)
         _wake_settled(state, prepared)
 
 
-async def finish_detached(
+async def finish_background(
     state: "DispatchState",
     prepared: PreparedHook,
     call: HookInvocation,

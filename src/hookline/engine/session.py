@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from hookline.engine.background import Inbox
 from hookline.engine.dispatch import LaneOutcome, dispatch
 from hookline.engine.host.calls import HostCalls
-from hookline.engine.lanes import Lane, Lanes, PreparedHook, build_lanes, may_concern, prepare
+from hookline.engine.lanes import Lane, Lanes, build_lanes
+from hookline.engine.prepared_hook import PreparedHook, prepare
+from hookline.engine.select_hooks import may_concern
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Halt, Message, Outcome, merged

@@ -22,7 +22,8 @@ from hookline.model.outcome import PASS, Outcome, Rewrite, Vote, edited, merged
 if TYPE_CHECKING:
     from hookline.actions.action import Action
     from hookline.actions.table import ToolTable
-    from hookline.engine.lanes import Lane, PreparedHook
+    from hookline.engine.lanes import Lane
+    from hookline.engine.prepared_hook import PreparedHook
     from hookline.engine.session import Session
     from hookline.matching.rule_index import RuleIndex
     from hookline.model.hook import Hook

@@ -123,8 +123,8 @@ class CommandHandler:
             run_id=str(call.number),
             leftovers=call.hook.policy.leftovers,
             on_line=call.on_line,
-            may_detach=(
-                call.hook.waiting == "wait" and call.hook.output == "answer" and call.hook.policy.may_detach
+            async_line=(
+                call.hook.waiting == "wait" and call.hook.output == "answer" and call.hook.policy.async_line
             ),
             files=tuple(call.files.values()),
             warm=spec.warm,

@@ -8,7 +8,9 @@ from msgspec import Struct, field
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.recorded_event import HookNote, RecordedEvent, Tally
 from hookline.dialects.registry import OWN_FORMAT
-from hookline.engine.lanes import Lane, PreparedHook, follow, select
+from hookline.engine.lanes import Lane
+from hookline.engine.prepared_hook import PreparedHook
+from hookline.engine.select_hooks import follow, select
 from hookline.engine.session import Session
 from hookline.history.backtest import Tick, example_text
 from hookline.history.engines import Engines, ProjectEngine

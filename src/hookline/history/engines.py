@@ -16,7 +16,8 @@ from hookline.dialects.dialect import Dialect
 from hookline.dialects.family.wire import bad_payload
 from hookline.dialects.recorded_event import RecordedEvent
 from hookline.engine.judge import PASSED
-from hookline.engine.lanes import Lane, PreparedHook
+from hookline.engine.lanes import Lane
+from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.session import Session
 from hookline.history.answer_cache import AnswerCache
 from hookline.history.handlers import replay_handlers

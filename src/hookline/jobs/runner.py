@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from hookline.engine.background import Inbox, LateMessage, deliver
 from hookline.engine.dispatch import DispatchState
 from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
-from hookline.engine.lanes import PreparedHook
+from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import begin_handler, record
 from hookline.jobs.port import FLEET, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Settled, Wake
 from hookline.jobs.stored import (

@@ -74,7 +74,7 @@ class Policy(Struct, frozen=True, kw_only=True, eq=False):
     #: Bytes kept of each stream of a command, where the agent keeps fewer than Hookline.
     captures: int | None = None
     #: True if a hook may move to the background by printing `{"async": true}` as its first line.
-    may_detach: bool = True
+    async_line: bool = True
     #: The reaction when a hook asked for more than it may: listed as dropped in its run, or a failure.
     on_clipped: Literal["report", "fail"] = "report"
     #: `context`: text of a background hook reaches the session's inbox.

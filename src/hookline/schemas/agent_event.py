@@ -268,7 +268,7 @@ class _RecordedEvent:
 
     def _means(self, raw: RawResult) -> str:
         from hookline.engine.judge import judge  # noqa: PLC0415 as above
-        from hookline.engine.lanes import PreparedHook  # noqa: PLC0415 as above
+        from hookline.engine.prepared_hook import PreparedHook  # noqa: PLC0415 as above
 
         decoded = self.dialect.wire.decode(self.call(self.payload), raw)
         judged = judge(PreparedHook(self.hook, None), decoded, attended=True)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.run import faster, pinned_program
+from hookline.cli.commands.hook.entries import faster, pinned_program
 from hookline.dialects.registry import dialect_named, every_dialect
 from hookline.model.raw import Exited
 from hookline.model.wire import HookInvocation

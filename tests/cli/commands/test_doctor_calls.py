@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.cli.commands.hook.run import entries_text
+from hookline.cli.commands.hook.entries import entries_text
 from tests.cli.doctor_case import DoctorCase, alarms
 
 FILES = {

@@ -13,7 +13,7 @@ from hookline.actions.declare import shell
 from hookline.actions.table import ToolTable
 from hookline.checks.coverage import CallingAgent, coverage, uncovered
 from hookline.cli.commands.doctor.report import GuardDocument
-from hookline.cli.commands.hook.run import entries_text
+from hookline.cli.commands.hook.entries import entries_text
 from hookline.model.events import EventSpec
 from hookline.model.session_info import SessionInfo
 from tests.checks.hooks import native

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookline.cli.commands.hook.run import faster, pinned_program
+from hookline.cli.commands.hook.entries import faster, pinned_program
 from tests.cli.commands.test_install import OTHERS, command, commands, file_of, install
 from tests.cli.published_schema import valid_document
 from tests.cli.run_cli import Place, clean_env

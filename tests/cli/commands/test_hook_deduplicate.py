@@ -11,7 +11,7 @@ import pytest
 
 from hookline import Engine
 from hookline.extending import HookReply
-from hookline.hook.call.deduplicate import RawRequest, SharedCall, now, twin_call
+from hookline.hook.call.deduplicate import RawRequest, SharedCall, now, shared_call
 from hookline.model.outcome import PASS
 from tests.cli.commands.agent_calls import Caller
 from tests.cli.run_cli import clean_env, command_line
@@ -47,11 +47,11 @@ def _as_first(caller: Caller, raw: bytes, **more: str) -> SharedCall:
     """Make this process the first of the two that handle the call."""
     dialect = Engine().loader.dialect("claude-code")
     env = _env(caller, HOOKLINE_HOOK_DEPTH="1", **more)
-    call = twin_call(
+    call = shared_call(
         dialect, dialect.wire.parse(json.loads(raw)), RawRequest(raw, None, env, now, entry=ENTRY)
     )
     assert call is not None
-    assert asyncio.run(call.given()) is None
+    assert asyncio.run(call.shared_reply()) is None
     return call
 
 
@@ -114,7 +114,7 @@ def test_another_call_does_not_wait(fields: dict[str, Any], more: dict[str, str]
 def test_calls_without_a_session_are_never_taken_for_the_same(caller: Caller) -> None:
     dialect, raw = Engine().loader.dialect("claude-code"), _payload(caller, session_id="")
     parsed = dialect.wire.parse(json.loads(raw))
-    assert twin_call(dialect, parsed, RawRequest(raw, None, _env(caller), now)) is None
+    assert shared_call(dialect, parsed, RawRequest(raw, None, _env(caller), now)) is None
 
 
 def test_equal_calls_without_a_number_are_the_same_only_by_another_entry(caller: Caller) -> None:
@@ -124,17 +124,17 @@ def test_equal_calls_without_a_number_are_the_same_only_by_another_entry(caller:
 
     def asked(entry: str) -> SharedCall:
         parsed = dialect.wire.parse(json.loads(raw))
-        call = twin_call(dialect, parsed, RawRequest(raw, None, _env(caller), lambda: began, entry=entry))
+        call = shared_call(dialect, parsed, RawRequest(raw, None, _env(caller), lambda: began, entry=entry))
         assert call is not None
         return call
 
     first = asked("a")
-    assert asyncio.run(first.given()) is None
+    assert asyncio.run(first.shared_reply()) is None
     first.share(HookReply(stdout="no"), PASS, "PreToolUse")
-    assert asyncio.run(asked("b").given()) is not None
+    assert asyncio.run(asked("b").shared_reply()) is not None
     for entry in ("a", "b"):
         again = asked(entry)
-        assert asyncio.run(again.given()) is None
+        assert asyncio.run(again.shared_reply()) is None
         again.close()
 
 
@@ -147,9 +147,9 @@ def test_what_is_kept_cannot_be_read_without_the_payload(caller: Caller) -> None
     assert (kept.stat().st_mode & 0o777, b"secret" in kept.read_bytes()) == (0o600, False)
     claude = Engine().loader.dialect("claude-code")
     asked = RawRequest(raw, None, _env(caller, HOOKLINE_HOOK_DEPTH="1"), lambda: began, entry=ENTRY)
-    again = twin_call(claude, claude.wire.parse(json.loads(raw)), asked)
+    again = shared_call(claude, claude.wire.parse(json.loads(raw)), asked)
     assert again is not None
-    given = asyncio.run(again.given())
+    given = asyncio.run(again.shared_reply())
     assert given is not None
     assert given.reply.stdout == "a secret"
 

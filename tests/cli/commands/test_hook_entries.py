@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.cli.commands.hook.run import entries_text, hook_calls, hookline_command
+from hookline.cli.commands.hook.entries import entries_text, hook_calls, hookline_command
 from hookline.config.install.self_calls import EntryChoice, calls_hookline_hook, entry_choice
 from hookline.dialects.entries import IfMissing
 from hookline.dialects.registry import standard_dialects

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
 from hookline import Engine
-from hookline.cli.commands.hook import serve
+from hookline.cli.commands.hook import answer_stdin
 from hookline.engine.background import LateMessage
 from hookline.hook.call.answer import AgentCall
 from hookline.jobs.file import DurableFile
@@ -329,8 +329,8 @@ def test_what_fails_after_the_answer_does_not_become_the_status(
     home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setattr(serve, "command_engine", _unclosable_engine)
-    monkeypatch.setattr(serve, "read_input", lambda: payload(home, "ls").encode())
-    monkeypatch.setattr(serve, "_close_streams", lambda: None)
-    assert serve.serve("claude-code", [], None) == 0
+    monkeypatch.setattr(answer_stdin, "command_engine", _unclosable_engine)
+    monkeypatch.setattr(answer_stdin, "read_input", lambda: payload(home, "ls").encode())
+    monkeypatch.setattr(answer_stdin, "_close_streams", lambda: None)
+    assert answer_stdin.answer_stdin("claude-code", [], None) == 0
     assert capfd.readouterr().out == ""

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
-from hookline.cli.commands.hook.run import faster, pinned_program
+from hookline.cli.commands.hook.entries import faster, pinned_program
 from hookline.cli.main import run
 from hookline.config.install.self_calls import entry_call, installed_test, isolated_program
 from hookline.dialects.registry import dialect_named

@@ -210,7 +210,7 @@ def test_a_directory_in_place_of_the_journal_is_a_problem(where: Place, log: Log
     assert "the journal cannot be read" in ran.stderr
 
 
-def test_detached_and_skipped_records_are_no_runs(where: Place, log: Log) -> None:
+def test_background_and_skipped_records_are_no_runs(where: Place, log: Log) -> None:
     write_runs(where, a_run(status="background", run_id="1"), a_run(run_id="1"), a_run(status="skipped"))
     assert valid_document("log", log("--json").stdout)["totals"]["runs"] == 1
 

@@ -94,7 +94,7 @@ def test_any_json_gives_an_answer_or_a_failure(value: Any, event: str) -> None:
         assert decoded.failure.cause == "unreadable"
         assert decoded.outcome.votes == ()
     returned = decode(Returned(value), event)
-    # On one line, `{"async": true ...}` is how a process asks to be detached; a function has no such line.
+    # On one line, `{"async": true ...}` is how a process moves to the background; a function has no such line.
     if isinstance(value, dict) and cast("dict[str, Any]", value).get("async") is not True:
         assert returned.outcome == decoded.outcome
 

@@ -127,7 +127,9 @@ def test_async_rewake_does_not_block_but_wakes_the_agent_with_the_reason(event: 
         "sleep 0.3; " + prints(says("PreToolUse", permissionDecision="deny")),
     ],
 )
-def test_a_first_line_that_says_async_detaches_the_hook_for_good(ending: str, tmp_path: Path) -> None:
+def test_a_first_line_that_says_async_moves_the_hook_to_the_background_for_good(
+    ending: str, tmp_path: Path
+) -> None:
     mark = tmp_path / "went_on"
     agent = agent_with_hooks("PreToolUse", f"echo '{{\"async\": true}}'; touch {mark}; {ending}")
     assert agent.fire("PreToolUse", bash("ls")) == PASS

@@ -120,7 +120,7 @@ def test_a_first_line_that_only_looks_like_an_async_mark_is_part_of_the_answer()
         assert decoded.failure is not None or decoded.outcome.context == ('["async"]\ntext',)
 
 
-def test_a_failure_of_the_handler_is_passed_on_and_a_detached_hook_has_said_nothing():
+def test_a_failure_of_the_handler_is_passed_on_and_a_background_hook_has_said_nothing():
     broke = Failed("timed_out", "after 5 s")
     assert WIRE.decode(call(PRE_TOOL_USE), broke).failure is broke
     assert WIRE.decode(call(PRE_TOOL_USE), Background(None)) is NOTHING_SAID

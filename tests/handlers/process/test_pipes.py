@@ -177,11 +177,11 @@ def test_a_listener_that_raises_does_not_end_the_hook() -> None:
 @pytest.mark.parametrize(
     "first", ['{"async": true}\\n', '{"async":true,"asyncTimeout":5}\\n', '{"async": true}']
 )
-def test_a_first_line_that_asks_for_it_detaches_the_hook(first: str) -> None:
+def test_a_first_line_that_asks_for_it_moves_the_hook_to_the_background(first: str) -> None:
     async def main() -> None:
         processes = Processes()
         command = f"printf '{first}'; cat >/dev/null; sleep 0.3; echo; echo late; exit 6"
-        result = await shell(processes, command, may_detach=True)
+        result = await shell(processes, command, async_line=True)
         assert isinstance(result, Background)
         assert processes.alive == 1
         assert processes.slots.taken == 0
@@ -208,23 +208,23 @@ def test_a_first_line_that_asks_for_it_detaches_the_hook(first: str) -> None:
         '\\n{"async": true}',
     ],
 )
-def test_no_other_first_line_detaches(first: str) -> None:
-    assert isinstance(ran(f"printf '{first}\\n'; sleep 0.1", may_detach=True), Exited)
+def test_no_other_first_line_moves_a_hook_to_the_background(first: str) -> None:
+    assert isinstance(ran(f"printf '{first}\\n'; sleep 0.1", async_line=True), Exited)
 
 
 def test_a_hostile_first_line_is_only_output() -> None:
     nested = "[" * 3000
-    assert isinstance(ran(f"echo '{{\"async\": {nested}'; sleep 0.1", may_detach=True), Exited)
+    assert isinstance(ran(f"echo '{{\"async\": {nested}'; sleep 0.1", async_line=True), Exited)
 
 
-def test_nobody_is_detached_who_may_not_be() -> None:
+def test_no_hook_moves_to_the_background_that_may_not() -> None:
     assert isinstance(ran("echo '{\"async\": true}'; sleep 0.1"), Exited)
 
 
-def test_a_detached_hook_is_still_under_its_deadline() -> None:
+def test_a_background_hook_is_still_under_its_deadline() -> None:
     async def main() -> None:
         processes = Processes()
-        result = await shell(processes, "echo '{\"async\": true}'; sleep 31", 0.5, may_detach=True)
+        result = await shell(processes, "echo '{\"async\": true}'; sleep 31", 0.5, async_line=True)
         assert isinstance(result, Background)
         rest = broke(await result.rest)
         assert rest.cause == "timed_out"
@@ -234,12 +234,12 @@ def test_a_detached_hook_is_still_under_its_deadline() -> None:
     asyncio.run(main())
 
 
-def test_cancelling_whoever_waits_for_the_rest_ends_the_detached_hook() -> None:
+def test_cancelling_the_task_that_waits_for_the_rest_ends_the_hook() -> None:
     async def main() -> None:
         processes = Processes()
         mark = os.urandom(6).hex()
         result = await shell(
-            processes, "echo '{\"async\": true}'; sleep 31", may_detach=True, env=with_mark(mark)
+            processes, "echo '{\"async\": true}'; sleep 31", async_line=True, env=with_mark(mark)
         )
         assert isinstance(result, Background)
         with pytest.raises(TimeoutError):
@@ -250,12 +250,12 @@ def test_cancelling_whoever_waits_for_the_rest_ends_the_detached_hook() -> None:
     asyncio.run(main())
 
 
-def test_beyond_a_number_of_them_detached_hooks_keep_their_slots() -> None:
+def test_beyond_a_number_of_them_background_hooks_keep_their_slots() -> None:
     async def main() -> None:
-        processes = Processes(detached=1)
+        processes = Processes(most_background=1)
         command = "echo '{\"async\": true}'; sleep 31"
         for _ in range(3):
-            assert isinstance(await shell(processes, command, may_detach=True), Background)
+            assert isinstance(await shell(processes, command, async_line=True), Background)
         assert processes.slots.taken == 2
         await processes.close(0)
         assert processes.slots.taken == 0

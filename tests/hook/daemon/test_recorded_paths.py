@@ -15,7 +15,7 @@ import pytest
 
 from hookline import Engine
 from hookline.disk import DISK, Disk
-from hookline.hook.call.find_project import find_place
+from hookline.hook.call.find_project import find_project
 from hookline.hook.call.load_project import hooks_for
 from hookline.hook.call.protect import protection_in
 from hookline.hook.daemon.path_cache import RecordingDisk
@@ -67,7 +67,7 @@ def witness() -> Generator[Witness]:
 def _read(caller: Caller, dialect: str, disk: Disk = DISK) -> None:
     """Read what the daemon caches between calls: the project, the hooks with their trust, and what is protected."""
     env = dict(os.environ)
-    place = find_place(str(caller.project), (), None, env, disk)
+    place = find_project(str(caller.project), (), None, env, disk)
     assert place is not None
     loaded = hooks_for(Engine(), place.directory, dialect, None, disk=disk)
     protection_in(place, loaded.hooks, env, disk)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.cli.commands.hook.run import hookline_command
+from hookline.cli.commands.hook.entries import hookline_command
 from tests.cli.commands.agent_calls import DENIES
 from tests.homes import at_home
 from tests.hook.daemon.daemons import Residents

@@ -64,9 +64,9 @@ class ClaudeCodeWire(family.ResultReader):
             return NOTHING_SAID if raw.code == 0 else self.crashed(call, raw)
         if call.hook.policy.event_name == "WorktreeCreate":
             return self._worktree(call, raw)
-        detached, stdout = family.split_async_mark(raw.stdout)
+        is_async, stdout = family.split_async_mark(raw.stdout)
         text = _trimmed(stdout)
-        if detached or call.hook.waiting == "async":
+        if is_async or call.hook.waiting == "async":
             return self._late(call, raw, text)
         is_object = text.startswith("{") and text.endswith("}")
         answer = self._json(call, raw, text) if is_object else None

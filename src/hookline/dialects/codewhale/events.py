@@ -116,6 +116,6 @@ def _policy(row: EventRow) -> Policy:
         block_means="reject_prompt" if chained else "deny_call",
         placement="tool_result",
         most_context=8_000,
-        may_detach=False,
+        async_line=False,
         late="discard",
     )

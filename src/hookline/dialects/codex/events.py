@@ -105,5 +105,5 @@ def dialect_events() -> Mapping[str, DialectEvent]:
 
 
 def _dialect_event(name: str, row: EventRow) -> DialectEvent:
-    policy = Policy(event_name=name, may=row.may, leftovers="leave", may_detach=False, **row.policy)
+    policy = Policy(event_name=name, may=row.may, leftovers="leave", async_line=False, **row.policy)
     return DialectEvent(row.event, policy, END_TIMEOUT if name in BRIEF else TIMEOUT)

@@ -79,6 +79,6 @@ def is_native(name: str) -> bool:
 def events() -> Mapping[str, DialectEvent]:
     """Return its events: hooks run in order, and the first denial ends it."""
     return rows.dialect_events(
-        ROWS, TIMEOUT, run="serial", stop_on="block", failures=FAIL_OPEN, leftovers="leave", may_detach=False,
+        ROWS, TIMEOUT, run="serial", stop_on="block", failures=FAIL_OPEN, leftovers="leave", async_line=False,
         block_means="cancel",
     )  # fmt: skip

@@ -115,6 +115,6 @@ def events() -> Mapping[str, DialectEvent]:
         reasons="joined",
         failures=FAIL_OPEN,
         leftovers="leave",
-        may_detach=False,
+        async_line=False,
         block_means="cancel",
     )

@@ -134,7 +134,7 @@ def policy_of(row: EventRow) -> Policy:
         placement=row.placement,
         lifetime=row.lifetime,
         leftovers="leave",
-        may_detach=False,
+        async_line=False,
     )
 
 

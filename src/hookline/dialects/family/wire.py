@@ -295,10 +295,10 @@ def split_async_mark(stdout: bytes) -> tuple[bool, bytes]:
     answer."""
     if b'"async"' not in stdout[:4096]:
         return False, stdout
-    from hookline.handlers.process.pipes import asks_to_detach  # noqa: PLC0415 - few hooks print one
+    from hookline.handlers.process.pipes import asks_for_background  # noqa: PLC0415 - few hooks print one
 
     stripped = stdout.lstrip()
-    return (True, stripped.partition(b"\n")[2]) if asks_to_detach(stripped) else (False, stdout)
+    return (True, stripped.partition(b"\n")[2]) if asks_for_background(stripped) else (False, stdout)
 
 
 def without_fence(text: bytes) -> bytes:

@@ -79,6 +79,6 @@ def _dialect_event(name: str, row: EventRow) -> DialectEvent:
     usual: dict[str, Any] = {"block_means": "cancel"}
     policy = Policy(
         event_name=name, may=row.may, run="serial_if_asked", sees="current", reasons="joined", failures=FAIL_OPEN,
-        leftovers="leave", may_detach=False, **usual | dict(row.policy),
+        leftovers="leave", async_line=False, **usual | dict(row.policy),
     )  # fmt: skip
     return DialectEvent(row.event, policy, TIMEOUT, row.remark)

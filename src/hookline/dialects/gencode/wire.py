@@ -304,8 +304,8 @@ class GenCodeWire(ResultReader):
         return Reader(event_name=call.hook.policy.event_name).read(document)
 
     def exited(self, call: HookInvocation, raw: Exited) -> Decoded:
-        detached, rest = split_async_mark(raw.stdout)
-        if not detached or raw.code not in (0, 2):
+        is_async, rest = split_async_mark(raw.stdout)
+        if not is_async or raw.code not in (0, 2):
             return super().exited(call, raw)
         if call.hook.waiting != "rewake":
             # It continued in the background, where its final output is not read.

@@ -59,6 +59,6 @@ ROWS: Final[Mapping[str, EventRow]] = MappingProxyType(
 def events() -> Mapping[str, DialectEvent]:
     """Return its events: hooks run in order, each on the original input, until one denies."""
     return rows.dialect_events(
-        ROWS, TIMEOUT, run="serial", stop_on="block", failures=FAIL_OPEN, leftovers="leave", may_detach=False,
+        ROWS, TIMEOUT, run="serial", stop_on="block", failures=FAIL_OPEN, leftovers="leave", async_line=False,
         block_means="cancel",
     )  # fmt: skip

@@ -57,5 +57,5 @@ ROWS: Final[Mapping[str, EventRow]] = MappingProxyType(
 def events() -> Mapping[str, DialectEvent]:
     """Return its events: all matching hooks start together, and the first block in config order gives the reason."""
     return rows.dialect_events(
-        ROWS, TIMEOUT, failures=FAIL_OPEN, leftovers="leave", may_detach=False, block_means="cancel"
+        ROWS, TIMEOUT, failures=FAIL_OPEN, leftovers="leave", async_line=False, block_means="cancel"
     )

@@ -249,8 +249,8 @@ def _no_answer(text: bytes) -> str:
 
 def _answer_text(raw: Exited) -> bytes:
     # The mark alone is an answer that says nothing else.
-    detached, rest = split_async_mark(raw.stdout)
-    return _trimmed(rest if detached and b"\n" in raw.stdout.strip() else raw.stdout)
+    is_async, rest = split_async_mark(raw.stdout)
+    return _trimmed(rest if is_async and b"\n" in raw.stdout.strip() else raw.stdout)
 
 
 def _trimmed(output: bytes) -> bytes:

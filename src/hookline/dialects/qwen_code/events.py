@@ -81,5 +81,5 @@ def events() -> Mapping[str, DialectEvent]:
     """Return its events: hooks run at once, unless a group says `sequential`, and their reasons are joined."""
     return rows.dialect_events(
         ROWS, TIMEOUT, run="serial_if_asked", reasons="blocks_joined", failures=FAIL_OPEN, leftovers="kill",
-        may_detach=False, block_means="cancel",
+        async_line=False, block_means="cancel",
     )  # fmt: skip

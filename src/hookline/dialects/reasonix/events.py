@@ -109,5 +109,5 @@ def _policy(name: str, row: _Row) -> Policy:
     usual: dict[str, Any] = {"block_means": "cancel", "placement": "conversation", "failures": _WARNS}
     return Policy(
         event_name=name, may=row.may, run="serial", stop_on="block", leftovers="leave", captures=CAPTURED,
-        may_detach=False, **usual | dict(row.policy),
+        async_line=False, **usual | dict(row.policy),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from hookline.model.run import Status
 
 if TYPE_CHECKING:
     from hookline.config.engine import Engine
-    from hookline.engine.lanes import PreparedHook
+    from hookline.engine.prepared_hook import PreparedHook
     from hookline.model.session_info import SessionInfo
 
 #: Statuses of hooks that gave no answer although they were to give one.

@@ -160,7 +160,7 @@ class LineSplitter:
             self._listener = None
 
 
-def asks_to_detach(output: bytes) -> bool | None:
+def asks_for_background(output: bytes) -> bool | None:
     """Return True if the first line is `{"async": true, ...}`; None while that cannot be known yet."""
     line, newline, _ = output.partition(b"\n")
     line = line.strip()

@@ -133,7 +133,7 @@ class Processes:
         *,
         containment: Literal["group", "subreaper"] = "group",
         bounds: RunLimits | None = None,
-        detached: int = 64,
+        most_background: int = 64,
         exit_watch: WatchExit = exit_watch,
         watchdog_shell: str = "/bin/sh",
         warm: "WarmScripts | bool" = False,
@@ -146,7 +146,7 @@ class Processes:
         self._engine = os.urandom(6).hex()
         self._runs: dict[ProcessTree, ProcessRun] = {}
         self._slotless: set[ProcessTree] = set()
-        self._most_slotless = detached
+        self._most_slotless = most_background
         self._orphans = _orphans(containment, self._engine)
         self._loop: asyncio.AbstractEventLoop | None = None
         # Weak in every direction: only the loop may hold the object that signals its closing.
@@ -170,7 +170,12 @@ class Processes:
     def _owner(self) -> RunOwner:
         containment = Containment(self._engine, self._runs.keys(), self._bystanders, self._orphans)
         return RunOwner(
-            Sweeper(containment), containment, self._exit_watch, self._detached, self._answered, self._forget
+            Sweeper(containment),
+            containment,
+            self._exit_watch,
+            self._moved_to_background,
+            self._answered,
+            self._forget,
         )
 
     def _bystanders(self) -> set[int]:
@@ -204,7 +209,7 @@ class Processes:
         run_id: str,
         leftovers: Literal["kill", "leave"] = "kill",
         on_line: Callable[[bytes], None] | None = None,
-        may_detach: bool = False,
+        async_line: bool = False,
         files: Sequence[bytes] = (),
         listeners: Listeners | None = None,
         warm: bool = False,
@@ -215,7 +220,7 @@ class Processes:
         With `warm`, a Python script may be run by an interpreter that was started ahead, where the pool has
         some.
 
-        With `may_detach`, a first line `{"async": true}` ends the waiting: the result is then `Detached`,
+        With `async_line`, a first line `{"async": true}` ends the waiting: the result is then a `Background`,
         whose `rest` gives the real one when awaited; the process continues in this pool, under the same
         deadline.
         """
@@ -238,7 +243,7 @@ class Processes:
                 begun = self._start(argv, tagged, cwd, files, leftovers, warm=warm)
             if isinstance(begun, Started):
                 tree = ProcessTree(begun.pid, tag, leftovers)
-                order = RunOrder(tree, stdin, timeout, self.bounds, waited, on_line, may_detach, listeners)
+                order = RunOrder(tree, stdin, timeout, self.bounds, waited, on_line, async_line, listeners)
                 begun = self._watch_over(loop, begun, order)
         except BaseException:
             self.slots.give_back()
@@ -254,7 +259,7 @@ class Processes:
         # The process that waited for it was killed before it took the job, so this is its first start.
         return await self.run(
             argv, stdin=stdin, env=env, cwd=cwd, timeout=until - loop.time(), run_id=run_id, leftovers=leftovers,
-            on_line=on_line, may_detach=may_detach, files=files, listeners=listeners,
+            on_line=on_line, async_line=async_line, files=files, listeners=listeners,
         )  # fmt: skip
 
     async def close(self, limit: float = 1.5) -> None:
@@ -426,7 +431,7 @@ class Processes:
         self.watchdog.began(loop, order.tree.leader, "" if order.tree.leftovers == "kill" else order.tree.tag)
         return running
 
-    def _detached(self, tree: ProcessTree) -> None:
+    def _moved_to_background(self, tree: ProcessTree) -> None:
         # A hook that runs for minutes must not keep a guard waiting, up to a number of such hooks.
         if len(self._slotless) < self._most_slotless:
             self._slotless.add(tree)

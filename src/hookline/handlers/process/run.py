@@ -18,7 +18,7 @@ from hookline.handlers.process import procfs
 from hookline.handlers.process.containment import Containment, ProcessTree, Sweeper
 from hookline.handlers.process.exit_watch import ExitWatch, WatchExit
 from hookline.handlers.process.kill import KillSequence
-from hookline.handlers.process.pipes import LONGEST_REQUEST, Input, LineSplitter, Output, asks_to_detach
+from hookline.handlers.process.pipes import LONGEST_REQUEST, Input, LineSplitter, Output, asks_for_background
 from hookline.handlers.process.spawn import Started, signal_group, signal_process
 from hookline.model.policy import Cause
 from hookline.model.raw import Background, Exited, Failed, RawResult
@@ -61,7 +61,7 @@ class RunOrder(Struct, frozen=True):
     bounds: RunLimits
     queue_ms: float = 0.0
     on_line: Callable[[bytes], None] | None = None
-    may_detach: bool = False
+    async_line: bool = False
     listeners: Listeners | None = None
 
 
@@ -71,15 +71,15 @@ class RunOwner(Struct, frozen=True):
     sweeper: Sweeper
     containment: Containment
     watch: WatchExit
-    detached: Callable[[ProcessTree], None]
+    moved_to_background: Callable[[ProcessTree], None]
     #: The result is out and the process is dying.
     answered: Callable[[ProcessTree], None]
     #: Called just before the child is reaped: from then on the pid may be reused.
     before_reap: Callable[[ProcessTree], None]
 
 
-class DetachedResult:
-    """The result of a detached hook. Cancelling the task that awaits it ends the hook."""
+class BackgroundResult:
+    """The result of a hook that moved to the background. Cancelling the task that awaits it ends the hook."""
 
     __slots__ = ("_running",)
 
@@ -127,7 +127,7 @@ class ProcessRun:
         self._err = Output(started.stderr, order.bounds.stderr, listeners.stderr if listeners else None)
         self._in = Input(started.stdin, order.stdin)
         self._lines = LineSplitter(order.on_line) if order.on_line is not None else None
-        self._may_detach = order.may_detach
+        self._async_line = order.async_line
         self._failure: tuple[Cause, str] | None = None
         self._failed_by_itself = False
         self._sequence: KillSequence | None = None
@@ -301,7 +301,7 @@ class ProcessRun:
             self._read_available()
             self._finish()
         else:
-            self._set_result(self._broke("; it could not be killed"))
+            self._set_result(self._failed("; it could not be killed"))
 
     # Reading
 
@@ -327,18 +327,18 @@ class ProcessRun:
             self._lines.feed(chunk)
             if self._out.ended:
                 self._lines.end()
-        if self._may_detach and chunk:
-            asked = asks_to_detach(self._out.kept(LONGEST_REQUEST + 1))
-            self._may_detach = asked is None
+        if self._async_line and chunk:
+            asked = asks_for_background(self._out.kept(LONGEST_REQUEST + 1))
+            self._async_line = asked is None
             if asked:
-                self._detach()
+                self._move_to_background()
 
-    def _detach(self) -> None:
+    def _move_to_background(self) -> None:
         if self._result.done() or self._sequence is not None or self._leader_exited:
             return
         waited_for, self._result = self._result, self.loop.create_future()
-        waited_for.set_result(Background(DetachedResult(self)))
-        self._owner.detached(self.tree)
+        waited_for.set_result(Background(BackgroundResult(self)))
+        self._owner.moved_to_background(self.tree)
 
     # The end
 
@@ -432,17 +432,17 @@ class ProcessRun:
 
     def _result_of(self, code: int | None) -> RawResult:
         if self._failure is not None:
-            return self._broke()
+            return self._failed()
         self._failed_by_itself = True
         if code is None:
             self._failure = ("crashed", "its exit status was taken by another part of this program")
-            return self._broke()
+            return self._failed()
         said = b""
         if code < 0 and self.early is not None and self.early.began and self.early.signal_message is not None:
             said, code = self.early.signal_message(-code), 128 - code
         if code < 0:
             self._failure = ("signalled", f"by {_signal_name(-code)}")
-            return self._broke(signal_number=-code)
+            return self._failed(signal_number=-code)
         return Exited(
             code, self._out.kept(), self._err.kept() + said, self._out.truncated or self._err.truncated,
             self._pipes_held, self._order.queue_ms, self._ran_warm(),
@@ -451,7 +451,7 @@ class ProcessRun:
     def _ran_warm(self) -> bool | None:
         return False if self.early is not None and self.early.why else self._warm
 
-    def _broke(self, more: str = "", signal_number: int | None = None) -> Failed:
+    def _failed(self, more: str = "", signal_number: int | None = None) -> Failed:
         cause, detail = self._failure or ("cancelled", SHUT_DOWN)
         return Failed(
             cause, detail + more, self._out.kept(), self._err.kept(), signal=signal_number,

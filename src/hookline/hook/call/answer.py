@@ -17,7 +17,7 @@ from hookline.dialects.registry import OWN_FORMAT, caller_of
 from hookline.disk import DISK
 from hookline.engine.run_hook import Admission
 from hookline.engine.session import Session
-from hookline.hook.call.deduplicate import RawRequest, SharedCall, SharedReply, now, twin_call
+from hookline.hook.call.deduplicate import RawRequest, SharedCall, SharedReply, now, shared_call
 from hookline.hook.call.find_project import CallProject
 from hookline.hook.call.payload import CallError, event_named, event_of, read_payload
 from hookline.hook.call.protect import names_protected, protect
@@ -88,7 +88,7 @@ class AgentCall:
         self._started = started or partial(float, now())
         #: The process that the agent started; 0 where it is not known.
         self._pid = pid
-        self._twin: SharedCall | None = None
+        self._shared_call: SharedCall | None = None
         self._dialect: Dialect | None = None
         self._event: DialectEvent | None = None
         self._session: Session | None = None
@@ -120,16 +120,18 @@ class AgentCall:
         cancellation."""
         try:
             answer = await self._answer_or_refuse(raw)
-            if self._twin is not None:
-                self._twin.share(answer, self.outcome, self._event.name if self._event is not None else "")
+            if self._shared_call is not None:
+                self._shared_call.share(
+                    answer, self.outcome, self._event.name if self._event is not None else ""
+                )
         finally:
-            if self._twin is not None:
-                self._twin.close()
+            if self._shared_call is not None:
+                self._shared_call.close()
         return answer
 
     async def _answer_or_refuse(self, raw: bytes | CallError) -> HookReply:
         try:
-            return await self._answer(raw)
+            return await self._read_and_answer(raw)
         except ConfigError as problem:
             return self._refuse("; ".join(one.message for one in problem.diagnostics))
         except HooklineError as problem:
@@ -138,7 +140,8 @@ class AgentCall:
             what = f"it broke: {type(problem).__name__}"
             return self._refuse(f"{what}; hookline log has the details", f"{what}: {problem}")
 
-    async def _answer(self, raw: bytes | CallError) -> HookReply:
+    async def _read_and_answer(self, raw: bytes | CallError) -> HookReply:
+        """Read the payload; ask the hooks, or repeat the answer of another process for the same call."""
         dialect = self._dialect = self.engine.loader.dialect(self._name)
         if self._event_name is not None:
             self._event = event_named(dialect, self._event_name)
@@ -147,7 +150,7 @@ class AgentCall:
         _count_depth(self._env)
         document = read_payload(raw, dialect, self._env)
         if (caller := caller_of(self._name, document)) != self._name:
-            dialect = self._called_by(caller)
+            dialect = self._switch_dialect(caller)
         event = self._event = event_of(document, dialect, self._event)
         try:
             parsed = dialect.wire.parse(document)
@@ -158,40 +161,40 @@ class AgentCall:
         self._payload = parsed.payload
         apart = [self._env[name] for name in dialect.own_variables if name in self._env]
         entry = " ".join((self._named, str(self._event_name), self._hooks, *apart))
-        asked = RawRequest(raw, self._files, self._env, self._started, self._strict, entry, self._hooks)
-        self._twin = None if self._by_hand else twin_call(dialect, parsed, asked)
-        shared = await self._twin.given() if self._twin is not None else None
+        request = RawRequest(raw, self._files, self._env, self._started, self._strict, entry, self._hooks)
+        self._shared_call = None if self._by_hand else shared_call(dialect, parsed, request)
+        shared = await self._shared_call.shared_reply() if self._shared_call is not None else None
         if shared is not None and shared.hooks == "own" and self._hooks == "all":
             # Its other entry asked our own hooks alone: here the rest is asked.
             self._hooks, shared = "others", None
         if shared is None:
-            return await self._judged(dialect, event, parsed)
-        return self._repeated(shared, dialect, event, parsed)
+            return await self._ask_hooks(dialect, event, parsed)
+        return self._repeat(shared, dialect, event, parsed)
 
-    def _called_by(self, name: str) -> Dialect:
-        """Answer another agent, which runs the entries of this one: in its own form, and by its own tools."""
+    def _switch_dialect(self, name: str) -> Dialect:
+        """Use the dialect of the agent that really calls: some run the entries of other agents."""
         self._name = name
         dialect = self._dialect = self.engine.loader.dialect(name)
         self._event = dialect.events.get(self._event_name or "")
         return dialect
 
-    def _repeated(
-        self, given: SharedReply, dialect: Dialect, event: DialectEvent, parsed: Parsed
+    def _repeat(
+        self, shared: SharedReply, dialect: Dialect, event: DialectEvent, parsed: Parsed
     ) -> HookReply:
         """Return the answer of another process that was started for the same call, in the form of this event."""
-        self._twin, self.outcome = None, given.outcome
+        self._shared_call, self.outcome = None, shared.outcome
         self._record(
             why="its answer is that of another process: the agent has two entries for each call; "
             "run `hookline doctor` to find them"
         )
-        return given.reply if given.event == event.name else self._written(dialect, event, parsed)
+        return shared.reply if shared.event == event.name else self._write(dialect, event, parsed)
 
-    async def _judged(self, dialect: Dialect, event: DialectEvent, parsed: Parsed) -> HookReply:
+    async def _ask_hooks(self, dialect: Dialect, event: DialectEvent, parsed: Parsed) -> HookReply:
         """Return the answer of hooks, session and trust, in the agent's terms."""
         found = self._find(dialect, parsed)
         session = self._start_session(parsed, event, found.project)
-        self._keep(found.memory)
-        self.outcome += self._late(session, event)
+        self._remember_session(found.memory)
+        self.outcome += self._background_results(session, event)
         for recorded in dialect.asked_at(parsed.event):
             if session.has(recorded) and not self.outcome.blocked:
                 self.outcome += await session.dispatch(recorded, parsed.payload)
@@ -202,64 +205,9 @@ class AgentCall:
         )  # fmt: skip
         if guarded is not self.outcome:
             self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
-        self.outcome = guarded + self._overruled(found.memory, parsed)
+        self.outcome = guarded + self._alarm_if_overruled(found.memory, parsed)
         self._remark(found)
-        return _with_config_problems(self._written(dialect, event, parsed), found.loaded, parsed.event)
-
-    def _written(self, dialect: Dialect, event: DialectEvent, parsed: Parsed) -> HookReply:
-        """Write the outcome in the agent's terms."""
-        answerable = dialect.answerable(self._askable(dialect), parsed)
-        answer = dialect.wire.answer(event.name, answerable, parsed.payload)
-        self._report_lost(answer.lost, dialect, event, parsed)
-        return answer
-
-    def _overruled(self, memory: CallMemory, parsed: Parsed) -> Outcome:
-        """Return an alarm about a call that was denied and has run all the same; remember a call that is denied."""
-        call = str(field_of(parsed.payload, "tool_use_id") or "")
-        if parsed.event is PRE_TOOL_USE:
-            memory.judged(call, denied=self.outcome.blocked)
-        if parsed.event is not POST_TOOL_USE or not memory.was_denied(call):
-            return PASS
-        tool = one_line(str(field_of(parsed.payload, "tool_name")), 100)
-        alarm = (
-            f"ALARM: Hookline denied this call of {tool}, and it has run all the same: something overrules your hooks; "
-            "run `hookline doctor`"
-        )
-        self._record(status="failed", why=alarm)
-        self._unheard += memory.new((alarm,))
-        return Outcome(messages=(Message(alarm, warns=True),))
-
-    def _keep(self, memory: CallMemory) -> None:
-        """Remember the session, unless a person made the call: that is no session of the agent."""
-        if not self._by_hand:
-            memory.keep()
-
-    def _askable(self, dialect: Dialect) -> Outcome:
-        """Return the outcome, with a denial instead of a question that the agent would wait for in vain."""
-        vote = self.outcome.deciding_vote
-        if vote is None or vote.kind not in ("ask", "defer") or not dialect.headless_options or not self._pid:
-            return self.outcome
-        from hookline.hook.call.headless import runs_headless
-
-        if not runs_headless(self._pid, dialect.listed.programs, dialect.headless_options):
-            return self.outcome
-        nobody = f"nobody can be asked: {dialect.title} runs without a user"
-        why = f"{vote.reason or 'this needs your permission'} ({nobody})"
-        return replace(self.outcome, votes=(*self.outcome.votes, Vote("block", why, vote.rank, vote.by)))
-
-    def _report_lost(
-        self, lost: Sequence[str], dialect: Dialect, event: DialectEvent, parsed: Parsed
-    ) -> None:
-        """Record parts of the answer that the agent cannot express; print them to stderr as well if the user
-        relies on them."""
-        if _MESSAGES in lost:
-            self.remarks += self._unheard
-        if _REWRITE in lost:
-            about = field_of(parsed.payload, parsed.event.subject or "")
-            form = f"{dialect.title} takes no such value at {event.name}{f' of {about}' if about else ''}"
-            self.remarks += (one_line(f"a hook's rewrite was not applied: {form}", 300),)
-        if lost:
-            self._record(dropped=lost, why=f"{dialect.name} cannot express this at {event.name}")
+        return _with_config_problems(self._write(dialect, event, parsed), found.loaded, parsed.event)
 
     def _find(self, dialect: Dialect, parsed: Parsed) -> "_Found":
         """Find the project of the call and activate its hooks; the session remembers both."""
@@ -288,34 +236,6 @@ class AgentCall:
         memory.add(call_project, loaded.hooks, trust)
         return _Found(call_project, loaded, memory, trust)
 
-    def _admitted(self, hook: Hook, info: SessionInfo) -> Admission:
-        """Admit a hook as the engine does; the notice about a refused guard is written for the calling agent,
-        below."""
-        admission = self.engine.admit(hook, info)
-        if admission.instead is PASS:
-            return admission
-        if hook.waiting == "wait":
-            self._untrusted += [message.text for message in admission.instead.messages]
-        return replace(admission, instead=PASS)
-
-    def _about_untrusted(self, memory: CallMemory, event: DialectEvent) -> Outcome:
-        """Return a question instead of guards that may not run; where the agent cannot ask, one line each time."""
-        if event.policy.may & Capability.PERMIT:
-            return Outcome(votes=tuple(Vote("ask", text) for text in self._untrusted))
-        lines = tuple(dict.fromkeys(self._untrusted))
-        if len(lines) > 1:
-            lines = (f"{lines[0]} {len(lines) - 1} more of its hooks did not run either.",)
-        self._unheard = lines if event.policy.may & Capability.BLOCK else memory.new(lines)
-        return Outcome(messages=tuple(Message(text) for text in self._unheard))
-
-    def _remark(self, found: "_Found") -> None:
-        """Report oddities of project, session and trust, once in a session where that can be remembered."""
-        remarks = found.memory.new((*found.project.remarks, *found.trust.problems))
-        self._keep(found.memory)
-        self.remarks = (*remarks, *found.memory.problems)
-        for line in self.remarks:
-            self._record(why=line)
-
     def _start_session(self, parsed: Parsed, event: DialectEvent, project: CallProject) -> Session:
         self._session = session = self.engine.session(parsed.info.session_id or RUN_NAME)
         session.admit = self._admitted
@@ -331,7 +251,22 @@ class AgentCall:
             self._resources.join(self._name, session)
         return session
 
-    def _late(self, session: Session, event: DialectEvent) -> Outcome:
+    def _admitted(self, hook: Hook, info: SessionInfo) -> Admission:
+        """Admit a hook as the engine does; the notice about a refused guard is written for the calling agent,
+        below."""
+        admission = self.engine.admit(hook, info)
+        if admission.instead is PASS:
+            return admission
+        if hook.waiting == "wait":
+            self._untrusted += [message.text for message in admission.instead.messages]
+        return replace(admission, instead=PASS)
+
+    def _remember_session(self, memory: CallMemory) -> None:
+        """Remember the session, unless a person made the call: that is no session of the agent."""
+        if not self._by_hand:
+            memory.keep()
+
+    def _background_results(self, session: Session, event: DialectEvent) -> Outcome:
         """Deliver background results. If that fails, nothing is delivered: hooks decide about the call as
         usual."""
         try:
@@ -345,6 +280,74 @@ class AgentCall:
         except Exception as problem:  # noqa: BLE001 whatever breaks here must not decide about the call
             self._record_broken("background results could not be delivered", problem)
             return PASS
+
+    def _about_untrusted(self, memory: CallMemory, event: DialectEvent) -> Outcome:
+        """Return a question instead of guards that may not run; where the agent cannot ask, one line each time."""
+        if event.policy.may & Capability.PERMIT:
+            return Outcome(votes=tuple(Vote("ask", text) for text in self._untrusted))
+        lines = tuple(dict.fromkeys(self._untrusted))
+        if len(lines) > 1:
+            lines = (f"{lines[0]} {len(lines) - 1} more of its hooks did not run either.",)
+        self._unheard = lines if event.policy.may & Capability.BLOCK else memory.new(lines)
+        return Outcome(messages=tuple(Message(text) for text in self._unheard))
+
+    def _alarm_if_overruled(self, memory: CallMemory, parsed: Parsed) -> Outcome:
+        """Return an alarm about a call that was denied and has run all the same; remember a call that is denied."""
+        call = str(field_of(parsed.payload, "tool_use_id") or "")
+        if parsed.event is PRE_TOOL_USE:
+            memory.judged(call, denied=self.outcome.blocked)
+        if parsed.event is not POST_TOOL_USE or not memory.was_denied(call):
+            return PASS
+        tool = one_line(str(field_of(parsed.payload, "tool_name")), 100)
+        alarm = (
+            f"ALARM: Hookline denied this call of {tool}, and it has run all the same: something overrules your hooks; "
+            "run `hookline doctor`"
+        )
+        self._record(status="failed", why=alarm)
+        self._unheard += memory.new((alarm,))
+        return Outcome(messages=(Message(alarm, warns=True),))
+
+    def _remark(self, found: "_Found") -> None:
+        """Report oddities of project, session and trust, once in a session where that can be remembered."""
+        remarks = found.memory.new((*found.project.remarks, *found.trust.problems))
+        self._remember_session(found.memory)
+        self.remarks = (*remarks, *found.memory.problems)
+        for line in self.remarks:
+            self._record(why=line)
+
+    def _write(self, dialect: Dialect, event: DialectEvent, parsed: Parsed) -> HookReply:
+        """Write the outcome in the agent's terms."""
+        answerable = dialect.answerable(self._deny_if_headless(dialect), parsed)
+        answer = dialect.wire.answer(event.name, answerable, parsed.payload)
+        self._report_lost(answer.lost, dialect, event, parsed)
+        return answer
+
+    def _deny_if_headless(self, dialect: Dialect) -> Outcome:
+        """Return the outcome, with a denial instead of a question that the agent would wait for in vain."""
+        vote = self.outcome.deciding_vote
+        if vote is None or vote.kind not in ("ask", "defer") or not dialect.headless_options or not self._pid:
+            return self.outcome
+        from hookline.hook.call.headless import runs_headless
+
+        if not runs_headless(self._pid, dialect.listed.programs, dialect.headless_options):
+            return self.outcome
+        nobody = f"nobody can be asked: {dialect.title} runs without a user"
+        why = f"{vote.reason or 'this needs your permission'} ({nobody})"
+        return replace(self.outcome, votes=(*self.outcome.votes, Vote("block", why, vote.rank, vote.by)))
+
+    def _report_lost(
+        self, lost: Sequence[str], dialect: Dialect, event: DialectEvent, parsed: Parsed
+    ) -> None:
+        """Record parts of the answer that the agent cannot express; print them to stderr as well if the user
+        relies on them."""
+        if _MESSAGES in lost:
+            self.remarks += self._unheard
+        if _REWRITE in lost:
+            about = field_of(parsed.payload, parsed.event.subject or "")
+            form = f"{dialect.title} takes no such value at {event.name}{f' of {about}' if about else ''}"
+            self.remarks += (one_line(f"a hook's rewrite was not applied: {form}", 300),)
+        if lost:
+            self._record(dropped=lost, why=f"{dialect.name} cannot express this at {event.name}")
 
     def _no_hook_concerned(self, dialect: Dialect, document: dict[str, Any], event: DialectEvent) -> bool:
         """Return True if no hook is about the tool: arguments that the agent truncated cannot be judged."""

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 #: Variables that shells set for themselves.
 _OF_SHELLS = frozenset(("_", "SHLVL"))
 #: An answer is in one of these slots of the session's file; longer ones are not stored.
-_PLACES, _PLACE_BYTES = 16, 1 << 16
+_SLOTS, _SLOT_BYTES = 16, 1 << 16
 _LENGTH_BYTES, _CHECK_BYTES = 4, 16
 #: `struct flock`: type, start of counting, offset, length, process.
 _FLOCK = "hhqqi4x"
 #: Seconds between two checks for the other process's answer.
-_PAUSE = 0.01
+_POLL_SECONDS = 0.01
 #: Seconds after an answer in which another entry of ours, run in order, is for the same call.
 _NEXT_ENTRY = 5.0
 #: A process that claims to be older than this when it reads its input is not trusted.
@@ -87,40 +87,40 @@ class RawRequest(Struct, frozen=True):
 class SharedCall:
     """One call, as the first or second process for it."""
 
-    def __init__(self, key: bytes, descriptor: int, asked: RawRequest, *, numbered: bool) -> None:
+    def __init__(self, key: bytes, descriptor: int, request: RawRequest, *, numbered: bool) -> None:
         self._key = key
-        self._asked = asked
+        self._request = request
         self._numbered = numbered
         self._descriptor = descriptor
-        self._started = asked.started()
-        self._number = int.from_bytes(sha256(b"number" + key).digest()[:7]) + _PLACES * _PLACE_BYTES
+        self._started = request.started()
+        self._number = int.from_bytes(sha256(b"number" + key).digest()[:7]) + _SLOTS * _SLOT_BYTES
 
-    async def given(self) -> SharedReply | None:
+    async def shared_reply(self) -> SharedReply | None:
         """Wait for the answer of the other process; None if the hooks must run here.
 
         Then the call belongs to this process, until it shares its answer or ends.
         """
         try:
             while not self._locked():  # noqa: ASYNC110 another process cannot set an event
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_POLL_SECONDS)
             found = self._read()
         except (OSError, msgspec.DecodeError):  # a file system without locks, or a file of another version
             return None
-        if found is None or not found.is_for(self._started, self._asked.entry, numbered=self._numbered):
+        if found is None or not found.is_for(self._started, self._request.entry, numbered=self._numbered):
             return None
         self._leave(found)
         return found
 
     def share(self, reply: HookReply, outcome: Outcome, event: str) -> None:
         """Leave the answer for the other process, before the agent has it."""
-        self._leave(SharedReply(reply, outcome, event, now(), [self._asked.entry], self._asked.hooks))
+        self._leave(SharedReply(reply, outcome, event, now(), [self._request.entry], self._request.hooks))
 
     def _leave(self, shared: SharedReply) -> None:
         try:
             said = msgspec.json.encode(shared)
-            if len(said) <= _PLACE_BYTES - _LENGTH_BYTES - _CHECK_BYTES:
+            if len(said) <= _SLOT_BYTES - _LENGTH_BYTES - _CHECK_BYTES:
                 hidden = self._masked(sha256(said).digest()[:_CHECK_BYTES] + said)
-                os.pwrite(self._descriptor, len(hidden).to_bytes(_LENGTH_BYTES) + hidden, self._place)
+                os.pwrite(self._descriptor, len(hidden).to_bytes(_LENGTH_BYTES) + hidden, self._offset)
         # No space, or a value that JSON does not have: the other process runs the hooks itself.
         except (OSError, TypeError, ValueError):
             pass
@@ -151,11 +151,11 @@ class SharedCall:
             os.close(descriptor)
 
     @property
-    def _place(self) -> int:
-        return self._number % _PLACES * _PLACE_BYTES
+    def _offset(self) -> int:
+        return self._number % _SLOTS * _SLOT_BYTES
 
     def _read(self) -> SharedReply | None:
-        content = os.pread(self._descriptor, _PLACE_BYTES, self._place)
+        content = os.pread(self._descriptor, _SLOT_BYTES, self._offset)
         length = int.from_bytes(content[:_LENGTH_BYTES])
         plain = self._masked(content[_LENGTH_BYTES : _LENGTH_BYTES + length])
         check, said = plain[:_CHECK_BYTES], plain[_CHECK_BYTES:]
@@ -170,12 +170,12 @@ class SharedCall:
         return (int.from_bytes(text) ^ int.from_bytes(mask)).to_bytes(len(text))
 
 
-def _key(dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> bytes:
+def _key(dialect: "Dialect", parsed: Parsed, request: RawRequest) -> bytes:
     """Return the key that duplicate calls share."""
     apart = _OF_SHELLS.union(dialect.own_variables)
-    around = sorted([f"{name}={value}" for name, value in asked.env.items() if name not in apart])
-    digest = sha256(_meaning(parsed, asked.raw)).hexdigest()
-    facts = (dialect.name, parsed.event.name, asked.files, asked.strict, os.getuid(), around, digest)
+    around = sorted([f"{name}={value}" for name, value in request.env.items() if name not in apart])
+    digest = sha256(_meaning(parsed, request.raw)).hexdigest()
+    facts = (dialect.name, parsed.event.name, request.files, request.strict, os.getuid(), around, digest)
     return sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()
 
 
@@ -189,17 +189,17 @@ def _meaning(parsed: Parsed, raw: bytes) -> bytes:
         return raw
 
 
-def twin_call(dialect: "Dialect", parsed: Parsed, asked: RawRequest) -> SharedCall | None:
+def shared_call(dialect: "Dialect", parsed: Parsed, request: RawRequest) -> SharedCall | None:
     """Return the call; None where duplicates are not certain, or nothing can be remembered."""
     session = parsed.info.session_id
     if not session:
         return None
-    record = SeenSession(dialect=dialect.name, session=session, files=tuple(asked.files or ()))
-    descriptor = SessionStore(asked.env.get("HOME", "")).open_calls(record)
+    record = SeenSession(dialect=dialect.name, session=session, files=tuple(request.files or ()))
+    descriptor = SessionStore(request.env.get("HOME", "")).open_calls(record)
     if descriptor is None:
         return None
     numbered = parsed.event.subject != "tool_name" or bool(field_of(parsed.payload, "tool_use_id"))
-    return SharedCall(_key(dialect, parsed, asked), descriptor, asked, numbered=numbered)
+    return SharedCall(_key(dialect, parsed, request), descriptor, request, numbered=numbered)
 
 
 def now() -> float:

@@ -29,13 +29,13 @@ class CallProject(Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
 
-def find_place(
+def find_project(
     cwd: str, variables: Sequence[str], began_in: str | None, env: Mapping[str, str], disk: Disk
 ) -> CallProject | None:
     """Find the project of a call; None if the directory is gone and nothing else names the project."""
     here = disk.realpath(cwd) if disk.isdir(cwd) else None
     began = began_in if began_in and disk.isdir(began_in) else None
-    shown = list(_translated(variables, env, disk))
+    shown = list(_named_directories(variables, env, disk))
     remarks = list(_differences(shown))
     project = shown[0][1] if shown else None
     if project is not None and began is not None and not _fits(project, here, began):
@@ -60,7 +60,7 @@ def find_place(
 
 def projects_of(variables: Sequence[str], env: Mapping[str, str], cwd: str | None = None) -> list[str]:
     """Return the projects that a call may be of: a home directory in one of them is the project's."""
-    return [path for _, path in _translated(variables, env, DISK)] + projects_here(cwd)
+    return [path for _, path in _named_directories(variables, env, DISK)] + projects_here(cwd)
 
 
 def _differences(shown: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -69,7 +69,9 @@ def _differences(shown: Sequence[tuple[str, str]]) -> Iterator[str]:
             yield f"{shown[0][0]} is {shown[0][1]}, but {name} is {path}: the first one is used"
 
 
-def _translated(variables: Sequence[str], env: Mapping[str, str], disk: Disk) -> Iterator[tuple[str, str]]:
+def _named_directories(
+    variables: Sequence[str], env: Mapping[str, str], disk: Disk
+) -> Iterator[tuple[str, str]]:
     """Yield the variables of the agent that name a directory, each with its real path."""
     for name in variables:
         value = env.get(name, "")

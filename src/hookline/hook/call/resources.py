@@ -15,7 +15,7 @@ from hookline.dialects.registry import home_dialect
 from hookline.disk import DISK, Disk
 from hookline.engine.session import Session
 from hookline.handlers.registry import standard_handlers
-from hookline.hook.call.find_project import CallProject, find_place
+from hookline.hook.call.find_project import CallProject, find_project
 from hookline.hook.call.load_project import LoadedProject, load_project
 from hookline.hook.call.protect import ProjectProtection, protection_in
 from hookline.journal.file import journal_path
@@ -76,7 +76,7 @@ class CallResources:
         """
         env, names = {**self.env, **shown}, tuple(shown)
         key = "call project", cwd, began_in, *shown.items()
-        return self._read(key, lambda disk: find_place(cwd, names, began_in, env, disk))
+        return self._read(key, lambda disk: find_project(cwd, names, began_in, env, disk))
 
     def project(
         self,

@@ -292,7 +292,7 @@ class Daemon:
             return f"{_MOST_CALLS} calls are running"
         return refusal(request, self.cache)
 
-    async def _answer_to(self, call: DaemonCall, tell: Callable[[RelayReply], None]) -> None:
+    async def _answer_to(self, call: DaemonCall, send: Callable[[RelayReply], None]) -> None:
         try:
             reply = await call.answer()
             if len(call.engine.background):
@@ -301,7 +301,7 @@ class Daemon:
         except BaseException:
             await call.close(cancelled=True)
             raise
-        tell(reply)
+        send(reply)
         await call.close()
 
     def _own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hookline.actions.kinds import KINDS
 from hookline.cli.commands.convert.meaning import differences
-from hookline.cli.commands.hook.run import faster, hook_command, pinned_program
+from hookline.cli.commands.hook.entries import faster, hook_command, pinned_program
 from hookline.config.load import Loaded, Loader
 from hookline.dialects.dialect import Dialect, DialectEvent
 from hookline.dialects.entries import HookCall

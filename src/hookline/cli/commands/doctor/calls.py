@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hookline.checks.context import CheckContext, CheckFunction, entries
 from hookline.checks.coverage import GUARDED, CallingAgent
-from hookline.cli.commands.hook.run import GONE, faster, moved_program, pinned_program
+from hookline.cli.commands.hook.entries import GONE, faster, moved_program, pinned_program
 from hookline.config.install.self_calls import hookline_arguments, moved_entry, plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect, DialectEvent

@@ -8,7 +8,7 @@ from hookline import __version__
 from hookline.checks.context import CheckContext, entries
 from hookline.cli.commands.daemon.report import other_home
 from hookline.cli.commands.daemon.run import running
-from hookline.cli.commands.hook.run import faster
+from hookline.cli.commands.hook.entries import faster
 from hookline.config.install.self_calls import plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.report import about

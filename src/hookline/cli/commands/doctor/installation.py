@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from hookline.checks.coverage import GuardCoverage
-from hookline.cli.commands.hook.run import GONE, moved_program
+from hookline.cli.commands.hook.entries import GONE, moved_program
 from hookline.cli.commands.install.report import WHERE
 from hookline.cli.text import count_of, paragraph, with_tilde, with_tildes
 from hookline.config.install.plan import further, installer_of, is_there, look, own_entries

@@ -40,7 +40,8 @@ from hookline.config.engine import Engine
 from hookline.config.load import Found, Loaded, Loader
 from hookline.engine.explain import ASKED_INSTEAD, MatchResult, deciding_action
 from hookline.engine.judge import effective_reaction
-from hookline.engine.lanes import Lane, PreparedHook, check_matcher
+from hookline.engine.lanes import Lane, check_matcher
+from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.session import Session
 from hookline.model.events import Capability, EventSpec, subject_of
 from hookline.model.hook import Hook

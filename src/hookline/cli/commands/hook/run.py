@@ -1,8 +1,6 @@
-"""Print the entries that make an agent call Hookline, or answer its call."""
+"""Answer a call of another agent, or print the entries that make it call Hookline."""
 
-import os
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hookline.cli.output import ExitStatus, note, show
@@ -10,25 +8,16 @@ from hookline.cli.output import ExitStatus, note, show
 if TYPE_CHECKING:
     import argparse
 
-    from hookline.config.install.self_calls import EntryChoice
-    from hookline.dialects.dialect import Dialect, DialectEvent
-    from hookline.dialects.entries import HookCall, HookSelection
-    from hookline.model.wire import HookReply
-
-#: Longer than the 600 seconds of a native hook: an agent that gives up first would not wait for a guard.
-_SECONDS = 660
-#: Agents do not wait long for hooks at the end of a session.
-_SECONDS_AT_END = 60
-_RELAY = "hookline-relay"
+    from hookline.dialects.entries import HookSelection
 
 
 def run(args: "argparse.Namespace") -> int:
     if args.print_config is not None:
         return _print_entries(args.print_config, args.words, args.hooks or "own")
     try:
-        from hookline.cli.commands.hook.serve import serve
+        from hookline.cli.commands.hook.answer_stdin import answer_stdin
 
-        return serve(
+        return answer_stdin(
             args.dialect, args.words, args.config, args.source,
             strict=args.strict, home=args.home, hooks=args.hooks or "all",
         )  # fmt: skip
@@ -41,155 +30,10 @@ def run(args: "argparse.Namespace") -> int:
 
 def _print_entries(name: str, events: Sequence[str], hooks: "HookSelection") -> ExitStatus:
     """Print the entries to stdout, and the file they belong in to stderr."""
+    from hookline.cli.commands.hook.entries import entries_text, faster, hookline_command
     from hookline.config.engine import Engine
 
     dialect = Engine().loader.dialect(name)
     text = entries_text(dialect, events, faster(hookline_command()), hooks)
     note(f"# add this to {dialect.call_file}")
     return show(text)
-
-
-def entries_text(
-    dialect: "Dialect", events: Sequence[str], program: str, hooks: "HookSelection" = "all"
-) -> str:
-    """Return the entries in the agent's own format. Raises `CallError` for an event the agent does not have."""
-    from hookline.config.install.self_calls import EntryChoice
-
-    choice = EntryChoice(hooks, "block")
-    return dialect.call_entries(hook_calls(dialect, events, program, choice)).rstrip("\n")
-
-
-def hook_calls(
-    dialect: "Dialect",
-    events: Sequence[str],
-    program: str,
-    choice: "EntryChoice",
-    file: str = "its file",
-    *,
-    home: bool = True,
-) -> "list[HookCall]":
-    """Return the entries to write into a file, for one user or, without a home, for all. Raises `CallError`
-    for an event the agent does not have."""
-    return [_call(dialect, name, program, choice, file, home=home) for name in events or dialect.call_events]
-
-
-def _call(
-    dialect: "Dialect", name: str, program: str, choice: "EntryChoice", file: str, *, home: bool
-) -> "HookCall":
-    from hookline.config.install.self_calls import installed_test
-    from hookline.dialects.entries import HookCall, started_if
-    from hookline.hook.call.payload import event_named
-
-    event = event_named(dialect, name)
-    seconds = _SECONDS_AT_END if event.event.name == "SessionEnd" else _SECONDS
-    command = hook_command(program, dialect, name, hooks=choice.hooks, home=home)
-    instead = _if_missing(dialect, event, file, blocks=choice.if_missing == "block")
-    return HookCall(name, started_if(installed_test(program), instead, command), seconds, event.guards)
-
-
-def _if_missing(dialect: "Dialect", event: "DialectEvent", file: str, *, blocks: bool) -> "HookReply":
-    """Return the answer that an entry gives by itself once Hookline is not installed any more."""
-    from hookline.config.install.self_calls import MISSING
-    from hookline.model.outcome import Message, Outcome, Vote
-    from hookline.model.wire import HookReply
-
-    text = f"{MISSING}. Remove this entry from {file}, or install it again."
-    if event.guards and blocks:
-        return dialect.wire.answer(event.name, Outcome(votes=(Vote("block", text),)))
-    if event.event.name != "SessionStart":
-        # Not nothing: some agents read that as a failure.
-        return dialect.wire.answer(event.name, Outcome())
-    answer = dialect.wire.answer(event.name, Outcome(messages=(Message(text),)))
-    # An agent that takes no message there shows what a failed hook wrote.
-    return HookReply(1, "", text) if answer.lost else answer
-
-
-def hook_command(
-    program: str,
-    dialect: "Dialect",
-    event: str,
-    config: str = "",
-    source: str = "",
-    hooks: "HookSelection" = "all",
-    *,
-    home: bool = True,
-) -> str:
-    """Return the command of an entry, which an agent runs at an event; with `config`, for the hooks of that
-    file alone.
-
-    `source` is the dialect of that file, where its path does not say it.
-    """
-    import shlex
-
-    from hookline.config.home import Home
-
-    # The process that an agent starts does not trust HOME.
-    named = shlex.join(Home(os.environ.get("HOME", "")).option) if home else ""
-    of = f" {named}" if named else ""
-    of += " --hooks own" if hooks == "own" else ""
-    of += f" --config {shlex.quote(config)}" if config else ""
-    of += f" --from {source}" if source else ""
-    return f"{program} hook --dialect {dialect.name}{of} {event}"
-
-
-def pinned_program() -> str:
-    """Return this Hookline by its whole path, so that the agent's PATH does not matter."""
-    import shlex
-
-    for script in (sys.argv[0], os.path.join(os.path.dirname(sys.executable), "hookline")):
-        path = os.path.abspath(script)
-        if os.path.basename(path) == "hookline" and os.path.isfile(path) and os.access(path, os.X_OK):
-            return shlex.quote(path)
-    return hookline_command({})
-
-
-def faster(program: str, env: Mapping[str, str] = os.environ) -> str:
-    """Return the relay of a Hookline that `hookline_command` or `pinned_program` names; the same if there is none."""
-    import shlex
-
-    from hookline.config.install.self_calls import program_words
-
-    def has(directory: str, *names: str) -> bool:
-        return bool(directory) and all(os.access(os.path.join(directory, name), os.X_OK) for name in names)
-
-    if program == "hookline":
-        folders = env.get("PATH", "").split(os.pathsep)
-        found = next((directory for directory in folders if has(directory, "hookline")), "")
-        return _RELAY if has(found, _RELAY) else program
-    directory = os.path.dirname(program_words(shlex.split(program))[0])
-    return shlex.quote(os.path.join(directory, _RELAY)) if has(directory, "hookline", _RELAY) else program
-
-
-GONE = "does not exist"
-
-
-def moved_program(words: Sequence[str], env: Mapping[str, str] = os.environ) -> str | None:
-    """Explain what is wrong with how an entry starts Hookline: it is gone, or another one than this; None if
-    nothing is.
-    """
-    import shlex
-
-    from hookline.config.install.self_calls import program_words
-
-    folders = [each for each in env.get("PATH", "").split(os.pathsep) if each]
-    named = [words[0]] if os.path.isabs(words[0]) else [os.path.join(each, words[0]) for each in folders]
-    program = next((each for each in named if os.path.isfile(each) and os.access(each, os.X_OK)), None)
-    if program is None:
-        return f"{words[0]} {GONE}"
-    own = program_words(shlex.split(pinned_program()))[0]
-    real, own_real = os.path.realpath(program), os.path.realpath(own)
-    if os.path.basename(program) == _RELAY:  # it starts the one beside it, wherever a link to it is
-        real = os.path.join(os.path.dirname(real), "hookline")
-    same = real == own_real or os.path.dirname(program) == os.path.dirname(own)
-    return None if same else f"it starts {program}, and this is {own}"
-
-
-def hookline_command(env: Mapping[str, str] = os.environ) -> str:
-    """Return `hookline` if a shell finds it, else this installation."""
-
-    folders = env.get("PATH", "").split(os.pathsep)
-    if any(os.access(os.path.join(directory, "hookline"), os.X_OK) for directory in folders if directory):
-        return "hookline"
-    from hookline.config.install.self_calls import isolated_program
-
-    return isolated_program()

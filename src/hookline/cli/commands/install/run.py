@@ -10,7 +10,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.cli.commands.hook.run import faster, hook_calls, pinned_program
+from hookline.cli.commands.hook.entries import faster, hook_calls, pinned_program
 from hookline.cli.commands.install.choose import (
     answer_to,
     at_terminal,

@@ -30,7 +30,7 @@ RELAY = "HOOKLINE_RELAY"
 _DRAIN_SECONDS = 5.0
 
 
-def serve(
+def answer_stdin(
     dialect: str | None,
     words: Sequence[str],
     files: Sequence[str] | None,
@@ -74,7 +74,7 @@ def serve(
     )
     raw = homeless or _input()
     signalled: list[int] = []
-    status = asyncio.run(_serve(call, raw, signalled))
+    status = asyncio.run(_answer(call, raw, signalled))
     if relay and not signalled:
         from hookline.hook.daemon.start import start_if_wanted
 
@@ -121,7 +121,7 @@ def _input() -> bytes | CallError:
         return problem
 
 
-async def _serve(call: AgentCall, raw: bytes | CallError, signalled: list[int]) -> int:
+async def _answer(call: AgentCall, raw: bytes | CallError, signalled: list[int]) -> int:
     status = BLOCKED
     _stop_on_signals(signalled)
     try:
