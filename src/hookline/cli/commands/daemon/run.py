@@ -83,10 +83,17 @@ def _start(args: argparse.Namespace) -> int:
     return _status(args)
 
 
-def _stop(args: argparse.Namespace) -> int:
+def stop(directory: str | None) -> bool:
+    """Let the daemon take no more calls; False if none answers."""
     try:
-        ask(args.directory, "stop", version=__version__)
+        ask(directory, "stop", version=__version__)
     except (OSError, DirectoryError):
+        return False
+    return True
+
+
+def _stop(args: argparse.Namespace) -> int:
+    if not stop(args.directory):
         note("hookline daemon: it is not running")
         return ExitStatus.PROBLEM
     return show("it takes no more calls, and ends when the running ones are over")

@@ -20,6 +20,7 @@ from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde
 from hookline.cli.trust_state import USUAL
 from hookline.config.dormant import Dormant
+from hookline.config.install.self_calls import INSTALLED_HERE, is_own_call
 from hookline.config.load import Found, Loaded
 from hookline.execguard.probe import Capabilities
 from hookline.model.diagnostics import Diagnostic, Severity, Where
@@ -85,9 +86,10 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def hooks(self) -> int:
-        """The number of hooks, without those that represent an unreadable file."""
+        """The number of hooks, without Hookline's own entries and those that represent an unreadable file."""
         unread = set(self.loaded.unreadable)
-        return sum(hook.where.file not in unread for hook in entries(self.loaded))
+        found = entries(self.loaded)
+        return sum(hook.where.file not in unread and not is_own_call(hook) for hook in found)
 
     @property
     def files(self) -> int:
@@ -99,12 +101,15 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
         first = next(each for each in self.loaded.found if each.file == found.file)
         return None if first.dialect == found.dialect else first.dialect
 
-    def events_of(self, found: Found) -> Counter[str]:
-        """Count hooks per event, under the names of the file's own agent."""
+    def events_of(self, found: Found, *, own: bool | None = None) -> Counter[str]:
+        """Count hooks per event, under the names of the file's own agent; with `own` only Hookline's own entries,
+        or only the others."""
         return Counter(
             hook.policy.event_name
             for hook in entries(self.loaded)
-            if hook.where.file == found.file and hook.dialect == found.dialect
+            if hook.where.file == found.file
+            and hook.dialect == found.dialect
+            and own in (None, is_own_call(hook))
         )
 
     def trust_in(self, found: Found) -> dict[State, int]:
@@ -359,9 +364,11 @@ def _file_row(findings: Findings, found: Found) -> Iterator[str]:
     elif not events:
         yield "no hooks"
     else:
+        own, others = (findings.events_of(found, own=each).total() for each in (True, False))
+        said = [f"{INSTALLED_HERE}: {count_of(own, 'event')}"] if own else []
+        said += [_counted(findings, findings.events_of(found, own=False))] if others else []
         states = findings.trust_in(found).items()
-        unusual = [f"; {number} {state}" for state, number in states if state not in USUAL]
-        yield _counted(findings, events) + "".join(unusual)
+        yield "; ".join([*said, *(f"{number} {state}" for state, number in states if state not in USUAL)])
 
 
 def _dormant_row(findings: Findings, dormant: Dormant) -> Iterator[str]:

@@ -36,6 +36,7 @@ from hookline.cli.trust_state import (
 )
 from hookline.config.dormant import Dormant
 from hookline.config.engine import Engine
+from hookline.config.install.self_calls import INSTALLED_HERE
 from hookline.config.load import Found
 from hookline.engine.session import Session
 from hookline.model.events import EventSpec
@@ -251,7 +252,8 @@ def _matcher(hook: ListedHook | DormantHook) -> str:
 
 
 def _modes(hook: ListedHook) -> Iterator[str]:
-    yield hook.mode
+    # Hookline does not run its own entries, so their mode is `off`; their agent does.
+    yield "run by the agent" if hook.hook == INSTALLED_HERE else hook.mode
     if hook.waits != "sync":
         yield hook.waits
     if hook.trust.state not in USUAL:

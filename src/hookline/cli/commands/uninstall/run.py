@@ -37,7 +37,20 @@ def run(args: argparse.Namespace) -> ExitStatus:
     ]
     if not found and not args.json:
         return show(f"nothing of Hookline is installed {WHERE[site.scope]}")
-    return settle(found, args, records, "uninstall")
+    status = settle(found, args, records, "uninstall")
+    if site.scope == "user" and not any(_is_installed(each, site, records) for each in installable()):
+        _end_daemon(said=not args.json)
+    return status
+
+
+def _end_daemon(*, said: bool) -> None:
+    """Stop the daemon of this home: no agent of its user calls it any more. A call of a project starts it again."""
+    from hookline.cli.commands.daemon.report import other_home
+    from hookline.cli.commands.daemon.run import running, stop
+
+    status = running(None)
+    if status is not None and other_home(status, os.environ.get("HOME", "")) is None and stop(None) and said:
+        show("the daemon ends: no agent of yours calls it any more")
 
 
 def _is_installed(dialect: Dialect, site: Site, records: InstallRecords) -> bool:
