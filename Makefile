@@ -66,7 +66,7 @@ bench: $(READY)  ## what things cost, as ratios; fails when a goal is missed
 soak: $(READY)  ## the long runs, at full counts; fails when a goal is missed
 	@$(RUN)python -m bench.soak
 
-clients: $(READY)  ## the real Claude Code, Codex and Gemini CLI with Hookline as their hook; from npm, in .clients
+clients: $(READY)  ## the real agents with Hookline as their hook and a scripted model; from npm, in .clients
 	@$(RUN)python -m tools.clients $(CASES)
 
 test-adapters: $(READY)  ## each adapter with its framework, in environments of their own in .adapters

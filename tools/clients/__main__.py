@@ -1,12 +1,10 @@
 """Install the clients, play every case, print the table. Exits with 1 when one of them ends otherwise than expected.
 
-Words choose cases by a part of their name, `--client` those of one client; `--release` names another release than the
-newest.
+Words choose cases by a part of their name, `--client` those of some clients; `--release` names another release than the
+newest. A client that npm does not have, or that does not start here, is skipped, and said to be.
 """
 
 import argparse
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,19 +14,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from tools.clients import claude_code_cases, convert_cases, guard_cases, install_cases, speed_cases
+from tools.clients.agents import CLIENTS
 from tools.clients.case import Case
-from tools.clients.client import CLIENTS, Client
 from tools.clients.model_server import Model
+from tools.clients.published import UnavailableError, installed, node_directory
 from tools.clients.scene import Scene
 
-ROOT = Path(__file__).resolve().parents[2]
-#: Kept between runs, because the clients are large. Not under version control; `make clean` removes it.
-SCRATCH = ROOT / ".clients"
 _GROUPS = (claude_code_cases, guard_cases, install_cases, convert_cases, speed_cases)
-
-
-class ClientError(Exception):
-    """The reason why no case could be played."""
 
 
 class Seen(Struct, frozen=True):
@@ -37,65 +29,56 @@ class Seen(Struct, frozen=True):
     words: str
 
 
+class Program(Struct, frozen=True):
+    """A client that starts here."""
+
+    file: Path
+    #: Directories that it needs in PATH.
+    path: tuple[str, ...] = ()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make clients", description=__doc__)
     parser.add_argument("words", nargs="*", metavar="CASE", help="only cases with this in their name")
-    parser.add_argument("--client", choices=[client.name for client in CLIENTS], help="only its cases")
+    names = [client.name for client in CLIENTS]
+    parser.add_argument("--client", action="append", choices=names, help="only its cases; may be repeated")
     parser.add_argument("--release", default="latest", help="of --client (default: the newest that npm has)")
     args = parser.parse_args()
     chosen = [
         case
         for group in _GROUPS
         for case in group.cases()
-        if args.client in (None, case.client.name)
+        if (not args.client or case.client.name in args.client)
         and (not args.words or any(word in case.name for word in args.words))
     ]
-    try:
-        names = {case.client.name for case in chosen}
-        programs = {
-            client.name: installed(client, args.release if args.client else "latest")
-            for client in CLIENTS
-            if client.name in names
-        }
-    except ClientError as problem:
-        say(f"make clients: {problem}")
-        return 1
+    programs, skipped = _programs({case.client.name for case in chosen}, args.release)
     say(f"{'case':60} {'expected':9} seen")
-    different = [case for case in chosen if not _as_expected(programs[case.client.name], case)]
-    say(f"{len(chosen)} cases, {len(different)} not as expected")
-    return 1 if different or not chosen else 0
+    played = [case for case in chosen if case.client.name in programs]
+    different = [case for case in played if not _as_expected(programs[case.client.name], case)]
+    say(f"{len(played)} cases, {len(different)} not as expected")
+    for case in different:
+        say(f"  DIFFERENT: {case.name}")
+    for name, why in skipped.items():
+        say(f"SKIPPED {name}, {sum(case.client.name == name for case in chosen)} cases: {why}")
+    return 1 if different or not played else 0
 
 
-def installed(client: Client, release: str) -> Path:
-    """The client's program, from npm if it is not there yet."""
-    npm = shutil.which("npm")
-    if npm is None:
-        raise ClientError("npm is not installed; it is needed to get the clients")
-    place = SCRATCH / client.name / release
-    program = place / "node_modules" / ".bin" / client.program
-    if not program.exists():
-        place.mkdir(parents=True, exist_ok=True)
-        what = f"{client.package}@{release}"
-        say(f"installing {what} into {place.relative_to(ROOT)} (some 300 MB, once) ...")
-        words = [npm, "install", "--prefix", str(place), "--no-audit", "--no-fund", what]
-        ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if ran.returncode or not program.exists():
-            raise ClientError(f"npm could not install {what}: {ran.stderr.strip()[-500:]}")
-    with tempfile.TemporaryDirectory() as home:
-        version = subprocess.run(
-            [program, "--version"],
-            env={"HOME": home, "PATH": os.environ.get("PATH", os.defpath)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if version.returncode:
-        raise ClientError(f"{program} does not start: {version.stderr.strip()[-500:]}")
-    say(f"{client.name}: {version.stdout.strip()}")
-    return program
+def _programs(names: set[str], release: str) -> tuple[dict[str, Program], dict[str, str]]:
+    """Return the clients that start here, and why the others do not."""
+    found: dict[str, Program] = {}
+    skipped: dict[str, str] = {}
+    for client in CLIENTS:
+        if client.name not in names:
+            continue
+        try:
+            found[client.name] = Program(installed(client, release, say), tuple(node_directory(client, say)))
+        except UnavailableError as problem:
+            skipped[client.name] = str(problem)
+            say(f"{client.name}: SKIPPED: {problem}")
+    return found, skipped
 
 
-def _as_expected(program: Path, case: Case) -> bool:
+def _as_expected(program: Program, case: Case) -> bool:
     started = time.monotonic()
     seen = play(program, case)
     ok = seen.decision == case.expected
@@ -106,7 +89,7 @@ def _as_expected(program: Path, case: Case) -> bool:
     return ok
 
 
-def play(program: Path, case: Case) -> Seen:
+def play(program: Program, case: Case) -> Seen:
     with tempfile.TemporaryDirectory(prefix="hookline-clients-") as top:
         info = Scene(
             Path(top, "scene"),
@@ -115,10 +98,10 @@ def play(program: Path, case: Case) -> Seen:
             guarded=case.guarded,
             trusted=case.trusted,
         )
-        info.program = str(program)
-        with Model(case.script(info), case.client.protocol) as model:
+        info.program, info.path = str(program.file), program.path
+        with Model(case.script(info), case.client.protocol, info.port) as model:
             try:
-                ran = info.run(*case.client.words(case.prompt, case.mode, model.url), model=model.url)
+                ran = info.run(*case.client.words(case.prompt, case.mode, model.url))
             except subprocess.TimeoutExpired:
                 return Seen("timeout", "the client did not end in time")
         return _decision(case, info, model, ran)

@@ -5,13 +5,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from tools.clients.client import CLAUDE_CODE, Client
+from tools.clients.agents.claude_code import CLAUDE_CODE
+from tools.clients.client import Client
 from tools.clients.model_server import Model
 from tools.clients.protocols.protocol import Call
-from tools.clients.scene import Hooked, Scene, Vouched
+from tools.clients.scene import Hooked, Scene, Trusted
 
-#: "ran" and "denied" are about the last call; "told" is about what the model has read.
-Verdict = Literal["denied", "ran", "told"]
+#: "ran" and "denied" are about the last call; "received" is about what the model has read.
+Verdict = Literal["denied", "ran", "received"]
 Scripts = Mapping[str, Sequence[Call]]
 
 #: The prompt of the user, by which the model knows its script.
@@ -34,4 +35,4 @@ class Case(Struct, frozen=True, kw_only=True):
     hooked: Hooked = "printed"
     #: Whether the project has a native guard.
     guarded: bool = True
-    trusted: Vouched = "settings"
+    trusted: Trusted = "settings"

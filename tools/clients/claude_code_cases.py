@@ -213,12 +213,14 @@ def _answers() -> Iterator[Case]:
         )
         return {MAIN: [_bash("true")]}
 
-    def told_once(info: Scene, model: Model) -> str:
+    def received_once(info: Scene, model: Model) -> str:
         received = any("by the way" in text for text in model.received)
         asked = info.lines("asked")
-        return "told" if received and asked == ["Stop", "Stop"] else f"{received}, asked {len(asked)} times"
+        return (
+            "received" if received and asked == ["Stop", "Stop"] else f"{received}, asked {len(asked)} times"
+        )
 
-    yield Case(name="context at Stop, once", expected="told", script=at_end, decision=told_once)
+    yield Case(name="context at Stop, once", expected="received", script=at_end, decision=received_once)
 
     def gated(info: Scene) -> Mapping[str, Sequence[Call]]:
         first = f"[ -e {info.marks}/gated ] || {{ touch {info.marks}/gated; echo no tests ran >&2; exit 2; }}"
@@ -230,12 +232,12 @@ def _answers() -> Iterator[Case]:
         received = any("no tests ran" in text for text in model.received)
         asked = info.lines("asked")
         return (
-            "told"
+            "received"
             if received and asked == ["TurnEnd", "TurnEnd", "Stop"]
             else f"{received}, asked {' '.join(asked)}"
         )
 
-    yield Case(name="a gate at TurnEnd", expected="told", script=gated, decision=sent_back)
+    yield Case(name="a gate at TurnEnd", expected="received", script=gated, decision=sent_back)
 
     def result(name: str, made: Callable[[Scene], Call], text: object, sees: str) -> Case:
         """A hook that gives another result, and what the model must see."""
@@ -246,9 +248,9 @@ def _answers() -> Iterator[Case]:
 
         def decision(_info: Scene, model: Model) -> str:
             seen = model.last_result.text if model.last_result is not None else ""
-            return "told" if sees in seen and (sees != _CUT or "secret" not in seen) else seen[:50]
+            return "received" if sees in seen and (sees != _CUT or "secret" not in seen) else seen[:50]
 
-        return Case(name=name, expected="told", script=script, decision=decision)
+        return Case(name=name, expected="received", script=script, decision=decision)
 
     def leak(_info: Scene) -> Call:
         return _bash("echo secret; echo secret >&2")

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from tools.clients.agents import CLIENTS
+from tools.clients.agents.claude_code import CLAUDE_CODE
 from tools.clients.case import MAIN, Case, Scripts
-from tools.clients.client import CLAUDE_CODE, CLIENTS, Client
+from tools.clients.client import Client
 from tools.clients.model_server import Model
 from tools.clients.protocols.protocol import Call
 from tools.clients.scene import Scene
@@ -122,11 +124,11 @@ ACTS: Sequence[Act] = (
     Act("a tool that is not meant", "ran", makes="not-written"),
     Act("a tool that is called otherwise", "denied", makes="+written"),
     Act("a prompt that is refused", "not asked", prompt=f"{MAIN} password"),
-    Act("a turn that must go on", "told", received="no tests ran"),
-    Act("text at the start", "told", received="the session is young"),
-    Act("text beside a prompt", "told", received="the sky is green"),
+    Act("a turn that must go on", "received", received="no tests ran"),
+    Act("text at the start", "received", received="the session is young"),
+    Act("text beside a prompt", "received", received="the sky is green"),
     Act("a denial in JSON", "denied", makes="by-answer"),
-    Act("text beside a result", "told", received="seen afterwards"),
+    Act("text beside a result", "received", received="seen afterwards"),
     Act("a rewrite", "rewritten", makes="to-rewrite"),
     Act("a condition", "denied", makes="by-condition"),
 )
@@ -134,8 +136,7 @@ ACTS: Sequence[Act] = (
 
 def cases() -> Iterator[Case]:
     for client in CLIENTS:
-        for action in ACTS:
-            yield _case(client, action)
+        yield from (_case(client, action) for action in ACTS if client.converts)
 
 
 def _case(client: Client, action: Act) -> Case:
@@ -176,7 +177,7 @@ def _prepare(info: Scene, client: Client) -> list[str]:
 def _decision(info: Scene, model: Model, action: Act) -> str:
     if action.received:
         heard = (*model.received, *(result.text for result in model.results.values()))
-        return "told" if any(action.received in text for text in heard) else "not told"
+        return "received" if any(action.received in text for text in heard) else "not received"
     if not model.asked:
         return "not asked"
     made = [info.marks / action.makes, info.project / action.makes.removeprefix("+")]

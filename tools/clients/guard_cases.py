@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable, Iterator
 
+from tools.clients.agents import CLIENTS
 from tools.clients.case import MAIN, Case, Scripts
-from tools.clients.client import CLIENTS, Client
+from tools.clients.client import Client
 from tools.clients.model_server import Model
 from tools.clients.scene import REASON, Hooked, Scene
 
+_QUESTION = "is the deploy window open?"
 _CONTEXT = "the deploy key is in the vault"
 
 
@@ -52,9 +54,16 @@ def _of(client: Client) -> Iterator[Case]:
     yield case(
         "a guard denies, with printed entries", "denied", decision=_denied_with(REASON), hooked="printed"
     )
-    yield case("a guard rewrites", "rewritten", _rewrites, _was_rewritten)
-    yield case("a hook adds context to the prompt", "told", _adds("UserPromptSubmit"), _was_told)
-    yield case("a hook adds context to a result", "told", _adds("PostToolUse"), _was_told, forbidden=False)
+    yield case("a guard rewrites", "rewritten" if client.rewrites else "denied", _rewrites, _was_rewritten)
+    yield case(
+        "a guard asks, and nobody is there", client.asked, _asks, _denied_with(_QUESTION), forbidden=False
+    )
+    if client.prompt_context:
+        prompted = _adds("UserPromptSubmit")
+        yield case("a hook adds context to the prompt", "received", prompted, _was_received, forbidden=False)
+    if client.result_context:
+        used = _adds("PostToolUse")
+        yield case("a hook adds context to a result", "received", used, _was_received, forbidden=False)
     yield case(
         "a guard crashes",
         "denied",
@@ -69,17 +78,23 @@ def _of(client: Client) -> Iterator[Case]:
     )
     missing, broken = _denied_with("Hookline is not installed"), _denied_with("hookline could not be run")
     yield case("hookline is gone", "denied", _loses("", client.before_tool), missing, forbidden=False)
-    for how, instead in {"cannot start": "exit 1", "is killed": "kill -9 $$"}.items():
-        yield case(f"hookline {how}", "denied", _loses(instead, client.before_tool), broken, forbidden=False)
+    yield case(
+        "hookline cannot start", "denied", _loses("exit 1", client.before_tool), broken, forbidden=False
+    )
+    # The shell says first that a program was killed.
+    words = broken if client.whole_reasons else _judged
+    yield case(
+        "hookline is killed", "denied", _loses("kill -9 $$", client.before_tool), words, forbidden=False
+    )
     yield case(
         "hookline is gone, and calls may pass",
         "ran",
         _loses("", client.before_tool, "allow"),
         forbidden=False,
     )
-    yield case(
-        "hookline is gone when a prompt comes", "not asked", _loses("", client.prompted), _was_not_asked
-    )
+    if client.gates_prompts:
+        lost = _loses("", client.prompted)
+        yield case("hookline is gone when a prompt comes", "not asked", lost, _was_not_asked)
 
 
 def _loses(instead: str, event: str, if_missing: str = "block") -> Callable[[Scene], None]:
@@ -124,6 +139,17 @@ def _rewrites(info: Scene) -> None:
     info.add_hook("PreToolUse", f"echo '{json.dumps(answer)}'", rewrites=True)
 
 
+def _asks(info: Scene) -> None:
+    answer = {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "ask",
+            "permissionDecisionReason": _QUESTION,
+        }
+    }
+    info.add_hook("PreToolUse", f"echo '{json.dumps(answer)}'")
+
+
 def _was_rewritten(info: Scene, model: Model) -> str:
     done = (info.marks / "rewritten").exists()
     return "rewritten" if done and not info.mark().exists() else _judged(info, model)
@@ -134,6 +160,6 @@ def _adds(event: str) -> Callable[[Scene], None]:
     return lambda info: info.add_hook(event, f"echo '{json.dumps(answer)}'")
 
 
-def _was_told(_info: Scene, model: Model) -> str:
+def _was_received(_info: Scene, model: Model) -> str:
     heard = (*model.received, *(result.text for result in model.results.values()))
-    return "told" if any(_CONTEXT in text for text in heard) else "not told"
+    return "received" if any(_CONTEXT in text for text in heard) else "not received"

@@ -19,11 +19,12 @@ _DONE = "done"
 class Model:
     """Serves until it is closed. `results` has how the calls ended, by script and step."""
 
-    def __init__(self, scripts: Mapping[str, Sequence[Call]], protocol: ModelProtocol) -> None:
+    def __init__(self, scripts: Mapping[str, Sequence[Call]], protocol: ModelProtocol, port: int = 0) -> None:
         self._scripts = scripts
         self._protocol = protocol
         self.results: dict[tuple[str, int], Result] = {}
-        self.problems: list[str] = []
+        #: Requests without the tool of the next step: a client that asks for a title may send a few others.
+        self._unoffered: list[str] = []
         #: Every text that the model read, in any conversation of the scripts.
         self.received: set[str] = set()
         #: How often it was asked in a conversation of the scripts.
@@ -31,7 +32,7 @@ class Model:
         #: Seconds that each call took, from the answer that made it to the request with its result.
         self.waits: list[float] = []
         self._answered = 0.0
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, protocol))
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self, protocol))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -48,6 +49,11 @@ class Model:
         """Return how the last call of the first script ended; None if it was never made."""
         name, script = next(iter(self._scripts.items()))
         return self.results.get((name, len(script) - 1))
+
+    @property
+    def problems(self) -> list[str]:
+        """Return why the last call was not made, where the model had no way to make it."""
+        return self._unoffered if self.last_result is None else []
 
     def answered(self) -> None:
         """The client has its answer, and makes the call that is in it."""
@@ -69,7 +75,7 @@ class Model:
         wanted = self._scripts[name][found.made]
         tool = next((each for each in wanted.names if each in found.offered), None)
         if tool is None:
-            self.problems.append(f"the client offers none of {', '.join(wanted.names)}")
+            self._unoffered.append(f"the client offers none of {', '.join(wanted.names)}")
             return _DONE, None, 0
         return tool, wanted, found.made
 

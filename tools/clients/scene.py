@@ -3,12 +3,14 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Literal
 
-from tools.clients.client import CLAUDE_CODE, Client
+from tools.clients.agents.claude_code import CLAUDE_CODE
+from tools.clients.client import Client
 
 #: The file whose absence shows that a call was stopped is named like this, and the guard knows it by that.
 FORBIDDEN = "forbidden"
@@ -36,7 +38,7 @@ _NAMES = ("hookline", "hookline-relay")
 
 
 #: How the user trusts the project: in the settings, with `hookline trust`, or not at all.
-Vouched = Literal["settings", "trust", "nobody"]
+Trusted = Literal["settings", "trust", "nobody"]
 
 
 #: How Hookline becomes a hook of the client: by the entries that it prints, by `hookline install`, or not at all.
@@ -51,12 +53,16 @@ class Scene:
         *,
         hooked: Hooked = "printed",
         guarded: bool = True,
-        trusted: Vouched = "settings",
+        trusted: Trusted = "settings",
     ) -> None:
         place = Path(os.path.realpath(place))
         self.client = client
-        #: The client's own program, once it is known.
+        #: The client's own program, once it is known, and directories that it needs in PATH.
         self.program = ""
+        self.path: tuple[str, ...] = ()
+        #: Where the model will listen: some clients have its address in their files.
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
         self.home, self.project, self.marks = place / "home", place / "project", place / "marks"
         for directory in (self.home, self.project, self.marks):
             directory.mkdir(parents=True)
@@ -75,7 +81,7 @@ class Scene:
             self.hookline("trust", "--yes", self.hashes())
         self.write("README.md", "A project.\n")
         for name, text in client.beforehand.items():
-            self.write(str(self.home / name), text)
+            self.write(str(self.home / name), text.format(url=self.url))
         if hooked == "printed":
             self.connect()
         elif hooked:
@@ -99,8 +105,11 @@ class Scene:
 
     def connect(self, *events: str) -> None:
         """Put Hookline's printed entries into the client's own file, and let the client run them."""
-        there = json.loads(self.settings.read_text() if self.settings.exists() else "{}")
-        entries = there | json.loads(self.entries(*events))
+        before = self.settings.read_text() if self.settings.exists() else ""
+        if self.settings.suffix == ".toml":
+            self.write(str(self.settings), before + self.entries(*events))
+            return
+        entries = json.loads(before or "{}") | json.loads(self.entries(*events))
         self.write(str(self.settings), json.dumps(entries))
         for name, text in self.client.trust(str(self.settings), entries).items():
             self.write(str(self.home / name), text)
@@ -160,22 +169,22 @@ class Scene:
     def mark(self, number: int = 0) -> Path:
         return self.marks / f"{FORBIDDEN}-{number}"
 
-    def environment(self, model: str) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """Nothing of the real user: no key, no proxy, no address but the model's."""
         return {
-            "PATH": os.pathsep.join([self.programs, *_other_programs()]),
+            "PATH": os.pathsep.join([self.programs, *self.path, *_other_programs()]),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "TMPDIR": str(self.marks.parent),
             # A call that finds no daemon would start one in the real user's directory.
             "HOOKLINE_DAEMON": "off",
-            **self.client.environment(model),
+            **self.client.environment(self.url),
         }
 
-    def run(self, *words: str, model: str = "") -> "subprocess.CompletedProcess[str]":
+    def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """The client, as the user starts it in the project."""
         return subprocess.run(
-            [self.program, *words], cwd=self.project, env=self.environment(model), stdin=subprocess.DEVNULL,
+            [self.program, *words], cwd=self.project, env=self.environment(), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=_LONGEST, check=False,
         )  # fmt: skip
 
@@ -184,13 +193,19 @@ class Scene:
         return subprocess.run(
             ["hookline", *words],
             cwd=self.project,
-            env=self.environment(""),
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             check=False,
         ).stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 def _other_programs() -> list[str]:

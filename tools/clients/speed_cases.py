@@ -66,7 +66,7 @@ class _Resident:
         info.write(".hookline/hooks.toml", _GUARD)
         self._process = subprocess.Popen(
             ["hookline", "daemon", "run", "--directory", self.directory, "--home", info.home],
-            cwd="/", env=info.environment(""), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd="/", env=info.environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
     @property
@@ -103,8 +103,8 @@ def _measured(info: Scene, daemon: _Resident) -> str:
 
 def _session(info: Scene) -> list[float]:
     """Seconds of each call."""
-    with Model({MAIN: [info.client.shell("true")] * _CALLS}, info.client.protocol) as model:
-        info.run(*info.client.words(MAIN, "default", model.url), model=model.url)
+    with Model({MAIN: [info.client.shell("true")] * _CALLS}, info.client.protocol, info.port) as model:
+        info.run(*info.client.words(MAIN, "default", model.url))
         if len(model.waits) < _CALLS:
             raise RuntimeError(f"only {len(model.waits)} of {_CALLS} calls were made")
         return model.waits[_FIRST:]

@@ -17,6 +17,13 @@ AskedHooks = Literal["own", "all", "others"]
 IfMissing = Literal["allow", "block"]
 
 
+#: What the shell says in Hookline's place.
+BROKEN = (
+    "hookline could not be run, so this was blocked: "
+    "install hookline again, or remove its entries from the hooks of this agent"
+)
+
+
 class HookCall(Struct, frozen=True):
     """One entry to write: at this event of the agent, run this command."""
 
@@ -57,9 +64,16 @@ def closed_in_shell(command: str) -> str:
 
     An exit code 2 is Hookline's own, and it has given the reason.
     """
-    shown = "install hookline again, or remove its entries from the hooks of this agent"
-    close = f"[ $? = 2 ] || echo 'hookline could not be run, so this was blocked: {shown}' >&2; exit 2;"
+    close = f"[ $? = 2 ] || echo '{BROKEN}' >&2; exit 2;"
     return f"{command} || {{ {close} }}"
+
+
+def answered_in_shell(command: str, otherwise: "HookReply") -> str:
+    """Return the command of a guard whose agent reads reasons only in an answer: the shell gives this one if
+    Hookline cannot be run."""
+    from shlex import quote  # noqa: PLC0415 only to install
+
+    return f"said=$({command}) || said={quote(otherwise.stdout.rstrip())}; printf '%s\\n' \"$said\""
 
 
 def closed_guards(calls: Sequence[HookCall]) -> list[HookCall]:

@@ -37,6 +37,8 @@ class Site(Struct, frozen=True):
     scope: InstallScope
     project: str
     env: Mapping[str, str]
+    #: True if the user wants the agent to trust the project, in an agent that asks for that.
+    trusts_project: bool = False
 
 
 class Entry(Struct, frozen=True):

@@ -193,7 +193,13 @@ def test_what_has_another_shape_is_lost_with_its_line(convert: Convert, hooks: A
             "your settings turns it off",
         ),
         ("claude-code", ".claude/settings.json", '{"disableAllHooks": true}', "turns all hooks off"),
-        ("codex", "~/.codex/config.toml", "[features]\nhooks = true\n", "`codex exec --trust`"),
+        ("codex", "~/.codex/config.toml", "[features]\nhooks = true\n", None),
+        (
+            "codex",
+            "~/.codex/config.toml",
+            '[projects."{project}"]\ntrust_level = "untrusted"\n',
+            "is an untrusted",
+        ),
         ("codex", "~/.codex/config.toml", '[projects."{project}"]\ntrust_level = "trusted"\n', None),
     ],
 )
@@ -607,8 +613,10 @@ def test_trust_is_written_only_if_it_is_asked_for(convert: Convert) -> None:
     assert "/hooks" in found["agent_says"]
     assert not config.exists()
     found = convert.report(hooks, "codex", "claude-code", "--write", "--trust")
-    assert "codex exec --trust" in found["agent_says"]  # the project itself is left to the user
-    (key,) = tomllib.loads(config.read_text())["hooks"]["state"]
+    assert found["trusted_by_agent"] == "trusted"
+    written = tomllib.loads(config.read_text())
+    assert written["projects"] == {str(convert.where.project): {"trust_level": "trusted"}}
+    (key,) = written["hooks"]["state"]
     assert key == f"{convert.where.project}/.codex/hooks.json:pre_tool_use:0:0"
 
 

@@ -630,6 +630,40 @@ def test_a_project_that_codex_does_not_trust_is_named_with_what_to_do(where: Pla
     assert says not in command(where, "install", "codex", "--yes").stdout
 
 
+@pytest.mark.parametrize("installed_before", [False, True])
+def test_codex_trusts_the_project_if_the_user_says_so_and_no_longer_after_uninstall(
+    where: Place, installed_before: bool
+) -> None:
+    config = where.write(
+        "~/.codex/config.toml", '# mine\nmodel = "x"\n\n[projects."/other"]\ntrust_level = "trusted"\n'
+    )
+    before = config.read_text()
+    if installed_before:
+        command(where, "install", "codex", "--project", "--yes")
+    ran = command(where, "install", "codex", "--project", "--trust", "--yes")
+    assert "trusted project" not in ran.stdout
+    found = tomllib.loads(config.read_text())["projects"]
+    assert found == {"/other": {"trust_level": "trusted"}, str(where.project): {"trust_level": "trusted"}}
+    site = json.loads(command(where, "doctor", "--dialect", "codex", "--json").stdout)["agents"][0]["sites"][
+        1
+    ]
+    assert site["trusted_by_agent"] == "trusted"
+    assert (
+        "nothing"
+        in json.loads(command(where, "install", "codex", "--project", "--json").stdout)["agents"][0]["step"]
+    )
+    uninstall(where, "codex", "--project")
+    assert config.read_text() == before
+
+
+def test_a_project_that_codex_trusted_before_stays_trusted(where: Place) -> None:
+    config = where.write("~/.codex/config.toml", f'[projects."{where.project}"]\ntrust_level = "trusted"\n')
+    before = config.read_text()
+    command(where, "install", "codex", "--project", "--trust", "--yes")
+    uninstall(where, "codex", "--project")
+    assert config.read_text() == before
+
+
 def test_a_file_of_ours_with_a_comment_of_the_user_stays(where: Place) -> None:
     install(where, "codex", "--events", "Stop")
     config = where.home / ".codex" / "config.toml"

@@ -40,6 +40,10 @@ _CHECKED = re.compile(
 )
 #: The end of an entry that blocks if Hookline cannot be run, as every release has written it.
 _CLOSED = re.compile(r" \|\| \{ \[ \$\? = 2 \] \|\| echo 'hookline could not be run[^']*' >&2; exit 2; \}\Z")
+#: The same around the call, for agents that read reasons only in an answer (`answered_in_shell`).
+_ANSWERED = re.compile(
+    rf"\Asaid=\$\((?P<call>.*)\) \|\| said={_QUOTED}; printf '%s\\n' \"\$said\"\Z", re.DOTALL
+)
 #: A line for a separate shell, quoted as `shlex.quote` does.
 _INNER = re.compile(r"""\Ash -c ('[^']*'(?:"'"'[^']*')*)\Z""")
 _EXPANDS = re.compile(r"^\s*!|[$`#*?\n]")
@@ -204,8 +208,9 @@ def entry_call(command: str) -> EntryCall | None:
 
 
 def _unwrapped(command: str) -> str:
-    """Return the line that a separate shell runs; the same line if there is none."""
-    return _INNER.sub(lambda found: shlex.split(found[1])[0], command)
+    """Return the line without the shell around it: one of its own, or one that answers in Hookline's place."""
+    line = _INNER.sub(lambda found: shlex.split(found[1])[0], command)
+    return _ANSWERED.sub(lambda found: found["call"], line)
 
 
 def _words(line: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from hookline.dialects.installer import (
     located,
 )
 from hookline.documents.document import read_document
-from hookline.documents.edit import found_at, removed, renamed, with_table, with_value
+from hookline.documents.edit import found_at, read_value, removed, renamed, with_table, with_value
 from hookline.model.diagnostics import Path
 
 if TYPE_CHECKING:
@@ -80,6 +80,13 @@ class CodexInstaller(Installer):
                     continue
                 text = removed(text, "toml", (*_STATE, key)) if key in states else text
                 text = with_table(text, "toml", (*_STATE, key), {"trusted_hash": wanted})
+            if (
+                site.scope == "project"
+                and site.trusts_project
+                and _level(self.document(config, text).value, site) is None
+            ):
+                path = ("projects", os.path.realpath(site.project))
+                text = with_table(text, "toml", path, {"trust_level": "trusted"})
         return {**texts, config: text or texts.get(config)}
 
     def removed(
@@ -106,6 +113,7 @@ class CodexInstaller(Installer):
                     text = removed(text, "toml", (*_STATE, key))
                 elif (new := _key(file, moved[path])) != key:
                     text = renamed(text, "toml", (*_STATE, key), new)
+            text = _without_level(text, file, config, originals)
         return {**result, config: text if texts.get(config) is not None else None}
 
     def _without_directory(
@@ -159,6 +167,7 @@ class CodexInstaller(Installer):
         config = self.files(site)[1]
         if (
             site.scope == "project"
+            and not site.trusts_project
             and _level(self.document(config, texts.get(config)).value, site) != "trusted"
         ):
             yield f"{unlisted(site.project)}: {TRUST_IT}"
@@ -179,6 +188,17 @@ class CodexInstaller(Installer):
             event, matcher = str(entry.path[1]), found_at(value, (*entry.path[:3], "matcher"))
             found[_key(file, entry.path)] = trusted_hash(event, matcher, entry.value)
         return found
+
+
+def _without_level(text: str, file: str, config: str, originals: Mapping[str, str | None]) -> str:
+    """Remove the trust in a project that installing there has added."""
+    path: Path = ("projects", os.path.realpath(os.path.dirname(os.path.dirname(file))))
+    ours = os.path.dirname(file) != os.path.dirname(config) and config in originals
+    if not ours or found_at(read_value(originals[config] or "", "toml"), path) is not None:
+        return text
+    if found_at(read_value(text, "toml"), path) == {"trust_level": "trusted"}:
+        text = removed(text, "toml", path)
+    return text
 
 
 def _level(config: Mapping[str, Any], site: Site) -> Any:

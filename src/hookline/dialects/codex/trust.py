@@ -75,7 +75,10 @@ def unlisted(project: str) -> str:
 
 
 #: The fix for it.
-TRUST_IT = "run `codex exec --trust` there once, or install for the user: hookline install codex"
+TRUST_IT = (
+    "add --trust, which trusts the whole project in Codex; or run `codex exec --trust` there once; "
+    "or install for the user: hookline install codex"
+)
 
 
 class HookTrust:

@@ -7,6 +7,7 @@ from hookline.dialects.family.agent import FamilyDialect
 from hookline.model.diagnostics import Diagnostic, Path
 from hookline.model.events import EVENTS, Capability, EventSpec
 from hookline.model.hook import Hook
+from hookline.model.outcome import Outcome, Vote
 
 if TYPE_CHECKING:
     from hookline.dialects.copilot_cli.installer import CopilotInstaller
@@ -52,14 +53,23 @@ class CopilotCli(FamilyDialect):
         return CopilotInstaller(self, self.user_path)
 
     def call_entries(self, calls: "Sequence[HookCall]") -> str:
-        """Write flat entries. At preToolUse an entry that cannot run denies; elsewhere the shell must."""
+        """Write flat entries. Copilot denies where one fails, and shows only reasons that an answer gives."""
         from hookline.dialects.entries import as_json  # noqa: PLC0415 only to install
 
         entries = {
-            call.event: [{"type": "command", "bash": call.command, "timeoutSec": call.seconds}]
+            call.event: [{"type": "command", "bash": self._line(call), "timeoutSec": call.seconds}]
             for call in calls
         }
         return as_json({"version": 1, "hooks": entries})
+
+    def _line(self, call: "HookCall") -> str:
+        from hookline.dialects.entries import BROKEN, answered_in_shell  # noqa: PLC0415 only to install
+
+        if not call.guards:
+            return call.command
+        return answered_in_shell(
+            call.command, self.wire.answer(call.event, Outcome(votes=(Vote("block", BROKEN),)))
+        )
 
     def check(self, hooks: Sequence[Hook]) -> Iterator[Diagnostic]:
         """Report reasons that the model never gets."""

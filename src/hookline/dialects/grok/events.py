@@ -19,10 +19,11 @@ _AGENT = same("agent_id", "agent_type")
 
 ROWS: Final[Mapping[str, EventRow]] = MappingProxyType(
     {
-        "SessionStart": EventRow(e.SESSION_START, same("source", "model"), _CONTEXT, exit_2_blocks=False),
+        # It reads no context here, nor with a prompt: the model gets none of it.
+        "SessionStart": EventRow(e.SESSION_START, same("source", "model"), exit_2_blocks=False),
         "SessionEnd": EventRow(e.SESSION_END, same("reason"), exit_2_blocks=False),
         "UserPromptSubmit": EventRow(
-            e.USER_PROMPT_SUBMIT, same("prompt"), _BLOCK | _CONTEXT, timeout=PROMPT_TIMEOUT,
+            e.USER_PROMPT_SUBMIT, same("prompt"), _BLOCK, timeout=PROMPT_TIMEOUT,
             policy={"block_means": "reject_prompt"},
         ),
         "PreToolUse": EventRow(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hookline.actions.table import ToolTable
 
 _DECISIONS = ("allow", "deny", "ask", "defer", "approve", "block")
+#: Fields that tools require and that other agents' tools lack, so that hooks leave them out.
+_REQUIRED = ("description",)
 _WORDS: Mapping[str, str] = {"approve": "allow", "block": "deny"}
 
 
@@ -65,6 +67,10 @@ class Writer(GuardWriter):
     permits = ("allow", "ask", "defer")
 
     def rewrite(self, value: Any) -> None:
+        """Write the new input. Grok denies one without a field that the tool requires: a rewrite keeps those."""
+        given: dict[str, Any] | None = getattr(self.payload, "tool_input", None)
+        if self.row.event.rewrites == "tool_input" and given is not None:
+            value = {key: given[key] for key in _REQUIRED if key in given} | value
         self.specific["updatedInput" if self.row.event.rewrites == "tool_input" else "updatedToolOutput"] = (
             value
         )

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     if not isinstance(document.value, dict):
         problems = "; ".join(map(str, document.diagnostics))
         raise RequestError(problems or f"{args.words[0]} is not an object with hooks")
-    site = _site(source, file)
+    site = replace(_site(source, file), trusts_project=args.trust)
     planner = Planner(engine.loader, file, source, target)
     entries, calls = planner.entries(), planner.calls()
     conversion = _conversion(target, site, calls, file, trust=args.trust)

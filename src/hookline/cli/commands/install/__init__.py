@@ -48,6 +48,11 @@ def add_parser(commands: Any) -> None:
         help="let calls pass or refuse them when Hookline is not installed any more",
     )
     parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="with --project: trust the project in an agent that reads no hooks of projects it does not trust",
+    )
+    parser.add_argument(
         "--no-relay", action="store_true", help="write entries that start hookline itself, not hookline-relay"
     )
 

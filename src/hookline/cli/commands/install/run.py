@@ -140,7 +140,7 @@ def _own_names(dialect: Dialect, name: str) -> Sequence[str]:
 def site_of(args: argparse.Namespace) -> Site:
     cwd = working_directory(args.cwd)
     scope: InstallScope = "project" if args.project else "managed" if args.managed else "user"
-    return Site(scope, project_root(cwd), os.environ)
+    return Site(scope, project_root(cwd), os.environ, getattr(args, "trust", False))
 
 
 def installable() -> list[Dialect]:
