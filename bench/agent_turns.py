@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from bench.agent_play import Playing, command_hooks, playing
 from bench.findings import Finding
-from bench.process_scenes import Held, alive_children
+from bench.process_cases import Held, alive_children
 from hookline.agent.hooks import EventLog
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, Piece, TextPiece
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, TURN_END

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.findings import Finding
 from tests.homes import at_home
-from tests.hook.daemon.daemons import Residents, hook_file
+from tests.hook.daemon.daemons import Daemons, hook_file
 from tests.hook.relay.programs import KINDS, Kind, programs
 
 #: Milliseconds beyond /bin/true, medians.
@@ -27,7 +27,7 @@ _GUARD = 'type = "builtin"\ncommand = "force-push"'
 class Calls:
     """Write the payloads of a session, each to a file, with the right answer."""
 
-    def __init__(self, daemons: Residents) -> None:
+    def __init__(self, daemons: Daemons) -> None:
         self._daemons = daemons
         self._numbers = itertools.count()
 
@@ -45,7 +45,7 @@ class Calls:
 
 def findings() -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="hookline-bench-") as scratch:
-        daemons = Residents(Path(scratch))
+        daemons = Daemons(Path(scratch))
         daemons.write(".hookline/hooks.toml", hook_file(_GUARD))
         daemons.start()
         try:
@@ -54,7 +54,7 @@ def findings() -> list[Finding]:
             daemons.stop()
 
 
-def _one_by_one(daemons: Residents) -> list[Finding]:
+def _one_by_one(daemons: Daemons) -> list[Finding]:
     calls = Calls(daemons)
     lines: dict[str, Sequence[str]] = {"true": ("/bin/true",)}
     for kind in KINDS:
@@ -77,7 +77,7 @@ def _one_by_one(daemons: Residents) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _at_once(daemons: Residents) -> list[Finding]:
+def _at_once(daemons: Daemons) -> list[Finding]:
     program = str(programs() / "compiled" / "hookline-relay")
     line = (program, "--daemon", str(daemons.directory), *at_home(_CALL, daemons.env))
     calls = Calls(daemons)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.agent_stall import EVENTS
-from bench.process_scenes import Held
+from bench.process_cases import Held
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, Piece, TextPiece
 from hookline.agent.tui import run
 from hookline.agent.tui.screen import Screen

@@ -20,6 +20,7 @@ from bench import (
     shell_confirm,
     soak_agent,
     soak_allow,
+    soak_daemon,
     soak_engine,
     soak_exec_guard,
     soak_files,
@@ -34,7 +35,6 @@ from bench import (
     soak_process,
     soak_protected,
     soak_reach,
-    soak_resident,
     soak_shell,
     soak_trust,
     soak_warm,
@@ -77,7 +77,7 @@ def parts() -> dict[str, Part]:
         found[name] = _silent(part)
     found.update(soak_agent.SOAKS)
     found["screen"] = screen_terminal.soak
-    found["daemon"] = soak_resident.daemon
+    found["daemon"] = soak_daemon.daemon
     found["warm"] = soak_warm.warm
     found["execguard"] = soak_exec_guard.exec_guard
     found["durable"] = durable_hooks.durable

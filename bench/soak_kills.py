@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from signal import SIGKILL, Signals
 
 from bench.findings import Finding
-from bench.kill_scenes import COMMANDS, KINDS, SETTLED, SIGNALS, Killed, apart
+from bench.kill_cases import COMMANDS, KINDS, SETTLED, SIGNALS, Killed, apart
 from hookline.checks.programs import containment_tier, survivors
 
 Say = Callable[[str], None]

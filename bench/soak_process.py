@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 
 from bench.findings import Finding
-from bench.process_scenes import (
+from bench.process_cases import (
     alone,
     cancelled,
     crowd,

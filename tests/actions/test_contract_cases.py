@@ -27,7 +27,7 @@ PLACE = PathContext("/p", "/p", "/home/me")
 Values = Mapping[str, Any]
 
 
-class Told(NamedTuple):
+class Translated(NamedTuple):
     """One action as hooks of an agent see it."""
 
     to: ToolTable
@@ -52,7 +52,7 @@ class Case(NamedTuple):
     tool: str
     arguments: Values
     does: Sequence[tuple[str, Values]]
-    translated: Sequence[Told] = ()
+    translated: Sequence[Translated] = ()
     rewritten: Sequence[Rewritten] = ()
     server: str = ""
     #: Facts of the actions, by their names; the last one counts for the rest.
@@ -84,9 +84,9 @@ CASES = [
         COPILOT, "Edit", {"path": "f", "old_str": "a", "new_str": "b"},
         does=[("Edit", _EDITED)],
         translated=[
-            Told(STANDARD, "Edit", _EDITED),
-            Told(DOCKER, "edit_file", {"path": "/p/f", "edits": [{"oldText": "a", "newText": "b"}]}),
-            Told(REASONIX_0, "edit_file", {"path": "f", "search": "a", "replace": "b"}),
+            Translated(STANDARD, "Edit", _EDITED),
+            Translated(DOCKER, "edit_file", {"path": "/p/f", "edits": [{"oldText": "a", "newText": "b"}]}),
+            Translated(REASONIX_0, "edit_file", {"path": "f", "search": "a", "replace": "b"}),
         ],
         rewritten=[
             Rewritten(STANDARD, {"new_string": "c"}, {"path": "f", "old_str": "a", "new_str": "c"}),
@@ -103,21 +103,21 @@ CASES = [
         "1, the other way: what it would be told of an edit",
         STANDARD, "Edit", _EDITED,
         does=[("Edit", _EDITED)],
-        translated=[Told(COPILOT, "edit", {"path": "/p/f", "old_str": "a", "new_str": "b"})],
+        translated=[Translated(COPILOT, "edit", {"path": "/p/f", "old_str": "a", "new_str": "b"})],
         rewritten=[Rewritten(COPILOT, {"new_str": "c"}, {**_EDITED, "new_string": "c"})],
     ),
     Case(
         "2: a blank argument gives way to another name of it",
         DOCKER, "shell", {"cmd": " ", "command": "rm -rf x"},
         does=[("Bash", _RM)],
-        translated=[Told(STANDARD, "Bash", _RM), Told(REASONIX, "bash", _RM)],
+        translated=[Translated(STANDARD, "Bash", _RM), Translated(REASONIX, "bash", _RM)],
         rewritten=[Rewritten(STANDARD, {"command": "ls"}, {"cmd": "ls"})],
     ),
     Case(
         "2, the other way",
         STANDARD, "Bash", _RM,
         does=[("Bash", _RM)],
-        translated=[Told(DOCKER, "shell", {"cmd": "rm -rf x"})],
+        translated=[Translated(DOCKER, "shell", {"cmd": "rm -rf x"})],
         rewritten=[
             Rewritten(DOCKER, {"cmd": "ls"}, {"command": "ls"}),
             Rewritten(DOCKER, {"cmd": "", "command": "ls"}, {"command": "ls"}),
@@ -132,11 +132,11 @@ CASES = [
             ("Delete", {"file_path": "/p/b"}),
         ],
         translated=[
-            Told(STANDARD, "Edit", {"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
-            Told(REASONIX, "move_file", {"source_path": "/p/a", "destination_path": "/p/.env"}, action=1),
+            Translated(STANDARD, "Edit", {"file_path": "/p/a", "old_string": "x", "new_string": "y"}),
+            Translated(REASONIX, "move_file", {"source_path": "/p/a", "destination_path": "/p/.env"}, action=1),
             # Agents without such tools would write to those files.
-            Told(STANDARD, "Write", {"file_path": "/p/.env", "content": ""}, action=1),
-            Told(STANDARD, "Write", {"file_path": "/p/b", "content": ""}, action=2),
+            Translated(STANDARD, "Write", {"file_path": "/p/.env", "content": ""}, action=1),
+            Translated(STANDARD, "Write", {"file_path": "/p/b", "content": ""}, action=2),
         ],
         rewritten=[
             Rewritten(STANDARD, {"new_string": "z"}, "one part of a patch"),
@@ -148,7 +148,7 @@ CASES = [
         STANDARD, "Edit", _EDITED,
         does=[("Edit", _EDITED)],
         translated=[
-            Told(
+            Translated(
                 CODEX, "apply_patch",
                 {"command": "*** Begin Patch\n*** Update File: /p/f\n@@\n-a\n+b\n*** End Patch\n"},
             ),
@@ -171,8 +171,8 @@ CASES = [
         does=[("Bash", {"command": "rm x"})],
         facts=[{"cwd": "/etc"}],
         translated=[
-            Told(DOCKER, "shell", {"cmd": "rm x", "cwd": "/etc"}),
-            Told(STANDARD, "Bash", {"command": "rm x"}),
+            Translated(DOCKER, "shell", {"cmd": "rm x", "cwd": "/etc"}),
+            Translated(STANDARD, "Bash", {"command": "rm x"}),
         ],
         rewritten=[
             Rewritten(DOCKER, {"cwd": "/p"}, "the directory of a call cannot be changed"),
@@ -229,10 +229,10 @@ CASES = [
         QWEN, "read_file", {"file_path": "/p/f", "offset": 0, "limit": 5},
         does=[("Read", {"file_path": "/p/f", "offset": 1, "limit": 5})],
         translated=[
-            Told(REASONIX, "read_file", {"path": "/p/f", "offset": 0, "limit": 5}),
-            Told(GEMINI, "read_file", {"file_path": "/p/f", "start_line": 1, "end_line": 5}),
-            Told(COPILOT, "view", {"path": "/p/f", "view_range": [1, 5]}),
-            Told(REASONIX_0, "read_file", {"path": "f", "range": "1-5"}),
+            Translated(REASONIX, "read_file", {"path": "/p/f", "offset": 0, "limit": 5}),
+            Translated(GEMINI, "read_file", {"file_path": "/p/f", "start_line": 1, "end_line": 5}),
+            Translated(COPILOT, "view", {"path": "/p/f", "view_range": [1, 5]}),
+            Translated(REASONIX_0, "read_file", {"path": "f", "range": "1-5"}),
         ],
         rewritten=[
             Rewritten(STANDARD, {}, {"file_path": "/p/f", "offset": 0, "limit": 5}),
@@ -245,7 +245,7 @@ CASES = [
         "8: the last line instead of the number of lines",
         GEMINI, "read_file", {"file_path": "f", "start_line": 5, "end_line": 9},
         does=[("Read", {"file_path": "/p/f", "offset": 5, "limit": 5})],
-        translated=[Told(QWEN, "read_file", {"file_path": "/p/f", "offset": 4, "limit": 5})],
+        translated=[Translated(QWEN, "read_file", {"file_path": "/p/f", "offset": 4, "limit": 5})],
         rewritten=[
             Rewritten(QWEN, {"limit": 2}, {"file_path": "f", "start_line": 5, "end_line": 6}),
             # As many lines as before.
@@ -270,8 +270,8 @@ CASES = [
             ("WebFetch", {"url": "https://b.y", "prompt": _ADDRESSES}),
         ],
         translated=[
-            Told(DOCKER, "fetch", {"urls": ["http://a.x"]}),
-            Told(REASONIX, "web_fetch", {"url": "https://b.y"}, action=1),
+            Translated(DOCKER, "fetch", {"urls": ["http://a.x"]}),
+            Translated(REASONIX, "web_fetch", {"url": "https://b.y"}, action=1),
         ],
         rewritten=[Rewritten(STANDARD, {"url": "http://c.x"}, "its addresses are in a text", action=1)],
     ),
@@ -279,7 +279,7 @@ CASES = [
         "9, the other way: a list of addresses",
         DOCKER, "fetch", {"urls": ["http://a.x", "http://b.y"]},
         does=[("WebFetch", {"url": "http://a.x"}), ("WebFetch", {"url": "http://b.y"})],
-        translated=[Told(GEMINI, "web_fetch", {"prompt": "http://b.y"}, action=1)],
+        translated=[Translated(GEMINI, "web_fetch", {"prompt": "http://b.y"}, action=1)],
         rewritten=[
             Rewritten(KIMI, {"url": "http://c.z"}, {"urls": ["http://a.x", "http://c.z"]}, action=1),
             Rewritten(GEMINI, {"prompt": "http://c.z"}, "got it as one text"),
@@ -289,7 +289,7 @@ CASES = [
         "10: the words of a command",
         PROGRAM, "local_shell", {"command": ["sh", "-c", "rm -rf $HOME"]},
         does=[("Bash", {"command": "sh -c 'rm -rf $HOME'"})],
-        translated=[Told(DOCKER, "shell", {"cmd": "sh -c 'rm -rf $HOME'"})],
+        translated=[Translated(DOCKER, "shell", {"cmd": "sh -c 'rm -rf $HOME'"})],
         rewritten=[
             Rewritten(STANDARD, {"command": "ls 'my file'"}, {"command": ["ls", "my file"]}),
             Rewritten(STANDARD, {"command": "ls && rm x"}, "needs a shell"),
@@ -307,7 +307,7 @@ CASES = [
         "11: files that a patch replaces",
         CODEWHALE, "File", {"action": "patch", "replace": [{"path": ".env", "content": "x"}]},
         does=[("Write", {"file_path": "/p/.env", "content": "x"})],
-        translated=[Told(STANDARD, "Write", {"file_path": "/p/.env", "content": "x"})],
+        translated=[Translated(STANDARD, "Write", {"file_path": "/p/.env", "content": "x"})],
         rewritten=[
             Rewritten(
                 STANDARD, {"file_path": "/p/a"},
@@ -319,7 +319,10 @@ CASES = [
         "11: a family without an action could be writing",
         CODEWHALE, "File", {"path": ".env"},
         does=[("Write", {"file_path": "/p/.env"})],
-        translated=[Told(CODEWHALE, "write", {"path": "/p/.env"}), Told(DOCKER, "write_file", {"path": "/p/.env"})],
+        translated=[
+            Translated(CODEWHALE, "write", {"path": "/p/.env"}),
+            Translated(DOCKER, "write_file", {"path": "/p/.env"}),
+        ],
         rewritten=[Rewritten(DOCKER, {"path": "/p/a"}, {"path": "/p/a"})],
     ),
     Case(
@@ -327,9 +330,9 @@ CASES = [
         STANDARD, "Write", {"file_path": "/p/.env", "content": "x"},
         does=[("Write", {"file_path": "/p/.env", "content": "x"})],
         translated=[
-            Told(CODEWHALE, "write", {"path": "/p/.env", "content": "x"}),
-            Told(CODEWHALE, "File", {"action": "write", "path": "/p/.env", "content": "x"}),
-            Told(CODEWHALE, "apply_patch", {"patch": "--- /dev/null\n+++ /p/.env\n@@ -0,0 +1,1 @@\n+x\n"}),
+            Translated(CODEWHALE, "write", {"path": "/p/.env", "content": "x"}),
+            Translated(CODEWHALE, "File", {"action": "write", "path": "/p/.env", "content": "x"}),
+            Translated(CODEWHALE, "apply_patch", {"patch": "--- /dev/null\n+++ /p/.env\n@@ -0,0 +1,1 @@\n+x\n"}),
         ],
         rewritten=[Rewritten(CODEWHALE, {"content": "y"}, {"file_path": "/p/.env", "content": "y"})],
     ),
@@ -343,7 +346,7 @@ CASES = [
             ]
         },
         does=[("LS", {"path": "/p"}), ("Read", {"file_path": "/p/.env"})],
-        translated=[Told(STANDARD, "Read", {"file_path": "/p/.env"}, action=1)],
+        translated=[Translated(STANDARD, "Read", {"file_path": "/p/.env"}, action=1)],
         rewritten=[
             Rewritten(
                 STANDARD, {"file_path": "/p/a"},
@@ -371,7 +374,7 @@ CASES = [
         "13: paths that begin at the project",
         REASONIX_0, "read_file", {"path": "/etc/passwd"},
         does=[("Read", {"file_path": "/p/etc/passwd"})],
-        translated=[Told(REASONIX, "read_file", {"path": "/p/etc/passwd"})],
+        translated=[Translated(REASONIX, "read_file", {"path": "/p/etc/passwd"})],
         rewritten=[
             Rewritten(REASONIX, {"path": "/p/a"}, {"path": "a"}),
             Rewritten(REASONIX, {"path": "/etc/passwd"}, "no file outside the project"),
@@ -383,7 +386,7 @@ CASES = [
         REASONIX, "read_file", {"path": "/etc/passwd"},
         does=[("Read", {"file_path": "/etc/passwd"})],
         # The other one has no way to say it: its hooks see the path that is read.
-        translated=[Told(REASONIX_0, "read_file", {"path": "/etc/passwd"})],
+        translated=[Translated(REASONIX_0, "read_file", {"path": "/etc/passwd"})],
         rewritten=[Rewritten(STANDARD, {"file_path": "/p/a"}, {"path": "/p/a"})],
     ),
     Case(
@@ -391,8 +394,8 @@ CASES = [
         KIMI, "Bash", {"command": "make", "timeout": 120},
         does=[("Bash", {"command": "make", "timeout": 120_000})],
         translated=[
-            Told(CODEWHALE, "bash", {"command": "make", "timeout": 120}),
-            Told(CODEWHALE, "Bash", {"action": "run", "command": "make", "timeout_ms": 120_000}),
+            Translated(CODEWHALE, "bash", {"command": "make", "timeout": 120}),
+            Translated(CODEWHALE, "Bash", {"action": "run", "command": "make", "timeout_ms": 120_000}),
         ],
         rewritten=[
             Rewritten(
@@ -406,8 +409,8 @@ CASES = [
         CODEWHALE, "Bash", {"action": "run", "command": "make", "timeout_ms": 120},
         does=[("Bash", {"command": "make", "timeout": 120})],
         translated=[
-            Told(KIMI, "Bash", {"command": "make", "timeout": 1}),
-            Told(DOCKER, "shell", {"cmd": "make", "timeout": 1}),
+            Translated(KIMI, "Bash", {"command": "make", "timeout": 1}),
+            Translated(DOCKER, "shell", {"cmd": "make", "timeout": 1}),
         ],
         rewritten=[
             Rewritten(KIMI, {"timeout": 3}, {"action": "run", "command": "make", "timeout_ms": 3000}),
@@ -420,9 +423,9 @@ CASES = [
         GEMINI, "mcp_my_srv_run", {"a": 1}, server="my_srv",
         does=[("mcp__my_srv__run", {"a": 1})],
         translated=[
-            Told(STANDARD, "mcp__my_srv__run", {"a": 1}),
-            Told(COPILOT, "my_srv-run", {"a": 1}),
-            Told(CODEWHALE, "mcp_my_srv_run", {"a": 1}),
+            Translated(STANDARD, "mcp__my_srv__run", {"a": 1}),
+            Translated(COPILOT, "my_srv-run", {"a": 1}),
+            Translated(CODEWHALE, "mcp_my_srv_run", {"a": 1}),
         ],
         rewritten=[Rewritten(STANDARD, {"a": 2}, {"a": 2})],
     ),
@@ -430,7 +433,7 @@ CASES = [
         "15: a name that two servers could have",
         GEMINI, "mcp_my_srv_run", {"a": 1},
         does=[("mcp__my__srv_run", {"a": 1}), ("mcp__my_srv__run", {"a": 1})],
-        translated=[Told(STANDARD, "mcp__my_srv__run", {"a": 1}, action=1)],
+        translated=[Translated(STANDARD, "mcp__my_srv__run", {"a": 1}, action=1)],
         rewritten=[Rewritten(COPILOT, {"a": 2}, {"a": 2}, action=1)],
     ),
 ]  # fmt: skip

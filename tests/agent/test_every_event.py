@@ -7,7 +7,7 @@ import pytest
 
 from hookline.events import EVENTS
 from tests.agent.scenario_runs import events_of, played_once, scenario_names
-from tests.agent.shared_folder import shared_place
+from tests.agent.shared_directory import shared_place
 
 #: What no run of the command brings yet. It only shrinks: a value that is seen must go from here.
 NOT_YET: Mapping[str, frozenset[str]] = {

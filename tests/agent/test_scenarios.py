@@ -4,7 +4,7 @@ import pytest
 
 from tests.agent.scenario_checks import differences
 from tests.agent.scenario_runs import played_once, scenario_names
-from tests.agent.shared_folder import shared_place
+from tests.agent.shared_directory import shared_place
 
 
 @pytest.mark.parametrize("name", scenario_names())

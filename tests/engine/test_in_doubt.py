@@ -10,7 +10,7 @@ from hookline.engine.run_hook import Admission
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, EventSpec, ToolCall, ToolResult
 from hookline.extending import Hook, Run, SessionInfo
 from hookline.journal.journal import trace_line
-from tests.engine.told_hooks import NO, OWN, Host, hook
+from tests.engine.translating_hooks import NO, OWN, Host, hook
 
 FORCE = "Bash(git push --force*)"
 UNSURE = ToolCall(tool_name="Bash", tool_input={"command": "git push $X"})

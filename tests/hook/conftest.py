@@ -3,26 +3,26 @@ from pathlib import Path
 
 import pytest
 
-from tests.hook.daemon.daemons import Residents, SharedResident
+from tests.hook.daemon.daemons import Daemons, SharedResident
 
 
 @pytest.fixture
-def daemons(tmp_path: Path) -> Iterator[Residents]:
-    made = Residents(tmp_path)
+def daemons(tmp_path: Path) -> Iterator[Daemons]:
+    made = Daemons(tmp_path)
     yield made
     made.stop()
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Residents]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemons]:
     """One that runs for all tests of this process."""
-    made = Residents(tmp_path_factory.mktemp("resident"))
+    made = Daemons(tmp_path_factory.mktemp("resident"))
     made.start()
     yield made
     made.stop()
 
 
 @pytest.fixture
-def daemon(whole: Residents, request: pytest.FixtureRequest) -> SharedResident:
+def daemon(whole: Daemons, request: pytest.FixtureRequest) -> SharedResident:
     name = "".join(each if each.isalnum() else "-" for each in request.node.name)
     return SharedResident(whole, name)

@@ -214,11 +214,11 @@ def test_a_trace_line_says_what_happened() -> None:
     )  # fmt: skip
     line = trace_line(run)
     assert line.endswith(".250 pre guard.sh blocked deny shadow recheck 3.1ms: not here")
-    assert "blocked deny told-as-Bash 0.0ms" in trace_line(
+    assert "blocked deny as-Bash 0.0ms" in trace_line(
         Run(hook="x", status="blocked", decision="deny", translated_tool="Bash", call=Called(tool="shell"))
     )
     late = trace_line(Run(hook="x", event="Stop", status="timed_out", cause="timed_out", failed_open=True))
-    assert late.endswith("Stop x timed_out timed_out passed-without-answer 0.0ms")
+    assert late.endswith("Stop x timed_out timed_out failed-open 0.0ms")
 
 
 @every("text", terminal_tricks(60, seed=2))

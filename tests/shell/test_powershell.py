@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hookline.matching.tool_rules import judge
 from hookline.model.hook import Doubt
 from hookline.shell.powershell import MOST_STEPS, read_powershell
-from tests.engine.told_hooks import NO, Host, hook
+from tests.engine.translating_hooks import NO, Host, hook
 from tests.every import every
 from tests.matching.rules_on_calls import allows, fires, rule
 

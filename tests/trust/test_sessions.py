@@ -21,7 +21,7 @@ RECORD = SeenSession(
     directory="/project/sub",
     root="/project",
     guards={"1": KnownGuard("PreToolUse", "a (x:1)"), "2": KnownGuard("PreToolUse", "b (x:2)")},
-    told=("a line",),
+    shown=("a line",),
 )
 
 

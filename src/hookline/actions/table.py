@@ -32,7 +32,7 @@ class ToolTable:
         canonical: bool = False,
         any_case: bool = False,
         usual: Mapping[str, Tool] = MappingProxyType({}),
-        told_only: Collection[str] = (),
+        translated_only: Collection[str] = (),
     ) -> None:
         #: The agent's name, for people.
         self.agent = agent
@@ -47,7 +47,7 @@ class ToolTable:
         #: Tools by names that are usual, however they are spelt, for names that no tool has.
         self._usual = {folded(name): tool for name, tool in usual.items()}
         #: Names under which its hooks see calls of others; its own agent has no such tools.
-        self.told_only = told_only
+        self.translated_only = translated_only
         self._by_kind: dict[str, tuple[tuple[str, Tool], ...]] = {}
 
     def tool(self, name: str) -> Tool | None:

@@ -94,7 +94,7 @@ class ReadCall:
         self.path_context = path_context
         self._server = server
         #: By the table of the other agent: most hooks of an event are of one.
-        self._told_ways: dict[int, tuple[tuple[Way, ...], ...]] = {}
+        self._known_ways: dict[int, tuple[tuple[Way, ...], ...]] = {}
 
     @cached_property
     def whole(self) -> TranslatedAction:
@@ -123,14 +123,14 @@ class ReadCall:
 
     def ways(self, target: ToolTable) -> tuple[tuple[Way, ...], ...]:
         """Return the translations of each action for the other agent; the first one is preferred."""
-        known = self._told_ways.get(id(target))
+        known = self._known_ways.get(id(target))
         if known is None:
             actions = (
                 self.actions
                 if target.canonical or len(self.actions) == 1
                 else [a for a in self.actions if not a.implied]
             )
-            known = self._told_ways[id(target)] = tuple([self._ways(action, target) for action in actions])
+            known = self._known_ways[id(target)] = tuple([self._ways(action, target) for action in actions])
         return known
 
     def followed_ways(self, action: Action, target: ToolTable) -> tuple[Way, ...]:

@@ -104,7 +104,7 @@ def recent(path: str, now: float, loaded: Loaded, context: CheckContext) -> Iter
         mended = not seen.last_passed[name, source]
         message += "; since then it has answered" if mended else ""
         severity: Severity = "info" if mended else "error"
-        yield Diagnostic(severity, "passed-without-answer", message, hooks[source].where, name, _FIX)
+        yield Diagnostic(severity, "failed-open", message, hooks[source].where, name, _FIX)
 
 
 def _is_of(root: str, run: Run) -> bool:

@@ -68,7 +68,7 @@ def _decision(
     if prepared.is_unchanged(payload, session):
         selected, reason = _reason(prepared, lane, seen, event, payload, session)
     else:
-        selected, reason, translated = _told_reason(prepared, event, payload, session)
+        selected, reason, translated = _translated_reason(prepared, event, payload, session)
         if selected and (same := _same_as(prepared, seen)) is not None:
             selected, reason = False, same
     if selected and hook.actions == "others":
@@ -146,7 +146,7 @@ def _same_as(prepared: PreparedHook, seen: dict[object, str]) -> str | None:
     return None
 
 
-def _told_reason(
+def _translated_reason(
     prepared: PreparedHook, event: EventSpec[Any], payload: Any, session: "Session"
 ) -> tuple[bool, str, "TranslatedCall | None"]:
     """Return True if a call matches a hook, why, and the translated call.

@@ -143,9 +143,9 @@ class Session(HostCalls):
         key = (id(hook.wire), event.name) if for_any else prepared
         known = last.translated.get(key)
         if known is None:
-            from hookline.engine.translate_calls import tell  # noqa: PLC0415 most calls need no translation
+            from hookline.engine.translate_calls import translate_call  # noqa: PLC0415 most calls need no translation
 
-            known = last.translated[key] = tell(prepared, event, payload, last)
+            known = last.translated[key] = translate_call(prepared, event, payload, last)
         return known
 
     def followed_call(

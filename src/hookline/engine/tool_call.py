@@ -234,7 +234,7 @@ async def run_tool_call(hooks: HookDispatcher, call: p.ToolCall, ports: CallPort
         return opened.refused
     try:
         reply = await ports.run(opened.call)
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything; the model is told
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything; the model gets the error
         return await opened.failed(error)
     return await opened.returned(reply)
 

@@ -1,7 +1,7 @@
 """Translate tool calls for hooks of other agents, and their answers back.
 
 Hooks of the calling agent get the call as it is. Others get each action of the call that matches them, in
-their own agent's terms (`tools.tell`), and `TranslatedCall.outcome` merges their answers, in the caller's
+their own agent's terms (`actions.translate`), and `TranslatedCall.outcome` merges their answers, in the caller's
 terms.
 """
 
@@ -129,7 +129,7 @@ def _said_once(outcome: Outcome) -> Outcome:
     )
 
 
-def tell(
+def translate_call(
     prepared: "PreparedHook", event: EventSpec[Any], payload: Any, last: "TranslationCache"
 ) -> TranslatedCall:
     """Translate a call for a hook; no actions if the call does not match the hook.
@@ -160,7 +160,7 @@ def tell(
                 break  # a hook for all tools but some must not get another name of one of those
         needed += 0 if implied else parts
     if not actions and event.guard and hook.kind == "builtin" and target.canonical:
-        actions += _told_by_names(hook, event, payload, last, target)
+        actions += _translate_by_names(hook, event, payload, last, target)
     if not actions and _is_meant_by_name(hook, call):
         whole = HookInput(payload, info, call.whole)
         held = _if_held(hook, event, whole)
@@ -168,7 +168,7 @@ def tell(
     return TranslatedCall(payload, call, tuple(actions), needed)
 
 
-def _told_by_names(
+def _translate_by_names(
     hook: "Hook", event: EventSpec[Any], payload: Any, last: "TranslationCache", target: "ToolTable"
 ) -> list[HookInput]:
     """Translate what an undeclared tool may do, for a rule about what calls do, not about a tool alone."""
@@ -199,7 +199,8 @@ def _told_by_names(
 def possible_hooks(
     lane: "Lane", index: "RuleIndex", payload: Any, call: ReadCall
 ) -> "Sequence[PreparedHook]":
-    """Return the hooks of a lane that `tell` may select: those whose rules can match an action of the call."""
+    """Return the hooks of a lane that `translate_call` may select: those whose rules can match an
+    action of the call."""
     target: ToolTable = getattr(lane.hooks[0].hook.wire, "tools")  # noqa: B009 wires of hosts need not have one
     if not (target.canonical and payload.tool_input) or any(
         action.doubt or action.kind is None for action in call.actions

@@ -98,7 +98,7 @@ class CallFiles:
         wide = [text for text in wide if self._patterns.dotted or _HIDDEN.search(text)]
         self._tried += len(wide)
         if self._tried > _MOST_TRIED:
-            return "keys or passwords, as far as can be told: it has too many patterns to try them all"
+            return "possibly keys or passwords: it has too many patterns to try them all"
         if not wide and not any(map(policy.may_be_secret, texts)):
             return None
         for row in policy.secrets:

@@ -47,8 +47,8 @@ class RemoteJobs(DurableFile):
             connection.execute("CREATE TABLE IF NOT EXISTS own (name TEXT)")
             # The keys of the ledger by the ids of jobs, and whether the ledger has the result.
             connection.execute(
-                "CREATE TABLE IF NOT EXISTS key"
-                " (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, told INTEGER NOT NULL DEFAULT 0)"
+                "CREATE TABLE IF NOT EXISTS ledger_key"
+                " (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, delivered INTEGER NOT NULL DEFAULT 0)"
             )
             found = connection.execute("SELECT name FROM own").fetchone()
             if found is None:
@@ -74,10 +74,10 @@ class RemoteJobs(DurableFile):
         """Store a job to run here. Returns False if it is here already; if it is over, its result is reported again."""
 
         def take(connection: "Connection") -> bool:
-            if connection.execute("UPDATE key SET told = 0 WHERE key = ?", (key,)).rowcount:
+            if connection.execute("UPDATE ledger_key SET delivered = 0 WHERE key = ?", (key,)).rowcount:
                 return False
             _forget(connection, job.id)  # an earlier turn
-            connection.execute("INSERT INTO key (id, key) VALUES (?, ?)", (job.id, key))
+            connection.execute("INSERT INTO ledger_key (id, key) VALUES (?, ?)", (job.id, key))
             # Epochs distinguish wakes from those of earlier turns.
             return self._insert(connection, job, self.owner, turn * 1000, tries)
 
@@ -85,15 +85,15 @@ class RemoteJobs(DurableFile):
 
     def keys(self, *, delivered: bool) -> Sequence[str]:
         """Return the keys of jobs whose results the ledger has, or of all others."""
-        return [key for (key,) in self._rows("SELECT key FROM key WHERE told = ?", delivered)]
+        return [key for (key,) in self._rows("SELECT key FROM ledger_key WHERE delivered = ?", delivered)]
 
-    def tell(self, key: str, *, delivered: bool) -> None:
+    def mark(self, key: str, *, delivered: bool) -> None:
         """Record that the ledger has the result, or has lost it. The result stays here until the sender has it."""
-        self._change("UPDATE key SET told = ? WHERE key = ?", delivered, key)
+        self._change("UPDATE ledger_key SET delivered = ? WHERE key = ?", delivered, key)
 
-    def tell_all_again(self) -> None:
+    def report_all_again(self) -> None:
         """Report all results again, because the server has lost its data."""
-        self._change("UPDATE key SET told = 0")
+        self._change("UPDATE ledger_key SET delivered = 0")
 
     def unsettled(self) -> int:
         return self._count("job WHERE settled IS NULL")
@@ -102,9 +102,9 @@ class RemoteJobs(DurableFile):
         """Return the results that the ledger does not have."""
 
         rows = self._rows(
-            "SELECT key, 'settled', d.why, d.id FROM key JOIN done AS d USING (id) WHERE told = 0"
-            " UNION ALL SELECT key, state, why, j.id FROM key JOIN job AS j USING (id)"
-            " WHERE state = 'dead' AND told = 0"
+            "SELECT key, 'settled', d.why, d.id FROM ledger_key JOIN done AS d USING (id) WHERE delivered = 0"
+            " UNION ALL SELECT key, state, why, j.id FROM ledger_key JOIN job AS j USING (id)"
+            " WHERE state = 'dead' AND delivered = 0"
         )
         return [
             JobReport(key, state, why, tuple(self._wakes(_ITS_WAKES, len(job_id) + 1, f"{job_id}.")))
@@ -118,7 +118,7 @@ class RemoteJobs(DurableFile):
         """
 
         def forget(connection: "Connection") -> None:
-            for (job_id,) in connection.execute("SELECT id FROM key WHERE key = ?", (key,)).fetchall():
+            for (job_id,) in connection.execute("SELECT id FROM ledger_key WHERE key = ?", (key,)).fetchall():
                 _forget(connection, job_id)
 
         self._write(forget)
@@ -133,6 +133,6 @@ class RemoteJobs(DurableFile):
 
 
 def _forget(connection: "Connection", job_id: str) -> None:
-    for table in ("job", "done", "key"):
+    for table in ("job", "done", "ledger_key"):
         connection.execute(f"DELETE FROM {table} WHERE id = ?", (job_id,))
     connection.execute(f"DELETE FROM wake WHERE {_ITS_WAKES}", (len(job_id) + 1, f"{job_id}."))

@@ -22,11 +22,7 @@ FILES: Final = "files"
 _SHARED: Final[frozenset[Scope]] = frozenset(("managed", "user"))
 
 
-#: The names in files, which stay as they were first written.
-_STORED = {"info": "scene", "translated_tool": "told_as"}
-
-
-class StoredCall(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_STORED):
+class StoredCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One call of a hook, as stored in the queue."""
 
     #: The hook's unique key (`hook_key`), and its name.

@@ -475,8 +475,8 @@ def _flags(run: Run) -> tuple[str, ...]:
         run.mode if run.mode in ("shadow", "paused") else "",
         "recheck" if run.recheck else "",
         "in-doubt" if run.doubt else "",
-        f"told-as-{one_line(run.translated_tool, _NAME_COLUMNS)}"
+        f"as-{one_line(run.translated_tool, _NAME_COLUMNS)}"
         if run.translated_tool not in (None, run.call.tool)
         else "",
-        "passed-without-answer" if run.failed_open else "",
+        "failed-open" if run.failed_open else "",
     )

@@ -65,7 +65,7 @@ class SeenSession(Struct, frozen=True, kw_only=True):
     #: By identity: the active guards when it began, and those added since.
     guards: dict[str, KnownGuard] = {}
     #: Notices that were shown once and are not repeated.
-    told: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     #: The ids of calls that were denied.
     denied: tuple[str, ...] = ()
 

@@ -226,7 +226,7 @@ class ClaudeAgentSdkHarness:
         "failure: model": _NO_FAILURE_EVENTS,
         "end: settled": _NO_FAILURE_EVENTS,
         "end: settled when blocked": _NO_FAILURE_EVENTS,
-        "sub-agent: failed": KnownLimit(
+        "subagent: failed": KnownLimit(
             "part", "the client does not say that a subagent failed", f"{_TYPES}:286"
         ),
         "prompt: first message": KnownLimit(

@@ -14,7 +14,7 @@ from tests.agent.scripted_session import ScriptedSession, call, calls, says
 from tests.waiting import until
 
 
-class Told:
+class Received:
     """Keeps each change; `does` is what a hook of the change would do."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Told:
 
 
 @asynccontextmanager
-async def watching(received: Told, *paths: Path) -> AsyncGenerator[FileWatch]:
+async def watching(received: Received, *paths: Path) -> AsyncGenerator[FileWatch]:
     watch = FileWatch(ChangeLimit(received.warnings.append, most=5))
     watch.add(map(str, paths))
     task = asyncio.ensure_future(watch.run(received.changed))
@@ -47,8 +47,8 @@ def test_a_watched_folder_that_disappears_is_told_file_by_file_and_again_when_it
     directory.mkdir(parents=True)
     (directory / "x").write_text("1")
 
-    async def main() -> Told:
-        received = Told()
+    async def main() -> Received:
+        received = Received()
         async with watching(received, directory):
             shutil.rmtree(tmp_path / "a")
             await until(lambda: ("x", "unlink") in received.changes)
@@ -65,8 +65,8 @@ def test_a_watched_folder_that_disappears_is_told_file_by_file_and_again_when_it
 def test_a_folder_that_comes_and_goes_all_the_time_does_not_end_the_watch(tmp_path: Path):
     directory = tmp_path / "gone"
 
-    async def main() -> Told:
-        received = Told()
+    async def main() -> Received:
+        received = Received()
         async with watching(received, directory / "x", tmp_path / "last"):
             for _ in range(30):
                 directory.mkdir()
@@ -82,8 +82,8 @@ def test_a_folder_that_comes_and_goes_all_the_time_does_not_end_the_watch(tmp_pa
 
 
 def test_a_path_that_cannot_be_watched_yet_is_told_when_it_comes(tmp_path: Path):
-    async def main() -> Told:
-        received = Told()
+    async def main() -> Received:
+        received = Received()
         async with watching(received, tmp_path / "no" / "such" / "folder" / "x"):
             (tmp_path / "no" / "such" / "folder").mkdir(parents=True)
             (tmp_path / "no" / "such" / "folder" / "x").write_text("1")
@@ -96,12 +96,12 @@ def test_a_path_that_cannot_be_watched_yet_is_told_when_it_comes(tmp_path: Path)
 def test_files_that_hooks_change_back_and_forth_stop_firing_and_the_user_is_told(tmp_path: Path):
     a, b = tmp_path / "a", tmp_path / "b"
 
-    class Echoing(Told):
+    class Echoing(Received):
         def does(self, file: Path) -> None:
             other = b if file.name == "a" else a
             other.write_text(f"{len(self.changes)} changes")
 
-    async def main() -> Told:
+    async def main() -> Received:
         received = Echoing()
         async with watching(received, a, b):
             a.write_text("begin")

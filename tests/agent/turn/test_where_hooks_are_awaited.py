@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.scenario_runs import events_of, played_once
-from tests.agent.shared_folder import shared_place
+from tests.agent.shared_directory import shared_place
 
 #: Those that decide, and those a decision belongs to.
 WAITED = frozenset(

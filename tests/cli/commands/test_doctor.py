@@ -256,7 +256,7 @@ def test_a_guard_that_let_something_pass_lately_is_an_error_until_it_answers(cas
     assert "it failed 2 times here" in said.message
     journal(case, replace(passed, call=here), replace(passed, call=here, failed_open=False, status="blocked"))
     (said,) = case.problems()
-    assert (said.severity, said.code) == ("note", "passed-without-answer")
+    assert (said.severity, said.code) == ("note", "failed-open")
     assert "since then it has answered" in said.message
 
 

@@ -11,7 +11,7 @@ import time
 import anyio
 import pytest
 
-from bench.process_scenes import (
+from bench.process_cases import (
     ESCAPES,
     ROOT,
     Held,
@@ -56,7 +56,7 @@ def test_a_subreaper_leaves_no_survivor_of_any_escape_and_no_zombie() -> None:
 def test_a_subreaper_never_touches_what_the_host_started_itself() -> None:
     out = in_own_process("""
 import asyncio, os, subprocess, time
-from bench.process_scenes import EMPTIED, Processes, shell
+from bench.process_cases import EMPTIED, Processes, shell
 async def main():
     processes = Processes(containment="subreaper")
     assert processes.containment == "subreaper"
@@ -82,7 +82,7 @@ asyncio.run(main())
 def test_a_subreaper_leaves_alone_what_a_hook_may_leave_behind() -> None:
     out = in_own_process("""
 import asyncio, os
-from bench.process_scenes import Processes, alive_children, shell
+from bench.process_cases import Processes, alive_children, shell
 async def main():
     processes = Processes(containment="subreaper")
     keep = "env -i setsid sleep 31 >/dev/null 2>&1 & setsid sleep 31 >/dev/null 2>&1 & exit 0"
@@ -103,7 +103,7 @@ asyncio.run(main())
 def test_a_stray_is_spared_while_a_run_that_may_have_started_it_is_under_way() -> None:
     out = in_own_process("""
 import asyncio, os, tempfile
-from bench.process_scenes import Processes, alive_children, shell
+from bench.process_cases import Processes, alive_children, shell
 async def main():
     processes = Processes(containment="subreaper")
     gate = tempfile.mktemp()
@@ -128,7 +128,7 @@ asyncio.run(main())
 def test_a_marked_run_inside_a_hook_of_another_engine_marks_nothing_of_its_host() -> None:
     out = in_own_process("""
 import asyncio, os, subprocess
-from bench.process_scenes import Processes, shell
+from bench.process_cases import Processes, shell
 os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 async def main():
     processes = Processes(containment="subreaper")
@@ -279,7 +279,7 @@ def test_an_engine_that_is_killed_takes_its_hooks_along() -> None:
 def test_an_engine_that_is_killed_takes_the_whole_group_along_whatever_its_environment() -> None:
     code = """
 import asyncio, os, time
-from bench.process_scenes import Processes, shell
+from bench.process_cases import Processes, shell
 async def main():
     processes = Processes()
     command = "env -i sleep 31 >/dev/null 2>&1 & echo $!; wait"
@@ -302,8 +302,8 @@ def test_a_command_that_is_killed_takes_along_what_left_its_session_and_its_envi
     out = in_own_process("""
 import asyncio, os, time
 from pathlib import Path
-from bench.kill_scenes import ESCAPES, KINDS, become_subreaper
-from bench.process_scenes import Processes, alive_children, shell
+from bench.kill_cases import ESCAPES, KINDS, become_subreaper
+from bench.process_cases import Processes, alive_children, shell
 from hookline.checks.programs import SURVIVORS
 become_subreaper()  # so that whatever is left is our child in the end
 lines = [line for name, line in KINDS.items() if name not in ESCAPES and "Python" not in name]
@@ -342,7 +342,7 @@ def test_an_engine_that_is_killed_leaves_what_hooks_were_allowed_to_leave() -> N
     mark = os.urandom(6).hex()
     code = """
 import asyncio, os
-from bench.process_scenes import Processes, shell
+from bench.process_cases import Processes, shell
 async def main():
     processes = Processes()
     await shell(processes, "setsid sleep 31 >/dev/null 2>&1 & exit 0", leftovers="leave")
@@ -425,7 +425,7 @@ def test_both_watches_tell_of_the_end_and_leave_the_zombie(kind: type[PidfdWatch
 def test_an_exit_status_that_somebody_else_took_is_a_typed_result() -> None:
     out = in_own_process("""
 import asyncio, signal
-from bench.process_scenes import Processes, shell
+from bench.process_cases import Processes, shell
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 async def main():
     processes = Processes()

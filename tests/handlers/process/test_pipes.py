@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bench.process_scenes import ROOT, floods, held_pipes, living, said, shell, unread_stdin, with_mark
+from bench.process_cases import ROOT, floods, held_pipes, living, said, shell, unread_stdin, with_mark
 from hookline.extending import Background, Exited, Failed, RawResult
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import RunLimits
@@ -266,8 +266,8 @@ def test_beyond_a_number_of_them_background_hooks_keep_their_slots() -> None:
 def test_a_host_with_deadly_sigpipe_survives_a_deaf_hook() -> None:
     program = """
 import asyncio, signal
-from bench.process_scenes import shell
-from bench.process_scenes import Processes
+from bench.process_cases import shell
+from bench.process_cases import Processes
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 async def main():
     processes = Processes()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bench.process_scenes import said, shell
+from bench.process_cases import said, shell
 from hookline.extending import Exited, Failed
 from hookline.handlers.process.pool import Processes, Slots
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bench.process_scenes import ROOT
+from bench.process_cases import ROOT
 from hookline.extending import Exited, Failed, RawResult
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.spawn import find_program
@@ -115,7 +115,7 @@ def test_a_path_that_is_too_long_or_circular_is_told(tmp_path: Path) -> None:
 def test_a_host_without_descriptors_gets_a_typed_answer_and_goes_on() -> None:
     code = """
 import asyncio, os, resource
-from bench.process_scenes import Processes
+from bench.process_cases import Processes
 async def main():
     processes = Processes()
     run = lambda: processes.run(["/bin/true"], env={}, cwd="/", timeout=20, run_id="r")
@@ -192,8 +192,8 @@ def test_a_relative_program_is_taken_from_the_working_directory(tmp_path: Path) 
 def test_a_deleted_working_directory_of_the_host_does_not_matter() -> None:
     code = """
 import asyncio, os, tempfile
-from bench.process_scenes import shell
-from bench.process_scenes import Processes
+from bench.process_cases import shell
+from bench.process_cases import Processes
 async def main():
     processes = Processes()
     gone = tempfile.mkdtemp(); os.chdir(gone); os.rmdir(gone)

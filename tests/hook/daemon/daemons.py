@@ -36,7 +36,7 @@ class RefusalError(Exception):
     """The daemon left the call to another process."""
 
 
-class Residents:
+class Daemons:
     """A home, a project, and the residents that were started for them."""
 
     def __init__(self, top: Path) -> None:
@@ -142,10 +142,10 @@ class Residents:
         return Ran(done.returncode, done.stdout, done.stderr)
 
 
-class SharedResident(Residents):
+class SharedResident(Daemons):
     """Make a new project, for a daemon that others use as well."""
 
-    def __init__(self, whole: Residents, name: str) -> None:
+    def __init__(self, whole: Daemons, name: str) -> None:
         self.home, self.directory, self.project = whole.home, whole.directory, whole.home / name
         self.started = []
         self._number = 0

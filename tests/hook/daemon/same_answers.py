@@ -16,7 +16,7 @@ from hookline.testing.recordings import Recorded, recorded
 from tests.history.transcripts.rebuilt import FOLDERS as SESSIONS
 from tests.history.transcripts.rebuilt import RECORDED, payloads
 from tests.homes import at_home
-from tests.hook.daemon.daemons import Residents, command, hook_file
+from tests.hook.daemon.daemons import Daemons, command, hook_file
 from tests.hook.relay.programs import KINDS, Kind, Ran, relay_of
 from tests.recorded import recorded_cases as recorded_files
 from tests.warm_process import run_warm
@@ -112,7 +112,7 @@ class Difference(Struct, frozen=True):
     seen: Any
 
 
-def differences(daemons: Residents, case: Case, http: Http | None = None) -> Iterator[Difference]:
+def differences(daemons: Daemons, case: Case, http: Http | None = None) -> Iterator[Difference]:
     """Return the answers by both relays, and the decision by http."""
     words = ("hook", "--dialect", case.dialect, case.event)
     whole = in_process(daemons, words, _numbered(case, 0))
@@ -127,14 +127,14 @@ def differences(daemons: Residents, case: Case, http: Http | None = None) -> Ite
 
 
 def in_process(
-    daemons: Residents, words: Sequence[str], payload: bytes, env: Mapping[str, str] = NO_VARIABLES
+    daemons: Daemons, words: Sequence[str], payload: bytes, env: Mapping[str, str] = NO_VARIABLES
 ) -> Ran:
     done = run_warm(words, cwd=daemons.project, env={**daemons.env, **env}, stdin=payload)
     return Ran(done.status, done.stdout, done.stderr)
 
 
 def by_relay(
-    daemons: Residents,
+    daemons: Daemons,
     kind: Kind,
     words: Sequence[str],
     payload: bytes,
@@ -212,7 +212,7 @@ def _placed(one: Recorded, project: Path) -> Case:
     return Case(f"{one.dialect} {one.name}", one.dialect, one.event, one.placed(str(project)))
 
 
-def failing_cases(daemons: Residents, failing: Sequence[tuple[str, str]] = FAILING) -> Iterator[Case]:
+def failing_cases(daemons: Daemons, failing: Sequence[tuple[str, str]] = FAILING) -> Iterator[Case]:
     """A call for each way to fail, while the one hook of the project fails so."""
     for name, line in failing:
         daemons.write(".hookline/hooks.toml", hook_file(command(line, "timeout = 1")))

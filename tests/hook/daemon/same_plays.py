@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from tests.dialects.codex.hooks import trust_in_codex
-from tests.hook.daemon.daemons import Residents, command, hook_file
+from tests.hook.daemon.daemons import Daemons, command, hook_file
 from tests.hook.daemon.same_answers import (
     Difference,
     Http,
@@ -36,7 +36,7 @@ _ASKS_OFTEN: Final = hook_file(command("touch ran; exit 2")) + hook_file(
 _GUARDS: Final = ".hookline/hooks.toml"
 
 
-class Told(Struct, frozen=True):
+class AgentCallStep(Struct, frozen=True):
     """One call; in `payload` the session is filled in."""
 
     event: str
@@ -54,12 +54,12 @@ class Play(Struct, frozen=True):
 
     name: str
     dialect: str
-    steps: Sequence[Told | Callable[[], object]]
+    steps: Sequence[AgentCallStep | Callable[[], object]]
     #: Makes everything as it is to be at the beginning.
     prepare: Callable[[], object]
 
 
-def play_differences(daemons: Residents, play: Play, http: Http | None = None) -> Iterator[Difference]:
+def play_differences(daemons: Daemons, play: Play, http: Http | None = None) -> Iterator[Difference]:
     whole = _answers(play, "process", partial(in_process, daemons))
     for kind in KINDS:
         seen = _answers(play, kind, partial(by_relay, daemons, kind))
@@ -70,7 +70,7 @@ def play_differences(daemons: Residents, play: Play, http: Http | None = None) -
         )
     if http is not None and takes_http(play.dialect):
         # A request has no environment: what a process says without these variables is the same.
-        if any(isinstance(step, Told) and step.env for step in play.steps):
+        if any(isinstance(step, AgentCallStep) and step.env for step in play.steps):
             whole = _answers(play, "no variables", lambda words, raw, _: in_process(daemons, words, raw))
         asked = _answers(play, "http", lambda words, raw, _: by_http(http, words, raw))
         yield from (
@@ -86,7 +86,7 @@ def _answers(
     play.prepare()
     answers: list[T] = []
     for step in play.steps:
-        if isinstance(step, Told):
+        if isinstance(step, AgentCallStep):
             words = ("hook", "--dialect", play.dialect, step.event)
             answers.append(ask(words, step.raw(f"{play.name} {session}"), step.env))
         else:
@@ -94,22 +94,22 @@ def _answers(
     return answers
 
 
-def plays(daemons: Residents) -> Iterator[Play]:
+def plays(daemons: Daemons) -> Iterator[Play]:
     yield from place_plays(daemons)
     yield from trust_plays(daemons)
     yield from reach_plays(daemons)
 
 
-def _claude(event: str, cwd: object, **fields: Any) -> Told:
+def _claude(event: str, cwd: object, **fields: Any) -> AgentCallStep:
     env: Mapping[str, str] = fields.pop("env", {})
     received = {
         "hook_event_name": event, "cwd": str(cwd), "tool_name": "Bash", "tool_input": {"command": "ls"},
         "prompt": "hello", **fields,
     }  # fmt: skip
-    return Told(event, received, env)
+    return AgentCallStep(event, received, env)
 
 
-def _reasonix(event: str, cwd: object) -> Told:
+def _reasonix(event: str, cwd: object) -> AgentCallStep:
     received = {
         "event": event,
         "cwd": str(cwd),
@@ -117,10 +117,10 @@ def _reasonix(event: str, cwd: object) -> Told:
         "toolArgs": {"command": "ls"},
         "prompt": "hello",
     }
-    return Told(event, received, session="sessionId")
+    return AgentCallStep(event, received, session="sessionId")
 
 
-def place_plays(daemons: Residents) -> Iterator[Play]:
+def place_plays(daemons: Daemons) -> Iterator[Play]:
     """The guard of the project, and where the agent goes."""
     project = daemons.project
     places = {
@@ -154,7 +154,7 @@ def place_plays(daemons: Residents) -> Iterator[Play]:
         yield Play(f"place in Reasonix, {name}", "reasonix", both, prepare)
 
 
-def trust_plays(daemons: Residents) -> Iterator[Play]:
+def trust_plays(daemons: Daemons) -> Iterator[Play]:
     """A project that the user does not trust, guards that go, and a guard that is changed."""
     project = daemons.project
     tool, prompt = _claude("PreToolUse", project), _claude("UserPromptSubmit", project)
@@ -192,11 +192,11 @@ def trust_plays(daemons: Residents) -> Iterator[Play]:
     vouch()
 
 
-def _writes(daemons: Residents, text: str) -> Callable[[], object]:
+def _writes(daemons: Daemons, text: str) -> Callable[[], object]:
     return lambda: daemons.write(_GUARDS, text)
 
 
-def reach_plays(daemons: Residents) -> Iterator[Play]:
+def reach_plays(daemons: Daemons) -> Iterator[Play]:
     """The guards of every dialect, asked about the calls of every agent."""
 
     def prepare() -> None:
@@ -214,17 +214,17 @@ def reach_plays(daemons: Residents) -> Iterator[Play]:
             yield Play(f"reach, {caller.name}", caller.dialect, steps, prepare)
 
 
-def _made(daemons: Residents, caller: Caller) -> Iterator[Told]:
+def _made(daemons: Daemons, caller: Caller) -> Iterator[AgentCallStep]:
     assert caller.payload is not None
     project = str(daemons.project)
     for call in caller.calls:
         raw, env = caller.payload(call.tool, call.at(str(daemons.home), project), project)
         received: dict[str, Any] = msgspec.json.decode(raw) if raw else {}
         session = next((key for key in ("session_id", "sessionId") if key in received), "session_id")
-        yield Told(caller.event, received, env, session)
+        yield AgentCallStep(caller.event, received, env, session)
 
 
-def _anew(daemons: Residents, guards: str) -> None:
+def _anew(daemons: Daemons, guards: str) -> None:
     """A project with nothing but these guards."""
     for each in daemons.project.iterdir():
         if each.is_dir() and not each.is_symlink():

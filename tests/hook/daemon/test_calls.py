@@ -19,7 +19,7 @@ from hookline.hook.call.answer import DEEPEST
 from hookline.hook.daemon.directory import connect, open_folder
 from hookline.hook.daemon.protocol import BEGINS, read_frame
 from tests.homes import at_home
-from tests.hook.daemon.daemons import RefusalError, Residents, SharedResident, command, decision, hook_file
+from tests.hook.daemon.daemons import Daemons, RefusalError, SharedResident, command, decision, hook_file
 from tests.hook.relay.programs import KINDS, Kind, relay_of
 from tests.waiting import wait_until, waits_for
 
@@ -51,9 +51,7 @@ def test_a_change_of_any_file_is_seen_by_the_next_call(daemon: SharedResident) -
     assert decision(daemon.call(session_id=f"{daemon.session} 3")) is None
 
 
-def test_no_project_gets_an_answer_that_was_given_in_another(
-    daemon: SharedResident, whole: Residents
-) -> None:
+def test_no_project_gets_an_answer_that_was_given_in_another(daemon: SharedResident, whole: Daemons) -> None:
     """Not even for calls of the same id at the same time. (A session keeps the project that it began in.)"""
     other = SharedResident(whole, f"{daemon.session}-other")
     daemon.write(".hookline/hooks.toml", hook_file(DENIES))

@@ -12,7 +12,7 @@ import pytest
 
 from hookline.hook.daemon.http import LOOPBACK, HttpEndpoint, Limits
 from hookline.hook.daemon.protocol import RelayReply
-from tests.hook.daemon.daemons import Residents, command, hook_file
+from tests.hook.daemon.daemons import Daemons, command, hook_file
 from tests.hook.daemon.test_same_answers import http_of
 from tests.waiting import until
 
@@ -20,7 +20,7 @@ PATH = "/hook/claude-code/PreToolUse"
 
 
 class Endpoint:
-    def __init__(self, daemons: Residents) -> None:
+    def __init__(self, daemons: Daemons) -> None:
         found = http_of(daemons)
         self.daemons, self.token = daemons, found.token
         self.port = urlsplit(found.address).port or 0
@@ -53,7 +53,7 @@ class Endpoint:
 
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
-    made = Residents(tmp_path_factory.mktemp("http"))
+    made = Daemons(tmp_path_factory.mktemp("http"))
     denies = hook_file('type = "builtin"\ncommand = "deny"\nargs = ["no"]')
     blocks = command("""echo '{"systemMessage":"look"}'; echo not yet >&2; exit 2""")
     made.write(".hookline/hooks.toml", denies + hook_file(blocks, event="TaskCompleted"))

@@ -6,11 +6,11 @@ import json
 from hookline import Engine
 from hookline.events import POST_TOOL_USE
 from hookline.model.payloads import ToolResult
-from tests.hook.daemon.daemons import Residents
+from tests.hook.daemon.daemons import Daemons
 from tests.waiting import wait_until
 
 
-def test_what_a_process_left_is_run_and_told_at_the_next_call_of_the_session(daemons: Residents) -> None:
+def test_what_a_process_left_is_run_and_told_at_the_next_call_of_the_session(daemons: Daemons) -> None:
     done = daemons.home / "done"
     entry = {
         "command": f"touch {done}; echo the scan found it >&2; exit 2",

@@ -12,7 +12,7 @@ from hookline.journal.file import journal_path
 from hookline.journal.payloads import payloads_path
 from hookline.journal.redaction import Redactor
 from hookline.model.run import Run
-from tests.hook.daemon.daemons import Residents, SharedResident, command, hook_file
+from tests.hook.daemon.daemons import Daemons, SharedResident, command, hook_file
 from tests.waiting import wait_until, waits_for
 
 _GUARD = 'type = "builtin"\ncommand = "force-push"'
@@ -119,7 +119,7 @@ def test_payloads_are_kept_from_the_moment_the_settings_say_so(daemon: SharedRes
     assert [each["tool_input"] for each in payloads] == [{"command": "git push", "token": "[redacted]"}]
 
 
-def test_a_resident_that_is_asked_to_end_has_written_everything(daemons: Residents) -> None:
+def test_a_resident_that_is_asked_to_end_has_written_everything(daemons: Daemons) -> None:
     daemons.write(".hookline/hooks.toml", hook_file(_GUARD))
     process = daemons.start()
     for _ in range(20):

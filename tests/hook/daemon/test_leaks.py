@@ -10,17 +10,17 @@ import pytest
 
 from hookline.hook.daemon.directory import connect, open_folder
 from hookline.hook.daemon.protocol import GO, RelayReply
-from tests.hook.daemon.daemons import Residents, command, decision, hook_file
+from tests.hook.daemon.daemons import Daemons, command, decision, hook_file
 from tests.waiting import wait_until, waits_for
 
 
 @pytest.fixture
-def one(daemons: Residents) -> Residents:
+def one(daemons: Daemons) -> Daemons:
     daemons.start()
     return daemons
 
 
-def _user(one: Residents, *entries: str, event: str = "PreToolUse") -> None:
+def _user(one: Daemons, *entries: str, event: str = "PreToolUse") -> None:
     one.write("~/.config/hookline/hooks.toml", hook_file(*entries, event=event))
     _settle()
 
@@ -40,7 +40,7 @@ def _lines(file: Path) -> list[str]:
 
 
 def test_calls_at_once_that_differ_only_in_passing_variables_get_their_own(
-    one: Residents, tmp_path: Path
+    one: Daemons, tmp_path: Path
 ) -> None:
     """PWD, OLDPWD, SHLVL and _ do not tell callers apart: what was read is shared."""
     arrived, go = tmp_path / "arrived", tmp_path / "go"
@@ -57,7 +57,7 @@ def test_calls_at_once_that_differ_only_in_passing_variables_get_their_own(
     assert sorted(_lines(tmp_path / "seen")[1:]) == [f"/old{number}" for number in range(8)]
 
 
-def test_a_hook_that_fails_is_run_by_each_call(one: Residents, tmp_path: Path) -> None:
+def test_a_hook_that_fails_is_run_by_each_call(one: Daemons, tmp_path: Path) -> None:
     """The circuit breaker counts within one call, as without the daemon."""
     _user(one, command(f"echo x >> {tmp_path}/ran; exit 3"))
     for _ in range(8):
@@ -65,7 +65,7 @@ def test_a_hook_that_fails_is_run_by_each_call(one: Residents, tmp_path: Path) -
     assert len(_lines(tmp_path / "ran")) == 8
 
 
-def test_what_is_said_in_place_of_untrusted_guards_is_said_in_that_call_only(one: Residents) -> None:
+def test_what_is_said_in_place_of_untrusted_guards_is_said_in_that_call_only(one: Daemons) -> None:
     one.write("~/.config/hookline/settings.toml", "")
     one.write(".hookline/hooks.toml", hook_file(command("exit 2")))
     _settle()
@@ -75,7 +75,7 @@ def test_what_is_said_in_place_of_untrusted_guards_is_said_in_that_call_only(one
     assert found == {first.stdout} == {second.stdout}  # not one line more with each call
 
 
-def test_a_strict_call_does_not_make_others_strict(one: Residents) -> None:
+def test_a_strict_call_does_not_make_others_strict(one: Daemons) -> None:
     _user(one, command("exit 7", 'on_failure = "open"'))
     strict = ("hook", "--dialect", "claude-code", "PreToolUse", "--strict")
     for _ in range(2):
@@ -83,7 +83,7 @@ def test_a_strict_call_does_not_make_others_strict(one: Residents) -> None:
         assert b'"deny"' in one.call(words=strict).stdout
 
 
-def test_background_results_reach_their_own_session(one: Residents, tmp_path: Path) -> None:
+def test_background_results_reach_their_own_session(one: Daemons, tmp_path: Path) -> None:
     said = json.dumps({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "late"}})
     _user(
         one, command(f"{waits_for(tmp_path / 'go')}; echo '{said}'", "async = true"), event="PostToolUse"
@@ -99,7 +99,7 @@ def test_background_results_reach_their_own_session(one: Residents, tmp_path: Pa
         assert b"late" not in one.call("UserPromptSubmit", session_id=name).stdout
 
 
-def test_a_relay_that_goes_away_ends_its_own_hooks_only(one: Residents, tmp_path: Path) -> None:
+def test_a_relay_that_goes_away_ends_its_own_hooks_only(one: Daemons, tmp_path: Path) -> None:
     arrived, go = tmp_path / "arrived", tmp_path / "go"
     _user(one, command(f"echo x >> {arrived}; {waits_for(go)}; echo x >> {tmp_path}/ran"))
     directory = open_folder(str(one.directory))
@@ -119,7 +119,7 @@ def test_a_relay_that_goes_away_ends_its_own_hooks_only(one: Residents, tmp_path
     assert len(_lines(tmp_path / "ran")) == 1
 
 
-def test_a_change_of_links_is_seen_by_the_next_call(one: Residents) -> None:
+def test_a_change_of_links_is_seen_by_the_next_call(one: Daemons) -> None:
     """The daemon looks up protected files for each reading, not once for all calls."""
     _user(one, 'type = "builtin"\ncommand = "self-protection"')
     link = one.project / "notes"
@@ -134,7 +134,7 @@ def test_a_change_of_links_is_seen_by_the_next_call(one: Residents) -> None:
 
 
 def test_a_call_that_begins_meanwhile_does_not_take_the_question_of_another(
-    one: Residents, tmp_path: Path
+    one: Daemons, tmp_path: Path
 ) -> None:
     """The first lane waits, the second has a guard that is not trusted: each call asks about it."""
     one.write("~/.config/hookline/settings.toml", "")

@@ -16,7 +16,7 @@ from hookline.events import POST_TOOL_USE
 from hookline.jobs import jobs_path
 from hookline.model.payloads import ToolResult
 from tests.homes import at_home
-from tests.hook.daemon.daemons import Residents
+from tests.hook.daemon.daemons import Daemons
 from tests.jobs.test_hooks import configure, hookline, user
 from tests.waiting import wait_until
 
@@ -86,7 +86,7 @@ def test_such_a_job_runs_where_the_user_trusts_the_directory(tmp_path: Path) -> 
     assert (tmp_path / "ran").exists()
 
 
-def test_a_daemon_runs_nothing_that_a_queue_says_the_user_named(daemons: Residents, tmp_path: Path) -> None:
+def test_a_daemon_runs_nothing_that_a_queue_says_the_user_named(daemons: Daemons, tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     file = evil(tmp_path)
     daemons.write("~/.config/hookline/settings.toml", "")
@@ -101,7 +101,7 @@ def test_a_daemon_runs_nothing_that_a_queue_says_the_user_named(daemons: Residen
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_daemon_takes_no_place_and_no_program_from_the_call_that_starts_it(daemons: Residents) -> None:
+def test_a_daemon_takes_no_place_and_no_program_from_the_call_that_starts_it(daemons: Daemons) -> None:
     """Asked of the process itself: its environment is what its hooks and Python would see."""
     bad = str(daemons.project)
     given = {"XDG_STATE_HOME": bad, "XDG_CONFIG_HOME": bad, "PYTHONPATH": bad, "TMPDIR": bad}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.hook.daemon.daemons import Residents, SharedResident
+from tests.hook.daemon.daemons import Daemons, SharedResident
 from tests.hook.daemon.same_answers import (
     CLIENTS,
     FAILING,
@@ -35,21 +35,21 @@ def test_calls_from_other_places_are_answered_alike(daemon: SharedResident) -> N
 
 
 @pytest.fixture(scope="module")
-def with_http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Residents]:
-    made = Residents(tmp_path_factory.mktemp("http"))
+def with_http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemons]:
+    made = Daemons(tmp_path_factory.mktemp("http"))
     made.start("--http", "0")
     yield made
     made.stop()
 
 
-def http_of(daemons: Residents) -> Http:
+def http_of(daemons: Daemons) -> Http:
     status = daemons.status()
     assert status is not None
     assert status.http is not None
     return Http(status.http, (daemons.home / ".local/state/hookline/daemon-token").read_text())
 
 
-def test_by_http_the_verdict_is_the_same(with_http: Residents) -> None:
+def test_by_http_the_verdict_is_the_same(with_http: Daemons) -> None:
     with_http.write(".hookline/hooks.toml", speaking_hooks())
     http = http_of(with_http)
     sample = recorded_cases(with_http.project)[::12]

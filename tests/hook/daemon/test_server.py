@@ -18,14 +18,14 @@ from hookline.hook.daemon.directory import DirectoryError, connect, open_folder
 from hookline.hook.daemon.protocol import BEGINS, HEADER, MAGIC, read_frame
 from hookline.hook.daemon.server import DaemonStatus
 from hookline.hook.daemon.start import ask
-from tests.hook.daemon.daemons import RefusalError, Residents, command, decision, hook_file
+from tests.hook.daemon.daemons import Daemons, RefusalError, command, decision, hook_file
 from tests.telemetry.collector import collecting
 from tests.waiting import wait_until, waits_for
 
 DENIES = 'type = "builtin"\ncommand = "deny"\nargs = ["no shell here"]'
 
 
-def test_the_environment_of_a_call_goes_to_its_own_hooks_only(daemons: Residents, tmp_path: Path) -> None:
+def test_the_environment_of_a_call_goes_to_its_own_hooks_only(daemons: Daemons, tmp_path: Path) -> None:
     received = tmp_path / "told"
     file = daemons.write(
         "~/.config/hookline/hooks.toml", hook_file(command(f'echo "<$SECRET>" >> {received}'))
@@ -44,7 +44,7 @@ def test_the_environment_of_a_call_goes_to_its_own_hooks_only(daemons: Residents
         assert other.requests == 0
 
 
-def test_a_newer_relay_makes_it_end_and_an_older_one_does_not(daemons: Residents) -> None:
+def test_a_newer_relay_makes_it_end_and_an_older_one_does_not(daemons: Daemons) -> None:
     process = daemons.start()
     with pytest.raises(RefusalError, match="version"):
         daemons.call(version="0.0.9")
@@ -55,7 +55,7 @@ def test_a_newer_relay_makes_it_end_and_an_older_one_does_not(daemons: Residents
     assert not (daemons.directory / "relay").exists()
 
 
-def test_it_ends_when_it_is_idle_but_not_with_hooks_under_way(daemons: Residents, tmp_path: Path) -> None:
+def test_it_ends_when_it_is_idle_but_not_with_hooks_under_way(daemons: Daemons, tmp_path: Path) -> None:
     go = tmp_path / "go"
     daemons.write(".hookline/hooks.toml", hook_file(command(waits_for(go), "async = true")))
     process = daemons.start("--idle", "1s")
@@ -66,7 +66,7 @@ def test_it_ends_when_it_is_idle_but_not_with_hooks_under_way(daemons: Residents
     assert process.wait(60) == 0
 
 
-def test_a_second_one_ends_at_once_and_one_that_was_killed_is_replaced(daemons: Residents) -> None:
+def test_a_second_one_ends_at_once_and_one_that_was_killed_is_replaced(daemons: Daemons) -> None:
     first = daemons.start()
     again = daemons.in_process(b"", "daemon", "run", "--directory", str(daemons.directory))
     assert (again.code, b"another one" in again.stderr) == (1, True)
@@ -77,7 +77,7 @@ def test_a_second_one_ends_at_once_and_one_that_was_killed_is_replaced(daemons: 
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_after_a_stop_or_a_kill_the_next_call_starts_another(end: str, daemons: Residents) -> None:
+def test_after_a_stop_or_a_kill_the_next_call_starts_another(end: str, daemons: Daemons) -> None:
     """A relay that finds no daemon starts the program with this variable."""
 
     def call() -> DaemonStatus:
@@ -101,7 +101,7 @@ def test_after_a_stop_or_a_kill_the_next_call_starts_another(end: str, daemons: 
     assert call().pid != first.pid
 
 
-def test_one_that_does_not_come_to_listen_is_not_started_by_every_call(daemons: Residents) -> None:
+def test_one_that_does_not_come_to_listen_is_not_started_by_every_call(daemons: Daemons) -> None:
     (daemons.directory / "lock").mkdir()  # nothing can be started here
     env = {"HOOKLINE_RELAY": f"none {daemons.directory}"}
     times: set[int] = set()
@@ -113,7 +113,7 @@ def test_one_that_does_not_come_to_listen_is_not_started_by_every_call(daemons: 
     assert len(times) == 1
 
 
-def test_commands_say_that_the_daemon_serves_another_home(daemons: Residents, tmp_path: Path) -> None:
+def test_commands_say_that_the_daemon_serves_another_home(daemons: Daemons, tmp_path: Path) -> None:
     daemons.start()
     other = tmp_path / "other"
     other.mkdir(mode=0o755)
@@ -131,7 +131,7 @@ def test_commands_say_that_the_daemon_serves_another_home(daemons: Residents, tm
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_lets_it_finish_what_is_under_way(
-    number: signal.Signals, daemons: Residents, tmp_path: Path
+    number: signal.Signals, daemons: Daemons, tmp_path: Path
 ) -> None:
     started, go = tmp_path / "started", tmp_path / "go"
     daemons.write(".hookline/hooks.toml", hook_file(command(f"touch {started}; {waits_for(go)}; exit 2")))
@@ -151,7 +151,7 @@ def test_a_signal_lets_it_finish_what_is_under_way(
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o770, 0o701])
-def test_a_folder_that_others_may_use_is_refused(mode: int, daemons: Residents) -> None:
+def test_a_folder_that_others_may_use_is_refused(mode: int, daemons: Daemons) -> None:
     daemons.directory.chmod(mode)
     with pytest.raises(DirectoryError):
         open_folder(str(daemons.directory))
@@ -159,7 +159,7 @@ def test_a_folder_that_others_may_use_is_refused(mode: int, daemons: Residents) 
     assert (ran.code, b"chmod 700" in ran.stderr) == (1, True)
 
 
-def test_a_link_in_place_of_the_folder_is_refused(daemons: Residents, tmp_path: Path) -> None:
+def test_a_link_in_place_of_the_folder_is_refused(daemons: Daemons, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(daemons.directory)
     with pytest.raises(DirectoryError):
@@ -174,7 +174,7 @@ def test_a_link_in_place_of_the_folder_is_refused(daemons: Residents, tmp_path: 
         HEADER.pack(MAGIC, 4) + b"\xff\xff\xff\xff",
     ],
 )
-def test_bytes_that_are_no_request_are_not_answered(sent: bytes, daemons: Residents) -> None:
+def test_bytes_that_are_no_request_are_not_answered(sent: bytes, daemons: Daemons) -> None:
     daemons.start()
     directory = open_folder(str(daemons.directory))
     with connect(directory, 60) as connection:
@@ -206,7 +206,7 @@ def public() -> Iterator[Path]:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 def test_another_user_can_neither_connect_nor_read_nor_answer(public: Path) -> None:
-    daemons = Residents(public)
+    daemons = Daemons(public)
     daemons.start()
     tries = """
 import os, socket, sys
@@ -231,7 +231,7 @@ for attempt in (
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 def test_another_user_is_not_answered_where_the_folder_lets_him_in(public: Path) -> None:
-    daemons = Residents(public)
+    daemons = Daemons(public)
     daemons.start()
     assert {path.name: path.stat().st_mode & 0o077 for path in daemons.directory.iterdir()}["relay"] == 0
     daemons.directory.chmod(0o711)
@@ -273,7 +273,7 @@ def _by_another_user(code: str, *words: str) -> bytes:
     return done.stdout
 
 
-def test_its_hooks_cannot_read_its_memory(daemons: Residents, tmp_path: Path) -> None:
+def test_its_hooks_cannot_read_its_memory(daemons: Daemons, tmp_path: Path) -> None:
     """It knows the environments of other calls."""
     received = tmp_path / "told"
     tries = daemons.write(

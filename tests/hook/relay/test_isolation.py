@@ -14,7 +14,7 @@ import pytest
 from hookline.cli.commands.hook.entries import hookline_command
 from tests.cli.commands.agent_calls import DENIES
 from tests.homes import at_home
-from tests.hook.daemon.daemons import Residents
+from tests.hook.daemon.daemons import Daemons
 from tests.hook.relay.programs import KINDS, Kind, real_relay
 from tests.waiting import wait_until
 
@@ -50,7 +50,7 @@ def variables(project: Path) -> dict[str, dict[str, str]]:
     }  # fmt: skip
 
 
-def hostile(daemons: Residents) -> Path:
+def hostile(daemons: Daemons) -> Path:
     """A project whose modules leave a mark and let the call pass; returns the mark."""
     mark = daemons.home.parent / "mark"
     evil = f"import posix\nposix.close(posix.open({str(mark)!r}, posix.O_CREAT | posix.O_WRONLY))\nposix._exit(0)\n"
@@ -66,13 +66,13 @@ def hostile(daemons: Residents) -> Path:
     return mark
 
 
-def ways(daemons: Residents, kind: Kind) -> dict[str, Sequence[str]]:
+def ways(daemons: Daemons, kind: Kind) -> dict[str, Sequence[str]]:
     relay = real_relay(kind, daemons.directory, daemons.home.parent / "bin")
     return {"relay": [*map(str, relay.words())][:3], "entry": shlex.split(hookline_command({}))}
 
 
 def ask(
-    daemons: Residents, line: Sequence[str], more: Mapping[str, str]
+    daemons: Daemons, line: Sequence[str], more: Mapping[str, str]
 ) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
         [*line, *at_home(_WORDS, daemons.env)], input=daemons.payload(), cwd=daemons.project,
@@ -87,7 +87,7 @@ def denied(done: "subprocess.CompletedProcess[bytes]") -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_variable_brings_modules_of_the_project_into_a_call(daemons: Residents, kind: Kind) -> None:
+def test_no_variable_brings_modules_of_the_project_into_a_call(daemons: Daemons, kind: Kind) -> None:
     mark = hostile(daemons)
     for way, line in ways(daemons, kind).items():
         for name, more in variables(daemons.project).items():
@@ -96,7 +96,7 @@ def test_no_variable_brings_modules_of_the_project_into_a_call(daemons: Resident
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nor_into_the_daemon_that_it_starts(daemons: Residents, kind: Kind) -> None:
+def test_nor_into_the_daemon_that_it_starts(daemons: Daemons, kind: Kind) -> None:
     mark = hostile(daemons)
     line, everything = ways(daemons, kind)["relay"], dict[str, str]()
     for more in variables(daemons.project).values():
@@ -113,7 +113,7 @@ def test_nor_into_the_daemon_that_it_starts(daemons: Residents, kind: Kind) -> N
 
 
 def test_started_by_its_name_a_call_loads_no_module_of_the_project_in_place_of_ours(
-    daemons: Residents,
+    daemons: Daemons,
 ) -> None:
     """Modules that Python itself loads at its start cannot be kept out there: entries start the relay."""
     mark = hostile(daemons)

@@ -28,6 +28,6 @@ TABLE = ToolTable(
         # Codex does these by commands. Its hooks see other agents' calls under the usual names.
         **{name: same(kind) for name, kind in _NOT_ITS_OWN.items()},
     },
-    told_only=_NOT_ITS_OWN,
+    translated_only=_NOT_ITS_OWN,
     aliases={alias: name for name, aliases in OTHER_NAMES.items() for alias in aliases},
 )

@@ -62,7 +62,7 @@ class Reader(family.AnswerReader):
         if not value:
             self.block(holder.get("user_message"))
 
-    def told(self, value: str, holder: Object) -> None:
+    def user_message(self, value: str, holder: Object) -> None:
         """Apply a message to the user, where it is not the reason of a decision."""
         if "permission" not in holder and holder.get("continue") is not False:
             self.message(value, holder)
@@ -98,7 +98,7 @@ _TEXT, _OBJECT = AnswerField("text"), "an object"
 _TOP: Mapping[str, AnswerField] = {
     "permission": AnswerField("text", Reader.decide, _GATES, choices=("allow", "deny", "ask")),
     "continue": AnswerField("true or false", Reader.go_on, _ENDS),
-    "user_message": AnswerField("text", Reader.told), "agent_message": _TEXT,
+    "user_message": AnswerField("text", Reader.user_message), "agent_message": _TEXT,
     "updated_input": AnswerField(_OBJECT, Reader.tool_input, frozenset({"preToolUse"})),
     "additional_context": AnswerField("text", Reader.additional_context, _CONTEXT),
     "followup_message": AnswerField("text", Reader.follow_up, _TURN),

@@ -79,7 +79,7 @@ class Shells:
         """Find the rule of a shell. Starts the shell twice, the first time only."""
         if shell in self._rules:
             return
-        waits = _told_of_signals(shell, path)
+        waits = _reports_signals(shell, path)
         rule = next((rule for rule in _RULES if _holds(rule, shell, path)), None)
         self._rules[shell] = None if waits is None else rule
         self._waits[shell] = bool(waits)
@@ -91,7 +91,7 @@ def signal_message(number: int) -> bytes:
     return b"" if quiet else f"{signal.strsignal(number) or f'Signal {number}'}\n".encode()
 
 
-def _told_of_signals(shell: str, path: str) -> bool | None:
+def _reports_signals(shell: str, path: str) -> bool | None:
     """Return True if it waits, as a command that kills itself shows; None if it prints anything unknown."""
     seen: set[bool] = set()
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGABRT):

@@ -88,10 +88,10 @@ class CallMemory:
 
     def new(self, lines: Iterable[str]) -> tuple[str, ...]:
         """Return the lines that were not shown in this session before, and mark them as shown."""
-        told = self._record.told
-        new = tuple(line for line in dict.fromkeys(lines) if line not in told)
+        shown = self._record.shown
+        new = tuple(line for line in dict.fromkeys(lines) if line not in shown)
         if new:
-            self._record = replace(self._record, told=(*told, *new)[-_MOST_SHOWN:])
+            self._record = replace(self._record, shown=(*shown, *new)[-_MOST_SHOWN:])
         return new
 
     def judged(self, call: str, *, denied: bool) -> None:

@@ -232,7 +232,7 @@ static int names_python(const char *entry) {
     return starts(entry, "PYTHONEXECUTABLE=") || starts(entry, "__PYVENV_LAUNCHER__=");
 }
 
-/* The value of --resident. */
+/* The value of --daemon. */
 static const char *named_directory;
 
 /* Run the `hookline` beside this program. `input` is the standard input, if it was read. `reason` is why the

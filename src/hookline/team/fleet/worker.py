@@ -111,7 +111,7 @@ class Worker:
         name = self.settings.name
         if self._taken.is_new_server(await fleet.prepare()):
             self._outbox.ask_again()
-            self._taken.tell_all_again()
+            self._taken.report_all_again()
         ledger = Ledger(fleet, name, self._file, self.settings.lease)
         machine = Machine(fleet, self._presence, ledger.set_time)
         await machine.begin()

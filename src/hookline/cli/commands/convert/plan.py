@@ -197,10 +197,12 @@ class Planner:
         """Return the names by which hooks of the source see calls of the target's tools."""
         source, target = self._source.tools, self._target.tools
         called = [
-            kind for kind in KINDS if any(name not in target.told_only for name, _ in target.tools_of(kind))
+            kind
+            for kind in KINDS
+            if any(name not in target.translated_only for name, _ in target.tools_of(kind))
         ]
         return {name for kind in called for name, _form in source.tools_of(kind)} | {
-            name for name in target.tools if name in source.tools and name not in target.told_only
+            name for name in target.tools if name in source.tools and name not in target.translated_only
         }
 
     def _without_counterpart(self, matcher: Any, met: set[str]) -> Iterator[str]:
@@ -209,7 +211,12 @@ class Planner:
             return
         table, title, there = self._source.tools, self._target.title, self._target.tools
         for name, tool in table.tools.items():
-            if matcher.matches(name) and name not in met and not tool.narrow and name not in table.told_only:
+            if (
+                matcher.matches(name)
+                and name not in met
+                and not tool.narrow
+                and name not in table.translated_only
+            ):
                 yield f"{title} has no tool like {name}"
         for part in re.split(r"[|,]", matcher.text) if _NAMES.fullmatch(matcher.text) else ():
             name = part.strip()

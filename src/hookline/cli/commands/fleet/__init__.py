@@ -11,7 +11,7 @@ own directory). Each of them keeps accepted jobs in its own files: the server ma
   keygen    make a key that bundles are signed with, in the file PATH
   publish   sign the hooks in PATH, a directory or a hooks file, and roll them out
   pull      take the newest bundle that is meant for this machine, once
-  status    (or nothing) machines, their bundles, and problems: refused bundles, failures, open passes, gaps"""
+  status    (or nothing) machines, their bundles, and errors: refused bundles, failures, calls that failed open"""
 
 _EPILOG = """examples:
   hookline fleet worker

@@ -43,7 +43,7 @@ def _lines(found: FleetStatus, width: int) -> Iterator[str]:
         yield "no bundle is published"
     yield ""
     if found.machines:
-        head = ("machine", "seen", "bundles", "runs", "failed", "open passes", "gaps", "groups")
+        head = ("machine", "seen", "bundles", "runs", "failed", "failed open", "gaps", "groups")
         yield _table([head, *(_row(each, found.gaps, found.at) for each in found.machines)], width)
     else:
         yield "no machine has reported: `hookline fleet worker` or `hookline fleet pull` does"

@@ -177,7 +177,7 @@ class JobConsumer:
         delivery = self._deliveries.get(key)
         await self._say_over(key)
         # It stays in the file: the server may lose what it has acknowledged.
-        self._taken.tell(key, delivered=True)
+        self._taken.mark(key, delivered=True)
         self._held.pop(key, None)
         self._deliveries.pop(key, None)
         self._room.set()
@@ -209,7 +209,7 @@ class JobConsumer:
     async def _ask_about(self, key: str) -> None:
         found = await self._ledger.read(key)
         if found is None:
-            self._taken.tell(key, delivered=False)
+            self._taken.mark(key, delivered=False)
             self._news.set()
         elif found[1].state == "over" or not self._ledger.is_own(found[1]):
             self._taken.forget(key)

@@ -93,7 +93,7 @@ async def subagent_denied(t: Trial) -> None:
     t.also("nothing to see" in (played.result() or ""), "its answer is the result of the call")
 
 
-async def subagent_told_apart(t: Trial) -> None:
+async def subagent_is_known(t: Trial) -> None:
     helper, log = t.helper(use("look", "h1", place="there"), "seen")
     await t.play(use("helper", task="look around"), "done", helper=helper)
     t.must(len(log.ran) == 1, "the tool of the helper ran")
@@ -212,10 +212,10 @@ _EVERYWHERE = (
 CASES = (
     Case("conversations: two", "two conversations on one engine do not mix", two),
     Case("conversations: hundred", "a hundred conversations on one engine do not mix", hundred, slow=True),
-    Case("sub-agent: denied", "hooks of the conversation apply to its subagent", subagent_denied),
-    Case("sub-agent: told apart", "hooks know the caller; a subagent has its own events", subagent_told_apart),
-    Case("sub-agent: sent back", "a SubagentStop hook sends the subagent back", subagent_sent_back),
-    Case("sub-agent: failed", "a subagent that fails has its SubagentStop", subagent_failed),
+    Case("subagent: denied", "hooks of the conversation apply to its subagent", subagent_denied),
+    Case("subagent: distinguished", "hooks know the caller; a subagent has its own events", subagent_is_known),
+    Case("subagent: sent back", "a SubagentStop hook sends the subagent back", subagent_sent_back),
+    Case("subagent: failed", "a subagent that fails has its SubagentStop", subagent_failed),
     *(Case(f"sync: {what}", "as above, by the synchronous one", play, "sync") for what, play in _EVERYWHERE),
     *(Case(f"stream: {what}", "as above, by the streaming one", play, "stream") for what, play in _EVERYWHERE),
     Case("unchanged: conversation", "without hooks nothing is different", unchanged, watched=False),

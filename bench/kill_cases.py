@@ -1,6 +1,6 @@
 """Kill commands while one of their hooks does everything to leave processes behind.
 
-Each scene runs in a separate process that adopts every orphan (`python -m bench.kill_scenes COMMAND SIGNAL ROUNDS`),
+Each case runs in a separate process that adopts every orphan (`python -m bench.kill_cases COMMAND SIGNAL ROUNDS`),
 so the kernel counts survivors, not the marks that Hookline itself uses.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from bench.process_scenes import EMPTIED, ESCAPES, ROOT
+from bench.process_cases import EMPTIED, ESCAPES, ROOT
 from hookline.checks.programs import SURVIVORS
 from hookline.handlers.process import procfs
 from hookline.handlers.process.containment import become_subreaper
@@ -172,7 +172,7 @@ def apart(command: str, number: int, rounds: int, *kind: str) -> Killed:
     """Run the scene in a separate process, with every kind, or one of those that may survive."""
     words = [command, str(int(number)), str(rounds), *kind]
     done = subprocess.run(
-        [sys.executable, "-m", "bench.kill_scenes", *words],
+        [sys.executable, "-m", "bench.kill_cases", *words],
         cwd=ROOT,
         capture_output=True,
         timeout=1800,

@@ -8,7 +8,7 @@ from hookline.events import (
     POST_TOOL_USE,
     ToolResult,
 )
-from tests.engine.told_hooks import (
+from tests.engine.translating_hooks import (
     NO,
     PASS,
     Host,

@@ -27,7 +27,7 @@ from hookline.events import (
     ToolResult,
 )
 from hookline.extending import Exited, Hook, SessionInfo
-from tests.engine.told_hooks import (
+from tests.engine.translating_hooks import (
     NO,
     OWN,
     PASS,

@@ -14,7 +14,7 @@ from hookline.events import (
     ToolResult,
 )
 from hookline.extending import Exited
-from tests.engine.told_hooks import (
+from tests.engine.translating_hooks import (
     NO,
     OWN,
     PASS,

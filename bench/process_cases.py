@@ -1,7 +1,7 @@
-"""Hard days for the process runner: each scene runs real processes and says what it saw, without judging.
+"""Hard days for the process runner: each case runs real processes and says what it saw, without judging.
 
-The tests run them small and judge counts; the soak runs them large and judges milliseconds too. Scenes that
-change the whole process, or end it, run in a separate one: `python -m bench.process_scenes NAME ...`.
+The tests run them small and judge counts; the soak runs them large and judges milliseconds too. Cases that
+change the whole process, or end it, run in a separate one: `python -m bench.process_cases NAME ...`.
 """
 
 import asyncio
@@ -237,7 +237,7 @@ def engine_killed(wait: float, settle: float = 1.0) -> tuple[int, int]:
     """Hooks alive when an engine is killed with SIGKILL after `wait` seconds, and `settle` seconds later."""
     mark = os.urandom(6).hex()
     engine = subprocess.Popen(
-        [sys.executable, "-m", "bench.process_scenes", "victim"],
+        [sys.executable, "-m", "bench.process_cases", "victim"],
         cwd=ROOT, env=with_mark(mark), stdout=subprocess.PIPE,
     )  # fmt: skip
     if engine.stdout is None:
@@ -419,7 +419,7 @@ async def crowd(count: int, slots: int, seconds: float) -> Crowd:
 def alone(*words: str, seconds: float = 300) -> Any:
     """Run a scene of this module in a separate process and return what it saw."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "bench.process_scenes", *words],
+        [sys.executable, "-W", "error", "-m", "bench.process_cases", *words],
         cwd=ROOT, capture_output=True, timeout=seconds, check=False,
     )  # fmt: skip
     if done.returncode:

@@ -1,4 +1,4 @@
-"""Run part resident of the soak: compare every answer, make a hundred thousand calls, kill everything once."""
+"""Run part daemon of the soak: compare every answer, make a hundred thousand calls, kill everything once."""
 
 import itertools
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.findings import Finding
 from tests.homes import at_home
-from tests.hook.daemon.daemons import Residents, command, hook_file
+from tests.hook.daemon.daemons import Daemons, command, hook_file
 from tests.hook.daemon.same_answers import (
     Http,
     differences,
@@ -26,7 +26,7 @@ from tests.hook.daemon.same_answers import (
     recorded_cases,
     speaking_hooks,
 )
-from tests.hook.daemon.same_plays import Told, play_differences, plays
+from tests.hook.daemon.same_plays import AgentCallStep, play_differences, plays
 from tests.hook.relay.programs import real_relay, relay_of
 
 CALLS = 100_000
@@ -50,12 +50,12 @@ def daemon(say: Say, calls: int = CALLS, kills: int = KILLS) -> Iterator[Finding
 
 def _same(say: Say) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
-        daemons = Residents(Path(scratch))
+        daemons = Daemons(Path(scratch))
         daemons.start("--http", "0")
         try:
             status = daemons.status()
             if status is None or status.http is None:
-                raise RuntimeError("the resident does not listen")
+                raise RuntimeError("the daemon does not listen")
             token = (daemons.home / ".local/state/hookline/daemon-token").read_text()
             http = Http(status.http, token)
             daemons.write(".hookline/hooks.toml", speaking_hooks())
@@ -73,17 +73,17 @@ def _same(say: Say) -> Iterator[Finding]:
                     if count % 50 == 0:
                         say(f"{count} {name}")
                 yield Finding(
-                    f"resident: {count} {name}, by both relays and http", f"{found} differ", "0", not found
+                    f"daemon: {count} {name}, by both relays and http", f"{found} differ", "0", not found
                 )
             count, found = 0, 0
             for play in plays(daemons):
                 for one in play_differences(daemons, play, http):
                     say(f"DIFFERENT: {one}")
                     found += 1
-                count += sum(isinstance(step, Told) for step in play.steps)
+                count += sum(isinstance(step, AgentCallStep) for step in play.steps)
                 say(f"{count} calls: {play.name}")
             yield Finding(
-                f"resident: {count} calls about place, trust and reach, by both relays and http",
+                f"daemon: {count} calls about place, trust and reach, by both relays and http",
                 f"{found} differ",
                 "0",
                 not found,
@@ -94,7 +94,7 @@ def _same(say: Say) -> Iterator[Finding]:
 
 def _many(say: Say, calls: int) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
-        daemons = Residents(Path(scratch))
+        daemons = Daemons(Path(scratch))
         daemons.write(
             ".hookline/hooks.toml",
             hook_file('type = "builtin"\ncommand = "force-push"')
@@ -132,7 +132,7 @@ def _many(say: Say, calls: int) -> Iterator[Finding]:
             time.sleep(1)
             after_all = _held(process.pid)
             grown = [now - then for now, then in zip(after_all, before, strict=True)]
-            name = f"resident: {calls:,} calls"
+            name = f"daemon: {calls:,} calls"
             yield Finding(f"{name}, wrong answers", str(wrong["wrong"]), "0", not wrong["wrong"])
             yield Finding(f"{name}, processes left", str(grown[0]), "0", grown[0] <= 0)
             yield Finding(f"{name}, descriptors left", str(grown[1]), "0", grown[1] <= 0)
@@ -151,7 +151,7 @@ def _held(pid: int) -> tuple[int, int, int]:
 def _kills(say: Say, kills: int) -> Iterator[Finding]:
     chance = random.Random(17)
     with tempfile.TemporaryDirectory(prefix="hookline-soak-") as scratch:
-        daemons = Residents(Path(scratch))
+        daemons = Daemons(Path(scratch))
         effects = Path(scratch, "effects")
         script = daemons.write(
             "guard.py",
@@ -193,14 +193,14 @@ def _kills(say: Say, kills: int) -> Iterator[Finding]:
             say(f"FAILED: {one}")
         said = ", ".join(f"{name} {killed[name]}" for name in _SHARES)
         yield Finding(
-            f"resident: {kills} kills ({said}), guards that passed", str(len(passed)), "0", not passed
+            f"daemon: {kills} kills ({said}), guards that passed", str(len(passed)), "0", not passed
         )
-        yield Finding(f"resident: {kills} kills, hooks that ran twice", str(len(twice)), "0", not twice)
+        yield Finding(f"daemon: {kills} kills, hooks that ran twice", str(len(twice)), "0", not twice)
         never = [name for name in _SHARES if not killed[name]]
-        yield Finding(f"resident: {kills} kills, kinds never killed", str(len(never)), "0", not never)
+        yield Finding(f"daemon: {kills} kills, kinds never killed", str(len(never)), "0", not never)
 
 
-def _running(daemons: Residents) -> int:
+def _running(daemons: Daemons) -> int:
     """Return the daemon's process. A relay that has found none may have started the next one."""
     while True:
         status = daemons.status()
