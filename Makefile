@@ -9,7 +9,7 @@ RELAY := src/hookline/hook/relay
 CHECK_PYTHON := $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hookline needs Python 3.11 or newer; say make PYTHON=python3.11")'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint house format bench soak clients test-adapters test-console pictures generate package release-check watch clean
+.PHONY: help demo test lint house format bench soak clients test-adapters test-console pictures generate package release-check site watch clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -78,6 +78,9 @@ test-console: $(READY)  ## the console in a real browser; screenshots go to .con
 package: $(READY)  ## a wheel and an sdist in dist/, each installed in a clean environment and tried out
 	@$(RUN)python -m tools.package
 
+site: $(READY)  ## the documentation site in .site/html, with search; ARGS=--browser looks at it in Chromium
+	@$(RUN)python -m tools.site $(ARGS)
+
 watch: $(READY)  ## what agents have changed since our tables were written; from npm, nothing of theirs runs
 	@$(RUN)python -m tools.watch $(AGENTS)
 
@@ -85,4 +88,4 @@ release-check: $(READY)  ## all that a release needs: every Python, metadata, ch
 	@$(RUN)python -m tools.release
 
 clean:
-	rm -rf $(VENV) .clients .adapters .console dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage*
+	rm -rf $(VENV) .clients .adapters .console .site dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage*

@@ -41,7 +41,7 @@ def adapters_page(root: Path) -> str:
     return page(
         GENERATED,
         _HEAD,
-        table(("", *results), _counts(results)),
+        table(("cases", *results), _counts(results)),
         _TOGETHER,
         _EVENTS,
         table(("event", *results), _events(results)),

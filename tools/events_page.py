@@ -118,7 +118,7 @@ def section(facts: EventFacts) -> str:
         f"## {facts.event}",
         f"Fires {facts.fires}"
         + (" Declared: nothing in Hookline fires it yet." if facts.declared_only else ""),
-        table(("", ""), _behaviour(facts)),
+        table(("Fact", "Value"), _behaviour(facts)),
         table(("Field", "Type", "Present", "Meaning"), _fields(facts)),
         "An example payload:",
         json_block(facts.payload),

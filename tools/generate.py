@@ -14,6 +14,7 @@ from hookline.schemas.answer import answer_schema
 from hookline.schemas.config import config_schema
 from hookline.schemas.payload import payload_schema
 from tools.adapters_page import adapters_page
+from tools.agent_events_page import agent_events_page
 from tools.api_page import api_page
 from tools.cli_schemas import cli_schemas
 from tools.config_page import config_page
@@ -42,6 +43,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
     files = {
         "schemas/hooks.json": json_pretty(config_schema(events)) + "\n",
         "docs/reference/events.md": events_page(events),
+        "docs/reference/agent-events.md": agent_events_page(),
         "docs/reference/api.md": api_page(events),
         "docs/reference/adapters.md": adapters_page(ROOT),
         "docs/reference/enforcement.md": enforcement_page(ROOT),

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tests.docs.first_hour import settle
-from tools.console import found_browser
+from tools.browser import found_browser
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.console import installed_browser
+from tools.browser import installed_browser
 
 
 @pytest.fixture

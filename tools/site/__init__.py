@@ -1,0 +1,1 @@
+"""The documentation site: `make site` makes it from docs/ and the README."""
