@@ -1,12 +1,12 @@
 """Adds the program `hookline-relay` to the wheel: compiled where there is a compiler, else in Python; and the pages
 that `hookline docs` prints.
 
-A wheel with the compiled one is for systems of one kind. HOOKLINE_PURE=1 builds the other, which is for all of them.
+A wheel with the compiled one is for systems of one kind: this one, or the processor that HOOKLINE_RELAY_FOR names.
+HOOKLINE_PURE=1 builds the other, which is for all of them.
 """
 
 import importlib.util
 import os
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,13 @@ class RelayBuildHook(BuildHookInterface[Any]):
         build = _module(source / "hookline" / "hook" / "relay" / "build.py")
         program = Path(self._made.name, _NAME)
         wanted = os.environ.get("HOOKLINE_PURE", "") in ("", "0")
-        if wanted and build.compile_relay(program, self.metadata.version):
-            platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        machine = os.environ.get("HOOKLINE_RELAY_FOR", "")
+        if wanted and build.compile_relay(program, self.metadata.version, machine):
             build_data["pure_python"] = False
-            build_data["tag"] = f"py3-none-{platform}"
+            build_data["tag"] = f"py3-none-{build.wheel_platform(program, machine)}"
+        elif machine:
+            message = f"the relay for {machine} needs {machine}-linux-gnu-gcc and qemu-{machine}-static"
+            raise FileNotFoundError(message)
         else:
             folder = str(source) if version == "editable" else ""
             build.write_pure_relay(program, self.metadata.version, folder)

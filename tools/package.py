@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import tempfile
 import time
@@ -59,27 +58,31 @@ def main() -> int:
     return 0
 
 
-def build() -> tuple[list[Path], Path]:
-    """The wheels are built from the sdist, so they hold nothing that the sdist lacks. The compiled one is the first."""
+def build(others: Sequence[str] = ()) -> tuple[list[Path], Path]:
+    """The wheels are built from the sdist, so they hold nothing that the sdist lacks. The one for all is the last.
+
+    `others` are further kinds of processors.
+    """
     say(f"building hookline {VERSION} ...")
     shutil.rmtree(DIST, ignore_errors=True)
     builder = [sys.executable, "-m", "build", "--outdir", str(DIST)]
     run([*builder, str(ROOT)])
     sdist = DIST / f"hookline-{VERSION}.tar.gz"
-    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    names = ["any"]
     if any(shutil.which(each) for each in COMPILERS):
-        names.insert(0, platform)
         with tempfile.TemporaryDirectory(prefix="hookline-package-") as scratch:
             run(["tar", "-xzf", str(sdist), "-C", scratch])
             source = str(Path(scratch, f"hookline-{VERSION}"))
             run([*builder, "--wheel", source], env=dict(os.environ) | {"HOOKLINE_PURE": "1"})
+            for machine in others:
+                run([*builder, "--wheel", source], env=dict(os.environ) | {"HOOKLINE_RELAY_FOR": machine})
     else:
         say("  there is no C compiler: the wheel with the compiled relay is not built, and not tried")
-    wheels = [DIST / f"hookline-{VERSION}-py3-none-{name}.whl" for name in names]
+    wheels = sorted(
+        DIST.glob(f"hookline-{VERSION}-py3-none-*.whl"), key=lambda each: each.stem.endswith("-any")
+    )
+    if not sdist.exists() or not wheels or not wheels[-1].stem.endswith("-any"):
+        raise PackageError(f"not all was built; dist/ has {sorted(os.listdir(DIST))}")
     for artefact in (*wheels, sdist):
-        if not artefact.exists():
-            raise PackageError(f"{artefact.name} was not built; dist/ has {sorted(os.listdir(DIST))}")
         say(f"  {artefact.name}  {artefact.stat().st_size / 1024:.0f} KiB")
     return wheels, sdist
 

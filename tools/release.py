@@ -6,6 +6,7 @@ there, and writes checksums, a bill of materials and the release notes beside th
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -30,6 +31,8 @@ from tools.package import (
 
 #: The first minor version that is supported, and one beyond any that there is.
 _FIRST, _LAST = 11, 30
+#: Processors whose wheels have a compiled relay.
+_PROCESSORS = ("x86_64", "aarch64")
 _TWINE, _CYCLONEDX = "twine>=7,<8", "cyclonedx-bom>=7,<8"
 
 
@@ -38,12 +41,14 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="hookline release ") as directory:
             scratch = Path(directory)
-            wheels, sdist = build()
+            others = [each for each in _PROCESSORS if each != platform.machine() and can_build(each)]
+            wheels, sdist = build(others)
             check_sdist(sdist)
             for wheel in wheels:
                 check_wheel(wheel)
             check_metadata([*wheels, sdist], scratch)
-            tested = check_pythons(wheels, scratch)
+            foreign = [wheel for wheel in wheels if any(wheel.stem.endswith(each) for each in others)]
+            tested = check_pythons([wheel for wheel in wheels if wheel not in foreign], scratch)
             check_classifiers(tested)
             written = [write_bill(wheels[-1], scratch), write_notes(), write_sums([*wheels, sdist])]
     except PackageError as problem:
@@ -53,6 +58,18 @@ def main() -> int:
         say(f"  {file.name}  {file.stat().st_size:,} bytes")
     say(f"ready for a release, tested on Python {', '.join(tested)} ({time.monotonic() - started:.0f} s)")
     return 0
+
+
+def can_build(machine: str) -> bool:
+    """Return True if this machine can build and try the relay for that processor. Debian has packages for it."""
+    tools = {
+        f"{machine}-linux-gnu-gcc": f"gcc-{machine}-linux-gnu",
+        f"qemu-{machine}-static": "qemu-user-static",
+    }
+    missing = [package for program, package in tools.items() if shutil.which(program) is None]
+    if missing:
+        say(f"SKIPPED: no wheel for {machine} without {' and '.join(missing)} (apt-get install)")
+    return not missing
 
 
 def check_metadata(artefacts: list[Path], scratch: Path) -> None:

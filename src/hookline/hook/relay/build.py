@@ -7,6 +7,7 @@ Run when the package is built (`hatch_build.py`), and by tests.
 import os
 import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 from typing import Final
 
@@ -15,20 +16,36 @@ COMPILERS: Final = ("cc", "gcc", "clang")
 _OPTIONS: Final = ("-std=c11", "-Os", "-Wall", "-Wextra")
 #: Linked statically it starts in half the time, and on every system of its kind; not all systems can do it.
 _LINKED: Final = (("-static", "-s"), ("-s",), ())
+#: A program that is linked to libraries of the system names the loader of those.
+_INTERPRETER: Final = b"/ld-"
 
 
-def compile_relay(target: Path, version: str) -> bool:
-    """Return True if there is a compiler whose program works."""
-    compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
-    if compiler is None:
+def compile_relay(target: Path, version: str, machine: str = "") -> bool:
+    """Return True if there is a compiler whose program works.
+
+    `machine` is another kind of processor, such as aarch64: its program must be static, and run in an emulator here.
+    """
+    names = (f"{machine}-linux-gnu-gcc",) if machine else COMPILERS
+    compiler = next((found for name in names if (found := shutil.which(name))), None)
+    emulator = [f"qemu-{machine}-static"] if machine else []
+    if compiler is None or not all(map(shutil.which, emulator)):
         return False
     named = f'-DHOOKLINE_VERSION="{version}"'
-    for linked in _LINKED:
+    for linked in _LINKED[:1] if machine else _LINKED:
         words = [compiler, *_OPTIONS, named, *linked, str(_HERE / "relay.c"), "-o", str(target)]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if done.returncode == 0 and _works(target):
+        if done.returncode == 0 and _works([*emulator, str(target)]):
             return True
     return False
+
+
+def wheel_platform(program: Path, machine: str = "") -> str:
+    """Return the platform tag of a wheel with this program. A static one runs on every Linux of its processor."""
+    here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    machine = machine or here.removeprefix("linux_")
+    if not here.startswith("linux_") or _INTERPRETER in program.read_bytes():
+        return here
+    return f"manylinux_2_17_{machine}.musllinux_1_1_{machine}"
 
 
 def write_pure_relay(target: Path, version: str, directory: str = "") -> None:
@@ -40,12 +57,12 @@ def write_pure_relay(target: Path, version: str, directory: str = "") -> None:
     target.chmod(0o755)
 
 
-def _works(program: Path) -> bool:
+def _works(program: list[str]) -> bool:
     """Return True if the program runs here. The call is a mistake in the arguments, which the program itself
     answers."""
     try:
         done = subprocess.run(
-            [str(program), "--daemon"],
+            [*program, "--daemon"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env=os.environ,
