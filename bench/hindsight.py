@@ -35,7 +35,7 @@ def findings(recorded_events: int = 0) -> list[Finding]:
         about = f"{written:,} moments, {size_of(home) / 1e6:,.0f} MB"
         share = written / _MOMENTS
         return [
-            *_measured(home, "backtest", about, written, 60 * share),
+            *_measured(home, "backtest", about, written, 45 * share),
             *_measured(home, "coverage", about, written, 45 * share),
         ]
 

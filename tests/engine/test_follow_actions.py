@@ -329,3 +329,16 @@ def test_inside_their_own_agent_they_are_asked_about_what_it_does_not_ask(projec
     ]
     tools = standard_dialects()["claude-code"].build().own_tools
     assert [outcome.blocked for outcome in _outcomes(engine, project, calls, tools)] == [True, False]
+
+
+def test_a_rule_about_lines_is_not_about_the_files_of_a_line(project: Path) -> None:
+    """Its argument would be read as the pattern of a file."""
+    rules = _RULES.replace("Edit(src/generated/**)", "Bash(README.md)").replace(
+        "Read(~/.ssh/**)", "Bash(b.py *)"
+    )
+    engine = _loaded(project, rules)
+    lines = ("cat README.md", "cat src/b.py", "cp README.md src/generated/c.md")
+    assert [line for line in lines if _outcome(engine, project, command=line).blocked] == []
+    assert _outcome(engine, project, "Bash", command="README.md").blocked
+    # The line of a tool that nobody declared is one, too.
+    assert _outcome(engine, project, "mcp__x__run", command="b.py --all").blocked

@@ -4,9 +4,11 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hookline.extending import SessionInfo
-from hookline.matching.rule_index import RuleIndex
+from hookline.matching.conditions import AnyOf
+from hookline.matching.rule_index import RuleIndex, may_mean
 from hookline.matching.tool_rules import tool_condition
 from hookline.model import events
 from hookline.model.patterns import Patterns
@@ -76,6 +78,24 @@ def test_every_rule_that_holds_for_a_line_is_possible(line: str) -> None:
             assert _held(payload) <= set(possible), (tool, called)
             assert list(possible) == sorted(possible), "in the order of the rules"
             assert len(_RULES) in possible, "what has no condition is always possible"
+
+
+@every("called", _CALLED)
+def test_every_condition_that_holds_may_mean_the_tool(called: str | None) -> None:
+    arguments = {
+        "command": "git push --force",
+        "file_path": "/proj/src/.env",
+        "path": ".",
+        "url": "https://a.org",
+    }
+    for tool in _TOOLS:
+        for because in ({}, {"because": "`cat .env` reads .env"}):
+            payload = _payload(tool, called, arguments)
+            if payload.original_call is not None:
+                payload = replace(payload, original_call={**payload.original_call, **because})
+            for condition in (*_CONDITIONS, *(AnyOf((one, _CONDITIONS[0])) for one in _CONDITIONS)):
+                if condition.holds(events.PRE_TOOL_USE, payload, _INFO):
+                    assert may_mean(condition, tool, called or "", beside=bool(because)), condition.text
 
 
 @given(st.lists(_words, min_size=1, max_size=7).map(" ".join), st.sampled_from(_CALLED))

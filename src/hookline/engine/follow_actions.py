@@ -15,7 +15,8 @@ from hookline.actions.by_names import may_do
 from hookline.actions.translate import ReadCall, TranslatedAction, Way
 from hookline.engine.translate_calls import HookInput, TranslatedCall, translated_view
 from hookline.guards.file_actions import MOST_FILES, file_actions, files_below, one_file_per_directory
-from hookline.matching.tool_rules import has_argument
+from hookline.matching.rule_index import may_mean
+from hookline.matching.tool_rules import has_argument, only_about_lines
 from hookline.model.events import EventSpec
 from hookline.model.hook import Doubt, Hook
 from hookline.model.safe_text import one_line
@@ -40,7 +41,10 @@ def followed_call(
     """
     hook, call = prepared.hook, last.call
     target: ToolTable | None = getattr(hook.wire, "tools", None)
-    if target is None:
+    # What calls of declared tools do beside what they say, they do to files.
+    if target is None or (
+        hook.condition is not None and only_about_lines(hook.condition) and not call.is_undeclared
+    ):
         return None
     # A function knows the tools of its program, too.
     targets = (target, call.table) if hook.as_called else (target,)
@@ -49,7 +53,7 @@ def followed_call(
         if action.irreversible == BY_NAMES and not _may_be_asked_by_names(hook):
             continue
         ways = (
-            (_first_held(hook, event, call.followed_ways(action, one), one, last), one) for one in targets
+            (_first_held(hook, event, last.followed_ways(action, one), one, last), one) for one in targets
         )
         held, target = next((each for each in ways if each[0] is not None), (None, target))
         if held is None:
@@ -140,6 +144,10 @@ def _first_held(
     for view in (view for way in ways for view in way):
         names = (view.tool_name, *view.also)
         if view.action.kind is None or not (hook.matcher is None or any(map(hook.matcher.matches, names))):
+            continue
+        if hook.condition is not None and not may_mean(
+            hook.condition, view.tool_name, last.call.tool_name, beside=bool(view.action.because)
+        ):
             continue
         for path in _paths(view, hook):
             one = view if path is None else _about(view, path)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from hookline.actions.action import PathContext
 from hookline.actions.rewrite import IrreversibleError
-from hookline.actions.translate import ReadCall, TranslatedAction
+from hookline.actions.translate import ReadCall, TranslatedAction, Way
 from hookline.model.events import EventSpec
 from hookline.model.hook import Doubt
 from hookline.model.outcome import PASS, Outcome, Rewrite, Vote, edited, merged
@@ -322,6 +322,15 @@ class TranslationCache(Struct, eq=False):
     actions: dict[tuple[int, int], HookInput]
     #: What it does to files in any way, once that was read.
     followed: "tuple[Action, ...] | None" = None
+    #: By such an action and the tools of an agent.
+    ways: "dict[tuple[int, int], tuple[Way, ...]]" = {}
+
+    def followed_ways(self, action: "Action", target: "ToolTable") -> "tuple[Way, ...]":
+        key = id(action), id(target)
+        known = self.ways.get(key)
+        if known is None:
+            known = self.ways[key] = self.call.followed_ways(action, target)
+        return known
 
     def translated_tool(self, view: "TranslatedAction", target: "ToolTable") -> HookInput:
         key = id(view), id(target)

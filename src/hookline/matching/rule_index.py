@@ -9,8 +9,9 @@ from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from hookline.actions.kinds import KIND_OF, POWERSHELL, rule_argument
+from hookline.matching.conditions import AllOf, AnyOf
 from hookline.matching.shell_rules import ShellArgument
-from hookline.matching.tool_rules import ToolCondition, ToolRule
+from hookline.matching.tool_rules import ToolCondition, ToolRule, is_about_lines
 from hookline.model.hook import Condition
 from hookline.model.patterns import Glob
 from hookline.shell import HOLE, ShellReader
@@ -89,6 +90,21 @@ class RuleIndex:
             return None
         words = {form.partition(" ")[0] for command in reading.commands for form in command.forms}
         return None if any(HOLE in word for word in words) else words
+
+
+def may_mean(condition: Condition, tool: str, called: str, *, beside: bool = False) -> bool:
+    """Return False if a condition certainly does not hold for a call of this canonical tool.
+
+    `called` is its agent's name for it; `beside`: the call does this beside what its tool says.
+    """
+    if isinstance(condition, ToolCondition):
+        rule = condition.rule
+        return _may_name(rule, tool, "" if beside and is_about_lines(rule) else called)
+    if isinstance(condition, AllOf):
+        return all(may_mean(each, tool, called, beside=beside) for each in condition.conditions)
+    if isinstance(condition, AnyOf):
+        return any(may_mean(each, tool, called, beside=beside) for each in condition.conditions)
+    return True
 
 
 def _of(table: Mapping[str, tuple[int, ...]], programs: Iterable[str]) -> list[tuple[int, ...]]:

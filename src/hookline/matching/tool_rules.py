@@ -45,6 +45,8 @@ class RuleArgument(Protocol):
         ...
 
 
+#: The key of a call that is shown for what it does beside what its tool says.
+_BECAUSE = "because"
 _NO_ARGUMENTS = Doubt("the call has no arguments")
 
 
@@ -175,7 +177,7 @@ class ToolCondition(Struct, frozen=True, eq=False):
         if tool in KIND_OF and self.rule.tool in KIND_OF[tool].also:
             return self.rule, self.rule.tool
         name = called_name(payload)
-        if name is None:
+        if name is None or (_BECAUSE in called and is_about_lines(self.rule)):
             return self.rule, tool
         meant = tool if self.rule.names_tool(tool) or not self.rule.names_tool(name) else name
         if name in POWERSHELL:
@@ -202,6 +204,20 @@ class ToolCondition(Struct, frozen=True, eq=False):
         if isinstance(answer, Doubt):
             return f"in doubt: {answer.text}"
         return rule.argument.why(cast("Mapping[str, Any]", arguments_of(payload)), info.cwd, answer)
+
+
+def is_about_lines(rule: ToolRule) -> bool:
+    """Return True if a rule is about lines of a shell: then it is not about the files that such a line touches."""
+    return rule.argument is not None and rule_argument(rule.tool) == "shell"
+
+
+def only_about_lines(condition: Condition) -> bool:
+    """Return True if a condition holds for lines of a shell alone."""
+    if isinstance(condition, ToolCondition):
+        return is_about_lines(condition.rule)
+    if isinstance(condition, AllOf):
+        return any(map(only_about_lines, condition.conditions))
+    return isinstance(condition, AnyOf) and all(map(only_about_lines, condition.conditions))
 
 
 def has_argument(condition: Condition) -> bool:
