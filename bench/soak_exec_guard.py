@@ -11,6 +11,7 @@ from bench.findings import Finding
 from hookline.execguard.probe import capabilities
 from tests.execguard.room import SECRET, Room, attacks, play
 from tests.execguard.test_git import forced_pushes, overwritten, silent_pushes
+from tests.execguard.test_network import raced, uploads
 from tests.execguard.test_races import reached
 from tests.execguard.test_reaches import lost
 from tests.execguard.test_walls import OWN_SECRETS
@@ -31,6 +32,25 @@ def exec_guard(say: Callable[[str], None]) -> Iterator[Finding]:
         count = _lost(kind, "notify")
         yield Finding(f"races lost by notify, {kind}", f"{count} of {_ATTEMPTS}", "not 0", count > 0)
     yield from corpora()
+    if found.network_why:
+        yield Finding("network wall", found.network_why, "works", False)
+        return
+    for kind in ("address", "descriptor"):
+        with tempfile.TemporaryDirectory() as directory:
+            count = raced(Path(directory), kind, _ATTEMPTS)
+            yield Finding(
+                f"connections past the network wall, {kind}", f"{count} of {_ATTEMPTS}", "0", count == 0
+            )
+            count = raced(Path(directory), kind, _ATTEMPTS, naive=True)
+            shown = f"{count} of {_ATTEMPTS}"
+            yield Finding(f"the same where calls continue, {kind}", shown, "not 0", count > 0)
+    with tempfile.TemporaryDirectory() as directory:
+        whole, reached_host = uploads(Path(directory), behind_wall=True)
+        shown = f"{len(reached_host)} of {whole} {reached_host[:3]}"
+        yield Finding("silent uploads behind the network wall", shown, "0", not reached_host)
+        _whole, reached_host = uploads(Path(directory), behind_wall=False)
+        shown = f"{len(reached_host)} of {whole}"
+        yield Finding("the same without a wall", shown, "not 0", bool(reached_host))
 
 
 def corpora() -> Iterator[Finding]:

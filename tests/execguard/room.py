@@ -17,7 +17,7 @@ from hookline.execguard.guard import ExecGuard, exec_guard
 from hookline.execguard.judge import ExecRules, GuardRow
 from hookline.execguard.messages import FileWall
 from hookline.execguard.supervision import Walls
-from hookline.execguard.walls import secret_files
+from hookline.execguard.walls.files import secret_files
 from hookline.guards import guard
 
 ATTACKS = Path(__file__).parents[1] / "guards" / "attacks"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from hookline.execguard.judge import ExecRules, GuardRow
-from hookline.execguard.landlock import readable
 from hookline.execguard.probe import capabilities
-from hookline.execguard.walls import file_wall
+from hookline.execguard.walls.files import file_wall
+from hookline.execguard.walls.landlock import readable
 from tests.execguard.guarded import needs_verify, run
 from tests.execguard.room import SECRET, Attack, Room, attacks, play
 

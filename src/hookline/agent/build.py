@@ -87,6 +87,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     add_prompt_files: tuple[str, ...] = ()
     #: Let the kernel refuse what guards over files forbid to shell commands.
     walls: bool = False
+    #: The hosts that shell commands may connect to besides loopback; None for all.
+    only_hosts: tuple[str, ...] | None = None
 
 
 class AgentHost(Struct, frozen=True, kw_only=True, eq=False):
@@ -194,7 +196,9 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         user=host.user,
         trust=trust,
     )
-    guard = AgentGuard(host.processes, permissions, hooks, host.user, host.env, walls=options.walls)
+    guard = AgentGuard(host.processes, permissions, hooks, host.user, host.env, walls=options.walls,
+        only_hosts=options.only_hosts,
+    )  # fmt: skip
     parts.workplace.guard = guard
     servers, found = _servers(options, host, found, hooks, trust)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(LateMessage(kind="context", text=done.text)))

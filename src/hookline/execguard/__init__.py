@@ -6,7 +6,8 @@ judge shell lines, and lets the exec continue or refuses it. With *verify* it al
 judges what really runs, because another thread may change the arguments after they were read.
 
 `kernel` has the system calls, `filter` the programs for the kernel, `facts` reads a task, `judge` judges it,
-`supervisor` is the process beside the command, `zygote` keeps supervisors ready, and `guard` is what hosts use:
+`supervisor` is the process beside the command, `zygote` keeps supervisors ready, `walls` limits files and the
+network, `git` reads git's settings, and `guard` is what hosts use:
 
     async with exec_guard(session) as guard:
         done = await guard.run(["make", "test"], cwd=cwd)
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hookline.execguard.guard import ExecGuard, GuardedResult, exec_guard
+    from hookline.execguard.messages import FileWall, NetworkWall
+    from hookline.execguard.supervision import Walls
 
-__all__ = ["ExecGuard", "GuardedResult", "exec_guard"]
+__all__ = ["ExecGuard", "FileWall", "GuardedResult", "NetworkWall", "Walls", "exec_guard"]
 
 
 def __getattr__(name: str) -> object:

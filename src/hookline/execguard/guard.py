@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hookline.engine.apply import Pauses
 from hookline.engine.host.tool import ask
 from hookline.execguard.judge import ExecRules, GuardRow, RuleRow
-from hookline.execguard.messages import Denied, Question, Reply
+from hookline.execguard.messages import Denied, FileWall, NetworkWall, Question, Reply
 from hookline.execguard.probe import Level
 from hookline.execguard.supervision import (
     MOST_DENIALS,
@@ -20,6 +20,7 @@ from hookline.execguard.supervision import (
     Supervision,
     Walls,
 )
+from hookline.execguard.walls.network import wrong_host
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.specs import GUARDS, BuiltinSpec
 from hookline.model import events as e
@@ -32,7 +33,9 @@ from hookline.model.run import Run
 if TYPE_CHECKING:
     from hookline.engine.session import Session
 
-__all__ = ["ExecGuard", "ExecGuardUnavailableError", "GuardedResult", "exec_guard"]
+__all__ = [
+    "ExecGuard", "ExecGuardUnavailableError", "FileWall", "GuardedResult", "NetworkWall", "Walls", "exec_guard",
+]  # fmt: skip
 
 _SHELL = "Bash"
 #: Guards that need more than the argv of a program: a list of protected files.
@@ -211,8 +214,8 @@ async def exec_guard(
 ) -> AsyncGenerator[ExecGuard]:
     """Guard commands by a session's built-in guards and ExecStart hooks, and by further rules.
 
-    `deny` and `ask` are rules such as `Bash(rm *)`; questions go to the session's `approve`. Raises
-    ExecGuardUnavailableError where this machine cannot do it: nothing runs unguarded. ::
+    `deny` and `ask` are rules such as `Bash(rm *)`; questions go to the session's `approve`. `walls` limits files and
+    hosts. Raises ExecGuardUnavailableError where this machine cannot do it: nothing runs unguarded. ::
 
         async with exec_guard(session, deny=["Bash(rm *)"]) as guard:
             done = await guard.run(["make", "clean"], cwd=cwd)
@@ -222,6 +225,14 @@ async def exec_guard(
     supervision = Supervision(pool, decider, most_denials=most_denials)
     if not supervision.is_available:
         raise ExecGuardUnavailableError(f"the exec guard does not work here: {supervision.abilities.why}")
+    if walls is not None and walls.network is not None:
+        wrong = wrong_host(walls.network.hosts)
+        if wrong is not None:
+            raise ValueError(wrong)
+        if supervision.abilities.network_why:
+            raise ExecGuardUnavailableError(
+                f"there is no network wall here: {supervision.abilities.network_why}"
+            )
     try:
         yield ExecGuard(supervision, session, walls if walls is not None else Walls())
     finally:

@@ -45,14 +45,41 @@ class Machine(Struct, frozen=True):
     execveat: int
     old_arch: int
     old_execs: tuple[int, int]
+    #: Calls by which programs reach the network.
+    sockets: "SocketCalls"
+    #: Those of the older architecture, all of which a network wall refuses.
+    old_sockets: tuple[int, ...]
     #: Numbers from here on are those of a third set of calls (x32).
     third_from: int = 0
 
 
+class SocketCalls(Struct, frozen=True):
+    """Numbers of calls on sockets."""
+
+    socket: int
+    connect: int
+    sendto: int
+    sendmsg: int
+    sendmmsg: int
+    setsockopt: int
+
+
+#: The same on every architecture.
+IO_URING_SETUP: Final = 425
+_PIDFD_OPEN, _PIDFD_GETFD = 434, 438
+#: Of one thread, not of its process: it may have descriptors of its own (Linux 6.9).
+_PIDFD_THREAD: Final = os.O_EXCL
+
 MACHINES: Final = {
-    "x86_64": Machine(0xC000003E, 317, 59, 322, 0x40000003, (11, 358), 0x40000000),
-    "aarch64": Machine(0xC00000B7, 277, 221, 281, 0x40000028, (11, 387)),
-}
+    "x86_64": Machine(
+        0xC000003E, 317, 59, 322, 0x40000003, (11, 358), SocketCalls(41, 42, 44, 46, 307, 54),
+        (102, 359, 362, 369, 370, 345, IO_URING_SETUP), 0x40000000,
+    ),
+    "aarch64": Machine(
+        0xC00000B7, 277, 221, 281, 0x40000028, (11, 387), SocketCalls(198, 203, 206, 211, 269, 208),
+        (102, 281, 283, 290, 296, 374, IO_URING_SETUP),
+    ),
+}  # fmt: skip
 
 
 @cache
@@ -153,6 +180,23 @@ def is_waiting(listener: int, number: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def take_descriptor(tid: int, descriptor: int) -> int:
+    """Return a copy of another task's descriptor. Raises OSError."""
+    try:
+        task = call(_PIDFD_OPEN, ctypes.c_int(tid), ctypes.c_uint(_PIDFD_THREAD))
+    except OSError:
+        task = call(_PIDFD_OPEN, ctypes.c_int(_leader(tid)), ctypes.c_uint(0))
+    try:
+        return call(_PIDFD_GETFD, ctypes.c_int(task), ctypes.c_int(descriptor), ctypes.c_uint(0))
+    finally:
+        os.close(task)
+
+
+def _leader(tid: int) -> int:
+    with open(f"/proc/{tid}/status", "rb") as file:
+        return next((int(line.split()[1]) for line in file if line.startswith(b"Tgid:")), tid)
 
 
 def let_continue(listener: int, number: int) -> bool:

@@ -25,6 +25,12 @@ class FileWall(Struct, frozen=True):
     hidden: tuple[str, ...] = ()
 
 
+class NetworkWall(Struct, frozen=True):
+    """Hosts that a command may connect to besides this machine: names, addresses and networks."""
+
+    hosts: tuple[str, ...] = ()
+
+
 class Job(Struct, frozen=True, kw_only=True):
     """A command to run under supervision."""
 
@@ -44,6 +50,7 @@ class Job(Struct, frozen=True, kw_only=True):
     #: Go on supervising what the command leaves running, until nothing of it is left.
     outlives: bool = False
     files: FileWall | None = None
+    network: NetworkWall | None = None
     #: See `hookline.handlers.process.spawn.Mark`.
     batch: bool = False
     number: int = 0

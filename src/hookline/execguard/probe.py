@@ -11,7 +11,8 @@ from typing import Literal
 from msgspec import Struct
 
 from hookline.execguard import kernel
-from hookline.execguard.filter import exec_filter
+from hookline.execguard.filter import guard_filter
+from hookline.execguard.walls.landlock import NETWORK_VERSION
 
 Level = Literal["verify", "notify", "none"]
 
@@ -28,6 +29,15 @@ class Capabilities(Struct, frozen=True):
     landlock_why: str = ""
 
     @property
+    def network_why(self) -> str:
+        """Why there can be no network wall; empty where there can."""
+        if self.level == "none":
+            return self.why
+        if self.landlock < NETWORK_VERSION:
+            return self.landlock_why or "this kernel's Landlock knows no network (Linux 6.7 does)"
+        return ""
+
+    @property
     def sentence(self) -> str:
         """The level and the reason why it is not more, for people."""
         said = {
@@ -35,7 +45,11 @@ class Capabilities(Struct, frozen=True):
             "notify": "notify: programs that a guarded command starts are judged, but not verified",
             "none": "none: commands are judged by their text only",
         }[self.level]
-        return f"Exec guard: {said}" + (f": {self.why}." if self.why else "")
+        lacks = (
+            [("file walls", self.landlock_why), ("network wall", self.network_why)] if not self.why else []
+        )
+        missing = "".join(f" No {what}: {why}." for what, why in lacks if why)
+        return f"Exec guard: {said}" + (f": {self.why}." if self.why else "") + missing
 
 
 @cache
@@ -87,7 +101,7 @@ def _tried() -> tuple[str, str]:
     os.kill(child, signal.SIGKILL)
     machine = kernel.machine()
     try:
-        os.close(kernel.install(exec_filter(machine))) if machine is not None else None
+        os.close(kernel.install(guard_filter(machine))) if machine is not None else None
     except OSError as error:
         return refusal(error), traces
     return "", traces

@@ -83,12 +83,19 @@ class Spawning:
         job = self._job
         try:
             argv = _strings([os.fsencode(word) for word in job.argv])
-            env = _strings([os.fsencode(f"{name}={value}") for name, value in job.env.items()])
+            env = _strings([os.fsencode(f"{name}={value}") for name, value in _environment(job).items()])
             return c.posix_spawn(ctypes.byref(pid), os.fsencode(job.program), actions, attributes, argv, env)
         except (ValueError, UnicodeEncodeError):
             return errno.EINVAL
         finally:
             self.pid = pid.value
+
+
+def _environment(job: Job) -> dict[str, str]:
+    """Return the variables of a command. Behind a network wall names are resolved by TCP: there is no UDP."""
+    if job.network is None or not job.network.hosts:
+        return job.env
+    return {**job.env, "RES_OPTIONS": f"{job.env.get('RES_OPTIONS', '')} use-vc".strip()}
 
 
 def _strings(texts: list[bytes]) -> "ctypes.Array[ctypes.c_char_p]":

@@ -15,6 +15,7 @@ from hookline.execguard.messages import (
     FileWall,
     Job,
     Mode,
+    NetworkWall,
     Problem,
     Question,
     Reply,
@@ -39,6 +40,7 @@ class Walls(Struct, frozen=True):
     """Walls around a command besides the exec guard."""
 
     files: FileWall | None = None
+    network: NetworkWall | None = None
 
 
 class GuardedResult(Struct, frozen=True, kw_only=True):
@@ -61,8 +63,9 @@ class GuardedResult(Struct, frozen=True, kw_only=True):
     unverified: int = 0
     #: Why the guard ended it, if it did.
     ended_by_guard: str = ""
-    #: The file wall it ran behind: the kernel gives no reasons.
+    #: The walls it ran behind: the kernel gives no reasons.
     wall: FileWall | None = None
+    network: NetworkWall | None = None
 
     @property
     def code(self) -> int | None:
@@ -80,6 +83,9 @@ class GuardedResult(Struct, frozen=True, kw_only=True):
             lines.append(
                 f"file walls are on: it may write to {writes}, and {len(self.wall.hidden)} files are hidden"
             )
+        if self.network is not None and self.code != 0:
+            hosts = ", ".join(("loopback", *self.network.hosts))
+            lines.append(f"the network wall is on: it may connect to {hosts} by TCP, and use no UDP")
         if self.unverified:
             lines.append(f"{self.unverified} programs run by a debugger were judged, but not verified")
         return tuple(f"[exec guard] {line}" for line in lines)
@@ -174,6 +180,7 @@ class Supervision:
             asks_always=self._decider.asks_always,
             most_denials=self._most_denials,
             files=walls.files,
+            network=walls.network,
         )
         guarded = _GuardedRun(
             self._supervisors, self._decider, job, call if call is not None else CallContext()
@@ -312,4 +319,5 @@ class _GuardedRun:
             unverified=ended.unverified,
             ended_by_guard=ended.why,
             wall=self._job.files,
+            network=self._job.network,
         )

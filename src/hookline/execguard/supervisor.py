@@ -14,11 +14,11 @@ import signal
 import socket
 from collections.abc import Callable
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hookline.execguard import kernel
 from hookline.execguard.facts import ExecFacts, FactReader, UnreadableError
-from hookline.execguard.filter import exec_filter
+from hookline.execguard.filter import guard_filter
 from hookline.execguard.judge import ExecFinding, ExecJudge
 from hookline.execguard.messages import (
     Denied,
@@ -37,6 +37,9 @@ from hookline.execguard.messages import (
 )
 from hookline.execguard.spawn import Spawning
 from hookline.model.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hookline.execguard.walls.network import Connections
 
 _RLIMIT_LOCKS: Final = 10
 _WIDEST: Final = 300
@@ -88,6 +91,7 @@ class Supervisor:
         self._streams = streams
         self._verify = job.mode == "verify"
         self._facts = FactReader(machine)
+        self._connections = _connections(job)
         self._listener = self._stops = -1
         self._pid = 0
         self._first = job.trusts_first
@@ -103,7 +107,7 @@ class Supervisor:
     def run(self) -> int:
         """Run the command to its end; return its status as `wait` has it."""
         self._prepare()
-        program = exec_filter(self._machine)
+        program = guard_filter(self._machine, network=self._connections is not None)
         spawning = Spawning(self._job, program, self._streams, self._walls)
         # As a descriptor: a handler would cost as much as the rest of what is done about a stop.
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGCHLD,))
@@ -122,6 +126,8 @@ class Supervisor:
             self._stops: self._on_stops,
             spawning.done: lambda _events: self._began(spawning),
         }
+        if self._connections is not None:
+            react[self._connections.denials] = self._on_denials
         poll = select.poll()
         for descriptor in react:
             poll.register(descriptor, select.POLLIN)
@@ -139,6 +145,11 @@ class Supervisor:
             self._notified()
             return True
         return not events & (select.POLLHUP | select.POLLERR)
+
+    def _on_denials(self, _events: int) -> bool:
+        for denied in self._connections.said() if self._connections is not None else ():
+            self._refused(denied)
+        return True
 
     def _on_channel(self, _events: int) -> bool:
         if self._hear():
@@ -165,9 +176,13 @@ class Supervisor:
 
     def _walls(self) -> None:
         if self._job.files is not None:
-            from hookline.execguard.landlock import restrict  # noqa: PLC0415 few commands have walls
+            from hookline.execguard.walls.landlock import restrict  # noqa: PLC0415 few commands have walls
 
             restrict(self._job.files)
+        if self._job.network is not None:
+            from hookline.execguard.walls.landlock import forbid_connecting  # noqa: PLC0415 see above
+
+            forbid_connecting()
 
     def _began(self, spawning: Spawning) -> bool:
         # The command has its own copies: ours would keep its readers waiting.
@@ -199,6 +214,9 @@ class Supervisor:
     def _notified(self) -> None:
         found = kernel.receive(self._listener)
         if found is None:
+            return
+        if self._connections is not None and found.number == self._machine.sockets.connect:
+            self._connections.reported(self._listener, found)
             return
         self._execs += 1
         try:
@@ -399,6 +417,14 @@ class Supervisor:
         # Its exec has failed, or will be made anew: then it is judged anew.
         self._traced.pop(pid, None)
         kernel.detach(pid, 0 if event == _STOP else os.WSTOPSIG(status))
+
+
+def _connections(job: Job) -> "Connections | None":
+    if job.network is None:
+        return None
+    from hookline.execguard.walls.network import Connections  # noqa: PLC0415 few commands have walls
+
+    return Connections(job.network)
 
 
 def _is_traced(tid: int) -> bool:

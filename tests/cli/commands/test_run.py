@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline.config.commands import changing_command
+from hookline.execguard.probe import capabilities
 from tests.execguard.guarded import needs_verify
 from tests.waiting import wait_until
 
@@ -84,3 +85,16 @@ def test_without_a_command_it_says_what_to_write(project: Path) -> None:
 def test_self_protection_lets_it_pass_and_judges_the_command_inside() -> None:
     assert changing_command(["run", "--", "npm", "init", "--yes"]) is None
     assert changing_command(["run", "--yes", "--", "x"]) is not None
+
+
+def test_connections_go_to_the_hosts_that_are_named(project: Path) -> None:
+    if capabilities().network_why:
+        pytest.skip(f"NO NETWORK WALL IS TESTED HERE: {capabilities().network_why}")
+    line = "exec 3<>/dev/tcp/192.0.2.77/9; exit 4"
+
+    done = hookline(project, "--only-host", "localhost", "--", "bash", "-c", line)
+    wrong = hookline(project, "--only-host", "https://example.org", "--", "true")
+
+    assert done.returncode == 4
+    assert "hookline: denied: connect to 192.0.2.77:9: The network wall" in done.stderr
+    assert (wrong.returncode, "is not a host" in wrong.stderr) == (1, True)

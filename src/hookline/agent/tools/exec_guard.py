@@ -14,11 +14,11 @@ from hookline.config.engine import Engine
 from hookline.engine.session import Session
 from hookline.execguard.guard import denial_run, exec_started, guard_rows, reply_by_hooks
 from hookline.execguard.judge import ExecRules, RuleRow
-from hookline.execguard.messages import Denied, FileWall, Question, Reply
+from hookline.execguard.messages import Denied, FileWall, NetworkWall, Question, Reply
 from hookline.execguard.probe import Capabilities, capabilities
 from hookline.execguard.ready import Supervisors
 from hookline.execguard.supervision import CallContext, Decider, GuardedResult, Supervision, Walls
-from hookline.execguard.walls import file_wall
+from hookline.execguard.walls.files import file_wall
 from hookline.handlers.process.pool import Processes
 from hookline.handlers.process.run import Listeners
 from hookline.model import events as e
@@ -56,6 +56,7 @@ class AgentGuard(Decider):
         supervisors: Supervisors | None = None,
         *,
         walls: bool = False,
+        only_hosts: tuple[str, ...] | None = None,
     ) -> None:
         self._processes = processes
         self._permissions = permissions
@@ -63,6 +64,7 @@ class AgentGuard(Decider):
         self._user = user
         self._env = env
         self._walls = walls
+        self._network = NetworkWall(only_hosts) if only_hosts is not None else None
         self._supervisors = supervisors if supervisors is not None else Supervisors()
         self._supervision = Supervision(processes, self, supervisors=self._supervisors)
         #: Programs that the user has approved for the rest of the session, with all their arguments.
@@ -70,16 +72,19 @@ class AgentGuard(Decider):
 
     def of_subagent(self, permissions: Permissions, hooks: AgentHooks, user: UserPort) -> "AgentGuard":
         return AgentGuard(
-            self._processes, permissions, hooks, user, self._env, self._supervisors, walls=self._walls
-        )
+            self._processes, permissions, hooks, user, self._env, self._supervisors, walls=self._walls,
+            only_hosts=self._network.hosts if self._network is not None else None,
+        )  # fmt: skip
 
     @property
     def is_wanted(self) -> bool:
-        return self.rules.says_something or self.asks_always
+        return self.rules.says_something or self.asks_always or self._network is not None
 
     @property
     def is_active(self) -> bool:
-        return self.is_wanted and self._supervision.is_available
+        # Walls that were asked for and cannot be had must not be left out: then nothing starts.
+        walled = self._walls or self._network is not None
+        return self.is_wanted and (walled or self._supervision.is_available)
 
     @property
     def abilities(self) -> Capabilities:
@@ -93,6 +98,10 @@ class AgentGuard(Decider):
         if self._walls and not found.landlock:
             self._user.warn(
                 f"file walls do not work here, so shell commands will not start: {found.landlock_why}"
+            )
+        if self._network is not None and found.network_why:
+            self._user.warn(
+                f"there is no network wall here, so shell commands will not start: {found.network_why}"
             )
         if found.level == "none":
             self._user.warn(f"shell commands are judged by their text only: {found.why}")
@@ -117,7 +126,7 @@ class AgentGuard(Decider):
         call = CallContext(command, _TOOL, CURRENT_CALL.get())
         return await self._supervision.run(
             argv, env=env, cwd=cwd, timeout=timeout, run_id=run_id, listeners=listeners, call=call,
-            walls=Walls(files=self._wall(argv)), shown=self._shown(command),
+            walls=Walls(self._wall(argv), self._network), shown=self._shown(command),
         )  # fmt: skip
 
     def _wall(self, argv: Sequence[str]) -> FileWall | None:

@@ -53,6 +53,12 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--walls", action="store_true", help="the kernel refuses what guards over files forbid (Linux)"
     )
+    parser.add_argument(
+        "--only-host",
+        action="append",
+        metavar="HOST",
+        help="shell commands reach loopback and this host only (Linux)",
+    )
     parser.add_argument("--add-dir", action="append", metavar="DIR", help="tools may work there too")
     parser.add_argument("--definition", metavar="FILE", help="a YAML file that describes the agent to run")
     parser.add_argument("--agent", metavar="NAME", help="which agent of the definition (default: root)")

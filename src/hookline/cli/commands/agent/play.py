@@ -234,6 +234,7 @@ def _options(args: argparse.Namespace, cwd: str, model: str, defined: _Defined |
         resume=args.resume,
         fork=args.fork,
         walls=args.walls,
+        only_hosts=tuple(args.only_host) if args.only_host is not None else None,
     )
 
 

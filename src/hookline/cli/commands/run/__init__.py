@@ -14,6 +14,7 @@ Questions go to your terminal; without one they are denials. Where this machine 
 _EPILOG = """examples:
   hookline run -- make test
   hookline run --deny 'Bash(curl *)' -- npm install
+  hookline run --walls --only-host localhost -- make test
 
 exit status: that of the command; 128 and the number of its signal; 126 if it was denied; 127 if there is no
 such program; 1 if there is no exec guard here"""
@@ -26,6 +27,12 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--walls", action="store_true", help="the kernel refuses what guards over files forbid (Landlock)"
+    )
+    parser.add_argument(
+        "--only-host",
+        action="append",
+        metavar="HOST",
+        help="connections go to loopback and to this host only (repeatable; Linux 6.7)",
     )
     for name in ("deny", "ask"):
         parser.add_argument(

@@ -20,6 +20,7 @@ from hookline.execguard.judge import RuleRow
 from hookline.execguard.messages import (
     Denied,
     Job,
+    NetworkWall,
     Problem,
     Question,
     Report,
@@ -33,7 +34,8 @@ from hookline.execguard.messages import (
 from hookline.execguard.probe import capabilities
 from hookline.execguard.ready import START_ALONE
 from hookline.execguard.supervision import MOST_DENIALS, CallContext
-from hookline.execguard.walls import file_wall
+from hookline.execguard.walls.files import file_wall
+from hookline.execguard.walls.network import wrong_host
 from hookline.handlers.process.spawn import find_program
 from hookline.model.raw import Failed
 from hookline.model.safe_text import one_line, printable
@@ -55,6 +57,13 @@ async def run(args: argparse.Namespace) -> int:
     if args.walls and not found.landlock:
         note(printable(f"hookline: file walls do not work here, so nothing was run: {found.landlock_why}"))
         return ExitStatus.PROBLEM
+    if args.only_host is not None:
+        wrong = wrong_host(args.only_host)
+        if wrong is None and found.network_why:
+            wrong = f"there is no network wall here, so nothing was run: {found.network_why}"
+        if wrong is not None:
+            note(printable(f"hookline: {wrong}"))
+            return ExitStatus.PROBLEM
     if found.level == "notify":
         note(printable(f"hookline: programs are judged, but not verified: {found.why}"))
     cwd = os.getcwd()
@@ -70,6 +79,7 @@ async def run(args: argparse.Namespace) -> int:
             argv=tuple(words), program=program, env=dict(os.environ), cwd=cwd, mode=found.level,
             trusts_first=False, asks_always=decider.asks_always, most_denials=MOST_DENIALS, outlives=True,
             files=file_wall(decider.rules) if args.walls else None,
+            network=NetworkWall(tuple(args.only_host)) if args.only_host is not None else None,
         )  # fmt: skip
         return await _GuardedCommand(decider, job).run()
     finally:

@@ -23,6 +23,9 @@ _IOCTL_DEVICE: Final = 1 << 15
 #: Remove, make, link and rename: rights of directories.
 _CHANGE_DIR: Final = 0b1_1111_1111_0000
 _REFER: Final = 1 << 13
+_CONNECT_TCP: Final = 1 << 1
+#: The version of Landlock that can refuse connections.
+NETWORK_VERSION: Final = 4
 #: Commands need these, and nothing in them lasts.
 _DEVICES: Final = ("/dev", "/proc")
 
@@ -54,6 +57,21 @@ def restrict(wall: FileWall) -> None:
             _grant(rules, directory, writes)
         for path in readable(wall.hidden) if wall.hidden else ():
             _grant(rules, path, _READ_FILE)
+        forbid_new_privileges()
+        call(_RESTRICT, ctypes.c_int(rules), ctypes.c_uint(0))
+    finally:
+        os.close(rules)
+
+
+def forbid_connecting() -> None:
+    """Refuse all TCP connections of this thread and of everything it starts. Raises OSError."""
+    if version() < NETWORK_VERSION:
+        raise OSError("this kernel's Landlock knows no network (Linux 6.7 does)")
+    rules = call(
+        _CREATE, ctypes.create_string_buffer(struct.pack("QQ", 0, _CONNECT_TCP)), ctypes.c_size_t(16),
+        ctypes.c_uint(0),
+    )  # fmt: skip
+    try:
         forbid_new_privileges()
         call(_RESTRICT, ctypes.c_int(rules), ctypes.c_uint(0))
     finally:

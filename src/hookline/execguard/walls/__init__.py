@@ -1,0 +1,1 @@
+"""Build walls around a command: around files, by Landlock, and around the network."""
