@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hookline.agent.settings import SYSTEM
 from hookline.model.messages import User
 from tests.agent.dialect_session import DialectSession
 from tests.agent.scripted_session import Say, call, calls, says
@@ -36,7 +35,9 @@ def test_a_session_start_hook_that_prints_nothing_leaves_the_system_prompt_byte_
             tmp_path, [says("hi"), says("ho")], {"SessionStart": "cat >/dev/null"}
         ) as scripted:
             await scripted.play("hello", "again")
-        assert [request.system for request in scripted.requests] == [SYSTEM, SYSTEM]
+        assert [request.system for request in scripted.requests] == [
+            scripted.agent.conversation.own_system
+        ] * 2
         assert [len(each.runs) for each in scripted.events("SessionStart")] == [1]
 
     asyncio.run(main())
@@ -49,7 +50,11 @@ def test_session_start_text_is_in_the_system_prompt_once_also_in_a_second_turn(t
             await scripted.play("hello")
             await scripted.play("again")
         first, second = (request.system for request in scripted.requests)
-        assert first == second == f"{SYSTEM}\n\n[Session context]\n\nfirst brief\n\nsecond brief"
+        assert (
+            first
+            == second
+            == f"{scripted.agent.conversation.own_system}\n\n[Session context]\n\nfirst brief\n\nsecond brief"
+        )
         assert len(scripted.events("SessionStart")) == 1
 
     asyncio.run(main())
@@ -65,7 +70,7 @@ def test_of_each_session_start_hook_4096_characters_are_kept(tmp_path: Path) -> 
         }
         async with _session(tmp_path, [says("hi")], hooks) as scripted:
             await scripted.play("hello")
-        added = scripted.requests[0].system.removeprefix(SYSTEM)
+        added = scripted.requests[0].system.removeprefix(scripted.agent.conversation.own_system)
         assert (added.count("a" * 4096), added.count("b" * 4096)) == (1, 1)
         assert ("a" * 4097) not in added
         assert ("b" * 4097) not in added
@@ -80,7 +85,7 @@ def test_a_session_start_hook_that_fails_is_a_warning_the_user_sees(tmp_path: Pa
         assert received is not None
         assert received.status == "completed"
         assert any("SessionStart" in text and "broken" in text for text in scripted.seen.texts("warning"))
-        assert scripted.requests[0].system == SYSTEM
+        assert scripted.requests[0].system == scripted.agent.conversation.own_system
 
     asyncio.run(main())
 

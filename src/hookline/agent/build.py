@@ -29,6 +29,7 @@ from hookline.agent.subagents.subagent import AgentType, SubagentConfig, Subagen
 from hookline.agent.subagents.worktrees import Worktrees, worktree_tools
 from hookline.agent.tools.base import AgentTool, Workplace
 from hookline.agent.tools.exec_guard import AgentGuard
+from hookline.agent.tools.plan import plan_tool
 from hookline.agent.tools.tasks import Tasks
 from hookline.agent.tools.toolbox import Toolbox, core_tools
 from hookline.agent.tools.web_fetch import WebFetch
@@ -66,6 +67,7 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     deny: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
     system: str | None = None
+    environment: bool | None = None
     max_iterations: int | None = None
     max_tool_calls: int | None = None
     max_retries: int | None = None
@@ -203,6 +205,10 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
     servers, found = _servers(options, host, found, hooks, trust)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(LateMessage(kind="context", text=done.text)))
     worktrees = Worktrees(_project(options.cwd))
+
+    async def leave_plan() -> str:
+        return await agent.leave_plan()
+
     subagents = SubagentConfig(
         parent=parts,
         toolbox=toolbox,
@@ -214,9 +220,9 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         (
             *core_tools(tasks, host.processes),
             SubagentTool(subagents),
-            SubagentTool(subagents, "Task"),
             *worktree_tools(worktrees),
             WebFetch(found.table.local_hosts).tool(),
+            plan_tool(leave_plan),
             *host.tools,
         )
     )

@@ -51,6 +51,11 @@ def as_json(value: Any) -> str:
         return "(cannot be shown)"
 
 
+def question_title(question: PermissionPrompt) -> str:
+    """Return the question itself, on one line."""
+    return question.title or f"may the agent run {headline(question.tool_name, question.tool_input, 60)}?"
+
+
 def question_lines(question: PermissionPrompt) -> list[str]:
     """Return everything a person must see to judge a call; only far too long text is cut, with a note."""
     if question.patch:

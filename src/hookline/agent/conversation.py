@@ -73,18 +73,25 @@ class Conversation:
         #: Called when a durable hook's result is in the records, with its id.
         self.acknowledge: Callable[[str], None] | None = None
         self._base = system
+        #: Where the agent works; part of the system text.
+        self.environment = ""
         self._session_context: list[str] = []
         self._transient: list[tuple[Lifetime, User]] = []
 
     @property
     def system(self) -> str:
-        """The system text; without additions exactly as given, because providers cache by it."""
+        """The system text; it changes only with its parts, because providers cache by it."""
         if not self.instructions and not self._session_context:
-            return self._base
-        parts = [self._base, *(f"[{file}]\n{text}" for file, text in self.instructions.items())]
+            return self.own_system
+        parts = [self.own_system, *(f"[{file}]\n{text}" for file, text in self.instructions.items())]
         if self._session_context:
             parts += ["[Session context]", *self._session_context]
         return "\n\n".join(parts)
+
+    @property
+    def own_system(self) -> str:
+        """The system text without that of files and hooks."""
+        return f"{self._base}\n\n{self.environment}" if self.environment else self._base
 
     def count(self, tokens: int | None) -> None:
         """Note the tokens of a request and its answer; the answer is added next."""

@@ -88,6 +88,8 @@ class NestedListener:
 class PermissionPrompt(Struct, frozen=True, kw_only=True):
     """A question to the user: may this call run?"""
 
+    #: The question itself, if the tool has another one.
+    title: str = ""
     tool_name: str
     tool_input: Mapping[str, Any]
     reason: str

@@ -41,6 +41,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
 
     model: str
     system: str = SYSTEM
+    #: The system text says where the agent works. Definitions of agents ask for that themselves.
+    environment: bool = True
     #: The most model requests and tool calls that one turn may make.
     max_iterations: int = 50
     max_tool_calls: int = 200

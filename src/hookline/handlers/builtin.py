@@ -285,9 +285,13 @@ class AddDate:
 
 def add_environment_info(_args: tuple[str, ...], _payload: Any, info: SessionInfo) -> Outcome:
     """Adds the working directory, the system and the git state for the model."""
-    cwd = info.cwd or os.getcwd()
+    return context(environment_info(info.cwd or os.getcwd()))
+
+
+def environment_info(cwd: str) -> str:
+    """Describe where an agent works. Reads files; runs nothing of the repository."""
     system = os.uname()
-    return context(
+    return (
         "Environment:\n"
         f"- Working directory: {cwd}\n"
         f"- Operating system: {system.sysname} {system.release}\n"

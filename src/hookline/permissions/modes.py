@@ -25,6 +25,8 @@ class Mode(Struct, frozen=True):
     anywhere: bool = False
     #: The answer to a question that no hook answered.
     unanswered: Literal["ask", "deny"] = "ask"
+    #: For the model: how it works in this mode.
+    instructs: str = ""
 
 
 _READS: frozenset[Category] = frozenset({"read", "agent"})
@@ -36,7 +38,15 @@ MODES: Mapping[ModeName, Mode] = MappingProxyType(
     {
         row.name: row
         for row in (
-            Mode("plan", "Tools that write are refused.", _READS, refuses=frozenset({"write"})),
+            Mode(
+                "plan",
+                "Tools that write are refused.",
+                _READS,
+                refuses=frozenset({"write"}),
+                instructs="You are in plan mode: look, think and ask, but change nothing, neither with tools nor "
+                "with shell commands. When you know how to do it, call ExitPlanMode with your plan. Work begins "
+                "once the user has approved it.",
+            ),
             Mode("dontAsk", "Calls that would need approval are denied.", _READS, unanswered="deny"),
             Mode("default", "Reading runs; everything else needs approval.", _READS),
             Mode("acceptEdits", "Edits inside the directories run as well.", _EDITS),

@@ -143,7 +143,7 @@ class OnScreen:
     async def idle(self) -> None:
         await self.until(lambda: self.screen.channel.ready is not None and not self.screen.channel.busy)
         await self.until(lambda: not self.screen.channel.items)
-        await self.until("· idle")
+        await self.until("idle ·")
         await self.until(lambda: not self.screen.channel.items)
 
     async def left(self) -> int:

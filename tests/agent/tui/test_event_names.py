@@ -82,7 +82,7 @@ def test_an_event_has_one_name_while_its_hook_runs_and_afterwards(project: Proje
             one.types("\r")
             await one.until(f"no {LABEL} has happened yet")
             one.types("qq")
-            await one.until("· idle")
+            await one.until("idle ·")
             one.types("hello\r")
             await one.until(LABEL)
             go.touch()

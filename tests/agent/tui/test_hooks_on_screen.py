@@ -102,7 +102,7 @@ def test_the_screens_of_a_session(project: Project) -> None:
             await one.until("line ")
             screens.check("transcript", one.text)
             one.types("q")
-            await one.until("· idle")
+            await one.until("idle ·")
 
     asyncio.run(main())
 

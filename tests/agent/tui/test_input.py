@@ -28,9 +28,9 @@ def test_earlier_prompts_are_searched_modes_change_and_the_cost_is_shown(project
         async with project.agent(script) as one:
             await one.until("Enter sends")
             one.types("the first prompt\r")
-            await one.until("1010 tok 0.0123 USD")
+            await one.until("1010 tok · $0.01")
             one.types("another thing\r")
-            await one.until("2020 tok 0.0246 USD")
+            await one.until("1010 tok · $0.02")
             one.types("\x12fir")
             await one.until("> the first prompt\nsearch: fir")
             one.types("\r")

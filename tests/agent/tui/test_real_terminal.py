@@ -100,7 +100,7 @@ def test_a_session_from_its_start_to_ctrl_d(place: Place) -> None:
         )
         terminal.types("\r")
         terminal.until("The end.")
-        terminal.until("· idle")
+        terminal.until("idle ·")
         terminal.types("\x04")
         _ended(terminal, place, 0)
     assert json.loads((place.project / "ended.json").read_text())["reason"] == "prompt_input_exit"
@@ -209,6 +209,6 @@ def test_a_hook_that_writes_to_the_terminal_does_not_wreck_it(place: Place) -> N
         terminal.until("> hello there")
         rows = [row.rstrip() for row in terminal.text.rstrip().split("\n")]
         assert rows[-2] == "> hello there"
-        assert "· idle" in rows[-1]
+        assert "idle ·" in rows[-1]
         terminal.types("\x15\x04")
         _ended(terminal, place, 0)

@@ -31,16 +31,16 @@ ROWS: Sequence[tuple[str, Sequence[str], Sequence[tuple[str, str]], Sequence[str
     (
         "seed000_smoke_test", ("--dialect", "codewhale", "--config", "blocking.toml"),
         [("hello\r", "blocked: not today")],
-        ["✗ blocked: not today", "blocking.toml:", "> hello", "· idle ·"],
+        ["✗ blocked: not today", "blocking.toml:", "> hello", "idle ·"],
     ),
     (
         "seed000_smoke_test", ("--dialect", "codewhale", "--config", "refusing.toml"),
         [("hello\r", "blocked: not before noon")],
-        ["✗ blocked: not before noon", "refusing.toml:", "> hello", "· idle ·"],
+        ["✗ blocked: not before noon", "refusing.toml:", "> hello", "idle ·"],
     ),
     (
         "seed000_blocked_submit", CODEWHALE,
-        [("plain\ra secret\rbroken\rplain again\r", "two"), ("", "· idle")],
+        [("plain\ra secret\rbroken\rplain again\r", "two"), ("", "idle ·")],
         ["> plain", "one", "✗ blocked: no secrets here", "✗ blocked: hook grep gave no answer: exit 7",
          "> plain again", "two"],
     ),
@@ -98,7 +98,7 @@ ROWS: Sequence[tuple[str, Sequence[str], Sequence[tuple[str, str]], Sequence[str
         "attended_questions", (),
         [("make them\r", "run Bash touch a?"), ("?1", "run Bash echo x >> b?"), ("?2", "made"),
          ("make more\r", "run Bash touch c?"), ("?not that one\r", "another way, then"),
-         ("make another\r", "run Bash touch d?"), ("?x\x7f3", "· idle"), ("still there?\r", "still here")],
+         ("make another\r", "run Bash touch d?"), ("?x\x7f3", "idle ·"), ("still there?\r", "still here")],
         ["● Bash touch a", "● Bash echo x >> b", "● Bash echo x >> b", "made", "denied: not that one",
          "another way, then", "✗ Bash touch d", "still here"],
     ),

@@ -58,7 +58,7 @@ def tmux(tmp_path: Path) -> Generator[Tmux]:
 def test_a_narrower_window_leaves_no_stale_rows(tmux: Tmux) -> None:
     tmux.until("Enter sends")
     tmux.does("send-keys", "some words that are wrapped when it is narrow", "C-j", "and a second line")
-    wait_until(lambda: "· idle" in tmux.rows[-1] and tmux.rows[-2].endswith("a second line"))
+    wait_until(lambda: "idle ·" in tmux.rows[-1] and tmux.rows[-2].endswith("a second line"))
     tmux.is_quiet()
     tmux.does("resize-window", "-x", "45", "-y", "30")
     # Redrawn, the line at the bottom is shorter; wrapped, it would continue in the next row.
@@ -69,5 +69,5 @@ def test_a_narrower_window_leaves_no_stale_rows(tmux: Tmux) -> None:
     rows = tmux.rows
     assert rows[-4:-1] == ["─" * 20, "> some words that are wrapped when it is narrow", "  and a second line"]
     # Neither are rows that were drawn earlier, at the start, anywhere above.
-    for drawn in ("─" * 5, "starting", "· idle", "some words"):
+    for drawn in ("─" * 5, "starting", "idle ·", "some words"):
         assert sum(drawn in row for row in rows) <= 1, "\n".join(rows)

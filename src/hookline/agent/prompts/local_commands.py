@@ -52,6 +52,7 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
             "show the active hooks; or the events they can be at, in their own words",
         ),
         "cost": LocalRow("none", "", "show the session's usage"),
+        "context": LocalRow("none", "", "show how full the model's context window is, and of what"),
         "logout": LocalRow("none", "", "end the session and forget the account"),
         "exit": LocalRow("none", "", "end the session"),
     }

@@ -7,6 +7,7 @@ from functools import partial
 
 from hookline.agent.call_text import near
 from hookline.agent.prompts.prepare import ProjectPrompts
+from hookline.agent.session.context import context
 from hookline.agent.session.session import Agent, Command, PromptTurn
 from hookline.agent.subagents.worktrees import Worktrees
 from hookline.agent.transcript.store import SessionsStore, listed
@@ -207,6 +208,7 @@ def session_commands(
         "exit": leave,
         "logout": logout,
         "cost": cost,
+        "context": context,
         "worktree": worktree_command(worktrees),
         "help": help_command(prompts),
         "hooks": hooks_command(engine),

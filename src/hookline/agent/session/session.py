@@ -13,6 +13,7 @@ from hookline.agent.models.port import ModelError
 from hookline.agent.prompts.local_commands import LocalCommand, local_command
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
 from hookline.agent.session.compaction import Compactor
+from hookline.agent.session.environment import Environment
 from hookline.agent.session.instructions import Instructions
 from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.turn.loop import Loop
@@ -81,6 +82,8 @@ class Agent:
         self.resume_id: str | None = None
         self.compaction = Compactor(parts, self._restart)
         self.instructions = Instructions(parts)
+        self._mode_before_plan = "default"
+        self._environment = Environment(parts)
         self._commands: Mapping[str, Command] = commands if commands is not None else {}
         self._submission = Submission(parts, prompts if prompts is not None else PlainPrompts())
         self._late = LateMessages(parts.hooks.inbox, parts.conversation, parts.user, parts.workplace.watch)
@@ -368,6 +371,7 @@ class Agent:
             return await self._settlement.failed(turn, error)
 
     async def _before_request(self, turn: Turn) -> None:
+        await self._environment.update(turn)
         await self.compaction.keep_within(turn)
         self._late.take()
         touched = self.workplace.take_touched()
@@ -390,9 +394,16 @@ class Agent:
     async def fire(self, event: EventSpec[P], payload: P) -> Outcome:
         return await self.hooks.dispatch(event, payload)
 
+    async def leave_plan(self) -> str:
+        """Return to the permission mode from before plan mode."""
+        await self.set_mode(self._mode_before_plan)
+        return self.permissions.mode
+
     async def set_mode(self, mode: str) -> bool:
         """Change the permission mode; return False when it does not exist."""
         old = self.permissions.mode
+        if old != "plan":
+            self._mode_before_plan = old
         if not self.permissions.set_mode(mode):
             return False
         self.hooks.update(permission_mode=self.permissions.mode)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from hookline.agent.conversation import Conversation, ConversationRecorder, LateMessages
 from hookline.agent.models.port import ModelError
 from hookline.agent.session.compaction import Compactor
+from hookline.agent.session.environment import Environment
 from hookline.agent.subagents.worktrees import Worktrees
 from hookline.agent.tools.base import MAIN, Category, ToolReply, Workplace
 from hookline.agent.tools.exec_guard import AgentGuard
@@ -209,6 +210,7 @@ class Subagent:
             ),
         )
         self._compaction = Compactor(self._parts)
+        self._environment = Environment(self._parts)
         self._late = LateMessages(hooks.inbox, self._conversation, user, self._workplace.watch)
 
     async def play(self, prompt: str, description: str) -> tuple[TurnEnding, Turn]:
@@ -248,6 +250,7 @@ class Subagent:
         return ending
 
     async def _before_request(self, turn: Turn) -> None:
+        await self._environment.update(turn)
         await self._compaction.keep_within(turn)
         self._late.take()
 

@@ -217,11 +217,18 @@ class RecordTool(Generic[A]):
         work: Callable[[A, Workplace], Awaitable[ToolReply]],
         callers: frozenset[str] | None = None,
         preview: "Callable[[A, Workplace], Awaitable[list[Hunk]]] | None" = None,
+        *,
+        modes: frozenset[str] | None = None,
+        asks: str = "",
     ) -> None:
         self.name = name
         self.description = description
         self.category: Category = category
         self.callers = callers
+        #: The permission modes in which it can be called; None for all.
+        self.modes = modes
+        #: The question to the user who must approve a call; empty for the usual one.
+        self.asks = asks
         self._shape = shape
         self._work = work
         self._preview = preview

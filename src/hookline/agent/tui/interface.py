@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from hookline.agent.build import BuiltAgent
-from hookline.agent.call_text import headline, patch_lines, question_lines, why_lines
+from hookline.agent.call_text import patch_lines, question_lines, question_title, why_lines
 from hookline.agent.hooks import FiredEvent
 from hookline.agent.mcp.form import FormAnswers
 from hookline.agent.ports import PermissionPrompt, PermissionReply, Shown, UserPort
@@ -29,6 +29,7 @@ from hookline.agent.tui.channel import (
 )
 from hookline.agent.tui.status import untrusted
 from hookline.agent.tui.text.paint import diff, exact, words
+from hookline.agent.tui.text.stream import as_markdown
 from hookline.agent.user_interface import Choice
 from hookline.config.engine import Engine
 from hookline.model.messages import Assistant, User
@@ -126,7 +127,7 @@ class ScreenFront:
         grants = one_line(", ".join(question.grants), 200)
         session = (Choice("2", f"yes, for this session: {grants}", ("a", "always")),) if grants else ()
         key, said = await self._asked(
-            title=f"{who}May the agent run {headline(question.tool_name, question.tool_input, 60)}?",
+            title=f"{who}{question_title(question)[:1].upper()}{question_title(question)[1:]}",
             body=_call_body(question),
             why=[words(line, "yellow") for line in why_lines(question)],
             choices=(_YES, *session, _NO),
@@ -230,6 +231,8 @@ def _settle(future: "asyncio.Future[T]", result: T) -> None:
 def _call_body(question: PermissionPrompt) -> list[RenderableType]:
     """Return everything a person must see to judge the call."""
     lines = question_lines(question)
+    if isinstance(question.tool_input.get("plan"), str) and question.title:
+        return [as_markdown(question.tool_input["plan"])]
     if question.patch:
         return [Text(lines[0]), diff(patch_lines(question.patch))]
     if len(question.tool_input) == 1 and isinstance(question.tool_input.get("command"), str):

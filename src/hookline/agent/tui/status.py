@@ -1,4 +1,4 @@
-"""Draw the line at the bottom: model, mode, directory, usage, active hooks, queue."""
+"""Draw the line at the bottom: state, queue, mode, context, cost, hooks, model, directory."""
 
 import asyncio
 import operator
@@ -27,7 +27,9 @@ class Facts(Struct, kw_only=True):
     model: str = ""
     mode: str = ""
     directory: str = ""
+    #: Tokens of the conversation, and those that its model takes.
     tokens: int = 0
+    window: int | None = None
     cost_usd: float | None = None
     hooks: int | None = None
     #: Switched to shadow or off.
@@ -112,8 +114,10 @@ class StatusLine:
         """Show the session's usage so far."""
         ready = self._channel.ready
         if ready is not None:
-            totals = ready.agent.totals
-            self.facts.tokens, self.facts.cost_usd = totals.total_tokens or 0, totals.cost_usd
+            agent = ready.agent
+            self.facts.tokens = agent.conversation.tokens or 0
+            self.facts.window = agent.compaction.window(agent.model_name)
+            self.facts.cost_usd = agent.totals.cost_usd
 
     def hint(self, text: str) -> None:
         self.facts.hint = text
@@ -133,22 +137,24 @@ def untrusted(engine: "Engine") -> int:
 
 
 def status_line(facts: Facts, width: int) -> str:
-    """Return as many parts as fit, the most important first; the hint replaces others if needed."""
+    """Return as many parts as fit, the most important first."""
+    cost = facts.cost_usd
     parts = [
-        (facts.hint, 0),
-        (one_line(facts.model, 40), 1),
-        (facts.mode, 1),
-        (facts.state, 2),
-        (f"{facts.queued} queued" if facts.queued else "", 2),
-        (_hooks(facts), 3),
-        (one_line(facts.directory, 30), 4),
-        (_used(facts), 4),
-        ("F2 hooks", 5),
+        facts.hint,
+        facts.state,
+        f"{facts.queued} queued" if facts.queued else "",
+        facts.mode,
+        _context(facts),
+        f"${cost:.{2 if cost >= 0.01 else 4}f}" if cost is not None else "",
+        _hooks(facts),
+        one_line(facts.model, 40),
+        one_line(facts.directory, 30),
+        "F2 hooks",
     ]
-    parts = [(text, rank) for text, rank in parts if text]
-    while len(" · ".join(text for text, _rank in parts)) > width - 2 and len(parts) > 1:
-        parts.remove(max(parts, key=lambda part: part[1]))
-    return f" {one_line(' · '.join(text for text, _rank in parts), width - 2)}".ljust(width)
+    parts = [text for text in parts if text]
+    while len(" · ".join(parts)) > width - 2 and len(parts) > 1:
+        parts.pop()
+    return f" {one_line(' · '.join(parts), width - 2)}".ljust(width)
 
 
 def _hooks(facts: Facts) -> str:
@@ -164,10 +170,12 @@ def _hooks(facts: Facts) -> str:
     return f"{facts.hooks} hook{'' if facts.hooks == 1 else 's'}{f' ({more})' if more else ''}"
 
 
-def _used(facts: Facts) -> str:
-    tokens = f"{facts.tokens}" if facts.tokens < 10_000 else f"{facts.tokens / 1000:.0f}k"
-    cost = f" {facts.cost_usd:.4f} USD" if facts.cost_usd is not None else ""
-    return f"{tokens} tok{cost}"
+def _context(facts: Facts) -> str:
+    """Return the part of the window that the conversation takes; its tokens, where the window is not known."""
+    if facts.window:
+        return f"{100 * facts.tokens / facts.window:.0f} % context"
+    tokens = facts.tokens
+    return f"{tokens} tok" if tokens < 10_000 else f"{tokens / 1000:.0f}k tok"
 
 
 def short_path(directory: str) -> str:

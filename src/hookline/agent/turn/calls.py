@@ -240,7 +240,9 @@ class AgentPorts:
     ) -> PermissionPrompt:
         hook = vote.by if vote is not None and decision.step == "hook_ask" else ""
         by = self._hooks.by(hook, e.PRE_TOOL_USE, e.PERMISSION_REQUEST)
+        title: str = getattr(self._rules.tools.get(call.tool_name), "asks", "")
         return PermissionPrompt(
+            title=title,
             tool_name=call.tool_name,
             tool_input=call.tool_input,
             reason=decision.reason,
@@ -248,7 +250,10 @@ class AgentPorts:
             agent=None if self._rules.caller == "main" else self._rules.caller,
             hook=hook,
             source=by.get("source", "") or (decision.source or "" if decision.rule else ""),
-            grants=self._permissions.would_grant(call.tool_name, call.tool_input, self._rules.cwd),
+            # One that is asked about in its own words is asked about each time.
+            grants=()
+            if title
+            else self._permissions.would_grant(call.tool_name, call.tool_input, self._rules.cwd),
             patch=await self._preview(call),
         )
 

@@ -13,6 +13,7 @@ from hookline.engine.tool_call import Refusal
 from hookline.matching.nearest import nearest
 from hookline.model.messages import ToolUse
 from hookline.permissions.decide import CallFacts, denied_by_rule
+from hookline.permissions.modes import Mode
 from hookline.permissions.rules import RuleSet, covering
 from hookline.permissions.state import Permissions
 
@@ -58,9 +59,15 @@ def _budget(use: ToolUse, rules: CallRules) -> Refusal | None:
 def _mode(use: ToolUse, rules: CallRules) -> Refusal | None:
     tool = rules.tools.get(use.name)
     mode = rules.permissions.mode_row
-    if tool is None or tool.category not in mode.refuses:
+    if tool is None or is_in_mode(tool, mode):
         return None
     return Refusal("mode", f"In {mode.name} mode {use.name} does not run: {mode.says}")
+
+
+def is_in_mode(tool: AgentTool, mode: Mode) -> bool:
+    """Return True if the tool can be called in a permission mode."""
+    modes: frozenset[str] | None = getattr(tool, "modes", None)
+    return tool.category not in mode.refuses and (modes is None or mode.name in modes)
 
 
 def _arguments(use: ToolUse, rules: CallRules) -> Refusal | None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError, ToolOffer
 from hookline.agent.ports import Shown, ShownKind
+from hookline.agent.turn.checks import is_in_mode
 from hookline.agent.turn.retries import with_retries
 from hookline.agent.turn.turn import AgentParts, Turn, TurnEnding, TurnKind, block_means, decided_by
 from hookline.dialects.json_text import whole_text, whole_texts
@@ -118,7 +119,12 @@ class ModelRequests:
     async def _offers(self, turn: Turn) -> tuple[ToolOffer, ...]:
         """Return the tools this caller may use; hooks may choose among them."""
         caller = self._parts.workplace.caller
-        mine = [tool for tool in self._parts.tools.values() if tool.callers is None or caller in tool.callers]
+        mode = self._parts.permissions.mode_row
+        mine = [
+            tool
+            for tool in self._parts.tools.values()
+            if (tool.callers is None or caller in tool.callers) and is_in_mode(tool, mode)
+        ]
         chosen = await self._hooks.dispatch(
             e.PRE_TOOL_SELECTION,
             p.ToolSelection(

@@ -5,7 +5,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from hookline.agent.call_text import headline, question_lines, why_lines
+from hookline.agent.call_text import question_lines, question_title, why_lines
 from hookline.agent.ports import PermissionPrompt, PermissionReply
 from hookline.agent.session.prompt_loop import talk
 from hookline.agent.session.session import Agent, PromptTurn
@@ -91,8 +91,7 @@ class LineAsker:
     async def ask(self, question: PermissionPrompt) -> PermissionReply:
         choices = permission_choices(question)
         who = f"[{one_line(question.agent, 40)}] " if question.agent else ""
-        call = headline(question.tool_name, question.tool_input)
-        lines = [f"permission: {who}may the agent run {call}?"]
+        lines = [f"permission: {who}{question_title(question)}"]
         lines += [f"  {line}" for line in (*question_lines(question), *why_lines(question))]
         lines += [f"  {choice.key} {choice.text}" for choice in choices]
         self.say("\n".join(lines))

@@ -220,6 +220,7 @@ def _options(args: argparse.Namespace, cwd: str, model: str, defined: _Defined |
         cwd=cwd,
         model=model,
         system=root.instruction or None,
+        environment=None if defined is None else False,
         tools=root.tools,
         types=defined.definitions.types(root) if defined is not None else (),
         trust=args.trust,
