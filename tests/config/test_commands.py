@@ -37,7 +37,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
             found.append(self)
             return self
 
-    add_command_parser(name, Commands())
+    add_command_parser(name, Commands(conflict_handler="resolve"))
     return found[0]
 
 

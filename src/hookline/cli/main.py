@@ -197,8 +197,13 @@ def _broke(problem: Exception) -> ExitStatus:
 
 
 def command_parser(commands: Any, name: str, description: str, epilog: str) -> Any:
-    """Return the parser of one command; its line in `hookline --help` is in `config/commands.py`."""
-    return commands.add_parser(name, description=description, epilog=epilog, formatter_class=help_format)
+    """Return the parser of one command; its line in `hookline --help` is in `config/commands.py`.
+
+    A command may replace an option, such as `--help`, by one of its own.
+    """
+    return commands.add_parser(
+        name, description=description, epilog=epilog, formatter_class=help_format, conflict_handler="resolve"
+    )
 
 
 def add_source_options(parser: Any) -> None:

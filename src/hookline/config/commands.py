@@ -60,7 +60,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "convert": Command("agents", "run the hooks of one agent in another", "confirmed"),
         "agent": Command("agents", "a coding agent that fires every event", "never"),
         "fleet": Command(
-            "team", "the machines of a team, over a NATS server", "always", ("status", "worker")
+            "team", "the machines of a team, over a NATS server", "always", ("", "status", "worker")
         ),
         "serve": Command("team", "serve decisions over HTTP", "never"),
         "console": Command("team", "what the hooks did, in your browser", "never"),

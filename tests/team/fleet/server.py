@@ -97,7 +97,7 @@ def home(directory: Path, name: str, server: Server, hooks: str, /, **settings: 
     own = directory / name
     config = own / ".config" / "hookline"
     config.mkdir(parents=True)
-    lines = {"server": server.url, "name": name, **settings}
+    lines = {"server": server.url, "name": name, **settings, "audit_seconds": 0.5}
     config.joinpath("fleet.toml").write_text(
         "".join(f"{key} = {value!r}\n" for key, value in lines.items()).replace("'", '"')
     )

@@ -217,7 +217,7 @@ def test_a_worker_with_too_few_rights_says_so_once(tmp_path: Path) -> None:
         env = home(tmp_path, "alpha", server, "", user="ann", password_file=password)
         worker = Worker(read_settings(env), env, said.append)
         task = asyncio.ensure_future(worker.run())
-        await until(lambda: worker._problems >= 3)  # pyright: ignore[reportPrivateUsage]
+        await until(lambda: worker._problems.count >= 3)  # pyright: ignore[reportPrivateUsage]
         task.cancel()
         await asyncio.wait({task})
 

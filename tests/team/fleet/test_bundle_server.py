@@ -9,7 +9,7 @@ import pytest
 
 from hookline.config.bundles.format import WHOLE
 from hookline.team.fleet.bundles.follow import follow_fleet, pull
-from hookline.team.fleet.bundles.transport import ServerTransport
+from hookline.team.fleet.bundles.transport import ServerTransport, published
 from hookline.team.fleet.connection import BUNDLES, FleetError, connected
 from hookline.team.fleet.settings import FleetSettings
 from hookline.team.fleet.status import FleetStatus, fleet_status
@@ -41,7 +41,7 @@ async def publish(transport: ServerTransport, revision: int, stage: int = WHOLE,
 
 async def status(transport: ServerTransport) -> FleetStatus:
     keys = {key().id: key().public}
-    return fleet_status(await transport.bundles(), await transport.reports(), keys)
+    return fleet_status(await published(transport), (await transport.machines())[0], keys)
 
 
 def stage_between(one: str, other: str, revision: int) -> int:
@@ -72,7 +72,7 @@ async def _scenario(server: Server, directory: Path) -> None:
             results = await pull(beta.activator, transport, beta.env)
             assert [each.what for each in results] == ["waiting", "activated"]
             assert beta.in_force() == 1
-            (offer,) = [each for each in await transport.bundles() if each.key == f"guards.{staged}"]
+            (offer,) = [each for each in await published(transport) if each.key == f"guards.{staged}"]
             with pytest.raises(FleetError, match="published by someone else meanwhile"):
                 await publish(transport, staged)
             await publish(transport, staged, after=offer.write)
@@ -114,7 +114,7 @@ async def _scenario(server: Server, directory: Path) -> None:
 async def _until_reported(transport: ServerTransport, problem: str) -> None:
     found: tuple[str, ...] = ()
     for _ in range(600):
-        found = (await status(transport)).problems
+        found = tuple(map(str, (await status(transport)).problems))
         if any(each.startswith(problem) for each in found):
             return
         await asyncio.sleep(0.05)

@@ -180,7 +180,7 @@ def test_nothing_else_takes_its_place_on_disk(what: str, tmp_path: Path) -> None
                 "older": signed(2),
                 "other machine": signed(9, scope=BundleScope(machines=("beta",))),
                 "other name": signed(9, name="others"),
-                "recomputed": signed(9).replace(b'"stage":10000', b'"stage":10001'),
+                "recomputed": signed(9).replace(b'"hooks":"hooks.toml"', b'"hooks":"hookz.toml"'),
             }[what],
         )
     assert machine.ask("ls").blocked, what

@@ -200,7 +200,7 @@ def test_publish_pull_status(desk: Desk) -> None:
     assert desk.publish("--yes", "--expires", "7d").stdout.endswith("published guards 1\n")
     assert desk("pull").stdout == "guards 1: activated\n"
     assert desk("pull").stdout == "guards 1: unchanged\n"
-    assert "nothing is wrong" in desk("status").stdout
+    assert "1 machine: 1 note" in desk("status").stdout  # no agent is there
     found = json.loads(desk("status", "--json").stdout)
     assert found["bundles"][0]["machines"] == 1
     assert found["machines"][0]["report"]["bundles"][0]["revision"] == 1
@@ -220,7 +220,7 @@ def test_what_a_machine_reports_cannot_forge_lines_of_the_status(desk: Desk) -> 
     forged = MachineReport(machine="x\ny\x1b[31m", at=time.time(), refused=refused)
     (directory / "x.json").write_bytes(msgspec.json.encode(forged))
     lines = desk("status", status=1).stdout.splitlines()
-    assert lines[-1] == "1 machine: 1 problem"
+    assert lines[-1] == "1 machine: 1 error"
     assert not any(line.startswith("2 machines") for line in lines)
     assert "\x1b" not in "".join(lines)
 
@@ -242,7 +242,7 @@ def test_what_does_not_load_is_not_signed(desk: Desk) -> None:
     [
         (["--stage", "200%"], "--stage '200%' is no share: say 10%"),
         (["--expires", "soon"], "is no time: say 12h"),
-        (["--scope", "team=x"], "is none of machine=NAME, group=NAME, project=DIRECTORY"),
+        (["--scope", "team=x"], "is none of machine=NAME, machine!=NAME, group=NAME, project=DIRECTORY"),
         (["--name", "A B"], "small letters"),
         (["--revision", "0"], "revisions begin with 1"),
     ],

@@ -42,7 +42,18 @@ class BundleError(HooklineError):
         super().__init__(message)
 
 
-class BundleScope(Struct, frozen=True, forbid_unknown_fields=True):
+class ScopeException(Struct, frozen=True, forbid_unknown_fields=True):
+    """Machines that do without a bundle for a while, and why."""
+
+    #: A pattern of machine names.
+    machine: Annotated[str, Meta(min_length=1, max_length=500)]
+    #: Seconds since the epoch.
+    until: _Seconds
+    reason: Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+# Older versions refuse fields that they do not know, so a bundle without new ones is written without them.
+class BundleScope(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The machines of a bundle, and the projects where its hooks are active. An empty field limits nothing."""
 
     #: Patterns of machine names, and names of groups: a machine matches if one of either is its own.
@@ -50,8 +61,24 @@ class BundleScope(Struct, frozen=True, forbid_unknown_fields=True):
     groups: _Texts = ()
     #: Patterns of the project's directory, as a real path.
     projects: _Texts = ()
+    #: Patterns of machines that it is not for, and machines that do without it for a while.
+    not_machines: _Texts = ()
+    exceptions: tuple[ScopeException, ...] = ()
 
     def includes(self, machine: str, groups: Sequence[str]) -> bool:
+        """Return True if it is for a machine, but for a time in which that is an exception."""
+        return self.names(machine, groups) and not self.excludes(machine)
+
+    def excludes(self, machine: str) -> bool:
+        return any(fnmatchcase(machine, each) for each in self.not_machines)
+
+    def exception_of(self, machine: str, now: float) -> ScopeException | None:
+        """Return the exception of a machine that lasts longest, if it has one now."""
+        found = [each for each in self.exceptions if each.until > now and fnmatchcase(machine, each.machine)]
+        return max(found, key=lambda each: each.until, default=None)
+
+    def names(self, machine: str, groups: Sequence[str]) -> bool:
+        """Return True if its machines and groups name a machine, whether it is excluded or not."""
         if not self.machines and not self.groups:
             return True
         return any(fnmatchcase(machine, each) for each in self.machines) or not set(groups).isdisjoint(
@@ -64,7 +91,8 @@ class BundleScope(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         parts = [f"machine={each}" for each in self.machines] + [f"group={each}" for each in self.groups]
-        return ", ".join([*(parts or ["all machines"]), *(f"project={each}" for each in self.projects)])
+        parts = [*(parts or ["all machines"]), *(f"machine!={each}" for each in self.not_machines)]
+        return ", ".join([*parts, *(f"project={each}" for each in self.projects)])
 
 
 class BundleFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,7 +101,7 @@ class BundleFile(Struct, frozen=True, forbid_unknown_fields=True):
     executable: bool = False
 
 
-class Bundle(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Bundle(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """The signed content."""
 
     name: Annotated[str, Meta(pattern=NAME_PATTERN)]
@@ -89,10 +117,20 @@ class Bundle(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     files: tuple[BundleFile, ...]
     #: Digest of the files: two bundles with the same digest do the same.
     digest: str
+    #: True if machines shall do without a bundle of this name from now on.
+    removed: bool = False
 
     @property
     def label(self) -> str:
         return f"{self.name} {self.revision}"
+
+    def is_for(self, machine: str, groups: Sequence[str], now: float) -> bool:
+        """Return True if a machine should have it now, as far as its stage goes."""
+        return (
+            self.scope.includes(machine, groups)
+            and self.scope.exception_of(machine, now) is None
+            and self.in_stage(machine)
+        )
 
     @property
     def directory(self) -> str:

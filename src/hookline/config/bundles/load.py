@@ -63,7 +63,7 @@ def bundles_in_force(
             continue
         if bundle.scope.holds_in(project_root(cwd, disk), env.get("HOME", "")):
             loaded += _hooks_of(bundle, place, loader)
-    if settings.required and not names:
+    if settings.required and not names and not place.exceptions():
         why = f"this machine must have a bundle, and none is active; {_advice(settings)}"
         loaded += _closed(loader.home, settings.file, why)
     return loaded

@@ -10,6 +10,7 @@
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TypeVar
@@ -36,6 +37,10 @@ class ActiveBundle(Struct, frozen=True):
     digest: str
     #: Activation time, by the clock of this machine.
     at: float = 0.0
+    #: Why this machine does without it, if a signed bundle said so; and until when, in seconds since the epoch, if
+    #: only for a while.
+    released: str = ""
+    until: float = 0.0
 
 
 class InForce(Struct, frozen=True):
@@ -58,6 +63,8 @@ class StoreReport(Struct, frozen=True):
     refused: tuple[RejectedBundle, ...] = ()
     #: The time bundles were last requested; `problem` is why that failed, or empty.
     asked: float = 0.0
+    #: The time everything on offer was last looked at.
+    looked: float = 0.0
     problem: str = ""
 
 
@@ -90,9 +97,17 @@ class BundleStore:
             return self._record(REPORT, StoreReport)
         return StoreReport()
 
-    def names(self) -> list[str]:
-        """List every bundle that is or was active here. Raises BundleError."""
-        return sorted({*self.names_there(), *self.in_force().bundles})
+    def names(self, now: float | None = None) -> list[str]:
+        """List every bundle that must be active here. Raises BundleError."""
+        now = time.time() if now is None else now
+        needed = [name for name, each in self.in_force().bundles.items() if not _is_released(each, now)]
+        return sorted({*self.names_there(), *needed})
+
+    def exceptions(self, now: float | None = None) -> dict[str, ActiveBundle]:
+        """Return the bundles that this machine does without for a while. Raises BundleError."""
+        now = time.time() if now is None else now
+        found = self.in_force().bundles
+        return {name: each for name, each in found.items() if each.until and _is_released(each, now)}
 
     def names_there(self) -> list[str]:
         """List bundles that have an active file. Raises BundleError."""
@@ -111,6 +126,12 @@ class BundleStore:
         try:
             raw = read_owned(file, LARGEST + 1, self._disk)
         except FileNotFoundError:
+            known = self.in_force().bundles.get(name)
+            if known is not None and known.released:
+                raise BundleError(
+                    "exception",
+                    f"this machine did without it for a while ({known.released}), and that is over",
+                ) from None
             raise BundleError("missing", f"{file} is gone") from None
         except OSError as problem:
             raise _unreadable(file, problem) from None
@@ -180,6 +201,10 @@ class BundleStore:
             return kind()
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise _unreadable(file, problem) from None
+
+
+def _is_released(bundle: ActiveBundle, now: float) -> bool:
+    return bool(bundle.released) and (not bundle.until or now < bundle.until)
 
 
 def read_owned(file: str, most: int, disk: Disk = DISK) -> bytes:

@@ -6,7 +6,7 @@ cannot be reached or refuses; nothing is retried here, because only the caller k
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -32,10 +32,11 @@ MACHINES: Final = "machines"
 BUNDLES: Final = "bundle"
 
 _DAY: Final = 86_400.0
+#: Seconds after which the server forgets a consumer that nobody uses: its messages stay for the next one.
+_FORGOTTEN: Final = 3 * _DAY
 #: Seconds for which finished jobs are remembered, as in the file of the queue.
 _REMEMBERED: Final = 7 * _DAY
-#: Seconds for which the runs are kept, and how many bytes of them: the oldest go first.
-_AUDIT_AGE: Final = 90 * _DAY
+#: Bytes of runs that are kept: the oldest go first.
 _AUDIT_BYTES: Final = 8 << 30
 #: Messages requested at once, and seconds after which the absence of any is an answer.
 _AT_ONCE: Final = 64
@@ -103,6 +104,8 @@ class Fleet:
         self.client = client
         self.streams: Any = client.jetstream(timeout=settings.timeout)
         self._puller: dict[tuple[str, str], Any] = {}
+        #: Streams whose messages can be asked for by their subject, so that rights can name it.
+        self._direct: set[str] = set()
         self.lost = asyncio.Event()
         #: The permission that the server denies; it does not answer such requests.
         self.denied = ""
@@ -120,7 +123,8 @@ class Fleet:
         what = _why(problem).removeprefix("nats: ")
         self.denied = (
             f"the server of the fleet ({self.server}) denies this machine a permission: {what}; "
-            "let it publish and subscribe to hl.>, $KV.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
+            "its rights must be those of `hookline fleet init --permissions machine`, "
+            "and an administrator runs `hookline fleet init` once"
         )
         self.lost.set()
 
@@ -135,38 +139,46 @@ class Fleet:
         """The largest message that the server accepts."""
         return int(self.client.max_payload)
 
-    async def prepare(self) -> str:
-        """Create missing streams and buckets. Existing ones stay as their administrator made them.
+    async def prepare(self, *, update: bool = False) -> str:
+        """Create missing streams and buckets. Existing ones stay as their administrator made them, but for `update`.
 
         The returned text changes when jobs, or the ledger of jobs, had to begin anew.
         """
-        copies = self.settings.replicas
-        made = [await self._stream(HOOKS, ["hl.job.>"], retention="workqueue", num_replicas=copies)]
-        await self._stream(WAKE, ["hl.wake.>"], retention="workqueue", num_replicas=copies)
-        await self._stream(
-            AUDIT, ["hl.run.>"], max_age=_AUDIT_AGE, max_bytes=_AUDIT_BYTES, num_replicas=copies
-        )
-        for bucket, seconds in ((SETTLED, _REMEMBERED), (SESSIONS, _REMEMBERED), (MACHINES, 0), (BUNDLES, 0)):
-            when = await self._bucket(bucket, seconds, copies)
-            made += [when] if bucket == SETTLED else []
-        return " ".join(made)
+        made: dict[str, str] = {}
+        for stream, subjects, settings in self._wanted():
+            made[stream] = await self._stream(stream, subjects, settings, update=update)
+        return f"{made[HOOKS]} {made[f'KV_{SETTLED}']}"
 
-    async def _stream(self, stream: str, subjects: list[str], **settings: Any) -> str:
+    def _wanted(self) -> Iterator[tuple[str, list[str], dict[str, Any]]]:
+        copies: dict[str, Any] = {"num_replicas": self.settings.replicas}
+        yield HOOKS, ["hl.job.>"], {"retention": "workqueue", **copies}
+        yield WAKE, ["hl.wake.>"], {"retention": "workqueue", **copies}
+        age = {"max_age": self.settings.audit_days * _DAY, "max_bytes": _AUDIT_BYTES}
+        yield AUDIT, ["hl.run.>"], {"allow_direct": True, **age, **copies}
+        for bucket, seconds in ((SETTLED, _REMEMBERED), (SESSIONS, _REMEMBERED), (MACHINES, 0), (BUNDLES, 0)):
+            settings = {
+                "max_msgs_per_subject": 1, "max_age": seconds or None, "allow_rollup_hdrs": True, "deny_delete": True,
+                "discard": "new",
+                # Else read from the leader alone: a copy may be behind, and claims need the current value.
+                "allow_direct": bucket == MACHINES,
+            }  # fmt: skip
+            yield f"KV_{bucket}", [f"$KV.{bucket}.>"], {**settings, **copies}
+
+    async def _stream(
+        self, stream: str, subjects: list[str], settings: dict[str, Any], *, update: bool
+    ) -> str:
         """Create a stream if it is missing, and return when it was created."""
         from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
 
         try:
             found = await self._ask(self.streams.stream_info(stream), NotFoundError)
+            if update:
+                found = await self._ask(self.streams.update_stream(found.config, **settings))
         except NotFoundError:
             found = await self._ask(self.streams.add_stream(name=stream, subjects=subjects, **settings))
+        if found.config.allow_direct:
+            self._direct.add(stream)
         return str(found.created)
-
-    async def _bucket(self, bucket: str, seconds: float, copies: int) -> str:
-        # Read from the leader alone: a copy may be behind, and claims need the current value.
-        return await self._stream(
-            f"KV_{bucket}", [f"$KV.{bucket}.>"], max_msgs_per_subject=1, max_age=seconds or None, allow_direct=False,
-            allow_rollup_hdrs=True, deny_delete=True, discard="new", num_replicas=copies,
-        )  # fmt: skip
 
     async def _ask(self, answer: Awaitable[T], *expected: type[Exception]) -> T:
         return await _asked(answer, *expected, seconds=self.settings.timeout + _WAITS)
@@ -188,7 +200,11 @@ class Fleet:
         if puller is None:
             puller = self._puller[stream, name] = await self._pull(stream, subject, name)
         try:
-            found = await self._ask(puller.fetch(most, timeout=seconds), TimeoutError)
+            found = await _asked(
+                puller.fetch(most, timeout=seconds),
+                TimeoutError,
+                seconds=seconds + self.settings.timeout + _WAITS,
+            )
         except TimeoutError:
             return []
         except FleetError:
@@ -210,8 +226,8 @@ class Fleet:
         from nats.js.api import AckPolicy, ConsumerConfig  # noqa: PLC0415 of the extra
 
         config = ConsumerConfig(
-            durable_name=name, filter_subject=subject, ack_policy=AckPolicy.EXPLICIT,
-            ack_wait=self.settings.lease, max_ack_pending=100_000,
+            name=name, durable_name=name, filter_subject=subject, ack_policy=AckPolicy.EXPLICIT,
+            ack_wait=self.settings.lease, max_ack_pending=100_000, inactive_threshold=_FORGOTTEN,
         )  # fmt: skip
         await self._ask(self.streams.add_consumer(stream, config))
         return await self._ask(self.streams.pull_subscribe_bind(consumer=name, stream=stream))
@@ -271,6 +287,21 @@ class Fleet:
         found = await self._ask(self.streams.stream_info(stream))
         return str(found.created), int(found.state.first_seq), int(found.state.last_seq)
 
+    async def last(self, stream: str, subject: str) -> Mapping[str, str] | None:
+        """Return the headers of the last message of a subject; None if there is none."""
+        found = await self._message(stream, subject)
+        return None if found is None else found.headers or {}
+
+    async def _message(self, stream: str, subject: str) -> Any:
+        """Return the last message of a subject; None if there is none."""
+        from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
+
+        asked = self.streams.get_msg(stream, subject=subject, direct=stream in self._direct)
+        try:
+            return await self._ask(asked, NotFoundError)
+        except NotFoundError:
+            return None
+
     # -- hints, which may be lost
 
     async def say(self, subject: str, data: bytes) -> None:
@@ -292,15 +323,8 @@ class Fleet:
     # -- buckets
 
     async def get(self, bucket: str, key: str) -> BucketEntry | None:
-        from nats.js.errors import NotFoundError  # noqa: PLC0415 of the extra
-
-        try:
-            found = await self._ask(
-                self.streams.get_msg(f"KV_{bucket}", subject=f"$KV.{bucket}.{key}"), NotFoundError
-            )
-        except NotFoundError:
-            return None
-        if "KV-Operation" in (found.headers or {}):
+        found = await self._message(f"KV_{bucket}", f"$KV.{bucket}.{key}")
+        if found is None or "KV-Operation" in (found.headers or {}):
             return None
         return BucketEntry(key, found.data or b"", int(found.seq), _seconds(found.time))
 
@@ -332,27 +356,35 @@ class Fleet:
             raise FleetError(f"the server does not report its time: {found.get('error', 'it is too old')}")
         return msgspec.convert(found["ts"], datetime, strict=False).timestamp()
 
-    async def keys(self, bucket: str) -> list[BucketEntry]:
-        """Return all values of a small bucket."""
+    async def purge(self, bucket: str, key: str) -> None:
+        """Remove a value and what was there before it; only a mark stays."""
+        headers = {"KV-Operation": "PURGE", "Nats-Rollup": "sub"}
+        subject = f"$KV.{bucket}.{key}"
+        await self._ask(self.streams.publish(subject, b"", headers=headers, timeout=self.settings.timeout))
+
+    async def version(self, bucket: str) -> str:
+        """Return a text that changes when anything in a bucket does."""
+        found = await self._ask(self.streams.stream_info(f"KV_{bucket}"))
+        return f"{found.created} {found.state.last_seq} {found.state.messages}"
+
+    async def names(self, bucket: str) -> list[str]:
+        """List the keys of a bucket, without their values. Some may be removed."""
         # From the stream: the client's own list comes by a subscription, and may be empty when the loop is busy.
         begins = f"$KV.{bucket}."
         info = await self._ask(self.streams.stream_info(f"KV_{bucket}", subjects_filter=f"{begins}>"))
-        names = [each.removeprefix(begins) for each in info.state.subjects or ()]
-        found = [await self.get(bucket, name) for name in sorted(names)]
-        return [each for each in found if each is not None]
+        return sorted(each.removeprefix(begins) for each in info.state.subjects or ())
 
-    async def watch(self, bucket: str, keys: str = ">") -> AsyncIterator[BucketEntry]:
-        """Yield existing values, then new ones. A server that lost its disk may have lost the watcher, too."""
-        store = await self._ask(self.streams.key_value(bucket))
-        watcher = await self._ask(store.watch(keys))
-        try:
-            async for found in watcher:
-                if found is not None and found.operation is None:
-                    yield BucketEntry(
-                        found.key, found.value or b"", int(found.revision), _seconds(found.created)
-                    )
-        finally:
-            await _quietly(watcher.stop())
+    async def keys(self, bucket: str) -> list[BucketEntry]:
+        """Return all values of a bucket."""
+        return await self.values(bucket, await self.names(bucket))
+
+    async def values(self, bucket: str, names: Sequence[str]) -> list[BucketEntry]:
+        """Return the values of these keys, many requests at once; missing ones are left out."""
+        found: list[BucketEntry] = []
+        for start in range(0, len(names), _AT_ONCE):
+            some = await asyncio.gather(*(self.get(bucket, each) for each in names[start : start + _AT_ONCE]))
+            found += [each for each in some if each is not None]
+        return found
 
     async def close(self) -> None:
         await _quietly(self.client.close(), _CLOSING)
@@ -396,6 +428,8 @@ async def connect(settings: FleetSettings) -> Fleet:
         "reconnect_time_wait": 0.25, "max_reconnect_attempts": 1, "error_cb": failed, "ping_interval": 10,
         "disconnected_cb": disconnected,
         "max_outstanding_pings": 2,
+        # Of its own: with rights for this subject alone, no other machine reads the answers.
+        **({"inbox_prefix": inbox_of(settings.name)} if settings.name else {}),
         **client_options(settings),
     }  # fmt: skip
     try:
@@ -432,6 +466,11 @@ async def _connect(client: Any, options: Mapping[str, Any], refused: asyncio.Eve
         connecting.cancel()
         # Before the client is closed: it never ends tasks that it begins afterwards.
         await asyncio.wait({connecting}, timeout=_CLOSING)
+
+
+def inbox_of(name: str) -> str:
+    """Return the prefix of subjects on which the server answers a machine."""
+    return f"_INBOX.{name}"
 
 
 def token(text: str) -> str:

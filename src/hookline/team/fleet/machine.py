@@ -9,12 +9,15 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.model.errors import HooklineError
 from hookline.team.fleet.connection import MACHINES, Fleet, FleetError
 
 #: Prefix of the entries that say which machine has a name.
 KEY: Final = "machine."
+#: Seconds between two requests for the server's time; between them the own clock counts.
+_TIME_EVERY: Final = 60.0
 
 
 class NameTakenError(HooklineError):
@@ -35,9 +38,17 @@ class Presence(Struct, frozen=True, kw_only=True):
     #: Wakes on their way to other machines, and runs that are not sent yet.
     wakes: int = 0
     unsent: int = 0
-    #: The last problem, and the number of problems since the start.
+    #: Runs that are missing in the audit, and when that was last found, in seconds since the epoch.
+    missing: int = 0
+    missed: float = 0.0
+    #: The problem that it has now; the last one that it had, and when; and the number of problems since the start.
     problem: str = ""
+    last_problem: str = ""
+    last_problem_at: float = 0.0
     problems: int = 0
+    #: The version of Hookline, and the user whom it serves.
+    hookline: str = ""
+    user: str = ""
 
 
 class Machine:
@@ -66,9 +77,13 @@ class Machine:
         raise FleetError(f"the name {self._fleet.settings.name} is being taken by others")
 
     async def run(self) -> None:
+        timed = asyncio.get_running_loop().time()
         while True:
             await asyncio.sleep(self._fleet.settings.lease / 3)
-            await self.time()
+            clock = asyncio.get_running_loop().time()
+            if clock - timed > _TIME_EVERY:
+                await self.time()
+                timed = clock
             revision = await self._put(self._state())
             if revision is None:  # lost with the server's disk, or another machine's now
                 await self.begin()
@@ -76,7 +91,7 @@ class Machine:
     async def leave(self) -> None:
         """Release the name."""
         own = self._state()
-        await self._put(Presence(file="", pid=own.pid, problem=own.problem, problems=own.problems))
+        await self._put(replace(own, file=""))
 
     async def _put(self, presence: Presence) -> int | None:
         revision = await self._fleet.put(MACHINES, self._key, msgspec.json.encode(presence), self._revision)

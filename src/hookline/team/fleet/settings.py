@@ -33,9 +33,12 @@ _SHAPES: Final[Mapping[str, str]] = {
     "server": "text or a list of texts", "name": "text", "credentials": "text", "nkey": "text", "user": "text",
     "password_file": "text", "token_file": "text", "ca": "text", "certificate": "text", "key": "text",
     "timeout": "a number", "replicas": "a whole number", "lease": "a number", "slots": "a whole number",
-    "mask": "a list of texts", "bundles": "an object",
+    "mask": "a list of texts", "audit_seconds": "a number", "audit_days": "a number",
+    "bundles": "an object",
 }  # fmt: skip
-_LEAST: Final[Mapping[str, float]] = {"replicas": 1, "slots": 1, "lease": 1, "timeout": 0.1}
+_LEAST: Final[Mapping[str, float]] = {
+    "replicas": 1, "slots": 1, "lease": 1, "timeout": 0.1, "audit_seconds": 0.1, "audit_days": 1,
+}  # fmt: skip
 #: Beside the settings, if they are not absolute.
 _FILES: Final = ("credentials", "nkey", "password_file", "token_file", "ca", "certificate", "key")
 #: Kinds of credentials; one of them is enough.
@@ -81,6 +84,9 @@ class FleetSettings(Struct, frozen=True, kw_only=True):
     slots: int = 8
     #: Fields of runs that are not sent to the audit, such as `stdout`. Secrets never are.
     mask: tuple[str, ...] = ()
+    #: Seconds for which runs are gathered into one message of the audit, and days for which the audit has them.
+    audit_seconds: float = 5.0
+    audit_days: float = 90.0
     #: Where each of them was set.
     where: Mapping[str, Where] = {}
 

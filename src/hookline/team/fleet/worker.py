@@ -7,11 +7,15 @@ down, and this process reconnects when it is back.
 import asyncio
 import fcntl
 import os
+import pwd
+import random
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
+from hookline import __version__
 from hookline.config.engine import Engine
 from hookline.config.journals import user_journal
 from hookline.jobs.outbox import Outbox
@@ -30,14 +34,52 @@ from hookline.team.fleet.jobs.wakes import WakeRouter
 from hookline.team.fleet.machine import Machine, NameTakenError, Presence
 from hookline.team.fleet.settings import FleetSettings
 
-#: Seconds until the server is tried again.
+#: Seconds until the server is tried again: at first, and at most. Half of it is left to chance, so that the machines
+#: of a fleet do not come back at once.
 _AGAIN: Final = 0.5
+_LONGEST: Final = 15.0
+#: Seconds of service after which a lost connection is tried again as soon as the first time.
+_STEADY: Final = 30.0
 #: Seconds that saying goodbye may take.
 _GOODBYE: Final = 2.0
 
 
 class AlreadyRunningError(HooklineError):
     """An error: another process of this user is the worker of this machine."""
+
+
+class Problems:
+    """The problems of a worker: the one that it has now, and the last one that it had.
+
+    A problem is over when the worker has served for a while in which it did not come again.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._noted = 0.0
+        self._now = ""
+        self.last = ""
+        #: Seconds since the epoch.
+        self.last_at = 0.0
+        self.count = 0
+        #: Since when the connection serves, by the monotonic clock; None while there is none.
+        self.serving: float | None = None
+
+    def add(self, problem: str) -> bool:
+        """Add a problem. Returns True if it is another one than now."""
+        other = problem != self.now()
+        self.count += 1
+        self._now = self.last = problem
+        self._noted, self.last_at = time.monotonic(), time.time()
+        return other
+
+    def now(self) -> str:
+        if (
+            self.serving is not None
+            and time.monotonic() - max(self.serving, self._noted) >= 0.9 * self._seconds
+        ):
+            self._now = ""
+        return self._now
 
 
 class Worker:
@@ -50,12 +92,12 @@ class Worker:
         self._folder = os.path.join(state_dir(env), "fleet")
         self._outbox = Outbox(env)
         self._taken = RemoteJobs(env, settings.lease)
-        self._shipper = Shipper(env, settings.name, self._note, settings.mask)
+        self._shipper = Shipper(env, settings.name, self._note, settings.mask, settings.audit_seconds)
         self._taker: JobConsumer | None = None
         self._file = ""
         self._lost = 0
-        self._problem = ""
-        self._problems = 0
+        self._problems = Problems(settings.lease / 3)
+        self._user = user_name()
         #: True if the last notice said that this machine is not in the fleet.
         self._away = True
 
@@ -91,20 +133,20 @@ class Worker:
             keeping.cancel()
 
     async def _come_back(self, hooks: FleetHooks, begun: Callable[[], None]) -> None:
+        wait = _AGAIN
         while True:
+            began = time.monotonic()
             try:
                 fleet = await connect(self.settings)
-            except FleetError as problem:
-                self._note(str(problem))
-                await asyncio.sleep(_AGAIN)
-                continue
-            try:
-                await self._serve(fleet, hooks, begun)
+                try:
+                    await self._serve(fleet, hooks, begun)
+                finally:
+                    self._problems.serving = None
+                    await fleet.close()
             except (FleetError, DurableError) as problem:
                 self._note(str(problem))
-            finally:
-                await fleet.close()
-            await asyncio.sleep(_AGAIN)
+            wait = _AGAIN if time.monotonic() - began > _STEADY else min(2 * wait, _LONGEST)
+            await asyncio.sleep(wait * random.uniform(0.5, 1))  # noqa: S311 not a secret
 
     async def _serve(self, fleet: Fleet, hooks: FleetHooks, begun: Callable[[], None]) -> None:
         """Serve over one connection. Raises FleetError when the server goes away."""
@@ -115,6 +157,7 @@ class Worker:
         ledger = Ledger(fleet, name, self._file, self.settings.lease)
         machine = Machine(fleet, self._presence, ledger.set_time)
         await machine.begin()
+        self._problems.serving = time.monotonic()
         if self._away:
             self._away = False
             self._say(f"{name} is in the fleet, at {fleet.server}")
@@ -140,19 +183,28 @@ class Worker:
 
     def _presence(self) -> Presence:
         taker = self._taker
+        missing, missed = self._shipper.missing()
         return Presence(
             file=self._file, pid=os.getpid(), waiting=self._outbox.waiting(), running=self._taken.unsettled(),
             lost=self._lost + (taker.lost if taker is not None else 0), unsent=self._shipper.unsent(),
-            wakes=self._outbox.away_count(), problem=self._problem, problems=self._problems,
+            wakes=self._outbox.away_count(), missing=missing, missed=missed, problem=self._problems.now(),
+            last_problem=self._problems.last, last_problem_at=self._problems.last_at, problems=self._problems.count,
+            hookline=__version__, user=self._user,
         )  # fmt: skip
 
     def _note(self, problem: str) -> None:
-        """Report a problem once, and count it."""
-        self._problems += 1
-        if problem != self._problem:
-            self._problem = problem
+        """Report a problem once as long as it lasts, and count it."""
+        if self._problems.add(problem):
             self._away = True
             self._say(problem)
+
+
+def user_name() -> str:
+    """Return the name of this user, or the number of one without an entry in the user database."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
 
 
 def with_slots(settings: FleetSettings, slots: int | None) -> FleetSettings:

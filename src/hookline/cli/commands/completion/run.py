@@ -57,7 +57,7 @@ def all_commands() -> tuple[CommandWords, ...]:
     lists = {"events": tuple(EVENTS), "dialects": tuple(standard_dialects())}
     found: list[CommandWords] = []
     for name, command in COMMANDS.items():
-        parser = _Parser()
+        parser = _Parser(conflict_handler="resolve")
         add_command_parser(name, parser)
         found.append(parser.words(name, command.line, lists))
     return tuple(found)

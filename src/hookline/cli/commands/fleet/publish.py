@@ -1,21 +1,30 @@
 """Publish hooks: check them, show the changes, ask, sign, roll out: `hookline fleet publish`."""
 
 import argparse
+import asyncio
 import os
 import re
-import sys
 
 from hookline.cli.commands.fleet.report import PublishDocument, as_json
+from hookline.cli.commands.fleet.signing import (
+    agreed,
+    known_fleet,
+    overruled,
+    scope_of,
+    seconds_of,
+    stages_of,
+)
 from hookline.cli.commands.fleet.transport import transport_of
 from hookline.cli.engines import inspection_engine, report_diagnostics
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
-from hookline.config.bundles.format import NAME_PATTERN, WHOLE, BundleScope
-from hookline.model.safe_text import printable
-from hookline.team.fleet.access import FleetError
-from hookline.team.fleet.bundles.keys import read_signing_key
+from hookline.config.bundles.format import NAME_PATTERN, WHOLE
+from hookline.config.load import Loader
+from hookline.model.safe_text import one_line, printable
+from hookline.team.fleet.bundles.keys import SigningKey, read_signing_key
 from hookline.team.fleet.bundles.publish import (
     BundleSource,
+    KnownFleet,
     PublishOptions,
     PublishPlan,
     check,
@@ -24,17 +33,17 @@ from hookline.team.fleet.bundles.publish import (
     require,
     verified,
 )
-from hookline.team.fleet.bundles.transport import Transport
-from hookline.team.fleet.status import MachineStatus, fleet_status
-
-_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_SCOPES = {"machine": "machines", "group": "groups", "project": "projects"}
+from hookline.team.fleet.bundles.reissue import superseded
+from hookline.team.fleet.bundles.transport import Transport, published
+from hookline.team.fleet.rollout import LEAST_RUNS, judge_stage
 
 
 async def run(args: argparse.Namespace) -> int:
     if len(args.words) != 1 or args.key is None:
         raise RequestError("give the hooks and the key: hookline fleet publish guards/ --key FILE")
-    wanted = _wanted(args)
+    stages = stages_of(args.stage)
+    pause = seconds_of(args.wait, "--wait")
+    wanted = _wanted(args, stages[0])
     key = read_signing_key(args.key)
     source = read_source(args.words[0])
     loader = inspection_engine().loader
@@ -42,35 +51,59 @@ async def run(args: argparse.Namespace) -> int:
     report_diagnostics([one for one in said if one.severity == "warning"])
     require(said)
     async with transport_of(args) as transport:
-        offers = await transport.bundles()
-        planned = plan(source, wanted, verified(offers, key), loader, [each.key for each in offers])
-        meant = await _meant(transport, planned)
-        lines = [*planned.lines(), _reach(meant, planned)]
-        if not args.yes and not _agreed(lines, as_json=args.json):
-            return ExitStatus.PROBLEM
-        raw = key.sign(planned.bundle)
-        await transport.put(planned.bundle, raw, planned.after)
+        status = await _publish(args, transport, source, wanted, key, loader)
+    for stage in stages[1:]:
+        if status != ExitStatus.OK:
+            return status
+        note(f"waiting {args.wait} before the stage of {stage * 100 / WHOLE:g} % ...")
+        await asyncio.sleep(pause)
+        args.yes = True  # the first question named all stages
+        # A connection of its own: the wait may be long.
+        async with transport_of(args) as transport:
+            status = await _publish(args, transport, source, _wanted(args, stage), key, loader)
+    return status
+
+
+async def _publish(
+    args: argparse.Namespace, transport: Transport, source: BundleSource, wanted: PublishOptions, key: SigningKey,
+    loader: Loader,
+) -> int:  # fmt: skip
+    """Publish one stage. A gate that is closed, or another objection, halts it."""
+    offers = await published(transport)
+    known = await known_fleet(transport)
+    own = verified(offers, key)
+    planned = plan(
+        source, wanted, own, loader, [each.key for each in offers], highest=known.highest(wanted.name)
+    )
+    meant = known.meant(planned.bundle)
+    objections = [*known.objections(planned.bundle, key.id), *_gate(planned, known)]
+    if not overruled(args, objections):
+        return ExitStatus.PROBLEM
+    lines = [*planned.lines(), _reach(meant, planned)]
+    if not args.yes and not agreed("publish", lines, as_json=args.json):
+        return ExitStatus.PROBLEM
+    raw = key.sign(planned.bundle)
+    await transport.put(planned.bundle, raw, planned.after)
+    pruned = list(superseded({**own, (wanted.name, planned.bundle.revision): (planned.bundle, 0)}))
+    for each in pruned:
+        await transport.remove(each)
     if args.json:
         return show(as_json(_document(planned, source, key.id, len(raw), meant)), as_json=True)
-    return show(printable("\n".join([*(lines if args.yes else ()), f"published {planned.bundle.label}"])))
+    more = [f"published {planned.bundle.label}"]
+    more += [f"took {', '.join(pruned)} off: no machine can need it"] if pruned else []
+    return show(printable("\n".join([*(lines if args.yes else ()), *more])))
 
 
-async def _meant(transport: Transport, planned: PublishPlan) -> list[str] | None:
-    """Return the machines known so far that this stage reaches; None if none has reported yet."""
-    try:
-        reports = await transport.reports()
-    except FleetError:
-        return None
-    machines: tuple[MachineStatus, ...] = fleet_status((), reports, {}).machines
-    bundle = planned.bundle
-    found = [each.report for each in machines]
-    if not found:
-        return None
-    return [
-        each.machine
-        for each in found
-        if bundle.scope.includes(each.machine, each.groups) and bundle.in_stage(each.machine)
-    ]
+def _gate(planned: PublishPlan, known: KnownFleet) -> list[str]:
+    """Return why a stage must not be widened."""
+    before, bundle = planned.before, planned.bundle
+    if before is None or not planned.again or bundle.stage <= before.stage or not known.machines:
+        return []
+    gate = judge_stage(before, known.machines)
+    note(one_line(gate.line, 500))
+    if not gate.is_known:
+        note(f"these are too few runs to judge the stage by: at least {LEAST_RUNS}")
+    return [f"the stage of {before.label} halts: {why}" for why in gate.halts]
 
 
 def _reach(meant: list[str] | None, planned: PublishPlan) -> str:
@@ -82,21 +115,6 @@ def _reach(meant: list[str] | None, planned: PublishPlan) -> str:
     return f"reaches {', '.join(meant[:5])}{more}" + (
         "" if planned.bundle.stage == WHOLE else ", in this stage"
     )
-
-
-def _agreed(lines: list[str], *, as_json: bool) -> bool:
-    text = printable("\n".join(lines))
-    if as_json or not sys.stdin.isatty():
-        note(text)
-        note("hookline fleet publish: nothing was published; say --yes to publish without a question")
-        return False
-    show(text)
-    sys.stdout.write("Sign and publish it? [y/N] ")
-    sys.stdout.flush()
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
-        return True
-    show("nothing was published")
-    return False
 
 
 def _document(
@@ -121,37 +139,11 @@ def _document(
     )
 
 
-def _wanted(args: argparse.Namespace) -> PublishOptions:
+def _wanted(args: argparse.Namespace, stage: int) -> PublishOptions:
     if not re.match(NAME_PATTERN, args.name):
         raise RequestError(f"--name {args.name[:80]!r}: small letters, digits, - and _, at most 64 of them")
     if args.revision is not None and args.revision < 1:
         raise RequestError("--revision: revisions begin with 1")
     return PublishOptions(
-        args.name, _scope(args.scope), _stage(args.stage), _seconds(args.expires), args.revision
+        args.name, scope_of(args), stage, seconds_of(args.expires, "--expires"), args.revision
     )
-
-
-def _scope(texts: list[str]) -> BundleScope:
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        what, _, pattern = text.partition("=")
-        if what not in _SCOPES or not pattern:
-            raise RequestError(
-                f"--scope {text[:80]!r} is none of machine=NAME, group=NAME, project=DIRECTORY"
-            )
-        found.setdefault(_SCOPES[what], []).append(pattern)
-    return BundleScope(**{name: tuple(each) for name, each in found.items()})
-
-
-def _stage(text: str) -> int:
-    number = re.fullmatch(r"(\d{1,3}(?:\.\d{1,2})?)\s*%?", text.strip())
-    if number is None or not 0 <= float(number[1]) <= 100:
-        raise RequestError(f"--stage {text[:40]!r} is no share: say 10%")
-    return round(float(number[1]) * WHOLE / 100)
-
-
-def _seconds(text: str) -> float:
-    given = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
-    if given is None or not int(given[1]):
-        raise RequestError(f"--expires {text[:40]!r} is no time: say 12h, 7d or 4w")
-    return float(int(given[1]) * _UNITS[given[2]])

@@ -8,7 +8,7 @@ from hookline.cli.commands.fleet.transport import transport_of
 from hookline.cli.output import ExitStatus, note, show
 from hookline.model.safe_text import one_line
 from hookline.team.fleet.access import FleetError
-from hookline.team.fleet.bundles.activate import ActivationResult
+from hookline.team.fleet.bundles.activate import ActivationResult, UnwritableStoreError
 from hookline.team.fleet.bundles.follow import activator, pull
 
 _LONGEST = 500
@@ -22,7 +22,8 @@ async def run(args: argparse.Namespace) -> int:
         async with transport_of(args) as transport:
             results = await pull(own, transport, os.environ)
     except FleetError as problem:
-        own.asked(str(problem))
+        if not isinstance(problem, UnwritableStoreError):
+            own.asked(str(problem), looked=False)
         note(one_line(f"hookline fleet pull: {problem}; the active bundles stay until they expire", _LONGEST))
         return ExitStatus.PROBLEM
     refused = any(each.what == "refused" for each in results)

@@ -41,6 +41,31 @@ class PublishDocument(Struct, frozen=True, kw_only=True):
     machines: tuple[str, ...] | None
 
 
+class ReissueDocument(Struct, frozen=True, kw_only=True):
+    """Bundles that were issued again or removed."""
+
+    bundles: tuple[str, ...]
+
+
+class InitDocument(Struct, frozen=True, kw_only=True):
+    """A server that has the streams and buckets of a fleet."""
+
+    server: str
+    audit_days: float
+
+
+class PruneDocument(Struct, frozen=True, kw_only=True):
+    """Revisions that were taken off."""
+
+    removed: tuple[str, ...]
+
+
+class ForgetDocument(Struct, frozen=True, kw_only=True):
+    """Machines that were forgotten."""
+
+    forgotten: tuple[str, ...]
+
+
 class PullDocument(Struct, frozen=True, kw_only=True):
     """Results of the offered bundles."""
 

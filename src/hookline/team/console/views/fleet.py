@@ -9,6 +9,7 @@ from hookline.team.console.ports import Document
 from hookline.team.console.queries import ProblemRow
 from hookline.team.console.views.layout import ago, command, empty, many, number, section, share
 from hookline.team.console.views.start import failures
+from hookline.team.fleet.status import LEVELS
 
 _LONGEST = 120
 
@@ -19,23 +20,32 @@ def body(document: Document | None, problem: str, failed: Sequence[ProblemRow], 
     if document is None:
         waiting = problem or "Asking the server of the fleet. Reload this page in a moment."
         return join(head, section("Fleet", empty(one_line(waiting, 500)), command("hookline fleet status")))
-    wrong: Sequence[str] = document["problems"]
+    found: Sequence[Mapping[str, str]] = document["problems"]
+    counts = [
+        many(count, level) for level in LEVELS if (count := sum(each["level"] == level for each in found))
+    ]
     sentence = (
-        f"{many(len(wrong), 'problem')} on {many(len(document['machines']), 'machine')}."
-        if wrong
+        f"{' and '.join(counts)} on {many(len(document['machines']), 'machine')}."
+        if counts
         else f"{many(len(document['machines']), 'machine')}, and nothing is wrong."
     )
+    wrong = any(each["level"] == "error" for each in found)
     state = "bad" if wrong else "good" if document["machines"] else "begin"
     return join(
         head,
         h("p", sentence, class_=f"standing standing-{state}", role="status"),
-        section("Problems", h("ol", [h("li", one_line(each, 300)) for each in wrong], class_="lines"))
-        if wrong
+        section("Problems", h("ol", [h("li", _problem(each)) for each in found], class_="lines"))
+        if found
         else None,
         _bundles(document, now),
         _machines(document, now),
         failures(failed, now, "Failures by hook and message, last 7 days") if failed else None,
     )
+
+
+def _problem(problem: Mapping[str, str]) -> str:
+    about = f"{problem['about']}: " if problem["about"] else ""
+    return one_line(f"{problem['level']}: {about}{problem['text']}", 300)
 
 
 def _bundles(document: Document, now: float) -> Html:
@@ -78,7 +88,7 @@ def _machines(document: Document, now: float) -> Html:
     if not machines:
         return section("Machines", empty("No machine has reported yet."), command("hookline fleet worker"))
     heads = ("machine", "bundles", "version", "seen", "asked by", "last day")
-    rows = [_machine(each, now) for each in machines]
+    rows = [_machine(each, document["problems"], now) for each in machines]
     table = h(
         "table",
         h("thead", h("tr", [h("th", one, scope="col") for one in heads])),
@@ -90,8 +100,10 @@ def _machines(document: Document, now: float) -> Html:
     )
 
 
-def _machine(machine: Mapping[str, Any], now: float) -> Html:
-    report, wrong = machine["report"], machine["problems"]
+def _machine(machine: Mapping[str, Any], problems: Sequence[Mapping[str, str]], now: float) -> Html:
+    report = machine["report"]
+    own = [each for each in problems if each["about"] == report["machine"]]
+    wrong = any(each["level"] == "error" for each in own)
     day = report["last_day"]
     bundles = ", ".join(f"{each['name']} {each['revision'] or '?'}" for each in report["bundles"]) or "none"
     counts = f"{many(day['runs'], 'run')}, {number(day['failed'])} failed, {number(day['open_passes'])} failed open"
@@ -102,7 +114,7 @@ def _machine(machine: Mapping[str, Any], now: float) -> Html:
         ", ".join(day["agents"]) or "no agent in the last day",
         counts,
     )
-    small = h("small", one_line("; ".join(wrong), 300)) if wrong else None
+    small = h("small", one_line("; ".join(each["text"] for each in own), 300)) if own else None
     mark = h("span", "✗ " if wrong else "✓ ", class_=f"state {'bad' if wrong else 'good'}")
     name = h("th", mark, one_line(report["machine"], 80), small, scope="row")
     heads = ("bundles", "version", "seen", "asked by", "last day")

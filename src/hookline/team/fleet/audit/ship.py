@@ -10,6 +10,7 @@ import asyncio
 import gzip
 import os
 import re
+import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from secrets import token_hex
@@ -54,6 +55,11 @@ class Position(Struct, frozen=True, kw_only=True):
     inode: int = 0
     #: Runs that are gone before they could be sent, and not yet reported.
     missing: int = 0
+    #: All runs that are missing in the audit, and when that was last found, in seconds since the epoch.
+    missing_ever: int = 0
+    missed: float = 0.0
+    #: The number up to which runs that the server has lost were counted.
+    compared: int = 0
 
 
 class Batch(Struct, frozen=True, kw_only=True):
@@ -71,13 +77,15 @@ class Shipper:
     """Sender of this user's journal."""
 
     def __init__(
-        self, env: Mapping[str, str], machine: str, note: Callable[[str], None], mask: tuple[str, ...] = ()
-    ) -> None:
+        self, env: Mapping[str, str], machine: str, note: Callable[[str], None], mask: tuple[str, ...] = (),
+        seconds: float = _LOOK,
+    ) -> None:  # fmt: skip
         self._journal = journal_path(env)
         self._folder = os.path.join(state_dir(env), "fleet")
         self._machine = machine
         self._note = note
         self._mask = mask
+        self._seconds = seconds
         self._cleaner = Journal(Redactor(env))
         self._position: Position | None = None
 
@@ -89,10 +97,41 @@ class Shipper:
 
     async def run(self, fleet: Fleet) -> None:
         """Send existing and new runs until cancelled. Raises FleetError."""
+        await self._compare(fleet)
         while True:
             while await self._send(fleet):
                 pass
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(self._seconds)
+
+    def missing(self) -> tuple[int, float]:
+        """Return how many runs of this machine are missing in the audit, and when that was last found."""
+        position = self._at()
+        return position.missing_ever + position.missing, position.missed
+
+    async def _compare(self, fleet: Fleet) -> None:
+        """Count runs that the server had and has lost: what it has last of this machine must be what was sent last.
+
+        So nobody has to read the whole audit for it. Raises FleetError.
+        """
+        position = self._at()
+        if not position.number:
+            return
+        last = await fleet.last(AUDIT, f"hl.run.{self._machine}")
+        end, lost = _end_of(last, position.count), 0
+        if end is None:
+            # Of an empty stream nothing is left; one that has become too old is no loss.
+            lost = position.number - position.compared if (await fleet.extent(AUDIT))[1] <= 1 else 0
+        elif end < position.number:
+            lost = position.number - max(end, position.compared)
+        if lost > 0:
+            self._note(f"the server has lost {lost:,} runs of the audit")
+            position = msgspec.structs.replace(
+                position,
+                missing_ever=position.missing_ever + lost,
+                missed=time.time(),
+                compared=position.number,
+            )
+            self._keep(position)
 
     def unsent(self) -> int:
         """The bytes of the journal that are not sent."""
@@ -194,7 +233,12 @@ class Shipper:
         await fleet.publish(
             f"hl.run.{self._machine}", gzip.compress(msgspec.json.encode(batch), 3), _headers(batch)
         )
-        self._keep(msgspec.structs.replace(position, offset=end, number=batch.first + len(runs), missing=0))
+        self._keep(
+            msgspec.structs.replace(
+                position, offset=end, number=batch.first + len(runs), missing=0,
+                missing_ever=position.missing_ever + missing, missed=time.time() if missing else position.missed,
+            )
+        )  # fmt: skip
         return True
 
     def _read(self, lines: list[bytes]) -> tuple[list[Run], int]:
@@ -258,6 +302,12 @@ def _headers(batch: Batch) -> dict[str, str]:
         "Hookline-Missing": str(batch.missing),
         "Nats-Msg-Id": f"{batch.count}.{batch.first}.{len(batch.runs)}",
     }  # fmt: skip
+
+
+def _end_of(headers: Mapping[str, str] | None, count: str) -> int | None:
+    """Return the number after the last run of a batch; None if it is not one of this count."""
+    found = [] if headers is None else list(_numbers(headers))
+    return next((first + size for _, count_of, first, size, _ in found if count_of == count), None)
 
 
 def _lines(file: str, offset: int, *, final: bool) -> tuple[list[bytes], int]:

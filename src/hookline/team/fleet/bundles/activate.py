@@ -30,12 +30,17 @@ from hookline.config.install.files import sync_folder
 from hookline.config.load import Loader
 from hookline.team.fleet.access import FleetError
 
-#: The result of an offer. `waiting`: it is for other machines, or for this one in a later stage.
-What = Literal["activated", "renewed", "unchanged", "waiting", "refused"]
+#: The result of an offer. `waiting`: it is for other machines, or for this one in a later stage. `released`: this
+#: machine does without a bundle of that name now.
+What = Literal["activated", "renewed", "unchanged", "released", "waiting", "refused"]
 _MOST_REFUSED = 50
 #: Directories of earlier revisions that stay, for sessions that still use them.
 _KEPT_FOLDERS = 2
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class UnwritableStoreError(FleetError):
+    """An error of the directory of bundles: this user may not write there, or the disk refuses."""
 
 
 class ActivationResult(Struct, frozen=True):
@@ -67,7 +72,7 @@ class Activator:
     def offer(self, raw: bytes, key: str | None = None) -> ActivationResult:
         """Activate a bundle if it is valid here. `key` is the name it was offered under, `NAME.REVISION`.
 
-        Raises FleetError only if the directory cannot be used at all.
+        Raises UnwritableStoreError only if the directory cannot be used at all.
         """
         with self._locked():
             bundle: Bundle | None = None
@@ -80,7 +85,14 @@ class Activator:
                 if waits:
                     return ActivationResult("waiting", bundle.name, bundle.revision, waits)
                 self._judge(bundle)
-                what = self._compared(bundle)
+                released, until = self._released(bundle)
+                what = self._compared(bundle, released)
+                if released:
+                    if what != "unchanged":
+                        self._release(bundle, released, until)
+                        self._forget_refusals(bundle)
+                        what = "released"
+                    return ActivationResult(what, bundle.name, bundle.revision, released)
                 if what != "unchanged":
                     self._check_loads(bundle)
                     self._activate(bundle, raw)
@@ -105,26 +117,43 @@ class Activator:
                 except BundleError as problem:
                     yield f"the bundle {name} is not active: {problem}"
 
-    def asked(self, problem: str = "") -> None:
-        """Record that bundles were requested, and any problem.
+    def asked(self, problem: str = "", *, looked: bool = True) -> None:
+        """Record that bundles were requested, and any problem. `looked`: everything on offer was offered.
 
-        Nameless bundles that are still published were refused again since the last time; records of others
+        Nameless bundles that are still published were refused again since the last look; records of others
         are dropped.
         """
         with self._locked():
             report = self.place.report()
-            kept = tuple(each for each in report.refused if problem or each.name or each.at >= report.asked)
-            report = replace(report, asked=self._clock(), problem=problem, refused=kept)
+            kept = tuple(
+                each for each in report.refused if not looked or each.name or each.at >= report.looked
+            )
+            looked_at = self._clock() if looked else report.looked
+            report = replace(report, asked=self._clock(), looked=looked_at, problem=problem, refused=kept)
             self._write(os.path.join(self.place.directory, REPORT), msgspec.json.encode(report))
 
     # -- judging
 
     def _waits(self, bundle: Bundle) -> str:
-        if not bundle.scope.includes(self.settings.machine, self.settings.groups):
+        if not bundle.scope.names(self.settings.machine, self.settings.groups):
             return f"it is for {bundle.scope}"
-        if not bundle.in_stage(self.settings.machine):
+        if not bundle.in_stage(self.settings.machine) and not self._released(bundle)[0]:
             return f"its stage of {bundle.stage / 100:g} % does not include this machine"
         return ""
+
+    def _released(self, bundle: Bundle) -> tuple[str, float]:
+        """Return why this machine shall do without the bundle, and until when; an empty reason if it shall not."""
+        machine = self.settings.machine
+        if bundle.removed:
+            return "it was removed", 0.0
+        if bundle.scope.excludes(machine):
+            return f"it is for {bundle.scope}", 0.0
+        exception = bundle.scope.exception_of(machine, self._clock())
+        return (
+            (f"an exception: {exception.reason}", float(exception.until))
+            if exception is not None
+            else ("", 0.0)
+        )
 
     def _judge(self, bundle: Bundle) -> None:
         now = self._clock()
@@ -134,10 +163,10 @@ class Activator:
                 "future",
                 f"it was issued {ahead:.0f} minutes in the future: this machine's clock or its publisher's is wrong",
             )
-        if bundle.expires <= now:
+        if bundle.expires <= now and not bundle.removed:
             raise BundleError("expired", f"it expired {_ago(now - bundle.expires)} ago: publish it again")
 
-    def _compared(self, bundle: Bundle) -> What:
+    def _compared(self, bundle: Bundle, released: str) -> What:
         """Compare a bundle with the active or last one: a lower revision is refused, and so is a changed content."""
         known = self._in_force().bundles.get(bundle.name)
         if known is None:
@@ -152,8 +181,10 @@ class Activator:
             raise BundleError("revision", "other content with this revision is active: publish a higher one")
         if bundle.issued < known.issued:
             raise BundleError("revision", "it was issued before the active bundle of the same revision")
-        if bundle.issued > known.issued:
+        if bundle.issued > known.issued or known.released != released:
             return "renewed"
+        if released:
+            return "unchanged" if not os.path.lexists(self.place.active_file(bundle.name)) else "renewed"
         try:
             self.place.active(bundle.name, self.settings)
         except BundleError:
@@ -192,6 +223,15 @@ class Activator:
         after = InForce({**before.bundles, bundle.name: known})
         self._write(self.place.in_force_file, msgspec.json.encode(after))
         self._sweep(bundle)
+
+    def _release(self, bundle: Bundle, why: str, until: float) -> None:
+        """Do without a bundle, and remember that: a lower revision is refused as before."""
+        before = self._in_force()
+        known = ActiveBundle(bundle.revision, bundle.issued, bundle.digest, self._clock(), why, until)
+        after = InForce({**before.bundles, bundle.name: known})
+        self._write(self.place.in_force_file, msgspec.json.encode(after))
+        with suppress(FileNotFoundError):
+            os.unlink(self.place.active_file(bundle.name))
 
     def _unpack(self, bundle: Bundle) -> None:
         """Unpack into a new directory, then swap it in: nothing that was there before is followed or kept."""
@@ -286,7 +326,7 @@ class Activator:
             _make_folders(self.place.directory, self._mode)
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
-            raise FleetError(
+            raise UnwritableStoreError(
                 f"{file} cannot be written: {problem.strerror}; run it as the user who keeps bundles there"
             ) from None
         try:
@@ -294,7 +334,7 @@ class Activator:
             yield
         except OSError as problem:
             what = problem.filename or self.place.directory
-            raise FleetError(f"{what} cannot be written: {problem.strerror or problem}") from None
+            raise UnwritableStoreError(f"{what} cannot be written: {problem.strerror or problem}") from None
         finally:
             os.close(descriptor)
 

@@ -4,8 +4,13 @@
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+import random
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+
+import msgspec
+from msgspec.structs import replace
 
 from hookline.config.bundles.format import BundleError
 from hookline.config.bundles.settings import bundle_settings
@@ -13,15 +18,18 @@ from hookline.config.load import Loader
 from hookline.dialects.registry import home_dialect
 from hookline.handlers.registry import standard_handlers
 from hookline.model.errors import HooklineError
-from hookline.team.fleet.bundles.activate import ActivationResult, Activator
-from hookline.team.fleet.bundles.report import own_report
-from hookline.team.fleet.bundles.transport import Offered, ServerTransport, Transport
+from hookline.team.fleet.bundles.activate import ActivationResult, Activator, UnwritableStoreError
+from hookline.team.fleet.bundles.report import MachineReport, own_report
+from hookline.team.fleet.bundles.transport import ServerTransport, Transport
 from hookline.team.fleet.connection import Fleet, FleetError
 
-#: Seconds for which offers are gathered, so that a machine that was away takes the newest revision only.
-_GATHER = 0.1
-#: Seconds between two reports.
-REPORT_EVERY = 60.0
+#: Seconds over which the machines of a fleet spread when there is something new.
+_SPREAD = 1.0
+#: Seconds between two looks; of each, a part is left to chance, so that machines do not look at once.
+LOOK_EVERY = 60.0
+_CHANCE = 0.2
+#: Seconds after which a report is sent though nothing has changed, and refused bundles are offered again.
+_AT_LEAST = 900.0
 
 
 class NotInFleetError(HooklineError):
@@ -39,24 +47,30 @@ def activator(env: Mapping[str, str]) -> Activator:
     return Activator(settings, Loader(home_dialect(), standard_handlers(env=env), env))
 
 
-def take(activator: Activator, offers: Iterable[Offered]) -> list[ActivationResult]:
-    """Offer bundles, of each name the newest first, until one is active. Keys only decide the order."""
-    by_name: dict[str, list[tuple[int, Offered]]] = {}
-    for each in offers:
-        name, _, number = each.key.rpartition(".")
+async def take(activator: Activator, transport: Transport) -> list[ActivationResult]:
+    """Fetch and offer bundles, of each name the newest first, until one is active. Keys only decide the order.
+
+    Revisions below the active one are not fetched. Raises FleetError.
+    """
+    by_name: dict[str, list[tuple[int, str]]] = {}
+    for key in await transport.names():
+        name, _, number = key.rpartition(".")
         revision = int(number) if number.isascii() and number.isdecimal() and len(number) < 16 else 0
-        by_name.setdefault(name, []).append((revision, each))
+        by_name.setdefault(name, []).append((revision, key))
     results: list[ActivationResult] = []
     for name, some in sorted(by_name.items()):
         lowest = _revision_in_force(activator, name)
-        for revision, each in sorted(some, key=lambda one: one[0], reverse=True):
+        for revision, key in sorted(some, reverse=True):
             if revision < lowest:
                 break  # its past
-            result = activator.offer(each.raw, each.key)
-            results.append(result)
-            if result.what in ("activated", "renewed", "unchanged"):
+            results += [activator.offer(each.raw, each.key) for each in await transport.fetch((key,))]
+            if results and results[-1].name == name and results[-1].what in _DONE:
                 break
     return results
+
+
+#: Results after which lower revisions do not matter.
+_DONE = frozenset(("activated", "renewed", "unchanged", "released"))
 
 
 def _revision_in_force(activator: Activator, name: str) -> int:
@@ -70,79 +84,117 @@ def _revision_in_force(activator: Activator, name: str) -> int:
 async def pull(activator: Activator, transport: Transport, env: Mapping[str, str]) -> list[ActivationResult]:
     """Take bundles once. Raises FleetError if the transport cannot be reached; this machine's report says so, too."""
     try:
-        results = take(activator, await transport.bundles())
+        results = await take(activator, transport)
+    except UnwritableStoreError:
+        raise
     except FleetError as problem:
-        activator.asked(str(problem))
+        activator.asked(str(problem), looked=False)
         raise
     for _ in activator.repair():
         pass
     activator.asked()
-    await _report(activator, transport, env)
+    await _Reporter(transport, env).send(activator)
     return results
 
 
 async def follow_fleet(
-    fleet: Fleet, env: Mapping[str, str], say: Callable[[str], None], every: float = REPORT_EVERY
+    fleet: Fleet, env: Mapping[str, str], say: Callable[[str], None], every: float = LOOK_EVERY
 ) -> None:
     """Take bundles over the worker's connection, until cancelled. Raises FleetError when the server goes
     away.
 
-    Settings are read again each time: a machine may begin to take bundles, or to trust another key.
+    Settings are read again each time: a machine may begin to take bundles, or to trust another key. A user who
+    may not write the directory of bundles loses nothing else by that: another process keeps it.
     """
+    said = ""
     while True:
-        with suppress(NotInFleetError):
-            await _follow(ServerTransport(fleet), env, say, every)
+        try:
+            await _Follower(ServerTransport(fleet), env, say, every).run()
+        except NotInFleetError:
+            pass
+        except UnwritableStoreError as problem:
+            if str(problem) != said:
+                said = str(problem)
+                say(f"this process takes no bundles: {said}")
         await asyncio.sleep(every)
 
 
-async def _follow(
-    transport: Transport, env: Mapping[str, str], say: Callable[[str], None], every: float
-) -> None:
-    """Take bundles as they arrive, and poll from time to time, because a server may forget its listeners."""
-    own = activator(env)
-    changed: dict[str, Offered] = {}
-    there = asyncio.Event()
+class _Follower:
+    """Follower of one transport, with what it has seen there."""
 
-    async def listen() -> None:
-        async for each in transport.changes():
-            changed[each.key] = each
-            there.set()
+    def __init__(
+        self, transport: Transport, env: Mapping[str, str], say: Callable[[str], None], every: float
+    ) -> None:
+        self._transport = transport
+        self._env = env
+        self._say = say
+        self._every = every
+        self._reporter = _Reporter(transport, env)
+        #: The offers and the settings that were looked at last, and when.
+        self._seen: object = None
+        self._looked = float("-inf")
 
-    listening = asyncio.ensure_future(listen())
+    async def run(self) -> None:
+        """Take bundles when there is something new, and look from time to time, because hints get lost."""
+        own = activator(self._env)
+        try:
+            async with self._transport.changes() as changed:
+                while True:
+                    changed.clear()
+                    own = activator(self._env)
+                    await self._look(own)
+                    await self._reporter.send(own)
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(_about(self._every)):
+                            await changed.wait()
+                            await asyncio.sleep(random.uniform(0.1, _SPREAD))  # noqa: S311 not a secret
+        except UnwritableStoreError:
+            raise
+        except FleetError as problem:
+            own.asked(str(problem), looked=False)
+            raise
+
+    async def _look(self, own: Activator) -> None:
+        """Fetch and offer what may be new. Nothing is fetched while neither offers nor settings change."""
+        now = (await self._transport.version(), own.settings)
+        stale = time.monotonic() - self._looked > _AT_LEAST and bool(own.place.report().refused)
+        damaged = False
+        for line in own.repair():
+            damaged = True
+            self._say(line)
+        looked = now != self._seen or stale or damaged or not _is_complete(own)
+        if looked:
+            for result in await take(own, self._transport):
+                if result.what not in ("waiting", "unchanged"):
+                    self._say(f"bundle {result.line}")
+            self._seen, self._looked = now, time.monotonic()
+        own.asked(looked=looked)
+
+
+def _is_complete(activator: Activator) -> bool:
+    """Return True if every bundle that must be active here is; an exception that is over makes it False."""
     try:
-        while not listening.done():
-            there.clear()
-            own = activator(env)
-            # Not earlier offers: they may have been withdrawn.
-            there_now = {each.key: each for each in await transport.bundles()}
-            offers = changed | there_now
-            changed.clear()
-            _take_and_say(own, offers, say)
-            own.asked()
-            await _report(own, transport, env)
-            waiting = asyncio.ensure_future(there.wait())
-            await asyncio.wait({waiting, listening}, timeout=every, return_when=asyncio.FIRST_COMPLETED)
-            waiting.cancel()
-            await asyncio.sleep(_GATHER)
-        listening.result()
-    except FleetError as problem:
-        own.asked(str(problem))
-        raise
-    finally:
-        listening.cancel()
-        with suppress(asyncio.CancelledError, FleetError):
-            await listening
+        return all(name in activator.place.names_there() for name in activator.place.names())
+    except BundleError:
+        return False
 
 
-def _take_and_say(activator: Activator, offers: Mapping[str, Offered], say: Callable[[str], None]) -> None:
-    for result in take(activator, offers.values()):
-        if result.what in ("activated", "renewed", "refused"):
-            say(f"bundle {result.line}")
-    for line in activator.repair():
-        say(line)
+class _Reporter:
+    """Sender of this machine's report: when it has changed, and from time to time."""
+
+    def __init__(self, transport: Transport, env: Mapping[str, str]) -> None:
+        self._transport = transport
+        self._env = env
+        self._sent: MachineReport | None = None
+
+    async def send(self, activator: Activator) -> None:
+        # A journal may have grown by much, and the worker has jobs to look after.
+        report = await asyncio.to_thread(own_report, activator, self._env)
+        before = self._sent
+        if before is None or replace(report, at=before.at) != before or report.at - before.at > _AT_LEAST:
+            await self._transport.report(report.machine, msgspec.json.encode(report))
+            self._sent = report
 
 
-async def _report(activator: Activator, transport: Transport, env: Mapping[str, str]) -> None:
-    # A journal may be large, and the worker has jobs to look after.
-    raw = await asyncio.to_thread(own_report, activator, env)
-    await transport.report(activator.settings.machine, raw)
+def _about(seconds: float) -> float:
+    return seconds * random.uniform(1 - _CHANCE, 1 + _CHANCE)  # noqa: S311 not a secret

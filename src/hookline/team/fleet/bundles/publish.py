@@ -35,6 +35,7 @@ from hookline.model.hook import BUNDLE_VARIABLE, Hook
 from hookline.model.session_info import SessionInfo
 from hookline.shell import ShellReader
 from hookline.team.fleet.bundles.keys import SigningKey
+from hookline.team.fleet.bundles.report import MachineReport
 from hookline.team.fleet.bundles.transport import Offered
 from hookline.trust.sessions import guard_identity
 from hookline.trust.trust import Trust
@@ -68,6 +69,45 @@ class PublishOptions(Struct, frozen=True):
     seconds: float = 30 * 86_400.0
     #: None: the next one, or that of the same content.
     revision: int | None = None
+
+
+class KnownFleet(Struct, frozen=True):
+    """What machines have reported so far, for checks before something is published."""
+
+    machines: tuple[MachineReport, ...] = ()
+
+    def highest(self, name: str) -> int:
+        """Return the highest revision of a bundle that a machine has; none takes a lower one."""
+        return max(
+            (each.revision for machine in self.machines for each in machine.bundles if each.name == name),
+            default=0,
+        )
+
+    def meant(self, bundle: Bundle) -> list[str] | None:
+        """Return the machines that this stage reaches; None if none has reported yet."""
+        now = time.time()
+        found = [each.machine for each in self.machines if bundle.is_for(each.machine, each.groups, now)]
+        return found if self.machines else None
+
+    def objections(self, bundle: Bundle, key: str) -> Iterator[str]:
+        """Yield what would make publishing useless or dangerous."""
+        # A machine of an earlier version does not say which keys it trusts.
+        saying = [each for each in self.machines if each.keys]
+        if saying and not any(key in each.keys for each in saying):
+            yield (
+                f"none of the {len(saying)} machines that have reported trusts the key {key}: add its public half to "
+                "[bundles] keys of fleet.toml there"
+            )
+        if self.machines and not any(
+            bundle.scope.includes(each.machine, each.groups) for each in self.machines
+        ):
+            yield f"{bundle.scope} is none of the {len(self.machines)} machines that have reported"
+        highest = self.highest(bundle.name)
+        if bundle.revision < highest:
+            yield (
+                f"machines have revision {highest} of {bundle.name} and refuse a lower one than that: "
+                f"--revision {highest + 1}"
+            )
 
 
 class PublishPlan(Struct, frozen=True):
@@ -275,8 +315,12 @@ def plan(
     loader: Loader,
     taken: Iterable[str] = (),
     now: float | None = None,
+    highest: int = 0,
 ) -> PublishPlan:
-    """Return the bundle to sign. `taken` are keys in use by anyone. Raises PublishError."""
+    """Return the bundle to sign. `taken` are keys in use by anyone, `highest` the highest revision that a machine has.
+
+    Raises PublishError.
+    """
     now = time.time() if now is None else now
     own = {revision: each for (name, revision), each in published.items() if name == wanted.name}
     newest = max(own, default=0)
@@ -285,7 +329,9 @@ def plan(
     ]
     before, write = own[newest] if newest else (None, 0)
     same = before is not None and before.digest == source.digest
-    revision = wanted.revision or (newest if same else max([newest, *others]) + 1)
+    revision = wanted.revision or (
+        newest if same and newest >= highest else max([newest, highest, *others]) + 1
+    )
     if revision < newest:
         raise PublishError(
             f"revision {newest} is published, and machines refuse a lower one: leave out --revision"

@@ -1,25 +1,22 @@
-"""Report a machine's active bundles, its refusals, and how its hooks fared in a day."""
+"""Report a machine's active bundles, its refusals, its agents, and what its hooks did in a day."""
 
-import os
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-import msgspec
 from msgspec import Struct
 
 from hookline import __version__
 from hookline.config.bundles.format import BundleError
 from hookline.config.bundles.store import RejectedBundle
-from hookline.journal.file import journal_path
-from hookline.journal.reader import scan_journal
-from hookline.model.run import Run
+from hookline.config.install.plan import installed_entries, is_there
+from hookline.dialects.dialect import Dialect
+from hookline.dialects.installer import InstallError, InstallScope, Site
+from hookline.dialects.registry import every_dialect
+from hookline.team.fleet.counts import LastDay, last_day
 
 if TYPE_CHECKING:
     from hookline.team.fleet.bundles.activate import Activator
-
-_DAY = 86_400.0
-_FAILED = frozenset(("failed", "timed_out", "not_started"))
 
 
 class BundleState(Struct, frozen=True, kw_only=True):
@@ -34,19 +31,6 @@ class BundleState(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-class LastDay(Struct, frozen=True):
-    """Runs of hooks in the last 24 hours."""
-
-    runs: int = 0
-    failed: int = 0
-    #: Failures that let something pass which a hook should have judged.
-    open_passes: int = 0
-    #: Records that the journal could not keep.
-    lost: int = 0
-    #: Agents that asked Hookline.
-    agents: tuple[str, ...] = ()
-
-
 class MachineReport(Struct, frozen=True, kw_only=True):
     machine: str
     groups: tuple[str, ...] = ()
@@ -56,21 +40,45 @@ class MachineReport(Struct, frozen=True, kw_only=True):
     bundles: tuple[BundleState, ...] = ()
     refused: tuple[RejectedBundle, ...] = ()
     last_day: LastDay = LastDay()
+    #: The ids of the keys that it trusts.
+    keys: tuple[str, ...] = ()
+    #: The agents of this user that are there, and those that ask Hookline; None if that is unknown.
+    agents: tuple[str, ...] | None = None
+    asking: tuple[str, ...] = ()
 
 
-def own_report(activator: "Activator", env: Mapping[str, str], now: float | None = None) -> bytes:
+def own_report(activator: "Activator", env: Mapping[str, str], now: float | None = None) -> MachineReport:
     now = time.time() if now is None else now
     settings = activator.settings
-    report = MachineReport(
+    agents, asking = _agents(env)
+    return MachineReport(
         machine=settings.machine,
         groups=settings.groups,
         at=now,
         hookline=__version__,
         bundles=bundle_states(activator, now),
         refused=activator.place.report().refused,
-        last_day=last_day(journal_path(env), now),
+        last_day=last_day(env, settings.place, now),
+        keys=tuple(sorted(settings.keys)),
+        agents=agents,
+        asking=asking,
     )
-    return msgspec.json.encode(report)
+
+
+def _agents(env: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the agents of this user that are there, and those that ask Hookline in every project."""
+    sites = [Site(scope, "", env) for scope in get_args(InstallScope) if scope != "project"]
+    dialects = [each for each in every_dialect() if each.installer is not None]
+    asking = [each.title for each in dialects if any(_has_entries(each, site) for site in sites)]
+    there = [each.title for each in dialects if any(is_there(each, site) for site in sites)]
+    return tuple(sorted({*there, *asking})), tuple(asking)
+
+
+def _has_entries(dialect: Dialect, site: Site) -> bool:
+    try:
+        return bool(installed_entries(dialect, site))
+    except (InstallError, OSError):  # it has no such file, or one that it cannot read itself
+        return False
 
 
 def bundle_states(activator: "Activator", now: float) -> tuple[BundleState, ...]:
@@ -96,20 +104,3 @@ def _state(activator: "Activator", name: str, now: float) -> BundleState:
         expires=bundle.expires,
         problem=problem,
     )
-
-
-def last_day(path: str, now: float) -> LastDay:
-    """Count the runs of the last day in this user's journal. A missing journal has no runs."""
-    if not os.path.exists(path):
-        return LastDay()
-    runs = failed = opened = lost = 0
-    agents: set[str] = set()
-    for each in scan_journal(path):
-        if not isinstance(each, Run):
-            lost += 1
-        elif each.at >= now - _DAY:
-            runs += 1
-            failed += each.status in _FAILED
-            opened += each.failed_open
-            agents.add(each.call.caller)
-    return LastDay(runs, failed, opened, lost, tuple(sorted(agents - {""})))

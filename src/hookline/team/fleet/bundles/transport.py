@@ -8,8 +8,8 @@ machine.
 import asyncio
 import os
 import stat
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Protocol
 
 import msgspec
@@ -21,8 +21,8 @@ from hookline.team.fleet.connection import BUNDLES, MACHINES, Fleet, FleetError
 from hookline.team.fleet.machine import KEY, Presence
 from hookline.trust.store import replace_file
 
-#: Poll interval of a directory, in seconds.
-_LOOKS = 2.0
+#: The subject on which publishers say that there is something new.
+_HINT = "hl.bundle"
 _ENDS = ".bundle"
 #: Prefix of the keys of reports.
 REPORTS = "report."
@@ -44,12 +44,28 @@ class WorkerSeen(Struct, frozen=True):
 
 
 class Transport(Protocol):
-    async def bundles(self) -> list[Offered]:
-        """Return every published revision. Raises FleetError."""
+    async def version(self) -> str:
+        """Return a text that changes when a bundle is published, issued again or removed. Raises FleetError."""
         ...
 
-    def changes(self) -> AsyncIterator[Offered]:
-        """Yield existing bundles, then new ones. Ends with a FleetError."""
+    async def names(self) -> list[str]:
+        """List the keys of published revisions, `NAME.REVISION`, without their bytes. Some may be removed."""
+        ...
+
+    async def fetch(self, names: Sequence[str]) -> list[Offered]:
+        """Return these revisions, as far as they are there."""
+        ...
+
+    def changes(self) -> AbstractAsyncContextManager[asyncio.Event]:
+        """Return an event that is set when something may have changed; hints get lost."""
+        ...
+
+    async def remove(self, key: str) -> None:
+        """Remove a published revision. Machines that have it keep it."""
+        ...
+
+    async def forget(self, machine: str) -> bool:
+        """Remove everything known about a machine. Returns False if nothing is."""
         ...
 
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
@@ -58,17 +74,18 @@ class Transport(Protocol):
 
     async def report(self, machine: str, raw: bytes) -> None: ...
 
-    async def reports(self) -> dict[str, bytes]:
-        """Return the reports by machine."""
-        ...
-
-    async def workers(self) -> Mapping[str, WorkerSeen]:
-        """Return current and past workers, by machine."""
+    async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
+        """Return the reports, and the current and past workers, by machine."""
         ...
 
     async def gaps(self) -> Mapping[str, int]:
-        """Count the runs missing in the audit, by machine."""
+        """Count the runs missing in the audit, by machine, by reading all of it."""
         ...
+
+
+async def published(transport: Transport) -> list[Offered]:
+    """Return every published revision. Raises FleetError."""
+    return await transport.fetch(await transport.names())
 
 
 def key_of(bundle: Bundle) -> str:
@@ -81,12 +98,32 @@ class ServerTransport:
     def __init__(self, fleet: Fleet) -> None:
         self.fleet = fleet
 
-    async def bundles(self) -> list[Offered]:
-        return [Offered(each.key, each.value, each.revision) for each in await self.fleet.keys(BUNDLES)]
+    async def version(self) -> str:
+        return await self.fleet.version(BUNDLES)
 
-    async def changes(self) -> AsyncIterator[Offered]:
-        async for each in self.fleet.watch(BUNDLES):
-            yield Offered(each.key, each.value, each.revision)
+    async def names(self) -> list[str]:
+        return await self.fleet.names(BUNDLES)
+
+    async def fetch(self, names: Sequence[str]) -> list[Offered]:
+        found = await self.fleet.values(BUNDLES, names)
+        return [Offered(each.key, each.value, each.revision) for each in found]
+
+    @asynccontextmanager
+    async def changes(self) -> AsyncGenerator[asyncio.Event]:
+        changed = asyncio.Event()
+        async with self.fleet.listening(_HINT, lambda _data: changed.set()):
+            yield changed
+
+    async def remove(self, key: str) -> None:
+        await self.fleet.purge(BUNDLES, key)
+        await self.fleet.say(_HINT, key.encode())
+
+    async def forget(self, machine: str) -> bool:
+        names = {f"{REPORTS}{machine}", f"{KEY}{machine}"} & set(await self.fleet.names(MACHINES))
+        there = [each.key for each in await self.fleet.values(MACHINES, sorted(names))]
+        for each in there:
+            await self.fleet.purge(MACHINES, each)
+        return bool(there)
 
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
         if len(raw) > min(LARGEST, self.fleet.most_bytes):
@@ -95,22 +132,22 @@ class ServerTransport:
             )
         if await self.fleet.put(BUNDLES, key_of(bundle), raw, after) is None:
             raise _taken(bundle)
+        await self.fleet.say(_HINT, key_of(bundle).encode())
 
     async def report(self, machine: str, raw: bytes) -> None:
         await self.fleet.put(MACHINES, f"{REPORTS}{machine}", raw)
 
-    async def reports(self) -> dict[str, bytes]:
-        found = await self.fleet.keys(MACHINES)
-        return {each.key.removeprefix(REPORTS): each.value for each in found if each.key.startswith(REPORTS)}
-
-    async def workers(self) -> Mapping[str, WorkerSeen]:
+    async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
+        reports: dict[str, bytes] = {}
         workers: dict[str, WorkerSeen] = {}
         for each in await self.fleet.keys(MACHINES):
-            if each.key.startswith(KEY):
+            if each.key.startswith(REPORTS):
+                reports[each.key.removeprefix(REPORTS)] = each.value
+            elif each.key.startswith(KEY):
                 with suppress(msgspec.MsgspecError):  # of another version
                     presence = msgspec.json.decode(each.value, type=Presence)
                     workers[each.key.removeprefix(KEY)] = WorkerSeen(presence, each.written)
-        return workers
+        return reports, workers
 
     async def gaps(self) -> Mapping[str, int]:
         return await gaps(self.fleet)
@@ -124,22 +161,32 @@ class DirectoryTransport:
         self._bundles = os.path.join(directory, "bundles")
         self._machines = os.path.join(directory, "machines")
 
-    async def bundles(self) -> list[Offered]:
+    async def version(self) -> str:
         _require_folder(self._folder)
-        found = [
-            Offered(name.removesuffix(_ENDS), raw, 1)
-            for name, raw in _files(self._bundles, _ENDS, LARGEST + 1)
-        ]
-        return sorted(found, key=lambda each: each.key)
+        found: list[str] = []
+        for name in _names(self._bundles, _ENDS):
+            with suppress(FileNotFoundError):  # removed meanwhile
+                each = os.lstat(os.path.join(self._bundles, name))
+                found.append(f"{name} {each.st_mtime_ns} {each.st_size} {each.st_ino}")
+        return " ".join(found)
 
-    async def changes(self) -> AsyncIterator[Offered]:
-        seen: dict[str, bytes] = {}
-        while True:
-            for each in await self.bundles():
-                if seen.get(each.key) != each.raw:
-                    seen[each.key] = each.raw
-                    yield each
-            await asyncio.sleep(_LOOKS)
+    async def names(self) -> list[str]:
+        _require_folder(self._folder)
+        return [name.removesuffix(_ENDS) for name in _names(self._bundles, _ENDS)]
+
+    async def fetch(self, names: Sequence[str]) -> list[Offered]:
+        found = _files(self._bundles, [f"{each}{_ENDS}" for each in names], LARGEST + 1)
+        return [Offered(name.removesuffix(_ENDS), raw, 1) for name, raw in found]
+
+    @asynccontextmanager
+    async def changes(self) -> AsyncGenerator[asyncio.Event]:
+        yield asyncio.Event()  # nobody says that a file was written there
+
+    async def remove(self, key: str) -> None:
+        _remove(os.path.join(self._bundles, f"{key}{_ENDS}"))
+
+    async def forget(self, machine: str) -> bool:
+        return _remove(os.path.join(self._machines, f"{machine}.json"))
 
     async def put(self, bundle: Bundle, raw: bytes, after: int) -> None:
         file = os.path.join(self._bundles, f"{key_of(bundle)}{_ENDS}")
@@ -148,11 +195,9 @@ class DirectoryTransport:
     async def report(self, machine: str, raw: bytes) -> None:
         _write(os.path.join(self._machines, f"{machine}.json"), raw)
 
-    async def reports(self) -> dict[str, bytes]:
-        return {name.removesuffix(".json"): raw for name, raw in _files(self._machines, ".json", LARGEST)}
-
-    async def workers(self) -> Mapping[str, WorkerSeen]:
-        return {}
+    async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
+        names = _names(self._machines, ".json")
+        return {each.removesuffix(".json"): raw for each, raw in _files(self._machines, names, LARGEST)}, {}
 
     async def gaps(self) -> Mapping[str, int]:
         return {}
@@ -179,17 +224,29 @@ def _write(file: str, raw: bytes, new: FleetError | None = None) -> None:
         raise FleetError(f"{file} cannot be written: {problem.strerror or problem}") from None
 
 
-def _files(directory: str, ends: str, most: int) -> Iterator[tuple[str, bytes]]:
+def _remove(file: str) -> bool:
     try:
-        names = sorted(os.listdir(directory))
+        os.unlink(file)
     except FileNotFoundError:
-        return
+        return False
+    except OSError as problem:
+        raise FleetError(f"{file} cannot be removed: {problem.strerror}") from None
+    return True
+
+
+def _names(directory: str, ends: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(directory) if name.endswith(ends))
+    except FileNotFoundError:
+        return []
     except OSError as problem:
         raise FleetError(f"{directory} cannot be read: {problem.strerror}") from None
+
+
+def _files(directory: str, names: Sequence[str], most: int) -> Iterator[tuple[str, bytes]]:
     for name in names:
-        if name.endswith(ends):
-            with suppress(FileNotFoundError):  # removed meanwhile
-                yield name, _content(os.path.join(directory, name), most)
+        with suppress(FileNotFoundError):  # removed meanwhile
+            yield name, _content(os.path.join(directory, name), most)
 
 
 def _content(file: str, most: int) -> bytes:

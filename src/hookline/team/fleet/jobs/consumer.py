@@ -20,8 +20,9 @@ from hookline.team.fleet.connection import QueueMessage as Delivery
 from hookline.team.fleet.jobs.ledger import Busy, Held, Ledger, job_key
 from hookline.team.fleet.jobs.publisher import JobMessage
 
-#: Seconds that one request for jobs waits.
+#: Seconds that one request for jobs waits, and one for the first job after a while without any.
 _ASKS: Final = 1.0
+_IDLE: Final = 20.0
 _decode: Final = msgspec.json.Decoder(JobMessage).decode
 
 
@@ -94,11 +95,15 @@ class JobConsumer:
     # -- taking
 
     async def _ask(self, hook: str) -> None:
+        idle = False
         while True:
             while not self._free():
                 self._room.clear()
                 await self._room.wait()
-            found = await self._fleet.fetch(HOOKS, f"hl.job.{hook}.*", hook, self._free(), _ASKS)
+            # One that waits for a single job returns with it at once.
+            most, seconds = (1, _IDLE) if idle else (self._free(), _ASKS)
+            found = await self._fleet.fetch(HOOKS, f"hl.job.{hook}.*", hook, most, seconds)
+            idle = not found
             await asyncio.gather(*(self._take(delivery) for delivery in found))
 
     def _free(self) -> int:

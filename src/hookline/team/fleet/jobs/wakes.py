@@ -18,9 +18,12 @@ from hookline.team.fleet.connection import SESSIONS, WAKE, BucketEntry, Fleet, Q
 
 #: Poll intervals of the file, of the sessions' entries, and of a wake that has not arrived, in seconds.
 _LOOK: Final = 0.25
-_SESSIONS: Final = 2.0
+_SESSIONS: Final = 10.0
 _ARRIVES: Final = 5.0
 _MOVED: Final = "hl.moved"
+#: Seconds that one request for wakes waits, and one for the first wake after a while without any.
+_ASKS: Final = 1.0
+_IDLE: Final = 20.0
 
 
 class SessionOwner(Struct, frozen=True):
@@ -151,10 +154,15 @@ class WakeRouter:
     # -- incoming wakes
 
     async def _receive(self) -> None:
+        idle = False
         while True:
-            for message in await self._fleet.fetch(
-                WAKE, f"hl.wake.{self._machine}.*", f"wake-{self._machine}", 16, 5.0
-            ):
+            # One that waits for a single wake returns with it at once.
+            most, seconds = (1, _IDLE) if idle else (16, _ASKS)
+            found = await self._fleet.fetch(
+                WAKE, f"hl.wake.{self._machine}.*", f"wake-{self._machine}", most, seconds
+            )
+            idle = not found
+            for message in found:
                 await self._take(message)
 
     async def _take(self, message: QueueMessage) -> None:

@@ -1,0 +1,25 @@
+"""Drop what is known about machines that are gone for good: `hookline fleet forget`."""
+
+import argparse
+
+from hookline.cli.commands.fleet.report import ForgetDocument, as_json
+from hookline.cli.commands.fleet.transport import transport_of
+from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.requests import RequestError
+from hookline.model.safe_text import one_line
+from hookline.team.fleet.settings import is_name
+
+
+async def run(args: argparse.Namespace) -> int:
+    if not args.words or not all(map(is_name, args.words)):
+        raise RequestError("give the machines: hookline fleet forget laptop-7")
+    async with transport_of(args) as transport:
+        forgotten = [each for each in args.words if await transport.forget(each)]
+    unknown = [each for each in args.words if each not in forgotten]
+    for each in unknown:
+        note(one_line(f"hookline fleet forget: no machine {each} has reported", 300))
+    if args.json:
+        status = show(as_json(ForgetDocument(forgotten=tuple(forgotten))), as_json=True)
+    else:
+        status = show("\n".join(f"forgot {each}" for each in forgotten)) if forgotten else ExitStatus.OK
+    return ExitStatus.PROBLEM if unknown else status
