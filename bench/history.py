@@ -26,7 +26,7 @@ _NEW = (
     "for f in {a}/*.{b}; do echo $f; done", "curl -s localhost:{m}/{b} | jq .{a}", "rm -rf build/{b}",
     "git push --force origin {b}", "diff {a}/{b}.old {a}/{b}.new", "wc -l {a}/{b}.md && tail -n {n} {a}/{b}.md",
 )  # fmt: skip
-_FOLDERS = ("src", "tests", "lib", "app", "docs", "pkg", "internal", "web")
+_DIRECTORIES = ("src", "tests", "lib", "app", "docs", "pkg", "internal", "web")
 _OTHER = ("Read", "Edit", "Write", "Grep")
 #: 2026-11-01.
 _START = 1793491200.0
@@ -54,7 +54,7 @@ class _Writer:
     def shell_line(self) -> str:
         if self.rnd.random() < 0.3 or not self.own:
             line = self.rnd.choice(_NEW).format(
-                a=self.rnd.choice(_FOLDERS), b=f"x{self.number:x}y{len(self.own):x}", n=self.rnd.randrange(1, 50),
+                a=self.rnd.choice(_DIRECTORIES), b=f"x{self.number:x}y{len(self.own):x}", n=self.rnd.randrange(1, 50),
                 m=self.rnd.randrange(50, 9000),
             )  # fmt: skip
             self.own.append(line)
@@ -62,7 +62,7 @@ class _Writer:
         return self.rnd.choice(self.own) if self.rnd.random() < 0.5 else self.rnd.choice(_COMMON)
 
     def other_input(self, tool: str) -> dict[str, Any]:
-        path = f"{self.cwd}/{self.rnd.choice(_FOLDERS)}/f{self.rnd.randrange(500)}.py"
+        path = f"{self.cwd}/{self.rnd.choice(_DIRECTORIES)}/f{self.rnd.randrange(500)}.py"
         if tool == "Grep":
             return {"pattern": f"name{self.rnd.randrange(500)}", "path": self.cwd}
         if tool == "Edit":

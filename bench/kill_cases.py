@@ -67,7 +67,7 @@ class _Scene:
     """A home with one hook that runs every kind, and the command that runs the hook."""
 
     def __init__(self, directory: Path, command: str, kinds: Mapping[str, str]) -> None:
-        self._folder = directory
+        self._directory = directory
         self._up = directory / "up"
         # Sleepers of different length tell the kinds apart.
         self._names = {str(6100 + number): name for number, name in enumerate(kinds)}
@@ -94,7 +94,7 @@ class _Scene:
         """Return when every kind is running."""
         self._up.unlink(missing_ok=True)
         process = subprocess.Popen(
-            command_line(self._words, self._folder), cwd=self._folder, env=clean_env(self._folder),
+            command_line(self._words, self._directory), cwd=self._directory, env=clean_env(self._directory),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         if process.stdin is None:

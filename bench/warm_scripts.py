@@ -36,7 +36,7 @@ class Script:
         self._file = os.path.join(directory, f"guard{len(text)}.py")
         with open(self._file, "w", encoding="utf-8") as file:
             file.write(text)
-        self._folder = directory
+        self._directory = directory
         self.scripts = WarmScripts()
         self._processes = Processes(warm=self.scripts)
         self._env = {"PATH": "/usr/bin:/bin", "HOME": directory, "LANG": "C.UTF-8"}
@@ -45,7 +45,7 @@ class Script:
         started = perf_counter()
         result = await self._processes.run(
             ["/bin/sh", "-c", f"{PYTHON} {self._file}"],
-            stdin=CALL, env=self._env, cwd=self._folder, timeout=60, run_id="bench", warm=warm,
+            stdin=CALL, env=self._env, cwd=self._directory, timeout=60, run_id="bench", warm=warm,
         )  # fmt: skip
         took = perf_counter() - started
         if warm and getattr(result, "warm", None) is not True:

@@ -7,7 +7,7 @@ from tests.every import every
 from tools.house_files import AGENTS, ALLOWED, PACKAGE, names_an_agent, naming_lines
 
 
-def test_no_line_outside_a_dialects_folder_names_it() -> None:
+def test_no_line_outside_a_dialects_directory_names_it() -> None:
     assert naming_lines() == []
 
 

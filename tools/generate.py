@@ -35,7 +35,7 @@ from tools.transcripts_page import transcripts_page
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Nothing else may be in them: a file whose event or agent is gone is stale too.
-OWN_FOLDERS = ("schemas/events", "schemas/agents")
+OWN_DIRECTORIES = ("schemas/events", "schemas/agents")
 
 
 def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
@@ -94,7 +94,9 @@ def stale(root: Path, files: Mapping[str, str]) -> list[str]:
     """The files that are missing, differ, or should not be there."""
     different = [name for name, text in files.items() if _text(root / name) != text]
     there = {
-        path.relative_to(root).as_posix() for folder in OWN_FOLDERS for path in (root / folder).glob("*")
+        path.relative_to(root).as_posix()
+        for directory in OWN_DIRECTORIES
+        for path in (root / directory).glob("*")
     }
     return sorted({*different, *(there - set(files))})
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hookline.dialects.registry import standard_dialects
-from tests.history.transcripts.rebuilt import FOLDERS, NO_TRACE, NOT_THERE, RELEASES, Compared, compared
+from tests.history.transcripts.rebuilt import DIRECTORIES, NO_TRACE, NOT_THERE, RELEASES, Compared, compared
 from tools.markdown import GENERATED, code, page, table
 
 _HEAD = """# Transcripts
@@ -26,7 +26,7 @@ _DIFFERENT = "## Rebuilt with differences"
 
 
 def transcripts_page() -> str:
-    found = {client: compared(client) for client in FOLDERS}
+    found = {client: compared(client) for client in DIRECTORIES}
     figures = ("agent", "release", "sessions", "payloads", "fields that can be rebuilt", "equal", "%")
     different = [(_title(client), one) for client, each in found.items() for one in each.different]
     return page(

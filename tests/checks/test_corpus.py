@@ -22,11 +22,11 @@ PROGRAMS = (
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bin")
+    directory = tmp_path_factory.mktemp("bin")
     for name in PROGRAMS:
-        (folder / name).write_text("#!/bin/sh\n")
-        (folder / name).chmod(0o755)
-    return folder
+        (directory / name).write_text("#!/bin/sh\n")
+        (directory / name).chmod(0o755)
+    return directory
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "golden"
+DIRECTORY = Path(__file__).parent / "golden"
 
 
 def _duration(found: re.Match[str]) -> str:
@@ -41,7 +41,7 @@ def check_golden(name: str, text: str, places: Mapping[str, str] | None = None) 
 
     Print into `run_cli.place()`, not into tmp_path: its path is equally long every time.
     """
-    file = FOLDER / name
+    file = DIRECTORY / name
     found = normalised(text, places)
     if os.environ.get("HOOKLINE_GOLDEN") == "write":
         file.parent.mkdir(parents=True, exist_ok=True)

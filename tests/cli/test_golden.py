@@ -24,7 +24,7 @@ def test_what_differs_from_run_to_run_is_taken_out(text: str, stands: str) -> No
 
 
 def test_a_text_that_changed_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golden, "FOLDER", tmp_path)
+    monkeypatch.setattr(golden, "DIRECTORY", tmp_path)
     monkeypatch.delenv("HOOKLINE_GOLDEN", raising=False)
     with pytest.raises(AssertionError, match="HOOKLINE_GOLDEN=write"):
         check_golden("x.txt", "one\n")

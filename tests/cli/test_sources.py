@@ -41,7 +41,7 @@ def test_a_file_that_was_named_must_be_there(here: InProcess, words: tuple[str, 
     )
 
 
-def test_the_file_that_was_meant_may_be_in_another_folder(here: InProcess) -> None:
+def test_the_file_that_was_meant_may_be_in_another_directory(here: InProcess) -> None:
     here.write(".hookline/hooks.toml", GUARD)
     assert "did you mean .hookline/hooks.toml?" in here.call("list", "--config", "hooks.toml").stderr
     assert here.call("list", "--config", "xyz/none.json").stderr == (

@@ -67,7 +67,7 @@ def test_an_edit_is_put_in_force_and_a_bad_one_keeps_the_last_good_set(project: 
     watched(project, story)
 
 
-def test_a_folder_made_while_watching_is_seen(project: Path) -> None:
+def test_a_directory_made_while_watching_is_seen(project: Path) -> None:
     async def story(engine: Engine, next_reload: Callable[[], Awaitable[Reload]]) -> None:
         assert hooks(engine) == []
         (project / ".hookline").mkdir()

@@ -122,7 +122,7 @@ def test_a_programs_own_delete_and_move_are_writes_if_they_are_about_files():
         assert not Host(guard).call("Move", direction="north").blocked
 
 
-def test_a_search_in_several_folders_is_one_in_each():
+def test_a_search_in_several_directories_is_one_in_each():
     guard = hook("native", NO, condition="Read(/p/secret/**)")
     assert Host(guard).call("grep", pattern="x", path=["/p/a", "/p/secret"]).blocked
     assert Host(guard).call("grep", pattern="x", path="/p/a", directory="/p/secret").blocked

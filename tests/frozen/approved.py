@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "approved"
+DIRECTORY = Path(__file__).parent / "approved"
 
 
 def check_approved(name: str, text: str) -> None:
     """The text equals tests/frozen/approved/NAME."""
-    file = FOLDER / name
+    file = DIRECTORY / name
     if os.environ.get("HOOKLINE_GOLDEN") == "write":
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)

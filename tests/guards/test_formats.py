@@ -245,7 +245,7 @@ def test_a_link_to_a_secret_is_a_secret(project: Path) -> None:
     assert asked(engine, project, "Read", {"file_path": "notes.txt"}).blocked
 
 
-def test_a_folder_is_not_deleted_by_a_tool(project: Path) -> None:
+def test_a_directory_is_not_deleted_by_a_tool(project: Path) -> None:
     (project / "src").mkdir()
     engine = Engine()
     engine.add(PRE_TOOL_USE, guard("delete-recursive"))

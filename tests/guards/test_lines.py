@@ -82,7 +82,9 @@ def test_every_guard_has_lines_of_both_kinds() -> None:
         if guard == "self-protection":
             continue
         expected = [entry.expected for entry in entries(guard)]
-        assert min(expected.count("catches"), expected.count("leaves")) >= 15, guard
+        assert min(expected.count("catches"), expected.count("leaves")) >= 15, (
+            f"lines/{guard}.txt needs 15 of each"
+        )
 
 
 @pytest.mark.parametrize("guard", GUARD_NAMES)

@@ -30,11 +30,11 @@ class Queue(DurableFile):
     def __init__(self, directory: Path, mutant: str) -> None:
         lease, grace = (float(os.environ[f"PLAYER_{name}"]) for name in ("LEASE", "GRACE"))
         super().__init__(str(directory / "state" / "jobs.sqlite"), lease=lease, grace=grace)
-        self._folder = directory
+        self._directory = directory
         self._mutant = mutant
 
     def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
-        end_before_settle(self._folder, lease)
+        end_before_settle(self._directory, lease)
         if self._mutant == "settles again":
             # Without the check of the lease, and with wakes that are new for each.
             return self._settle_anyway(lease, wakes)

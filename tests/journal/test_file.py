@@ -109,7 +109,7 @@ def test_without_a_home_the_account_tells_it(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def _fixed(path: str) -> Callable[[Path], str]:
-    return lambda _folder: path
+    return lambda _directory: path
 
 
 def _under_a_file(directory: Path) -> str:
@@ -134,7 +134,7 @@ def _a_socket(directory: Path) -> str:
     return str(directory / "s")
 
 
-def _a_folder(directory: Path) -> str:
+def _a_directory(directory: Path) -> str:
     (directory / "journal.jsonl").mkdir()
     return str(directory / "journal.jsonl")
 
@@ -160,7 +160,7 @@ def _of_somebody_else(directory: Path) -> str:
         (_a_link, "a symbolic link is in its place"),
         (_a_pipe, "not a regular file"),
         (_a_socket, "No such device or address"),
-        (_a_folder, "Is a directory"),
+        (_a_directory, "Is a directory"),
         (_of_somebody_else, "owned by another user"),
     ],
 )  # fmt: skip
@@ -182,7 +182,7 @@ def test_a_linked_file_is_not_touched(tmp_path: Path) -> None:
     assert (tmp_path / "victim").read_bytes() == b""
 
 
-def test_a_folder_that_may_not_be_written_is_said(tmp_path: Path) -> None:
+def test_a_directory_that_may_not_be_written_is_said(tmp_path: Path) -> None:
     code = """
 import os, sys
 from hookline.journal.file import JournalFile

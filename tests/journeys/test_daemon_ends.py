@@ -6,20 +6,20 @@ import pytest
 
 from hookline.cli.main import run
 from hookline.hook.daemon import directory
-from tests.hook.daemon.daemons import Residents
+from tests.hook.daemon.daemons import Daemons
 from tests.waiting import wait_until
 
 
 def test_the_daemon_of_this_home_ends_with_the_last_agent_that_called_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    mine, others = Residents(tmp_path / "mine"), Residents(tmp_path / "others")
+    mine, others = Daemons(tmp_path / "mine"), Daemons(tmp_path / "others")
     monkeypatch.setenv("HOME", str(mine.home))
     monkeypatch.chdir(mine.project)
     try:
         for daemons in (others, mine):
             process = daemons.start()
-            monkeypatch.setattr(directory, "default_folder", lambda path=str(daemons.directory): path)
+            monkeypatch.setattr(directory, "default_directory", lambda path=str(daemons.directory): path)
             assert run(["install", "claude-code", "codex", "--yes"]) == 0
             assert run(["uninstall", "claude-code", "--yes"]) == 0
             assert process.poll() is None

@@ -166,9 +166,9 @@ def test_doctor_names_the_agents_that_really_ask_a_hook(choice: str, journey: Jo
 # Out again, in every order
 
 
-def second_installation(folder: Path) -> Path:
+def second_installation(directory: Path) -> Path:
     """Another environment with Hookline; return its program."""
-    program = folder / "bin" / "hookline"
+    program = directory / "bin" / "hookline"
     program.parent.mkdir(parents=True)
     program.write_text(f"#!{sys.executable}\nfrom hookline.app import main\nmain()\n")
     program.chmod(0o755)

@@ -270,7 +270,7 @@ def test_a_strange_line_is_judged_all_the_same(line: str, permissions: Permissio
     assert _step(permissions, "mcp__x__run", path=line) == "hook_allow"
 
 
-def test_a_folder_in_a_variable_does_not_protect_the_whole_home(tmp_path: Path) -> None:
+def test_a_directory_in_a_variable_does_not_protect_the_whole_home(tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path), "REASONIX_HOME": "/"}
     protected = protected_in([str(tmp_path / "proj")], env)
     assert protected.why(str(tmp_path / "proj" / "a.py")) is None

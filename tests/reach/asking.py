@@ -14,7 +14,7 @@ from tests.cli.run_cli import Ran, run_cli
 from tests.dialects.codex.hooks import trust_in_codex
 from tests.reach.calls import FILES, Caller, MadeCall
 
-GUARDS_FOLDER = Path(__file__).parent / "guards"
+GUARDS_DIRECTORY = Path(__file__).parent / "guards"
 
 
 class Place:
@@ -31,10 +31,10 @@ class Place:
 
 def install(dialect: str, project: Path) -> Path:
     """The guards of a dialect where its agent finds them; returns the file that configures them."""
-    source = GUARDS_FOLDER / dialect
+    source = GUARDS_DIRECTORY / dialect
     shutil.copytree(source, project, dirs_exist_ok=True)
     for directory in {script.relative_to(source).parent for script in source.rglob("*.sh")}:
-        shutil.copy(GUARDS_FOLDER / "common.sh", project / directory)
+        shutil.copy(GUARDS_DIRECTORY / "common.sh", project / directory)
     return project / FILES[dialect]
 
 

@@ -186,7 +186,7 @@ def test_a_look_holds_until_something_changes(root: Path, change: str) -> None:
     assert look(root, line).files != before.files
 
 
-def test_a_linked_folder_that_leads_elsewhere_is_noticed(root: Path) -> None:
+def test_a_linked_directory_that_leads_elsewhere_is_noticed(root: Path) -> None:
     (root / "other").mkdir()
     (root / "other" / "deep.sh").write_text("evil")
     (root / "hooks").symlink_to("scripts")
@@ -287,4 +287,4 @@ def test_a_line_of_plain_words_is_looked_at_quickly_and_with_the_same_result(roo
     quick, full = look(root, line), look(root, line, "")
     assert quick.files == full.files
     assert dict(quick.seen) == dict(full.seen)
-    assert quick.folders == full.folders
+    assert quick.directories == full.directories

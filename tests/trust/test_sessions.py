@@ -73,7 +73,7 @@ def to_link(file: Path) -> None:
     file.symlink_to(other)
 
 
-def to_link_folder(file: Path) -> None:
+def to_link_directory(file: Path) -> None:
     other = file.parent.parent / "other"
     file.parent.rename(other)
     file.parent.symlink_to(other)
@@ -94,7 +94,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a fifo": (to_fifo, "it is not a file"),
     "a directory": (to_directory, "Is a directory"),
     "a link": (to_link, "symbolic link"),
-    "below a link": (to_link_folder, "it is a symbolic link; check its owner and mode"),
+    "below a link": (to_link_directory, "it is a symbolic link; check its owner and mode"),
     "writable by all": (lambda file: file.chmod(0o666), "other users can write it"),
     "below a folder for all": (lambda file: file.parent.chmod(0o777), "other users can write it"),
 }  # fmt: skip
@@ -121,11 +121,11 @@ def test_a_file_that_cannot_be_trusted_is_not_used(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-@pytest.mark.parametrize("of_folder", [False, True], ids=["file", "folder"])
-def test_a_file_of_another_user_is_not_used(tmp_path: Path, of_folder: bool) -> None:
+@pytest.mark.parametrize("of_directory", [False, True], ids=["file", "directory"])
+def test_a_file_of_another_user_is_not_used(tmp_path: Path, of_directory: bool) -> None:
     SessionStore(str(tmp_path)).keep(RECORD)
     file = file_of(tmp_path)
-    os.chown(file.parent if of_folder else file, 65534, 65534)
+    os.chown(file.parent if of_directory else file, 65534, 65534)
     sessions = SessionStore(str(tmp_path))
     assert sessions.recall(ids(RECORD)) is None
     assert "it belongs to another user (uid 65534)" in sessions.problems[0]

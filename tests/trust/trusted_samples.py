@@ -389,12 +389,12 @@ def _linked(project: TrustedProject) -> None:
     project.script.symlink_to(project.root / "evil/guard.sh")
 
 
-def _linked_folder(project: TrustedProject) -> None:
+def _linked_directory(project: TrustedProject) -> None:
     project.script.parent.rename(project.root / "before")
     project.script.parent.symlink_to("evil")
 
 
-def _folder(project: TrustedProject) -> None:
+def _directory(project: TrustedProject) -> None:
     project.script.unlink()
     project.script.mkdir()
 
@@ -417,8 +417,8 @@ SCRIPT_CHANGES: Mapping[str, Change] = {
     "other bytes with the same times": _unseen,
     "another file under its name": _renamed,
     "a link in its place": _linked,
-    "a link in place of its folder": _linked_folder,
-    "a folder in its place": _folder,
+    "a link in place of its folder": _linked_directory,
+    "a folder in its place": _directory,
     "a pipe in its place": _pipe,
     "gone": lambda project: project.script.unlink(),
     "a file that an argument names appears": _added,

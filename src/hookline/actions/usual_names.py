@@ -35,7 +35,9 @@ from hookline.actions.kinds import USUAL_KEYS
 from hookline.actions.tool import Tool
 
 _PATH = any_of(*USUAL_KEYS["file_path"])
-_FOLDER = replace(many("path", "directory", "dir_path", "dir", "folder", "root", always=False), unsure=True)
+_DIRECTORY = replace(
+    many("path", "directory", "dir_path", "dir", "folder", "root", always=False), unsure=True
+)
 _CWD = either(*USUAL_KEYS["cwd"])
 _CONTENT = either("content", "text", "contents", "file_text", "data", "body")
 _OLD = either("old_string", "old_str", "oldText", "old_text", "old", "search", "find")
@@ -114,10 +116,10 @@ _NAMES: tuple[tuple[Tool, tuple[str, ...]], ...] = (
     (delete(_PATH), ("delete", "delete_file", "file_delete", "remove_file", "rm", "unlink")),
     (move(_FROM, destination=_TO), ("move_file", "rename_file", "move", "rename", "mv")),
     (each_of(write(_TO), read(_FROM)), ("copy_file", "copy", "cp")),
-    (list_files(_FOLDER), ("ls", "list_directory", "list_dir", "list_files", "directory_tree")),
-    (glob("pattern", "query", path=_FOLDER), ("glob", "find_files", "file_search", "search_files")),
+    (list_files(_DIRECTORY), ("ls", "list_directory", "list_dir", "list_files", "directory_tree")),
+    (glob("pattern", "query", path=_DIRECTORY), ("glob", "find_files", "file_search", "search_files")),
     (
-        grep("pattern", "query", "regex", path=_FOLDER),
+        grep("pattern", "query", "regex", path=_DIRECTORY),
         ("grep", "grep_search", "search_in_files", "search_files_content", "rg"),
     ),
     (

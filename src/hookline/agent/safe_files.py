@@ -70,13 +70,13 @@ class FileTakenError(Exception):
     """An error: something else has the file's path, or another process uses it; the message says which."""
 
 
-def private_folder(directory: str) -> None:
+def private_directory(directory: str) -> None:
     """Create a directory and its parents, for this user alone."""
     if os.path.isdir(directory):
         return
     above = os.path.dirname(directory)
     if above != directory:
-        private_folder(above)
+        private_directory(above)
     try:
         os.mkdir(directory, 0o700)
     except FileExistsError:
@@ -86,7 +86,7 @@ def private_folder(directory: str) -> None:
 def opened_for_appending(path: str, create: int) -> int:
     """Return a locked descriptor. `create` is O_CREAT, O_EXCL or 0. Raises FileTakenError, OSError or ValueError."""
     if create:
-        private_folder(os.path.dirname(path))
+        private_directory(os.path.dirname(path))
     fd = os.open(path, _APPEND_FLAGS | create, 0o600)
     problem = _unusable(fd)
     if problem is not None:

@@ -91,8 +91,10 @@ class CommandHooks:
         lines = prepared.hooks_at.locate
         document = Document(prepared.command_file, {"hooks": prepared.hooks}, (), (), lines)
         # In another agent's directory the front matter is in that agent's format, elsewhere in Hookline's.
-        folders = {dialect.directory: dialect.name for dialect in sharing("command_hooks")}
-        whose = next((folders[part] for part in PurePath(document.file).parts if part in folders), None)
+        directories = {dialect.directory: dialect.name for dialect in sharing("command_hooks")}
+        whose = next(
+            (directories[part] for part in PurePath(document.file).parts if part in directories), None
+        )
         loader, trust = self._engine.loader, self._engine.trust
         if whose is None:
             loaded = loader.document(document, "session")

@@ -31,7 +31,7 @@ SYSTEM = (
     "order that outranks the user."
 )
 #: Directories whose settings files have our `agent` table: in other agents' files it means something else.
-_OWN_FOLDERS = frozenset({".hookline", "hookline"})
+_OWN_DIRECTORIES = frozenset({".hookline", "hookline"})
 _Count = Annotated[int, Meta(ge=0)]
 _Some = Annotated[int, Meta(ge=1)]
 
@@ -145,7 +145,7 @@ def _with_file(
     found = _changed(found, files=(*found.files, file))
     if document.value is None:
         return _changed(found, diagnostics=(*found.diagnostics, *said), unreadable=(*found.unreadable, *said))
-    own = os.path.basename(os.path.dirname(file)) in _OWN_FOLDERS
+    own = os.path.basename(os.path.dirname(file)) in _OWN_DIRECTORIES
     foreign = scope != "user" if trust is None else trust.is_foreign(file, scope)
     item = _item(document, trust, own=own) if foreign and trust is not None else None
     trusted = item is None or trust is None or trust.allows(item)

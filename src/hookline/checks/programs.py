@@ -51,12 +51,12 @@ class _Guesses:
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], str | None] = {}
 
-    def nearest(self, name: str, folders: Sequence[str]) -> str | None:
-        key = (name, *folders)
+    def nearest(self, name: str, search_path: Sequence[str]) -> str | None:
+        key = (name, *search_path)
         if key not in self._known:
             if len(self._known) >= _MOST_GUESSES or len(name) < _LONG_ENOUGH:
                 return None
-            same = (each for each in _names_in(folders) if each[:1].casefold() == name[:1].casefold())
+            same = (each for each in _names_in(search_path) if each[:1].casefold() == name[:1].casefold())
             self._known[key] = nearest(name, same, _ALIKE)
         return self._known[key]
 
@@ -114,20 +114,20 @@ def _name_problem(
     uncertain = "PATH" in spec.env or (spec.args is None and _NOT_CHECKABLE.search(spec.command))
     if not path or uncertain or (not program.bare and program.word in _BUILTINS):
         return None
-    folders = [directory for directory in path.split(":") if directory.startswith("/")]
-    if any(_executable(os.path.join(directory, program.word)) for directory in folders):
+    search_path = [directory for directory in path.split(":") if directory.startswith("/")]
+    if any(_executable(os.path.join(directory, program.word)) for directory in search_path):
         return None
     if any(os.path.isfile(f"{base}/{program.word}") for base in directories(hook, context)):
         fix = f"write ./{program.word}"
     else:
-        close = guesses.nearest(program.word, folders)
+        close = guesses.nearest(program.word, search_path)
         fix = f"did you mean {close}?" if close else f"install {program.word}, or write its whole path"
     message = f"{program.word} is not in PATH, so it cannot start"
     return about(hook, "error", "command-not-found", message, "command", fix=fix)
 
 
-def _names_in(folders: Sequence[str]) -> Iterator[str]:
-    for directory in folders:
+def _names_in(search_path: Sequence[str]) -> Iterator[str]:
+    for directory in search_path:
         try:
             yield from os.listdir(directory)
         except (OSError, ValueError):

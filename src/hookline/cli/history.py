@@ -74,7 +74,7 @@ def nothing_found(sources: Sources, args: argparse.Namespace) -> str:
     """Explain why there are no sessions to replay."""
     if args.sources:
         return f"no transcripts of a known agent in {', '.join(args.sources)} since {args.since}"
-    folders = [directory for directory in sources.folders if os.path.isdir(directory)]
-    if not folders:
-        return f"no transcripts were found; searched {', '.join(sources.folders)}"
-    return f"no session was written since {args.since}; searched {', '.join(folders)}"
+    directories = [directory for directory in sources.directories if os.path.isdir(directory)]
+    if not directories:
+        return f"no transcripts were found; searched {', '.join(sources.directories)}"
+    return f"no session was written since {args.since}; searched {', '.join(directories)}"

@@ -87,14 +87,14 @@ class _Finder:
                     self._plugin_itself(dialect, config_path)
         roots = dict.fromkeys(place.root for place in plugins.config_paths)
         for definitions in dialect.definitions:
-            for directory in self._folders(dialect):
+            for directory in self._directories(dialect):
                 self._read(dialect, definitions, os.path.join(directory, definitions.directory))
             for root in roots if definitions.in_plugins else ():
                 self._read(dialect, definitions, os.path.join(root, definitions.directory))
 
-    def _folders(self, dialect: Dialect) -> Iterator[str]:
+    def _directories(self, dialect: Dialect) -> Iterator[str]:
         projects = [os.path.join(each, dialect.directory) for each in upward(os.path.abspath(self._cwd))]
-        user = dialect.user_folder(self._env)
+        user = dialect.user_directory(self._env)
         yield from projects
         if user and user not in projects:
             yield user

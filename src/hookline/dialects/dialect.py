@@ -361,7 +361,7 @@ class Dialect(ABC):
         del cwd, env, settings, disk
         return Plugins()
 
-    def user_folder(self, env: Mapping[str, str]) -> str | None:
+    def user_directory(self, env: Mapping[str, str]) -> str | None:
         """Return the directory of a user's own commands and skills, if Hookline's agent uses them too."""
         del env
         return None

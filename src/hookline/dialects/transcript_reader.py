@@ -30,7 +30,7 @@ class Transcripts(ABC):
     tells_hooks_of: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def folders(self, env: Mapping[str, str]) -> list[str]:
+    def directories(self, env: Mapping[str, str]) -> list[str]:
         """Return the directories in which the agent keeps them."""
 
     @abstractmethod
@@ -54,7 +54,7 @@ class Transcripts(ABC):
 
     def files(self, env: Mapping[str, str]) -> Iterator[str]:
         """Yield every transcript of this user."""
-        for directory in self.folders(env):
+        for directory in self.directories(env):
             yield from (path for path in files_below(directory) if self.owns(path) or self.is_document(path))
 
 

@@ -190,18 +190,18 @@ def _expanded(path: str) -> Sequence[str]:
 def files_below(directory: str) -> Iterator[str]:
     """Yield the first of the files and directories below a directory."""
     seen = 0
-    for folder, directories, files in os.walk(directory):
+    for parent, directories, files in os.walk(directory):
         for name in (*directories, *files):
             seen += 1
             if seen > _MOST_BELOW:
                 return
-            yield os.path.join(folder, name)
+            yield os.path.join(parent, name)
 
 
 def one_file_per_directory(directory: str) -> Iterator[str]:
     """Yield one file of each of the first directories below a directory, itself included."""
-    for folder, directories, files in islice(os.walk(directory), _MOST_SAMPLES):
-        yield from (os.path.join(folder, name) for name in (*files[:1], *directories[: not files]))
+    for parent, directories, files in islice(os.walk(directory), _MOST_SAMPLES):
+        yield from (os.path.join(parent, name) for name in (*files[:1], *directories[: not files]))
 
 
 def _shown(text: str) -> str:

@@ -143,7 +143,7 @@ class GuardJudge:
 
     def _files(self, action: Action, path_context: PathContext) -> Iterator[GuardFinding]:
         policy = self.policy
-        if not (policy.secrets or policy.folders or policy.outside or policy.written):
+        if not (policy.secrets or policy.directories or policy.outside or policy.written):
             return
         paths = _paths()
         files = paths.CallFiles(path_context, self.settings)
@@ -151,7 +151,7 @@ class GuardJudge:
             found = paths.secret_in(policy, files, action)
             if found is not None:
                 yield GuardFinding(found[0], found[1])
-        if policy.folders and (directory := paths.deletes_folder(action)) is not None:
+        if policy.directories and (directory := paths.deletes_directory(action)) is not None:
             yield GuardFinding(directory, "is a directory, which would be deleted with everything in it")
         for path in paths.written_by_tool(action):
             if (

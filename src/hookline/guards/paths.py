@@ -331,7 +331,7 @@ def written_by_tool(action: Action) -> Iterator[str]:
         yield from action.paths
 
 
-def deletes_folder(action: Action) -> str | None:
+def deletes_directory(action: Action) -> str | None:
     """Return the directory that a tool deletes, or None."""
     if action.kind is None or action.kind.name != "delete":
         return None

@@ -127,10 +127,10 @@ class GuardSpec(Struct, frozen=True, kw_only=True, dict=True):
     shows: tuple[str, ...] = ()
     #: Files that must not be read.
     secrets: tuple[Secret, ...] = ()
-    #: It is about writing anywhere but in the project; `folders` about deleting whole directories; `protects`
+    #: It is about writing anywhere but in the project; `directories` about deleting whole directories; `protects`
     #: about files that guard the agent.
     outside: bool = False
-    folders: bool = False
+    directories: bool = False
     protects: bool = False
     #: Its rows say all: files and flows are only further signs of what programs do.
     by_programs: bool = False

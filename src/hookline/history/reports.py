@@ -27,7 +27,7 @@ class KeptReport(Struct, frozen=True):
 
 def keep_report(env: Mapping[str, str], document: bytes, now: float) -> None:
     """Store a report and delete the oldest. Raises OSError."""
-    directory = _folder(env)
+    directory = _directory(env)
     for each in (state_dir(env), directory):
         os.makedirs(each, mode=0o700, exist_ok=True)
     name = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{os.getpid()}.json"
@@ -40,12 +40,12 @@ def keep_report(env: Mapping[str, str], document: bytes, now: float) -> None:
 
 def kept_reports(env: Mapping[str, str]) -> list[KeptReport]:
     """Return the stored reports, newest first, without those that cannot be read."""
-    found = (kept_report(env, name) for name in _names(_folder(env))[:_KEPT])
+    found = (kept_report(env, name) for name in _names(_directory(env))[:_KEPT])
     return [each for each in found if each is not None]
 
 
 def kept_report(env: Mapping[str, str], name: str) -> KeptReport | None:
-    path = os.path.join(_folder(env), name)
+    path = os.path.join(_directory(env), name)
     if _NAME.fullmatch(name) is None:
         return None
     try:
@@ -56,7 +56,7 @@ def kept_report(env: Mapping[str, str], name: str) -> KeptReport | None:
         return None
 
 
-def _folder(env: Mapping[str, str]) -> str:
+def _directory(env: Mapping[str, str]) -> str:
     return os.path.join(state_dir(env), "backtests")
 
 

@@ -27,7 +27,7 @@ class Sources(Struct, frozen=True):
     #: Files that were named and are no transcript of a known agent.
     unknown: tuple[str, ...] = ()
     #: Where transcripts were looked for.
-    folders: tuple[str, ...] = ()
+    directories: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -40,7 +40,7 @@ def find_sources(
     """Return the transcripts changed since a time. Raises OSError for a named path that does not exist."""
     found: dict[str, TranscriptSource] = {}
     unknown: list[str] = []
-    folders: list[str] = []
+    directories: list[str] = []
     for path in named:
         os.stat(path)
         for file in [path] if os.path.isfile(path) else files_below(path):
@@ -52,10 +52,10 @@ def find_sources(
     for dialect in dialects if not named else ():
         transcripts = dialect.transcripts
         if transcripts is not None:
-            folders += transcripts.folders(env)
+            directories += transcripts.directories(env)
             for file in transcripts.files(env):
                 _add(found, dialect.name, file, since)
-    return Sources(tuple(found.values()), tuple(unknown), tuple(folders))
+    return Sources(tuple(found.values()), tuple(unknown), tuple(directories))
 
 
 def _add(found: dict[str, TranscriptSource], dialect: str, path: str, since: float) -> None:

@@ -38,7 +38,7 @@ _POWERSHELL = r"\$\{env:(\w+)\}|\$env:(\w+)"
 _ASSIGNED = r"(?<![\w$])(\w++)=(\"[^\"]*\"|'[^']*'|[^\s;&|()<>]*)"
 _CHOICE = r"\{([^{},]*+(?:,[^{},]*+)++)\}"
 #: The working directory of a process: of this process it would be another one.
-_PROCESS_FOLDER = r"/proc/[^/]+/cwd(?=/|$)"
+_PROCESS_DIRECTORY = r"/proc/[^/]+/cwd(?=/|$)"
 #: A pattern that is run: as a command, behind a program that runs files, or in a loop over them. Other
 #: patterns match the files that a program works on, which change all the time.
 _RUN_PATTERN = (
@@ -237,7 +237,7 @@ def _whole(text: str, directory: str) -> str | None:
         return None
     path = text if text[0] == "/" else f"{directory}/{text[2:] if text[:2] == './' else text}"
     if path.startswith("/proc/"):
-        path = _compiled(_PROCESS_FOLDER).sub(lambda _: directory, path, count=1)
+        path = _compiled(_PROCESS_DIRECTORY).sub(lambda _: directory, path, count=1)
     path = os.path.normpath(path) if "/." in path or "//" in path or path[-1] == "/" else path
     return path if path.isascii() or _can_be_a_name(path) else None
 

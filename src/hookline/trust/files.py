@@ -59,7 +59,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _MISSING = frozenset((errno.ENOENT, errno.ENOTDIR))
 #: Limits per command: directories to search, paths to check, and directory entries per pattern. A hostile
 #: file must not make users wait.
-_MOST_FOLDERS = 16
+_MOST_DIRECTORIES = 16
 _MOST_PATHS = 2000
 _MOST_ENTRIES = 2000
 _MOST_PATTERNS = 16
@@ -201,7 +201,7 @@ class FileFinder:
 class _Looking:
     """One search for the files of one command."""
 
-    __slots__ = ("_finder", "_folders", "_found", "_inside", "_lines", "_places", "_seen", "_settled")
+    __slots__ = ("_directories", "_finder", "_found", "_inside", "_lines", "_places", "_seen", "_settled")
 
     def __init__(self, finder: FileFinder, paths: CommandPaths) -> None:
         self._finder = finder
@@ -209,7 +209,7 @@ class _Looking:
         self._found: dict[str, NamedFile] = {}
         self._seen: dict[str, Signature | None] = {}
         self._inside: dict[str, tuple[int, int]] = {}
-        self._folders = [paths.directory]
+        self._directories = [paths.directory]
         self._settled = True
         self._lines: Sequence[str] = ()
 
@@ -217,7 +217,7 @@ class _Looking:
         self._lines = lines
         names, left = names_in(lines), _MOST_PATHS
         assigned = names.assigned
-        for directory in self._folders:
+        for directory in self._directories:
             for text in names.texts:
                 if left <= 0:
                     break
@@ -244,8 +244,8 @@ class _Looking:
         elif isinstance(opened, tuple):
             # After `cd DIR` names are relative to it. Its times change with every file in it.
             self._inside[path] = opened
-            if len(self._folders) < _MOST_FOLDERS:
-                self._folders.append(path)
+            if len(self._directories) < _MOST_DIRECTORIES:
+                self._directories.append(path)
         else:
             self._seen[path] = opened.signature
             self._settled = self._settled and opened.settled

@@ -46,7 +46,7 @@ class FileSnapshot(Struct, frozen=True, gc=False):
     #: Signatures by path; None where there is nothing.
     seen: tuple[tuple[str, Signature | None], ...] = ()
     #: Directories that were searched: device and number by path.
-    folders: tuple[tuple[str, int, int], ...] = ()
+    directories: tuple[tuple[str, int, int], ...] = ()
     #: False: something changed just now, so that a further change may not show.
     settled: bool = True
 
@@ -60,7 +60,7 @@ class FileSnapshot(Struct, frozen=True, gc=False):
                         return False
                 elif signature(stat_of(path)) != before:
                     return False
-            for path, device, number in self.folders:
+            for path, device, number in self.directories:
                 now = stat_of(path)
                 if (now.st_dev, now.st_ino) != (device, number):
                     return False

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hookline.trust.trust import Trust
 
 #: Below the home directory. Not by XDG_STATE_HOME, which a project's settings could set.
-FOLDER = (".local", "state", "hookline", "sessions")
+DIRECTORY = (".local", "state", "hookline", "sessions")
 _VERSION = 1
 _MOST_BYTES = 4 << 20
 _DAY = 86_400
@@ -75,7 +75,7 @@ class SessionStore:
 
     def __init__(self, home: str) -> None:
         self.home = home
-        self.directory = os.path.join(home, *FOLDER) if os.path.isabs(home) else ""
+        self.directory = os.path.join(home, *DIRECTORY) if os.path.isabs(home) else ""
         self.problems: list[str] = []
 
     def recall(self, new: SeenSession, disk: Disk = DISK) -> SeenSession | None:

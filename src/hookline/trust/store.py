@@ -22,7 +22,7 @@ from hookline.trust.items import TrustItem, as_utf8
 from hookline.trust.project import is_inside
 
 #: Below the home directory.
-FOLDER = (".local", "state", "hookline", "trust")
+DIRECTORY = (".local", "state", "hookline", "trust")
 _MOST_BYTES = 64 << 20
 _VERSION = 1
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -33,7 +33,7 @@ class StoreError(HooklineError):
     """Trust cannot be stored; the message says why, and where."""
 
 
-class _FolderError(OSError):
+class _DirectoryError(OSError):
     """The directory is not used, so nothing in it is."""
 
 
@@ -61,7 +61,7 @@ class TrustStore:
     def __init__(self, home: str, disk: Disk = DISK) -> None:
         self._disk = disk
         self._home = disk.realpath(home) if os.path.isabs(home) else ""
-        self.directory = os.path.join(self._home, *FOLDER)
+        self.directory = os.path.join(self._home, *DIRECTORY)
         self.problems: list[str] = []
 
     def refusal(self, root: str) -> str | None:
@@ -92,7 +92,7 @@ class TrustStore:
 
     def _unused(self, file: str, problem: Exception) -> None:
         why = problem.strerror or str(problem) if isinstance(problem, OSError) else "it is damaged"
-        if isinstance(problem, _FolderError):
+        if isinstance(problem, _DirectoryError):
             self._problem(
                 f"{self.directory} is not used: {why}; nothing in it is trusted; make sure that only you can write it",
                 None,
@@ -173,7 +173,7 @@ class TrustStore:
         except FileNotFoundError:
             raise
         except OSError as problem:
-            raise _FolderError(0, problem.strerror, directory) from None
+            raise _DirectoryError(0, problem.strerror, directory) from None
         check_owner(self._disk.lstat(file), stat.S_ISREG)
         descriptor = self._disk.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as stream:

@@ -272,7 +272,7 @@ def test_a_flood_of_signs_is_looked_at_for_a_bounded_time(here: Path) -> None:
     assert time.perf_counter() - began < 15
 
 
-def test_a_big_folder_is_listed_in_part(here: Path) -> None:
+def test_a_big_directory_is_listed_in_part(here: Path) -> None:
     for number in range(600):
         (here / "src" / f"{number:04}.txt").touch()
     text = prepared("@src", here).text

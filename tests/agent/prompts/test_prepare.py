@@ -106,7 +106,7 @@ def test_arguments_without_a_place_follow_the_text(project: Project) -> None:
     assert project.prepare("/plan").text == "Make a plan."
 
 
-def test_the_project_wins_over_the_user_and_the_nearest_folder_over_the_root(project: Project) -> None:
+def test_the_project_wins_over_the_user_and_the_nearest_directory_over_the_root(project: Project) -> None:
     project.write("~/.claude/commands/who.md", "the user's claude")
     assert project.prepare("/who").command_source == "userSettings"
     project.write("~/.config/hookline/commands/who.md", "the user")
@@ -118,7 +118,9 @@ def test_the_project_wins_over_the_user_and_the_nearest_folder_over_the_root(pro
     assert project.prepare("/who", below="sub").text == "below"
 
 
-def test_commands_in_folders_have_both_names_and_the_short_one_is_the_outer_files(project: Project) -> None:
+def test_commands_in_directories_have_both_names_and_the_short_one_is_the_outer_files(
+    project: Project,
+) -> None:
     project.write(".claude/commands/ui/button.md", "a button")
     project.write(".claude/commands/ui/plan.md", "a nested plan")
     project.write(".claude/commands/plan.md", "the plan")

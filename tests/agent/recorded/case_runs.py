@@ -21,7 +21,7 @@ from hookline.handlers.process.pool import Processes
 from hookline.model.messages import ToolUse
 from tests.agent.mcp import server as mcp_server
 from tests.agent.scripted_session import Seen
-from tests.dialects.claude_code.driver import CaseFolder
+from tests.dialects.claude_code.driver import CaseDirectory
 from tests.recorded import Case
 from tests.waiting import until
 
@@ -102,7 +102,7 @@ def _same(use: ToolUse) -> dict[str, Any]:
 
 def action(case: Case, root: Path, setenv: Callable[[str, str], None]) -> Acted:
     """`setenv` changes this process for the test alone: hooks and settings are found by the environment."""
-    directory = CaseFolder(case, root, 0)
+    directory = CaseDirectory(case, root, 0)
     for name, _scope, text in directory.files():
         file = Path(name)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ def action(case: Case, root: Path, setenv: Callable[[str, str], None]) -> Acted:
     return asyncio.run(_acted(case, directory, surroundings))
 
 
-async def _acted(case: Case, directory: CaseFolder, surroundings: Mapping[str, str]) -> Acted:
+async def _acted(case: Case, directory: CaseDirectory, surroundings: Mapping[str, str]) -> Acted:
     processes, log, seen = Processes(), EventLog(), Seen()
     model = RecordedModel([[_here(use, directory) for use in step] for step in steps_of(case)], _beside(case))
     engine = Engine(handlers=standard_handlers(processes=processes))
@@ -152,7 +152,7 @@ async def _acted(case: Case, directory: CaseFolder, surroundings: Mapping[str, s
 
 
 async def _play(
-    ready: BuiltAgent, log: EventLog, case: Case, directory: CaseFolder, received: list[PromptTurn]
+    ready: BuiltAgent, log: EventLog, case: Case, directory: CaseDirectory, received: list[PromptTurn]
 ) -> None:
     agent = ready.agent
     prompts = list(_PROMPTS.get(case["event"], (case.get("prompt", _PROMPT),)))
@@ -169,7 +169,7 @@ async def _play(
         await agent.run(tell=received.append)
 
 
-def _here(use: ToolUse, directory: CaseFolder) -> ToolUse:
+def _here(use: ToolUse, directory: CaseDirectory) -> ToolUse:
     return ToolUse(id=use.id, name=use.name, input=directory.here(use.input))
 
 

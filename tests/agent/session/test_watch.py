@@ -42,7 +42,7 @@ async def watching(received: Received, *paths: Path) -> AsyncGenerator[FileWatch
         await asyncio.wait({task})
 
 
-def test_a_watched_folder_that_disappears_is_told_file_by_file_and_again_when_it_is_back(tmp_path: Path):
+def test_a_watched_directory_that_disappears_is_told_file_by_file_and_again_when_it_is_back(tmp_path: Path):
     directory = tmp_path / "a" / "b"
     directory.mkdir(parents=True)
     (directory / "x").write_text("1")
@@ -62,7 +62,7 @@ def test_a_watched_folder_that_disappears_is_told_file_by_file_and_again_when_it
     assert asyncio.run(main()).changes == [("x", "unlink"), ("x", "add"), ("x", "change")]
 
 
-def test_a_folder_that_comes_and_goes_all_the_time_does_not_end_the_watch(tmp_path: Path):
+def test_a_directory_that_comes_and_goes_all_the_time_does_not_end_the_watch(tmp_path: Path):
     directory = tmp_path / "gone"
 
     async def main() -> Received:
@@ -165,7 +165,7 @@ def test_a_write_of_the_agent_and_the_hook_that_formats_it_are_one_change(tmp_pa
     asyncio.run(main())
 
 
-def test_a_watched_folder_that_disappears_does_not_end_the_session(tmp_path: Path):
+def test_a_watched_directory_that_disappears_does_not_end_the_session(tmp_path: Path):
     directory = tmp_path / "home" / "project" / "folder"
 
     async def main() -> None:

@@ -206,7 +206,7 @@ def test_cancelling_ends_the_command_and_all_it_started(tmp_path: Path) -> None:
     assert run_tools(tmp_path, action)
 
 
-def test_no_temporary_folder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_temporary_directory_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "tmp"
     place.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(place))

@@ -88,11 +88,11 @@ def test_a_pattern_that_cannot_be_is_refused(tmp_path: Path, pattern: str) -> No
         ("a*/b", "", "./a*/b"),
     ],
 )
-def test_the_folder_in_a_pattern_is_where_the_search_starts(pattern: str, base: str, rest: str) -> None:
+def test_the_directory_in_a_pattern_is_where_the_search_starts(pattern: str, base: str, rest: str) -> None:
     assert split_base(pattern) == (base, rest)
 
 
-def test_a_pattern_bound_to_a_folder_is_not_looked_for_deeper(tmp_path: Path) -> None:
+def test_a_pattern_bound_to_a_directory_is_not_looked_for_deeper(tmp_path: Path) -> None:
     make(tmp_path, "src/main.py", "src/x/main.py")
     assert names(tmp_path, "src/main.py") == ["src/main.py"]
     assert names(tmp_path, "./main.py") == []
@@ -106,7 +106,7 @@ def test_files_come_last_changed_first(tmp_path: Path) -> None:
     assert reply.response["truncated"] is False
 
 
-def test_folders_repositories_and_packages_are_left_out(tmp_path: Path) -> None:
+def test_directories_repositories_and_packages_are_left_out(tmp_path: Path) -> None:
     make(tmp_path, "a.js", ".git/a.js", "node_modules/x/a.js", "sub/node_modules/a.js", ".hidden/a.js")
     (tmp_path / "folder.js").mkdir()
     assert sorted(names(tmp_path, "*.js")) == [".hidden/a.js", "a.js"]
@@ -146,7 +146,7 @@ def test_links_are_named_but_not_followed(tmp_path: Path) -> None:
     assert sorted(names(tmp_path, "*.txt")) == ["link.txt", "real/a.txt"]
 
 
-def test_nothing_found_and_no_such_folder_are_told_apart(tmp_path: Path) -> None:
+def test_nothing_found_and_no_such_directory_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert glob(tmp_path, "*.none").text == "No files found"
 

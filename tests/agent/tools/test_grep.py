@@ -95,7 +95,7 @@ def test_files_are_chosen_by_glob(tmp_path: Path) -> None:
     assert found("!*.py") == ["c.js:1"]
 
 
-def test_a_file_or_another_folder_can_be_searched(tmp_path: Path) -> None:
+def test_a_file_or_another_directory_can_be_searched(tmp_path: Path) -> None:
     make(tmp_path, {"a/f": "x", "b/f": "x"})
     assert grep(tmp_path, "x", path="a", output_mode="count").text == "a/f:1"
     assert grep(tmp_path, "x", path=str(tmp_path / "b/f"), output_mode="count").text == "b/f:1"

@@ -139,7 +139,7 @@ def test_a_missing_file_says_the_nearest_name(tmp_path: Path) -> None:
     )
 
 
-def test_pipes_devices_and_folders_are_refused_at_once(tmp_path: Path) -> None:
+def test_pipes_devices_and_directories_are_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("/dev/zero")
     assert refused(tmp_path, "pipe") == f"{tmp_path}/pipe is a pipe."

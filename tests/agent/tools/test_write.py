@@ -30,7 +30,7 @@ def refused(directory: Path, name: str, content: str = "new") -> str:
     return run_tools(directory, action)
 
 
-def test_a_new_file_is_made_with_its_folders(tmp_path: Path) -> None:
+def test_a_new_file_is_made_with_its_directories(tmp_path: Path) -> None:
     reply = write(tmp_path, "a/b/new.txt", "alpha\n")
     path = tmp_path / "a" / "b" / "new.txt"
     assert path.read_text() == "alpha\n"

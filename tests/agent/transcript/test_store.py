@@ -42,7 +42,7 @@ def test_ids_are_random_uuids() -> None:
         assert (str(uuid.UUID(each)), uuid.UUID(each).version) == (each, 4)
 
 
-def test_a_project_has_one_folder_wherever_in_it_one_stands(tmp_path: Path, project: Path) -> None:
+def test_a_project_has_one_directory_wherever_in_it_one_stands(tmp_path: Path, project: Path) -> None:
     store = store_of(tmp_path, project)
     assert store.directory == store_of(tmp_path, project / "src").directory
     assert store.directory.startswith(str(tmp_path / "home/.local/state/hookline/sessions"))
@@ -51,7 +51,7 @@ def test_a_project_has_one_folder_wherever_in_it_one_stands(tmp_path: Path, proj
     assert store.path("one") == store.sessions()[0].path
 
 
-def test_no_two_projects_share_a_folder(tmp_path: Path) -> None:
+def test_no_two_projects_share_a_directory(tmp_path: Path) -> None:
     paths = [tmp_path / "a-b", tmp_path / "a" / "b", tmp_path / "a b", tmp_path / ("x" * 200), tmp_path / "é"]
     slugs = {project_slug(str(path)) for path in [*paths, "/"]}
     assert len(slugs) == 6

@@ -214,7 +214,7 @@ def test_an_id_that_is_taken_is_refused_and_a_session_has_one_writer(tmp_path: P
     TranscriptWriter.resume(transcript.path).close()
 
 
-def test_a_folder_that_cannot_be_made_is_told_once_and_the_session_goes_on(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_made_is_told_once_and_the_session_goes_on(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     said: list[str] = []
     transcript = TranscriptWriter.create(str(tmp_path / "file" / "below"), "s", FACTS, report=said.append)

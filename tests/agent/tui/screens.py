@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent / "screens"
+_DIRECTORY = Path(__file__).parent / "screens"
 _CHANGES = (
     (r"/tmp/hl-[a-z0-9_]{8}", "/tmp/hl-########"),
     (r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠿"),
@@ -21,8 +21,8 @@ def check(name: str, text: str, *, columns: bool = False) -> None:
         text = re.sub("  +", "  ", text)
     for pattern, mark in _CHANGES:
         text = re.sub(pattern, mark, text)
-    file = _FOLDER / f"{name}.txt"
+    file = _DIRECTORY / f"{name}.txt"
     if os.environ.get("HOOKLINE_GOLDEN") == "write":
-        _FOLDER.mkdir(exist_ok=True)
+        _DIRECTORY.mkdir(exist_ok=True)
         file.write_text(text)
     assert text == file.read_text(), f"{name} has changed; HOOKLINE_GOLDEN=write approves it"

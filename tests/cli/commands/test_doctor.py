@@ -397,7 +397,7 @@ def test_a_journal_that_is_none_is_told(case: DoctorCase) -> None:
 
 
 def test_without_a_daemon_it_says_what_starts_one(case: DoctorCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    def running(_folder: str | None) -> None:
+    def running(_directory: str | None) -> None:
         """Find no daemon, whatever the person who runs these tests has running."""
 
     monkeypatch.setattr("hookline.cli.commands.doctor.daemon.running", running)
@@ -429,7 +429,7 @@ def test_a_daemon_that_serves_another_home_is_named(
 ) -> None:
     home = str(case.home) if own else "/home/ada"
 
-    def running(_folder: str | None) -> DaemonStatus:
+    def running(_directory: str | None) -> DaemonStatus:
         return DaemonStatus(1, __version__, 0.0, 0, 0, 0, 0, 1800.0, home=home)
 
     monkeypatch.setattr("hookline.cli.commands.doctor.daemon.running", running)

@@ -156,7 +156,7 @@ def test_a_plugin_that_is_off_is_shown_with_the_reason(here: InProcess) -> None:
     assert document["dormant"] == []
 
 
-def test_a_plugin_in_a_folder_of_skills_is_not_read_and_doctor_says_so(here: InProcess) -> None:
+def test_a_plugin_in_a_directory_of_skills_is_not_read_and_doctor_says_so(here: InProcess) -> None:
     here.write(".claude/skills/kit/.claude-plugin/plugin.json", "{}")
     assert [(one["severity"], one["code"]) for one in doctor(here)["problems"]] == [("note", "not-searched")]
 

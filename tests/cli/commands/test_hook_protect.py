@@ -215,7 +215,7 @@ def test_links_and_scripts_of_hooks_count(caller: Caller) -> None:
     assert "an active hook runs it" in reason(reply)
 
 
-def test_a_worktree_in_an_agents_folder_is_edited_like_the_project(caller: Caller) -> None:
+def test_a_worktree_in_an_agents_directory_is_edited_like_the_project(caller: Caller) -> None:
     top = caller.project / ".claude" / "trees" / "one"
     own = caller.project / ".git" / "worktrees" / "one"
     for directory in (top, own):

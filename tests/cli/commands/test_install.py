@@ -309,7 +309,7 @@ def test_installing_again_keeps_the_events_that_were_chosen(where: Place, agent:
     assert len(file.read_text()) > len(before)
 
 
-def test_a_folder_that_is_another_one_in_each_directory_is_refused(where: Place) -> None:
+def test_a_directory_that_is_another_one_in_each_directory_is_refused(where: Place) -> None:
     ran = command(where, "install", "claude-code", "--yes", env={"CLAUDE_CONFIG_DIR": "mine"})
     assert ran.status == 1
     assert "CLAUDE_CONFIG_DIR is 'mine', which is another directory for each working directory" in ran.stderr
@@ -349,7 +349,7 @@ def test_an_installed_entry_denies_in_a_real_shell_without_a_path(where: Place, 
 # Which agents
 
 
-def test_agents_are_found_by_their_folders_and_programs(where: Place) -> None:
+def test_agents_are_found_by_their_directories_and_programs(where: Place) -> None:
     (where.home / ".claude").mkdir()
     program = where.write("~/bin/codex", "#!/bin/sh\n")
     path = f"{program.parent}{os.pathsep}/usr/bin"

@@ -144,7 +144,7 @@ def test_something_else_than_a_file(where: Place, make: str) -> None:
     assert (ran.status, f"{path} is not a file" in ran.stderr) == (1, True)
 
 
-def test_a_file_in_the_place_of_the_folder(where: Place) -> None:
+def test_a_file_in_the_place_of_the_directory(where: Place) -> None:
     where.write("~/.claude", "x")
     assert "Not a directory" in refused(where, "claude-code")
 

@@ -54,7 +54,7 @@ class Played(Struct):
         return len({run.run_id for run in self.runs if run.status != "skipped"})
 
 
-class CaseFolder:
+class CaseDirectory:
     """A scratch directory instead of the one in which a case was recorded."""
 
     def __init__(self, case: Case, root: Path, port: int) -> None:
@@ -161,7 +161,7 @@ _NO = '{"ok": false, "reason": "HK_PROMPT_NO"}'
 
 def play_case(case: Case, root: Path) -> Played:
     with served() as server:
-        directory = CaseFolder(case, root, server.port)
+        directory = CaseDirectory(case, root, server.port)
         model, mcp = Model(_DECISIONS.get(case["id"], _NO)), Mcp()
         env = {
             "PATH": os.environ["PATH"],
@@ -188,9 +188,9 @@ def play_case(case: Case, root: Path) -> Played:
 
 
 class _Playing:
-    def __init__(self, case: Case, directory: CaseFolder, engine: Engine, played: Played) -> None:
+    def __init__(self, case: Case, directory: CaseDirectory, engine: Engine, played: Played) -> None:
         self._case = case
-        self._folder = directory
+        self._directory = directory
         self._engine = engine
         self._played = played
         self._claude = dialect(env={})
@@ -198,10 +198,10 @@ class _Playing:
 
     async def run(self) -> None:
         session: Session | None = None
-        for document in map(self._folder.here, documents(self._case)):
+        for document in map(self._directory.here, documents(self._case)):
             parsed = self._claude.wire.parse(document)
             info: dict[str, Any] = msgspec.structs.asdict(parsed.info) | {
-                "project_dir": str(self._folder.project),
+                "project_dir": str(self._directory.project),
                 "attended": False,
             }
             os.makedirs(info["cwd"], exist_ok=True)
@@ -231,14 +231,14 @@ class _Playing:
     async def _end(self, session: Session) -> None:
         # The recorded session ended while this hook still ran.
         if self._case["id"] == "async-outlives-session":
-            await until(lambda: any(file.stat().st_size for file in self._folder.log.glob("in.*.json")))
+            await until(lambda: any(file.stat().st_size for file in self._directory.log.glob("in.*.json")))
             await asyncio.sleep(0.3)  # its next command sets the trap
             await self._engine.close(0.1)
         else:
             await self._engine.drain(30)
         expected = self._case["observed"].get("hook_log") or ()
         for _ in range(200 if self._case["id"] == "proc-grandchild-detached" else 0):
-            if len(self._folder.lines()) >= len(expected):
+            if len(self._directory.lines()) >= len(expected):
                 break
             await asyncio.sleep(0.05)
         self._played.late.extend(session.inbox.take_all())

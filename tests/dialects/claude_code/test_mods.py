@@ -22,11 +22,11 @@ OVERRULED = [
 
 def place(root: Path, module: str, name: str = "helper") -> Path:
     """Write a plugin with a module into a directory of skills."""
-    folder = root / name / "hooks"
-    folder.mkdir(parents=True)
-    (folder / "hooks.json").write_text('{"modules": ["./register.js"]}')
-    (folder / "register.js").write_text(module)
-    return folder / "register.js"
+    directory = root / name / "hooks"
+    directory.mkdir(parents=True)
+    (directory / "hooks.json").write_text('{"modules": ["./register.js"]}')
+    (directory / "register.js").write_text(module)
+    return directory / "register.js"
 
 
 def found(root: Path) -> list[Mod]:

@@ -114,7 +114,7 @@ def test_a_plugin_runs_only_once_it_is_trusted_under_its_own_directory(user: Use
 
 
 @pytest.mark.parametrize("variable", ["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_PLUGIN_CACHE_DIR"])
-def test_the_folder_may_be_elsewhere(user: User, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_directory_may_be_elsewhere(user: User, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     user.install()
     moved = user.home / "moved"
     if variable == "CLAUDE_CONFIG_DIR":

@@ -29,7 +29,7 @@ def places(cwd: Path, **env: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_files_of_the_system_the_user_and_every_folder_of_the_project(tmp_path: Path) -> None:
+def test_files_of_the_system_the_user_and_every_directory_of_the_project(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "a/b").mkdir(parents=True)
     assert places(tmp_path / "a/b") == [
@@ -53,7 +53,7 @@ def test_files_of_the_system_the_user_and_every_folder_of_the_project(tmp_path: 
     ]
 
 
-def test_the_users_folder_may_be_elsewhere_but_not_in_the_project_alone(tmp_path: Path) -> None:
+def test_the_users_directory_may_be_elsewhere_but_not_in_the_project_alone(tmp_path: Path) -> None:
     users = [file for file, scope in places(tmp_path, CODEX_HOME="/c") if scope == "user"]
     assert users == ["/c/hooks.json", "/c/config.toml"]
     inside = [file for file, scope in places(tmp_path, CODEX_HOME=f"{tmp_path}/evil") if scope == "user"]

@@ -143,7 +143,7 @@ def test_a_file_of_which_codex_reads_nothing(
     assert found == [(str(file), line, code)]
 
 
-def test_both_forms_in_one_folder(case: DoctorCase) -> None:
+def test_both_forms_in_one_directory(case: DoctorCase) -> None:
     hooks = {"Stop": [{"hooks": [entry("true")]}]}
     file = case.write("~/.codex/hooks.json", json.dumps({"hooks": hooks}))
     config = case.home / ".codex/config.toml"

@@ -36,7 +36,7 @@ class Played(Struct):
         return self.outcomes[0]
 
 
-class CaseFolder:
+class CaseDirectory:
     """A scratch directory instead of the one in which a case was recorded."""
 
     def __init__(self, case: Case, root: Path) -> None:
@@ -79,7 +79,7 @@ class CaseFolder:
 
 
 def play_case(case: Case, root: Path) -> Played:
-    directory = CaseFolder(case, root)
+    directory = CaseDirectory(case, root)
     env = {"PATH": os.environ["PATH"], "HOME": str(directory.home), "LANG": "C.UTF-8"}
     handlers: dict[str, Handler] = {"command": CommandHandler(Processes(), env)}
     gemini, played = dialect(), Played()

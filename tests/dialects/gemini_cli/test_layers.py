@@ -213,7 +213,7 @@ def test_a_broken_list_of_extensions_switches_none_off(text: str, home: Home) ->
         ({"{project}/sub": "DO_NOT_TRUST"}, False),
     ],
 )
-def test_a_folder_that_the_client_does_not_trust_is_named_and_its_hooks_stay(
+def test_a_directory_that_the_client_does_not_trust_is_named_and_its_hooks_stay(
     rules: Mapping[str, str], received: bool, home: Home
 ) -> None:
     home.write(".gemini/settings.json", settings("project"))

@@ -70,7 +70,7 @@ class Differences:
 
     def __init__(self, python: str, directory: Path, at_once: int = 4) -> None:
         self._python = python
-        self._folder = directory
+        self._directory = directory
         self._at_once = at_once
         self.compared = 0
         self.misses = 0
@@ -108,7 +108,7 @@ class Differences:
         seen: list[dict[str, object]] = []
         name = f"s{number}"
         for turn in ("cold", "warm", "again"):
-            place = self._folder / turn / name
+            place = self._directory / turn / name
             _write(script, place, self._python)
             result = await self._run(script, place, turn != "cold")
             facts = _facts(result, place, turn, name)

@@ -13,7 +13,7 @@ from hookline.dialects.recorded_event import RecordedEvent, Tally
 from hookline.dialects.registry import dialect_named
 
 RECORDED = Path(__file__).parent / "recorded"
-FOLDERS = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
+DIRECTORIES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
 #: The releases whose sessions were recorded.
 RELEASES = {"claude-code": "2.1.325", "codex": "0.166.0", "gemini-cli": "0.61.0"}
 
@@ -66,7 +66,7 @@ class Compared(Struct):
 def compared(client: str) -> Compared:
     """All payloads that were recorded of a client."""
     found = Compared()
-    for case in sorted((RECORDED / FOLDERS[client]).iterdir()):
+    for case in sorted((RECORDED / DIRECTORIES[client]).iterdir()):
         found.sessions += 1
         rebuilt: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         for recorded in recorded_events(client, case):

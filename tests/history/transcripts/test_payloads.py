@@ -4,10 +4,10 @@ import pytest
 
 from hookline.dialects.recorded_event import HookNote, Tally
 from hookline.dialects.registry import dialect_named
-from tests.history.transcripts.rebuilt import FOLDERS, NOT_THERE, RECORDED, compared, recorded_events
+from tests.history.transcripts.rebuilt import DIRECTORIES, NOT_THERE, RECORDED, compared, recorded_events
 
 
-@pytest.mark.parametrize("client", FOLDERS)
+@pytest.mark.parametrize("client", DIRECTORIES)
 def test_payloads_are_rebuilt_as_hooks_got_them(client: str) -> None:
     found = compared(client)
     print(f"{client}: {found.same} of {found.recoverable} fields are equal, {found.percent:.1f} %")

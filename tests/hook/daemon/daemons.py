@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from hookline import __version__
-from hookline.hook.daemon.directory import connect, open_folder
+from hookline.hook.daemon.directory import connect, open_directory
 from hookline.hook.daemon.protocol import (
     ANSWER,
     BEGINS,
@@ -112,7 +112,7 @@ class Daemons:
         return self.send(self.request(event, **options))
 
     def send(self, request: bytes) -> RelayReply:
-        directory = open_folder(str(self.directory))
+        directory = open_directory(str(self.directory))
         try:
             with connect(directory, 60) as connection:
                 connection.sendall(request)

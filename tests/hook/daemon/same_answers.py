@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hookline.dialects.registry import standard_dialects
 from hookline.testing.recordings import Recorded, recorded
-from tests.history.transcripts.rebuilt import FOLDERS as SESSIONS
+from tests.history.transcripts.rebuilt import DIRECTORIES as SESSIONS
 from tests.history.transcripts.rebuilt import RECORDED, payloads
 from tests.homes import at_home
 from tests.hook.daemon.daemons import Daemons, command, hook_file

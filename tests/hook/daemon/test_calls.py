@@ -16,7 +16,7 @@ import pytest
 
 from hookline import __version__
 from hookline.hook.call.answer import DEEPEST
-from hookline.hook.daemon.directory import connect, open_folder
+from hookline.hook.daemon.directory import connect, open_directory
 from hookline.hook.daemon.protocol import BEGINS, read_frame
 from tests.homes import at_home
 from tests.hook.daemon.daemons import Daemons, RefusalError, SharedResident, command, decision, hook_file
@@ -99,7 +99,7 @@ def test_what_a_hook_in_the_background_says_comes_with_the_next_call(
 def test_hooks_of_a_relay_that_is_gone_are_ended(daemon: SharedResident, tmp_path: Path) -> None:
     started, never = tmp_path / "started", tmp_path / "never"
     daemon.write(".hookline/hooks.toml", hook_file(command(f"touch {started}; {waits_for(never)}")))
-    directory = open_folder(str(daemon.directory))
+    directory = open_directory(str(daemon.directory))
     with connect(directory) as connection:
         connection.sendall(daemon.request())
         assert _frame(connection) == BEGINS
@@ -112,7 +112,7 @@ def test_hooks_of_a_relay_that_is_gone_are_ended(daemon: SharedResident, tmp_pat
 def test_no_hook_starts_before_the_relay_has_agreed(daemon: SharedResident, tmp_path: Path) -> None:
     started = tmp_path / "started"
     daemon.write(".hookline/hooks.toml", hook_file(command(f"touch {started}")))
-    directory = open_folder(str(daemon.directory))
+    directory = open_directory(str(daemon.directory))
     with connect(directory) as connection:
         connection.sendall(daemon.request())
         assert _frame(connection) == BEGINS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.hook.daemon.directory import connect, open_folder
+from hookline.hook.daemon.directory import connect, open_directory
 from hookline.hook.daemon.protocol import GO, RelayReply
 from tests.hook.daemon.daemons import Daemons, command, decision, hook_file
 from tests.waiting import wait_until, waits_for
@@ -102,7 +102,7 @@ def test_background_results_reach_their_own_session(one: Daemons, tmp_path: Path
 def test_a_relay_that_goes_away_ends_its_own_hooks_only(one: Daemons, tmp_path: Path) -> None:
     arrived, go = tmp_path / "arrived", tmp_path / "go"
     _user(one, command(f"echo x >> {arrived}; {waits_for(go)}; echo x >> {tmp_path}/ran"))
-    directory = open_folder(str(one.directory))
+    directory = open_directory(str(one.directory))
     try:
         with ThreadPoolExecutor(1) as pool:
             with connect(directory, 60) as gone:

@@ -113,7 +113,7 @@ def test_what_changed_just_now_is_not_settled(caller: Caller) -> None:
     assert [snapshot.settled(changed + more) for more in (0, 10**7, 10**9)] == [False, False, True]
 
 
-def test_what_comes_into_a_folder_that_was_quiet_is_noticed(caller: Caller) -> None:
+def test_what_comes_into_a_directory_that_was_quiet_is_noticed(caller: Caller) -> None:
     """Then only the directory is checked, not each path in it."""
     for place in (
         caller.project / ".codex",
@@ -132,7 +132,7 @@ def test_what_comes_into_a_folder_that_was_quiet_is_noticed(caller: Caller) -> N
         place.unlink()
 
 
-def test_where_a_link_leads_is_looked_at_although_its_folder_does_not_change(tmp_path: Path) -> None:
+def test_where_a_link_leads_is_looked_at_although_its_directory_does_not_change(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "file")
     (tmp_path / "elsewhere").mkdir()
     disk = RecordingDisk()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hookline import __version__
-from hookline.hook.daemon.directory import DirectoryError, connect, open_folder
+from hookline.hook.daemon.directory import DirectoryError, connect, open_directory
 from hookline.hook.daemon.protocol import BEGINS, HEADER, MAGIC, read_frame
 from hookline.hook.daemon.server import DaemonStatus
 from hookline.hook.daemon.start import ask
@@ -136,7 +136,7 @@ def test_a_signal_lets_it_finish_what_is_under_way(
     started, go = tmp_path / "started", tmp_path / "go"
     daemons.write(".hookline/hooks.toml", hook_file(command(f"touch {started}; {waits_for(go)}; exit 2")))
     process = daemons.start()
-    directory = open_folder(str(daemons.directory))
+    directory = open_directory(str(daemons.directory))
     with connect(directory, 60) as connection:
         connection.sendall(daemons.request())
         assert _frame(connection) == BEGINS
@@ -151,19 +151,19 @@ def test_a_signal_lets_it_finish_what_is_under_way(
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o770, 0o701])
-def test_a_folder_that_others_may_use_is_refused(mode: int, daemons: Daemons) -> None:
+def test_a_directory_that_others_may_use_is_refused(mode: int, daemons: Daemons) -> None:
     daemons.directory.chmod(mode)
     with pytest.raises(DirectoryError):
-        open_folder(str(daemons.directory))
+        open_directory(str(daemons.directory))
     ran = daemons.in_process(b"", "daemon", "start", "--directory", str(daemons.directory))
     assert (ran.code, b"chmod 700" in ran.stderr) == (1, True)
 
 
-def test_a_link_in_place_of_the_folder_is_refused(daemons: Daemons, tmp_path: Path) -> None:
+def test_a_link_in_place_of_the_directory_is_refused(daemons: Daemons, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(daemons.directory)
     with pytest.raises(DirectoryError):
-        open_folder(str(link))
+        open_directory(str(link))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_link_in_place_of_the_folder_is_refused(daemons: Daemons, tmp_path: Pa
 )
 def test_bytes_that_are_no_request_are_not_answered(sent: bytes, daemons: Daemons) -> None:
     daemons.start()
-    directory = open_folder(str(daemons.directory))
+    directory = open_directory(str(daemons.directory))
     with connect(directory, 60) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
@@ -230,7 +230,7 @@ for attempt in (
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
-def test_another_user_is_not_answered_where_the_folder_lets_him_in(public: Path) -> None:
+def test_another_user_is_not_answered_where_the_directory_lets_him_in(public: Path) -> None:
     daemons = Daemons(public)
     daemons.start()
     assert {path.name: path.stat().st_mode & 0o077 for path in daemons.directory.iterdir()}["relay"] == 0

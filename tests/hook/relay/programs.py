@@ -136,14 +136,14 @@ def relay_of(kind: Kind, directory: Path) -> Relay:
     return Relay(kind, program, directory)
 
 
-def real_relay(kind: Kind, directory: Path, bin_folder: Path) -> Relay:
+def real_relay(kind: Kind, directory: Path, bin_directory: Path) -> Relay:
     """A relay with the real `hookline` beside it."""
-    bin_folder.mkdir(parents=True)
-    shutil.copy(relay_of(kind, directory).program, bin_folder)
-    real = bin_folder / "hookline"
+    bin_directory.mkdir(parents=True)
+    shutil.copy(relay_of(kind, directory).program, bin_directory)
+    real = bin_directory / "hookline"
     real.write_text(f"#!{sys.executable}\nfrom hookline.app import main\nmain()\n")
     real.chmod(0o755)
-    return Relay(kind, bin_folder / "hookline-relay", directory)
+    return Relay(kind, bin_directory / "hookline-relay", directory)
 
 
 def env_of(entries: Sequence[bytes]) -> dict[bytes, bytes]:

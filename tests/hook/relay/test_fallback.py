@@ -245,7 +245,7 @@ def a_file(directory: Path) -> None:
     (directory / "relay").write_text("not a socket")
 
 
-def no_folder(directory: Path) -> None:
+def no_directory(directory: Path) -> None:
     directory.write_text("not a folder")
 
 
@@ -259,7 +259,7 @@ def datagrams(directory: Path) -> None:
 KEPT: list[socket.socket] = []
 
 
-@pytest.mark.parametrize("make", [nothing, empty, stale, not_listening, a_file, no_folder, datagrams])
+@pytest.mark.parametrize("make", [nothing, empty, stale, not_listening, a_file, no_directory, datagrams])
 def test_without_a_resident_the_call_is_made_in_process(relay: Relay, make: Any) -> None:
     make(relay.directory)
     try:
@@ -270,7 +270,7 @@ def test_without_a_resident_the_call_is_made_in_process(relay: Relay, make: Any)
 
 
 @every("mode", [0o701, 0o710, 0o750, 0o704, 0o755, 0o777, 0o1777])
-def test_a_folder_that_others_may_enter_is_not_used(relay: Relay, mode: int) -> None:
+def test_a_directory_that_others_may_enter_is_not_used(relay: Relay, mode: int) -> None:
     with serving(relay.directory, says(DONE)) as server:
         relay.directory.chmod(mode)
         assert relay.run().in_process.reason == "none"
@@ -279,7 +279,7 @@ def test_a_folder_that_others_may_enter_is_not_used(relay: Relay, mode: int) -> 
     assert server.connections == 1
 
 
-def test_a_link_to_the_folder_is_not_followed(relay: Relay, tmp_path: Path) -> None:
+def test_a_link_to_the_directory_is_not_followed(relay: Relay, tmp_path: Path) -> None:
     with serving(relay.directory, says(DONE)) as server:
         link = tmp_path / "link"
         link.symlink_to(relay.directory)
@@ -287,7 +287,7 @@ def test_a_link_to_the_folder_is_not_followed(relay: Relay, tmp_path: Path) -> N
     assert server.connections == 0
 
 
-def test_a_long_path_of_the_folder_is_no_obstacle(relay: Relay, tmp_path: Path) -> None:
+def test_a_long_path_of_the_directory_is_no_obstacle(relay: Relay, tmp_path: Path) -> None:
     with serving(relay.directory, says(DONE)):
         deep = tmp_path.joinpath(*["x" * 200] * 3)
         deep.mkdir(parents=True)
@@ -381,7 +381,7 @@ def _has_namespaces() -> bool:
         ("755", "/run/user/0/hookline", False),
     ],
 )
-def test_the_usual_folder_is_fixed(relay: Relay, mode: str, directory: str, found: bool) -> None:
+def test_the_usual_directory_is_fixed(relay: Relay, mode: str, directory: str, found: bool) -> None:
     """Ignore the environment. In a namespace with new directories, so that no real daemon answers."""
     moved = dict.fromkeys(("HOME", "XDG_RUNTIME_DIR", "TMPDIR", "XDG_STATE_HOME"), "/tmp/elsewhere")
     code = (
@@ -456,7 +456,7 @@ def test_what_cannot_be_read_is_for_the_program_itself(relay: Relay) -> None:
 
 
 @every("words", [("--daemon",), ("--daemon", "near"), ("--daemon", "", *CALL)])
-def test_a_folder_that_is_not_named_wholly_is_refused(relay: Relay, words: tuple[str, ...]) -> None:
+def test_a_directory_that_is_not_named_wholly_is_refused(relay: Relay, words: tuple[str, ...]) -> None:
     done = subprocess.run([relay.program, *words], input=b"", capture_output=True, env=clean(), check=False)
     assert done.returncode == 2
     assert done.stderr == (

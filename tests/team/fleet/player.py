@@ -20,7 +20,7 @@ from hookline.team.fleet.jobs.ledger import Claim, Held, Standing
 from hookline.team.fleet.settings import read_settings
 from tests.jobs.player import append, end_before_settle, host, taken
 
-FOLDER = Path(sys.argv[2])
+DIRECTORY = Path(sys.argv[2])
 MUTANT = sys.argv[3] if len(sys.argv) > 3 else ""
 
 
@@ -28,7 +28,7 @@ class RemoteJobs(remote.RemoteJobs):
     """The real one, in a process that is ended or stopped after the effect of a hook, before that is settled."""
 
     def settle(self, lease: Lease, wakes: Sequence[Wake], why: str = "") -> Settled:
-        end_before_settle(FOLDER, lease)
+        end_before_settle(DIRECTORY, lease)
         return super().settle(lease, wakes, why)
 
 
@@ -37,7 +37,7 @@ class Ledger(ledger.Ledger):
 
     async def settle(self, key: str, held: Held, state: Standing, wakes: tuple[Wake, ...], why: str) -> bool:
         done = await super().settle(key, held, state, wakes, why)
-        if done and taken(FOLDER / "kill-before-told"):
+        if done and taken(DIRECTORY / "kill-before-told"):
             os.kill(os.getpid(), signal.SIGKILL)
         return done
 
@@ -78,7 +78,7 @@ class RepeatingOutbox(outbox.Outbox):
         why: str,
         tries: int,
     ) -> bool:
-        append(FOLDER / "results", job_id)
+        append(DIRECTORY / "results", job_id)
         if super().finish(job_id, turn, state, wakes, why, tries):
             return True
 
@@ -99,15 +99,15 @@ async def work() -> None:
     settings = read_settings(os.environ)
 
     def say(line: str) -> None:
-        append(FOLDER / f"{settings.name}.log", line)
+        append(DIRECTORY / f"{settings.name}.log", line)
 
     await worker.Worker(settings, os.environ, say).run()
 
 
 async def play() -> None:
     async with Engine(drain_seconds=0.2) as engine:
-        engine.load(FOLDER)
-        await host(FOLDER, engine, MUTANT)
+        engine.load(DIRECTORY)
+        await host(DIRECTORY, engine, MUTANT)
 
 
 if __name__ == "__main__":

@@ -441,7 +441,7 @@ def test_files_of_earlier_revisions_stay_for_a_while_and_then_go(machine: Machin
     ]  # fmt: skip
 
 
-def test_files_and_folders_of_a_bundle_are_read_only_and_of_this_user(machine: Machine) -> None:
+def test_files_and_directories_of_a_bundle_are_read_only_and_of_this_user(machine: Machine) -> None:
     modes = {each.name: oct(each.stat().st_mode & 0o777) for each in machine.place.rglob("*")}
     assert modes["hooks.toml"] == "0o400"
     assert modes["check.sh"] == "0o500"

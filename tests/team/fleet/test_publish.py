@@ -47,7 +47,7 @@ def directory(tmp_path: Path) -> Path:
 # -- its content
 
 
-def test_a_folder_is_published_whole_without_hidden_files(directory: Path) -> None:
+def test_a_directory_is_published_whole_without_hidden_files(directory: Path) -> None:
     (directory / ".git").mkdir()
     (directory / ".git" / "config").write_text("x")
     (directory / "README.md").write_text("x")

@@ -232,7 +232,7 @@ def test_a_machine_that_believes_two_keys_takes_bundles_of_both(tmp_path: Path) 
     assert own.offer(signed(3)).code == "key"
 
 
-def test_what_lies_in_a_folder_is_refused_by_its_name_until_it_is_gone(tmp_path: Path) -> None:
+def test_what_lies_in_a_directory_is_refused_by_its_name_until_it_is_gone(tmp_path: Path) -> None:
     """Others may write there: a pipe blocks no one, and a removed file is no longer a problem."""
     machine, bundles = Machine(tmp_path), tmp_path / "share" / "bundles"
     bundles.mkdir(parents=True)

@@ -46,7 +46,7 @@ _ADDRESS = re.compile(r"\b\w++://[^\s'\"<>]+")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*+)(:-([^}]*+))?(?:\}|(\Z))")
 #: The values of `type`.
 _KINDS: Mapping[str, Kind] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
-_OWN_FOLDERS = frozenset({".hookline", "hookline"})
+_OWN_DIRECTORIES = frozenset({".hookline", "hookline"})
 _TABLES = ("mcp_servers", "mcpServers")
 #: `.mcp.json` is a file of other agents too, and they count in milliseconds.
 _MILLISECONDS, _SECONDS = 1000.0, 1.0
@@ -240,7 +240,7 @@ def _settings(
     of_user = user_directories(env)
     for document in documents:
         directory = os.path.dirname(document.file)
-        if os.path.basename(directory) not in _OWN_FOLDERS:
+        if os.path.basename(directory) not in _OWN_DIRECTORIES:
             continue
         local = ".local." in os.path.basename(document.file)
         whose: Source = "user" if directory in of_user else "local" if local else "project"

@@ -18,7 +18,7 @@ from hookline.model.safe_text import one_line
 
 Kind = Literal["command", "skill"]
 #: The names of the directories that hold them.
-_FOLDERS: Mapping[Kind, Literal["commands", "skills"]] = {"command": "commands", "skill": "skills"}
+_DIRECTORIES: Mapping[Kind, Literal["commands", "skills"]] = {"command": "commands", "skill": "skills"}
 #: For one directory and those below it; a directory with more is something else.
 _MOST_FILES = 1000
 _DEEPEST = 3
@@ -46,17 +46,17 @@ def prompt_directories(cwd: str, env: Mapping[str, str]) -> tuple[PromptDirector
     """Return every directory that is searched. Commands come before skills, the project before the user."""
     directories = upward(os.path.abspath(cwd))
     found: list[PromptDirectory] = []
-    for kind, name in _FOLDERS.items():
+    for kind, name in _DIRECTORIES.items():
         dialects = sharing(name)
         found += [
             PromptDirectory(kind, os.path.join(directory, dialect.directory, name), "projectSettings")
             for directory in directories
             for dialect in dialects
         ]
-        folders = (dialect.user_folder(env) for dialect in dialects)
+        users = (dialect.user_directory(env) for dialect in dialects)
         found += [
             PromptDirectory(kind, os.path.join(directory, name), "userSettings")
-            for directory in folders
+            for directory in users
             if directory
         ]
     return tuple(found)

@@ -15,7 +15,7 @@ from hookline.model.errors import ToolError
 from hookline.model.safe_text import one_line
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
-_FOLDER = os.path.join(".hookline", "worktrees")
+_DIRECTORY = os.path.join(".hookline", "worktrees")
 _GIT_SECONDS = 60.0
 
 
@@ -47,7 +47,7 @@ class Worktrees:
             if not await asyncio.to_thread(os.path.isdir, path):
                 raise ToolError(f"a hook returned the worktree {path}, but that directory does not exist")
             return path, True
-        path = os.path.join(self._root, _FOLDER, name)
+        path = os.path.join(self._root, _DIRECTORY, name)
         if not await asyncio.to_thread(os.path.isdir, path):
             await _git(self._root, "worktree", "add", "-B", f"hookline/{name}", path)
         return path, False

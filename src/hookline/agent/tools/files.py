@@ -179,8 +179,10 @@ def refusal(path: str, problem: Exception) -> ToolError:
     if isinstance(problem, FileNotFoundError):
         return ToolError(missing(path))
     if isinstance(problem, NotRegularError | TooLargeError):
-        is_folder = isinstance(problem, NotRegularError) and problem.kind == "a directory"
-        return ToolError(f"{problem}; Glob, or ls in Bash, lists its files." if is_folder else f"{problem}.")
+        is_directory = isinstance(problem, NotRegularError) and problem.kind == "a directory"
+        return ToolError(
+            f"{problem}; Glob, or ls in Bash, lists its files." if is_directory else f"{problem}."
+        )
     if isinstance(problem, BlockingIOError):
         return ToolError(f"{shown(path)} has nothing to read now.")
     reason = problem.strerror if isinstance(problem, OSError) else None

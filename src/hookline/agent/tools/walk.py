@@ -48,18 +48,18 @@ class DirectoryWalk:
 
     def files(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """Yield everything but directories, with the path relative to the root."""
-        folders = [""]
-        while folders and self._cut is None:
-            inside = folders.pop()
+        directories = [""]
+        while directories and self._cut is None:
+            inside = directories.pop()
             below: list[str] = []
             for entry in self._entries(os.path.join(self._root, inside)):
                 relative = f"{inside}/{entry.name}" if inside else entry.name
-                if _is_folder(entry):
+                if _is_directory(entry):
                     if entry.name not in SKIPPED:
                         below.append(relative)
                 else:
                     yield relative, entry
-            folders += reversed(below)
+            directories += reversed(below)
 
     def _entries(self, directory: str) -> list[os.DirEntry[str]]:
         found: list[os.DirEntry[str]] = []
@@ -76,7 +76,7 @@ class DirectoryWalk:
         return found
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def _is_directory(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir(follow_symlinks=False)
     except OSError:

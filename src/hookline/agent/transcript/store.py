@@ -89,10 +89,10 @@ class SessionsStore:
 
     def _elsewhere(self) -> list[StoredSession]:
         try:
-            folders = sorted(os.listdir(self._all))
+            directories = sorted(os.listdir(self._all))
         except OSError:
             return []
-        paths = [os.path.join(self._all, directory) for directory in folders]
+        paths = [os.path.join(self._all, directory) for directory in directories]
         return [each for path in paths if path != self.directory for each in _stored(path)]
 
 

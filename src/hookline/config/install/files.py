@@ -95,7 +95,7 @@ def _is_of_system(file: str) -> bool:
     return file.startswith(("/etc/", "/Library/"))
 
 
-def missing_folders(before: Snapshot) -> list[str]:
+def missing_directories(before: Snapshot) -> list[str]:
     """List the missing directories above a file, the innermost first."""
     found: list[str] = []
     directory = os.path.dirname(before.real)
@@ -141,7 +141,7 @@ def _replace(before: Snapshot, content: bytes) -> None:
             os.unlink(draft)
         raise
     with suppress(OSError):
-        sync_folder(directory)
+        sync_directory(directory)
 
 
 def _keep_mode(descriptor: int, file: str) -> None:
@@ -161,7 +161,7 @@ def _drafts(directory: str, name: str) -> Iterator[str]:
             yield os.path.join(directory, each)
 
 
-def sync_folder(directory: str) -> None:
+def sync_directory(directory: str) -> None:
     """Make sure that new names in a directory outlive a crash of the machine."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:

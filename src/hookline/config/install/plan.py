@@ -179,8 +179,8 @@ def plan_uninstall(dialect: Dialect, site: Site, is_own: IsOwn, records: Install
         after[file] = _restored(file, after.get(file), snap, known, alone)
         if after[file] != texts[file]:
             refuse_unwritable(snap)
-            folders = known.folders if known is not None else ()
-            writes.append(FileWrite(file, snap.real, snap.content, _encoded(after[file]), None, folders))
+            directories = known.directories if known is not None else ()
+            writes.append(FileWrite(file, snap.real, snap.content, _encoded(after[file]), None, directories))
     step: Step = "remove" if writes else "nothing"
     notes = tuple(_remarks(dialect, site, before)) if writes else ()
     return InstallPlan(dialect, site, step, before, after, tuple(writes), notes, tuple(own))

@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec import Struct
 
-from hookline.config.install.files import Snapshot, missing_folders, replace, snapshot
+from hookline.config.install.files import Snapshot, missing_directories, replace, snapshot
 from hookline.dialects.installer import InstallError
 from hookline.trust.digest import sha256
 from hookline.trust.store import check_owner, replace_file
 
 #: Below the home directory. Not by XDG_STATE_HOME, which a project's settings could set.
-FOLDER = (".local", "state", "hookline", "installed")
+DIRECTORY = (".local", "state", "hookline", "installed")
 _PENDING = "pending.json"
 _BACKUPS = "backups"
 _MOST_BACKUPS = 100
@@ -38,7 +38,7 @@ class Record(Struct, frozen=True, kw_only=True):
     #: None if there was no such file.
     original: bytes | None = None
     #: Directories that were made for it, the innermost first.
-    folders: tuple[str, ...] = ()
+    directories: tuple[str, ...] = ()
 
 
 class FileWrite(Struct, frozen=True):
@@ -51,14 +51,14 @@ class FileWrite(Struct, frozen=True):
     after: bytes | None
     #: None removes the record.
     record: Record | None = None
-    folders: tuple[str, ...] = ()
+    directories: tuple[str, ...] = ()
 
 
 class InstallRecords:
     """The records of one user."""
 
     def __init__(self, home: str) -> None:
-        self.directory = os.path.join(os.path.realpath(home), *FOLDER) if os.path.isabs(home) else ""
+        self.directory = os.path.join(os.path.realpath(home), *DIRECTORY) if os.path.isabs(home) else ""
 
     def read(self, file: str) -> Record | None:
         """Return the record; None where there is no reliable one."""
@@ -133,7 +133,7 @@ class InstallRecords:
             if now.content != each.after:
                 replace(now, each.after)
             if each.after is None:
-                for directory in each.folders:
+                for directory in each.directories:
                     with suppress(OSError):
                         os.rmdir(directory)
         for each in writes:
@@ -204,7 +204,7 @@ def write_for(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         written=digest(content),
         original=original,
-        folders=known.folders if known is not None else tuple(missing_folders(before)),
+        directories=known.directories if known is not None else tuple(missing_directories(before)),
         **facts,
     )
     return FileWrite(before.file, before.real, before.content, content, record)

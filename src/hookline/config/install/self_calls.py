@@ -235,15 +235,15 @@ def _arguments(words: Sequence[str]) -> Sequence[str] | None:
     words = program_words(words)
     program = _base(words[0]) if words else ""
     if program in _PROGRAMS:
-        return _without_folder(words[1:])
+        return _without_directory(words[1:])
     if _PYTHON.fullmatch(program) or program in _RUNNERS:
         for index, word in enumerate(words[1:], 1):
             if _base(word) in _PROGRAMS or word.startswith((f"{_PROGRAM}.", f"-m{_PROGRAM}")):
-                return _without_folder(words[index + 1 :])
+                return _without_directory(words[index + 1 :])
     return None
 
 
-def _without_folder(arguments: Sequence[str]) -> Sequence[str]:
+def _without_directory(arguments: Sequence[str]) -> Sequence[str]:
     """Remove the relay's first argument, which may name the directory of the daemon."""
     return arguments[2:] if arguments and arguments[0] == "--daemon" else arguments
 

@@ -56,7 +56,7 @@ class WritePreCheck:
         self.worktree = worktree
         self._followed = 0
         #: Real paths of the directories of words; most are in the same.
-        self._folders: dict[str, str] = {}
+        self._directories: dict[str, str] = {}
         self._known: dict[str, str | None] = {}
 
     def may_concern(self) -> bool:
@@ -174,9 +174,9 @@ class WritePreCheck:
 
     def _real_path(self, path: str) -> str:
         directory, _, name = path.rpartition("/")
-        real = self._folders.get(directory)
+        real = self._directories.get(directory)
         if real is None:
-            real = self._folders[directory] = real_path(directory or "/")
+            real = self._directories[directory] = real_path(directory or "/")
         real = f"{real.rstrip('/')}/{name}"
         return real_path(path) if os.path.islink(real) else real
 

@@ -31,7 +31,7 @@ _SHELL_START = "every new shell runs it"
 _FURTHER_NAMES = (".mcp.json",)
 _LAUNCHERS = ("hookline", "hookline-relay")
 #: The directory of this user's state, whatever the environment says.
-_STATE_FOLDER = (".local", "state", "hookline")
+_STATE_DIRECTORY = (".local", "state", "hookline")
 _QUOTES = str.maketrans("", "", "\"'\\")
 #: The most entries that are read of existing directories.
 _MOST_CONTENTS = 400
@@ -229,7 +229,7 @@ def protected_in(
     for listed in standard_dialects().values():
         places |= dict.fromkeys(_places_of(listed, roots, env), CONFIGURES)
     places |= dict.fromkeys(user_directories(env), CONFIGURES)
-    places |= {os.path.join(home, *_STATE_FOLDER): _STATE} if home else {}
+    places |= {os.path.join(home, *_STATE_DIRECTORY): _STATE} if home else {}
     places |= dict.fromkeys(_installation(chain, env, disk), _PROGRAM)
     places |= {hook.where.file: CONFIGURES for hook in hooks if os.path.isabs(hook.where.file)}
     # The directory of a bundle's files is in that of its name, and that in the store of all bundles.
@@ -255,13 +255,13 @@ def _installation(chain: Sequence[str], env: Mapping[str, str], disk: Disk) -> I
 
 def _real(places: Mapping[str, str], disk: Disk) -> dict[str, str]:
     """Return the paths with links followed. Many are in the same directories, which are followed once."""
-    folders: dict[str, str] = {}
+    real_directories: dict[str, str] = {}
     found: dict[str, str] = {}
     for path, why in places.items():
         directory, name = os.path.split(path)
-        if directory not in folders:
-            folders[directory] = real_path(directory, disk)
-        real = os.path.join(folders[directory], name)
+        if directory not in real_directories:
+            real_directories[directory] = real_path(directory, disk)
+        real = os.path.join(real_directories[directory], name)
         found[real_path(path, disk) if name in ("", ".", "..") or disk.islink(real) else real] = why
     return found
 
@@ -354,7 +354,7 @@ def _notes() -> frozenset[tuple[str, str]]:
     """Return directories in which an agent keeps its own notes: by its directory, and below any that a
     variable names."""
     every = [(listed.markers[0], each) for listed in standard_dialects().values() for each in listed.notes]
-    return frozenset((*every, *(("", each) for _folder, each in every)))
+    return frozenset((*every, *(("", each) for _of, each in every)))
 
 
 def _bare_names() -> frozenset[str]:
@@ -362,9 +362,9 @@ def _bare_names() -> frozenset[str]:
     return frozenset(name for name in every if not name.startswith("."))
 
 
-def _contents(folders: Sequence[str]) -> Iterator[str]:
+def _contents(roots: Sequence[str]) -> Iterator[str]:
     left = _MOST_CONTENTS
-    for root in folders:
+    for root in roots:
         for directory, inner, files in os.walk(root):
             inner.sort()
             for name in (*inner, *files):

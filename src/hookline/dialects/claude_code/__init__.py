@@ -118,12 +118,12 @@ class ClaudeCode(Dialect):
         return self._places(nearest_project(cwd, self.project_files, disk), env, disk)
 
     def _places(self, project: str, env: Mapping[str, str], disk: Disk) -> Sequence[ConfigPath]:
-        root, users = project.rstrip("/"), [self.user_folder(env)]
+        root, users = project.rstrip("/"), [self.user_directory(env)]
         moved = "CLAUDE_CONFIG_DIR" in env
         own = disk.realpath(upward(os.path.abspath(project), disk)[-1]) if moved else None
         if own is not None and f"{disk.realpath(users[0] or '/')}/".startswith(f"{own}/"):
             # A variable that leads into the project must not hide the user's own hooks.
-            users.insert(0, self.user_folder({"HOME": env.get("HOME", "")}))
+            users.insert(0, self.user_directory({"HOME": env.get("HOME", "")}))
         return [
             *(ConfigPath(file, "managed") for file in _MANAGED),
             *(
@@ -138,7 +138,7 @@ class ClaudeCode(Dialect):
     def plugins(
         self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], disk: Disk = DISK
     ) -> Plugins:
-        directory = env.get("CLAUDE_CODE_PLUGIN_CACHE_DIR") or f"{self.user_folder(env) or ''}/plugins"
+        directory = env.get("CLAUDE_CODE_PLUGIN_CACHE_DIR") or f"{self.user_directory(env) or ''}/plugins"
         if not disk.is_there(f"{directory}/{_INSTALLED}"):
             return Plugins()
         # Only here: most people have no plugins.
@@ -157,7 +157,7 @@ class ClaudeCode(Dialect):
         plugin = Plugin(os.path.basename(root), root)
         return [ConfigPath(file, "plugin", plugin) for file in PluginFinder(root, (), disk).files(plugin)]
 
-    def user_folder(self, env: Mapping[str, str]) -> str | None:
+    def user_directory(self, env: Mapping[str, str]) -> str | None:
         home = env.get("HOME", "")
         return env.get("CLAUDE_CONFIG_DIR") or (f"{home.rstrip('/')}/.claude" if home else None)
 
@@ -176,9 +176,9 @@ class ClaudeCode(Dialect):
     def surroundings(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Iterator[Diagnostic]:
         """Report mods, which can overrule hooks."""
         project = nearest_project(cwd, self.project_files, disk)
-        user = self.user_folder(env)
-        folders = [f"{each.rstrip('/')}/skills" for each in (user, f"{project}/{self.directory}") if each]
-        if not any(map(disk.isdir, folders)):
+        user = self.user_directory(env)
+        directories = [f"{each.rstrip('/')}/skills" for each in (user, f"{project}/{self.directory}") if each]
+        if not any(map(disk.isdir, directories)):
             return
         from hookline.dialects.claude_code.mods import find_mods, mod_findings  # noqa: PLC0415 few have any
         from hookline.dialects.files import read_file  # noqa: PLC0415 as above
@@ -186,7 +186,7 @@ class ClaudeCode(Dialect):
         managed = next(
             (file for file in _MANAGED if disk.isfile(file) and read_file(file, disk=disk).value), ""
         )
-        yield from mod_findings(find_mods(list(dict.fromkeys(folders)), disk), managed)
+        yield from mod_findings(find_mods(list(dict.fromkeys(directories)), disk), managed)
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
         if self._reader is None:

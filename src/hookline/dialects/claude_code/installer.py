@@ -21,7 +21,7 @@ class ClaudeCodeInstaller(Installer):
         super().__init__(dialect, self._settings)
 
     def _settings(self, env: Mapping[str, str]) -> str | None:
-        directory = self.dialect.user_folder(env)
+        directory = self.dialect.user_directory(env)
         return os.path.join(directory, "settings.json") if directory and os.path.isabs(directory) else None
 
     def files(self, site: Site) -> Sequence[str]:

@@ -121,7 +121,7 @@ _decode_any = msgspec.json.Decoder().decode
 class ClaudeTranscripts(Transcripts):
     tells_hooks_of = frozenset(("Stop",))
 
-    def folders(self, env: Mapping[str, str]) -> list[str]:
+    def directories(self, env: Mapping[str, str]) -> list[str]:
         own, home = env.get("CLAUDE_CONFIG_DIR", ""), env.get("HOME", "")
         bases = [own] if os.path.isabs(own) else []
         bases += [os.path.join(home, ".claude")] if os.path.isabs(home) else []

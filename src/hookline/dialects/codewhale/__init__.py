@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hookline.dialects.codewhale.wire import CodeWhaleWire
 
 #: Its directory in the user's home before the agent got its name.
-FORMER_FOLDER = ".deepseek"
+FORMER_DIRECTORY = ".deepseek"
 _PROJECT_FILE = os.path.join(".codewhale", "hooks.toml")
 #: Names of the arguments of a tool in a payload; the agent cuts long ones off.
 _ARGUMENTS = ("DEEPSEEK_TOOL_ARGS", "CODEWHALE_TOOL_ARGS", "tool_args")
@@ -67,7 +67,7 @@ class CodeWhale(Dialect):
     def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
         """List the user's settings, then the project's hooks, which the agent runs once the user trusts them."""
         home, own = env.get("HOME", ""), ConfigPath(os.path.join(project, _PROJECT_FILE), "project")
-        users = [os.path.join(home, each, "config.toml") for each in (FORMER_FOLDER, self.directory)]
+        users = [os.path.join(home, each, "config.toml") for each in (FORMER_DIRECTORY, self.directory)]
         return [*(ConfigPath(each, "user") for each in users), own] if os.path.isabs(home) else [own]
 
     def plugins(

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hookline.dialects.codewhale import FORMER_FOLDER
+from hookline.dialects.codewhale import FORMER_DIRECTORY
 from hookline.dialects.installer import Entry, Installer, Site, Standing
 from hookline.documents.edit import found_at
 from hookline.model.diagnostics import Path
@@ -44,6 +44,6 @@ class CodeWhaleInstaller(Installer):
 def _settings(env: Mapping[str, str]) -> str | None:
     """Return the file that CodeWhale reads: a new one would replace that under its former name."""
     home = env.get("HOME", "")
-    own, former = (os.path.join(home, each, "config.toml") for each in (".codewhale", FORMER_FOLDER))
+    own, former = (os.path.join(home, each, "config.toml") for each in (".codewhale", FORMER_DIRECTORY))
     file = former if os.path.lexists(former) and not os.path.lexists(own) else own
     return file if os.path.isabs(home) else None

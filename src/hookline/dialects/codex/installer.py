@@ -54,13 +54,13 @@ class CodexInstaller(Installer):
         """Add our entries. In the administrator's file, hooks need a directory that exists."""
         if site.scope == "managed":
             (file,) = self.files(site)
-            text, folder = texts.get(file) or "", os.path.dirname(file)
+            text, directory = texts.get(file) or "", os.path.dirname(file)
             hooks = self.document(file, text).value.get(_MANAGED_DIRECTORY[0])
             with located(file):
                 if hooks is None:
-                    text = with_table(text, "toml", _MANAGED_DIRECTORY[:1], {"managed_dir": folder})
+                    text = with_table(text, "toml", _MANAGED_DIRECTORY[:1], {"managed_dir": directory})
                 elif "managed_dir" not in hooks:
-                    text = with_value(text, "toml", _MANAGED_DIRECTORY, folder)
+                    text = with_value(text, "toml", _MANAGED_DIRECTORY, directory)
             texts = {**texts, file: text}
         return super().added(texts, calls, site)
 

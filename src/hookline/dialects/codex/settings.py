@@ -157,7 +157,7 @@ def read_layers(
     trust = HookTrust(layers)
     files = [FileReader(layer, tools, events, wire) for layer in layers]
     hooks: list[Hook] = []
-    folders: dict[str, str] = {}
+    directories: dict[str, str] = {}
     for file in files:
         found = file.hooks()
         some = [hook for name in events for hook in found.get(name, ())]
@@ -173,13 +173,13 @@ def read_layers(
             continue
         if some:
             trust.report_unlisted(file.scope, file.file, file.report)
-        directory, other = os.path.dirname(file.file), folders.get(os.path.dirname(file.file))
+        directory, other = os.path.dirname(file.file), directories.get(os.path.dirname(file.file))
         if some and other is not None and file.scope != "flag":
             message = f"{other} has hooks too: Codex loads both, with a warning"
             file.report.say(
                 "warning", "two-forms", message, "hooks", fix="keep all hooks of a directory in one file"
             )
-        folders |= {directory: file.file} if some else {}
+        directories |= {directory: file.file} if some else {}
         hooks += [hook for hook in some if trust.runs(hook, file.scope, file.report)]
     for file in files:
         trust.report_stale(file.file, file.report)

@@ -82,7 +82,7 @@ _decode_texts = msgspec.json.Decoder(list[_Text]).decode
 
 
 class CodexTranscripts(Transcripts):
-    def folders(self, env: Mapping[str, str]) -> list[str]:
+    def directories(self, env: Mapping[str, str]) -> list[str]:
         own, home = env.get("CODEX_HOME", ""), env.get("HOME", "")
         bases = [own] if os.path.isabs(own) else []
         bases += [os.path.join(home, ".codex")] if os.path.isabs(home) else []

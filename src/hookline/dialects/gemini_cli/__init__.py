@@ -82,9 +82,11 @@ class GeminiCli(Dialect):
     def plugins(
         self, cwd: str, env: Mapping[str, str], settings: Sequence[Layer], disk: Disk = DISK
     ) -> Plugins:
-        folders = [os.path.join(home, self.directory) for home in _homes(env)]
+        directories = [os.path.join(home, self.directory) for home in _homes(env)]
         names = ("extensions", "trustedFolders.json")
-        there = [each for each in folders if any(disk.is_there(os.path.join(each, name)) for name in names)]
+        there = [
+            each for each in directories if any(disk.is_there(os.path.join(each, name)) for name in names)
+        ]
         if not there:
             return Plugins()
         # Only here: most people have no extensions.
@@ -92,7 +94,7 @@ class GeminiCli(Dialect):
 
         return find_extensions(there, cwd, settings, disk)
 
-    def user_folder(self, env: Mapping[str, str]) -> str | None:
+    def user_directory(self, env: Mapping[str, str]) -> str | None:
         return next((os.path.join(home, self.directory) for home in _homes(env)), None)
 
     def recognises(self, value: Any) -> bool:

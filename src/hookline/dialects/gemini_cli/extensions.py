@@ -21,13 +21,13 @@ _ENABLEMENT: Final = "extension-enablement.json"
 _TRUSTED: Final = "trustedFolders.json"
 
 
-def find_extensions(folders: Sequence[str], cwd: str, settings: Sequence[Layer], disk: Disk) -> Plugins:
+def find_extensions(directories: Sequence[str], cwd: str, settings: Sequence[Layer], disk: Disk) -> Plugins:
     """Find extensions in every directory of the user. An extension is active unless a rule for this directory
     says otherwise."""
     config_paths: list[ConfigPath] = []
     off: list[tuple[ConfigPath, str]] = []
     said: list[Diagnostic] = []
-    for directory in folders:
+    for directory in directories:
         rules = _value(os.path.join(directory, "extensions", _ENABLEMENT), disk)
         for plugin in _installed(os.path.join(directory, "extensions"), disk):
             place = ConfigPath(os.path.join(plugin.root, _HOOKS), "plugin", plugin)

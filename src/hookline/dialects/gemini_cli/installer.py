@@ -27,11 +27,11 @@ class GeminiInstaller(Installer):
         super().__init__(dialect, lambda env: self._in_home(env, _HOOKS))
 
     def _in_home(self, env: Mapping[str, str], name: str) -> str | None:
-        directory = self.dialect.user_folder(env)
+        directory = self.dialect.user_directory(env)
         return os.path.join(directory, name) if directory else None
 
     def signs(self, site: Site) -> Sequence[str]:
-        directory = self.dialect.user_folder(site.env)
+        directory = self.dialect.user_directory(site.env)
         own = [os.path.join(site.project, self.dialect.directory)] if site.scope == "project" else []
         return [*([directory] if directory else []), *own]
 
@@ -99,10 +99,10 @@ class GeminiInstaller(Installer):
                 return "untrusted", f"hooksConfig of {whose} turns it off"
         if site.scope == "user" and not is_on(as_object(enablement.get(_NAME)), site.project):
             return "untrusted", f"the extension {_NAME} is disabled here"
-        return _folder_trust(trusted, settings, site.project)
+        return _directory_trust(trusted, settings, site.project)
 
 
-def _folder_trust(
+def _directory_trust(
     trusted: Mapping[str, Any], settings: Mapping[str, Any], directory: str
 ) -> tuple[Standing, str]:
     if found_at(settings, ("security", "folderTrust", "enabled")) is False:

@@ -90,7 +90,7 @@ _decode_results = msgspec.json.Decoder(list[_Result]).decode
 
 
 class GeminiTranscripts(Transcripts):
-    def folders(self, env: Mapping[str, str]) -> list[str]:
+    def directories(self, env: Mapping[str, str]) -> list[str]:
         bases = [env.get("GEMINI_CLI_HOME", ""), env.get("HOME", "")]
         return list(
             dict.fromkeys(os.path.join(base, ".gemini", "tmp") for base in bases if os.path.isabs(base))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hookline.dialects.gencode.installer import GenCodeInstaller
     from hookline.dialects.gencode.wire import GenCodeWire
 
-_FOLDERS = (".claude", ".gen")
+_DIRECTORIES = (".claude", ".gen")
 _PROJECT_FILES: tuple[tuple[str, Scope], ...] = (
     ("settings.json", "project"),
     ("settings.local.json", "local"),
@@ -65,9 +65,9 @@ class GenCode(Dialect):
         found: list[ConfigPath] = []
         home = env.get("HOME", "")
         if os.path.isabs(home):
-            found += [ConfigPath(os.path.join(home, each, "settings.json"), "user") for each in _FOLDERS]
+            found += [ConfigPath(os.path.join(home, each, "settings.json"), "user") for each in _DIRECTORIES]
         for name, scope in _PROJECT_FILES:
-            found += [ConfigPath(os.path.join(project, each, name), scope) for each in _FOLDERS]
+            found += [ConfigPath(os.path.join(project, each, name), scope) for each in _DIRECTORIES]
         return found
 
     def plugins(

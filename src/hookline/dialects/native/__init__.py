@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hookline.model.patterns import Patterns
     from hookline.shell import ShellReader
 
-_FOLDER = ".hookline"
+_DIRECTORY = ".hookline"
 #: The administrator's hooks: they run first and cannot be switched off.
 _MANAGED = "/etc/hookline/hooks"
 #: Seconds. A whole number of thousands from here on was meant as milliseconds.
@@ -53,9 +53,9 @@ class Native(HomeDialect):
     name = "native"
     title = "Hookline"
     has_agent = False
-    directory = _FOLDER
+    directory = _DIRECTORY
     project_files = tuple(
-        f"{_FOLDER}/{stem}.{suffix}" for stem in ("hooks", "hooks.local") for suffix in SUFFIXES
+        f"{_DIRECTORY}/{stem}.{suffix}" for stem in ("hooks", "hooks.local") for suffix in SUFFIXES
     )
     plugin_file = ""
     definitions = (SKILLS, COMMANDS)
@@ -119,9 +119,9 @@ class Native(HomeDialect):
         return matches, both
 
     def owns(self, file: str) -> bool:
-        return f"/{_FOLDER}/" in file
+        return f"/{_DIRECTORY}/" in file
 
-    def user_folder(self, env: Mapping[str, str]) -> str | None:
+    def user_directory(self, env: Mapping[str, str]) -> str | None:
         return user_directory(env)
 
     def find(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Sequence[ConfigPath]:
@@ -135,7 +135,7 @@ class Native(HomeDialect):
         return _places(env, project, local)
 
     def config_paths(self, project: str, env: Mapping[str, str]) -> Sequence[ConfigPath]:
-        directory = os.path.join(project, _FOLDER)
+        directory = os.path.join(project, _DIRECTORY)
         return _places(env, os.path.join(directory, "hooks"), os.path.join(directory, "hooks.local"))
 
     def read(self, layers: Sequence[Layer], tools: Tools) -> LoadedHooks:
@@ -207,7 +207,7 @@ def _files(stem: str, scope: Scope) -> list[ConfigPath]:
 
 
 def _nearest(directories: Sequence[str], name: str, disk: Disk) -> str:
-    stems = [os.path.join(directory, _FOLDER, name) for directory in directories]
+    stems = [os.path.join(directory, _DIRECTORY, name) for directory in directories]
     there = (stem for stem in stems if any(disk.is_there(f"{stem}.{suffix}") for suffix in SUFFIXES))
     return next(there, stems[0])
 

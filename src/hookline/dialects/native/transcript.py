@@ -60,7 +60,7 @@ _decode = msgspec.json.Decoder(_Line).decode
 class OwnTranscripts(Transcripts):
     caller = "hookline agent"
 
-    def folders(self, env: Mapping[str, str]) -> list[str]:
+    def directories(self, env: Mapping[str, str]) -> list[str]:
         return [os.path.join(state_dir(env), "sessions")]
 
     def recognises(self, first: Mapping[str, Any]) -> bool:

@@ -1,2 +1,2 @@
-"""List the rules of the guards: a policy for each of them, and the options of the programs that they are
-about."""
+"""Hold the rules of the built-in guards as data, one `GuardSpec` for each. `guards/__init__.py` says which module
+has which guard."""

@@ -2,7 +2,7 @@
 
 from hookline.guards.spec import Flow, GuardedCommand, GuardSpec
 
-_FOLDERS = "deletes a directory and everything in it"
+_DIRECTORIES = "deletes a directory and everything in it"
 _FINDS = "deletes everything it finds, in all directories below"
 #: Directories that a build or a package manager makes again, in the project: `..` and absolute paths are not spared.
 _REBUILT = (
@@ -18,14 +18,14 @@ DELETE_RECURSIVE = GuardSpec(
     rows=(
         GuardedCommand(
             run="rm|grm|srm|zf_rm",
-            does=_FOLDERS,
+            does=_DIRECTORIES,
             given="-r -R --recursive",
             spare=_REBUILT,
             example="rm -fr src",
         ),
         GuardedCommand(
             run="rm|grm|srm|zf_rm",
-            does=_FOLDERS,
+            does=_DIRECTORIES,
             given="-r -R --recursive",
             part="rebuilt",
             example="rm -fr build",
@@ -74,23 +74,23 @@ DELETE_RECURSIVE = GuardSpec(
             given="-m --move",
             example="zip -qrm old.zip logs",
         ),
-        GuardedCommand(run="rimraf|del-cli", does=_FOLDERS, spare=_REBUILT, example="rimraf src"),
-        GuardedCommand(run="rimraf|del-cli", does=_FOLDERS, part="rebuilt", example="rimraf dist"),
+        GuardedCommand(run="rimraf|del-cli", does=_DIRECTORIES, spare=_REBUILT, example="rimraf src"),
+        GuardedCommand(run="rimraf|del-cli", does=_DIRECTORIES, part="rebuilt", example="rimraf dist"),
         GuardedCommand(
             run="unlink|rmdir|rm",
-            does=_FOLDERS,
+            does=_DIRECTORIES,
             given="--no-preserve-root",
             example="rm --no-preserve-root /",
         ),
         GuardedCommand(
             run="cmake",
-            does=_FOLDERS,
+            does=_DIRECTORIES,
             given="-E",
             operand="^remove_directory$",
             example="cmake -E remove_directory build",
         ),
         GuardedCommand(
-            run="btrfs subvolume|sub delete|del", does=_FOLDERS, example="btrfs subvolume delete /data"
+            run="btrfs subvolume|sub delete|del", does=_DIRECTORIES, example="btrfs subvolume delete /data"
         ),
     ),
     flows=(
@@ -107,7 +107,7 @@ DELETE_RECURSIVE = GuardSpec(
         ),
     ),
     by_programs=True,
-    folders=True,
+    directories=True,
     parts={"rebuilt": "directories that a build makes again, such as `node_modules` and `dist`"},
     code=(
         r"\brmtree\b|\brimraf\b|\brm_rf?\b|\brm_tree\b|remove_tree|removedirs|remove_dir_all|\bRemoveAll\b|"

@@ -21,7 +21,7 @@ class DirectoryError(HooklineError):
     """A directory that cannot be used; the message says why."""
 
 
-def default_folder() -> str:
+def default_directory() -> str:
     """Return `/run/user/UID/hookline` where the system has such a directory for the user, else
     `/tmp/hookline-UID`."""
     runtime = f"/run/user/{os.getuid()}"
@@ -34,7 +34,7 @@ def default_folder() -> str:
     return f"/tmp/hookline-{os.getuid()}"  # noqa: S108 who it belongs to is checked
 
 
-class Folder:
+class Directory:
     """The directory, held open: exchanging it afterwards changes nothing."""
 
     def __init__(self, path: str, descriptor: int) -> None:
@@ -53,9 +53,9 @@ class Folder:
             os.close(descriptor)
 
 
-def open_folder(path: str | None = None, *, create: bool = False) -> Folder:
-    """Open the directory. Raises FolderError if it does not exist, or others could write to it."""
-    path = path or default_folder()
+def open_directory(path: str | None = None, *, create: bool = False) -> Directory:
+    """Open the directory. Raises DirectoryError if it does not exist, or others could write to it."""
+    path = path or default_directory()
     if not os.path.isabs(path):
         raise DirectoryError(f"the daemon's directory {path} must be an absolute path")
     if create:
@@ -74,7 +74,7 @@ def open_folder(path: str | None = None, *, create: bool = False) -> Folder:
         raise DirectoryError(
             f"{path} belongs to another user, or others may use it; remove it or chmod 700 it"
         )
-    return Folder(path, descriptor)
+    return Directory(path, descriptor)
 
 
 def peer(connection: socket.socket) -> tuple[int, int]:
@@ -89,7 +89,7 @@ def peer(connection: socket.socket) -> tuple[int, int]:
     return 0, os.getuid()
 
 
-def connect(directory: Folder, seconds: float = 5.0) -> socket.socket:
+def connect(directory: Directory, seconds: float = 5.0) -> socket.socket:
     """Connect to the daemon. Raises OSError where there is none."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

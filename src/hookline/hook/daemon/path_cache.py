@@ -172,7 +172,7 @@ class MissingPaths:
 
     def __init__(self) -> None:
         self._single: dict[str, None] = {}
-        self._folders: dict[str, _Folder] = {}
+        self._directories: dict[str, _Directory] = {}
         self._local: frozenset[int] | None = None
 
     def add(self, path: str) -> None:
@@ -182,7 +182,7 @@ class MissingPaths:
         if _is_link(path):
             self._single[path] = None
         else:
-            self._folders.setdefault(above, _Folder()).missing[path] = None
+            self._directories.setdefault(above, _Directory()).missing[path] = None
 
     def hold(self) -> bool:
         """Return True if still nothing is there."""
@@ -190,7 +190,7 @@ class MissingPaths:
             if os.access(path, os.F_OK):
                 return False
         before = time.time_ns() - _TICK
-        for path, directory in self._folders.items():
+        for path, directory in self._directories.items():
             try:
                 found = os.stat(path)
             except OSError:
@@ -207,7 +207,7 @@ class MissingPaths:
         return True
 
 
-class _Folder:
+class _Directory:
     """Paths missing in a directory, and the state of the directory when that was last checked."""
 
     __slots__ = ("mark", "missing")

@@ -27,7 +27,7 @@ from hookline.hook.daemon import protocol
 from hookline.hook.daemon.cache import DaemonCache
 from hookline.hook.daemon.calls import DaemonCall, refusal
 from hookline.hook.daemon.connection import RelayConnection, SocketListener, run_at_once
-from hookline.hook.daemon.directory import SOCKET, TRIED, Folder
+from hookline.hook.daemon.directory import SOCKET, TRIED, Directory
 from hookline.hook.daemon.protocol import RelayReply, RelayRequest
 from hookline.model.safe_text import one_line
 from hookline.shell import ShellReader
@@ -94,7 +94,7 @@ class Daemon:
 
     def __init__(
         self,
-        directory: Folder,
+        directory: Directory,
         processes: Processes,
         log: Log,
         settings: DaemonSettings = DaemonSettings(),  # noqa: B008 frozen
@@ -103,7 +103,7 @@ class Daemon:
         self.cache = DaemonCache(observer, settings.home)
         self.processes = processes
         self.settings = settings
-        self._folder = directory
+        self._directory = directory
         self._log = log
         self._since = time.time()
         self._calls = 0
@@ -130,7 +130,7 @@ class Daemon:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self.drain, f"signal {signal.Signals(number).name}")
-        self._log(f"started, version {__version__}, pid {os.getpid()}, directory {self._folder.path}")
+        self._log(f"started, version {__version__}, pid {os.getpid()}, directory {self._directory.path}")
         # Hooks of jobs get the environment of this process.
         left = Engine(
             handlers=standard_handlers(processes=self.processes, env=os.environ),
@@ -164,7 +164,7 @@ class Daemon:
     def _can_be_found(self) -> bool:
         """Return False if the directory was removed or replaced: no relay could find it any more."""
         try:
-            return os.path.samestat(os.stat(os.path.join(self._folder.path, SOCKET)), self._socket)
+            return os.path.samestat(os.stat(os.path.join(self._directory.path, SOCKET)), self._socket)
         except OSError:
             return False
 
@@ -178,7 +178,7 @@ class Daemon:
         if self._http is not None:
             self._http.close()
         with suppress(OSError):
-            os.unlink(SOCKET, dir_fd=self._folder.descriptor)
+            os.unlink(SOCKET, dir_fd=self._directory.descriptor)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -193,7 +193,7 @@ class Daemon:
     def _take_lock(self) -> bool:
         """Return True if no other daemon is running in this directory. A process that ends loses the lock."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        lock = os.open(LOCK, flags, 0o600, dir_fd=self._folder.descriptor)
+        lock = os.open(LOCK, flags, 0o600, dir_fd=self._directory.descriptor)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -204,18 +204,20 @@ class Daemon:
 
     def _listen(self) -> None:
         with suppress(FileNotFoundError):
-            os.unlink(SOCKET, dir_fd=self._folder.descriptor)  # of one that was killed
+            os.unlink(SOCKET, dir_fd=self._directory.descriptor)  # of one that was killed
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listening.setblocking(False)
         before = os.umask(0o077)
         try:
-            listening.bind(self._folder.address)
+            listening.bind(self._directory.address)
         finally:
             os.umask(before)
-        self._socket = os.stat(SOCKET, dir_fd=self._folder.descriptor)
+        self._socket = os.stat(SOCKET, dir_fd=self._directory.descriptor)
         listening.listen(_BACKLOG)
         with suppress(FileNotFoundError):
-            os.unlink(TRIED, dir_fd=self._folder.descriptor)  # if this one ends, the next call starts another
+            os.unlink(
+                TRIED, dir_fd=self._directory.descriptor
+            )  # if this one ends, the next call starts another
         self._listener = SocketListener(listening, self.request, self._log)
 
     async def _listen_http(self) -> None:

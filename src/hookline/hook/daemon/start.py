@@ -10,7 +10,7 @@ from typing import Final
 
 from hookline.config.home import Home
 from hookline.hook.daemon import protocol
-from hookline.hook.daemon.directory import TRIED, DirectoryError, connect, open_folder
+from hookline.hook.daemon.directory import TRIED, DirectoryError, connect, open_directory
 from hookline.hook.daemon.protocol import RelayReply, RelayRequest
 from hookline.journal.file import state_dir
 from hookline.model.safe_text import one_line
@@ -64,7 +64,7 @@ def start_if_wanted(relay: str, env: Mapping[str, str]) -> None:
     if why not in ("none", "version") or env.get(SWITCH) == "off":
         return
     try:
-        opened = open_folder(directory or None, create=True)
+        opened = open_directory(directory or None, create=True)
         try:
             if _tried_lately(opened.descriptor):
                 return
@@ -89,8 +89,8 @@ def _tried_lately(directory: int) -> bool:
 
 
 def ask(directory: str | None, *words: str, version: str) -> RelayReply:
-    """Send the daemon a command. Raises OSError or FolderError where there is none."""
-    opened = open_folder(directory)
+    """Send the daemon a command. Raises OSError or DirectoryError where there is none."""
+    opened = open_directory(directory)
     try:
         with connect(opened) as connection:
             request = RelayRequest(version, os.sep, ("daemon", *words), {}, b"")

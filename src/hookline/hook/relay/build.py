@@ -53,7 +53,7 @@ def write_pure_relay(target: Path, version: str, directory: str = "") -> None:
     of the program."""
     text = (_HERE / "start.sh").read_text()
     quoted = directory.replace("'", "'\\''")
-    target.write_text(text.replace("@VERSION@", version).replace("@FOLDER@", quoted))
+    target.write_text(text.replace("@VERSION@", version).replace("@DIRECTORY@", quoted))
     target.chmod(0o755)
 
 

@@ -52,13 +52,13 @@ class Relay:
         self._version = version.encode()
         self._words = list(words)
         self._input: bytes | None = None
-        self._folder = ""
+        self._directory = ""
         self._environment = _environment()
 
     def run(self) -> "NoReturn":
         if self._words[:1] == ["--daemon"]:
-            self._folder = self._words[1] if len(self._words) > 1 else ""
-            if not self._folder.startswith("/"):
+            self._directory = self._words[1] if len(self._words) > 1 else ""
+            if not self._directory.startswith("/"):
                 _refuse("--daemon must name a directory by its absolute path")
             del self._words[:2]
         if not _is_call(self._words) or any(map(posix.isatty, (0, 1, 2))):
@@ -68,7 +68,7 @@ class Relay:
             self._input = _read_input()
         except OSError:  # the program itself reports its error
             self._in_process(None)
-        answer = self._ask(self._folder or _usual_folder(), self._input)
+        answer = self._ask(self._directory or _usual_directory(), self._input)
         if isinstance(answer, str):
             self._in_process(answer)
         _give(*answer)
@@ -121,7 +121,7 @@ class Relay:
         env.pop(b"HOOKLINE_RELAY", None)
         if reason is not None:
             # A daemon is to be started where it was looked for.
-            place = [self._folder.encode("utf-8", "surrogateescape")] if self._folder else []
+            place = [self._directory.encode("utf-8", "surrogateescape")] if self._directory else []
             env[b"HOOKLINE_RELAY"] = b" ".join([reason.encode(), *place])
         try:
             if not posix.access(self._program, posix.X_OK):
@@ -226,7 +226,7 @@ def _input_again(given: bytes) -> None:
 # The connection
 
 
-def _usual_folder() -> str:
+def _usual_directory() -> str:
     """Return the directory, never from the environment: a project's settings can set that."""
     user = posix.geteuid()
     try:

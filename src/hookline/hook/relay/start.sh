@@ -1,7 +1,7 @@
 #!/bin/sh
 # hookline-relay where it was not compiled: starts client.py with the Python that the `hookline` beside it names.
 # Names begin with hookline_relay_: a variable of the environment that has the same name would be changed for hooks.
-hookline_relay_folder='@FOLDER@'
+hookline_relay_directory='@DIRECTORY@'
 hookline_relay_self=$0
 while [ -h "$hookline_relay_self" ]; do
 	hookline_relay_target=$(command -p readlink "$hookline_relay_self") || break
@@ -54,7 +54,7 @@ for place in filter(None, (folder, "%s/../lib/python%d.%d/site-packages" % (here
 import posix
 words = [sys.executable, "-I", here + "/hookline", *words[2 * (words[:1] == ["--daemon"]):]]
 posix.execv(sys.executable, words)
-' "$hookline_relay_here" "$hookline_relay_folder" "$@"
+' "$hookline_relay_here" "$hookline_relay_directory" "$@"
 	hookline_relay_missing=$hookline_relay_python
 	;;
 *)

@@ -275,13 +275,13 @@ def _tar(call: ParsedCommand) -> CommandFiles:
     call = by_row(call.use, call.rest if ordered is None else ordered(call.rest, call.use.spec))
     given = call.given
     archives = given.values("-f", "--file")
-    folders = given.values("-C", "--directory")
-    members = _below(folders, given.operands) or given.operands
+    directories = given.values("-C", "--directory")
+    members = _below(directories, given.operands) or given.operands
     lists = given.values("-T", "--files-from", "-X", "--exclude-from", "--owner-map", "--group-map")
     marked = {*given.values("-g", "--listed-incremental", "--index-file", "--volno-file")}
     base = call.found._replace(reads=plain(lists), writes=plain(marked), whole=False)
     if given.has("-x", "--extract", "--get"):
-        written = (*base.writes, *(folders or (".",)), *members)
+        written = (*base.writes, *(directories or (".",)), *members)
         return base._replace(reads=plain((*base.reads, *archives)), writes=plain(written))
     if given.has("-t", "--list", "-d", "--diff", "--compare", "--test-label"):
         return base._replace(reads=plain((*base.reads, *archives)))
@@ -295,12 +295,12 @@ def _tar(call: ParsedCommand) -> CommandFiles:
     )
 
 
-def _below(folders: Words, names: Words) -> Words:
+def _below(directories: Words, names: Words) -> Words:
     """Return each of the names in each of the directories; where these are too many, the directories and the
     names."""
-    if len(folders) * len(names) > _MOST_PAIRS:
-        return (*folders, *names)
-    return tuple(f"{directory.rstrip('/')}/{name}" for directory in folders for name in names)
+    if len(directories) * len(names) > _MOST_PAIRS:
+        return (*directories, *names)
+    return tuple(f"{directory.rstrip('/')}/{name}" for directory in directories for name in names)
 
 
 _FIND_SIGNS = frozenset("-(!,")

@@ -17,14 +17,14 @@ def copy_files(call: ParsedCommand) -> CommandFiles:
     """Handle copies: the last operand is written, unless an option names the directory."""
     target, sources = _target(call)
     links = call.given.has("-l", "-s", "--link", "--symbolic-link")
-    folders = call.found.whole
+    directories = call.found.whole
     return call.found._replace(
         reads=plain(sources),
         writes=plain(target),
         links=plain(sources) if links else (),
         whole=False,
         into=_into(target, sources),
-        contents=tuple((each, one) for one in target for each in sources) if folders else (),
+        contents=tuple((each, one) for one in target for each in sources) if directories else (),
     )
 
 

@@ -41,7 +41,7 @@ TOPICS = (
     "texts",
     "wrappers",
 )
-_FOLDER = os.path.join(os.path.dirname(__file__), "rows")
+_DIRECTORY = os.path.join(os.path.dirname(__file__), "rows")
 
 
 class Table:
@@ -127,7 +127,7 @@ class Table:
 
 def text_of(topic: str) -> str:
     """Return the rows of a topic, with an empty line between them."""
-    with open(os.path.join(_FOLDER, f"{topic}.txt"), "rb") as file:
+    with open(os.path.join(_DIRECTORY, f"{topic}.txt"), "rb") as file:
         return file.read().decode().rstrip("\n")
 
 

@@ -29,7 +29,7 @@ def writable_by_others(file: Path) -> None:
     file.chmod(0o620)
 
 
-def folder_writable_by_others(file: Path) -> None:
+def directory_writable_by_others(file: Path) -> None:
     file.parent.chmod(0o770)
 
 
@@ -60,7 +60,7 @@ def of_another_project(file: Path) -> None:
         (garbled, "it is damaged"),
         (linked, "it is a symbolic link"),
         (writable_by_others, "other users can write it"),
-        (folder_writable_by_others, "other users can write it"),
+        (directory_writable_by_others, "other users can write it"),
         (of_another_user, "it belongs to another user (uid 12345)"),
         (a_directory, "it is not a file"),
         (a_fifo, "it is not a file"),

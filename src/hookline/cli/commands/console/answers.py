@@ -129,7 +129,7 @@ class ConsoleAnswers:
         sources = find_sources(list(dialects.values()), os.environ, (), since)
         if not sources.found:
             raise RequestError(
-                f"No agent wrote a transcript in the last 7 days; searched {', '.join(sources.folders)}"
+                f"No agent wrote a transcript in the last 7 days; searched {', '.join(sources.directories)}"
             )
         job = ReplayTask(
             sources=sources.found, configuration=Configuration(keep=False), since=since, observe=True

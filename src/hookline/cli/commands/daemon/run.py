@@ -14,7 +14,7 @@ from hookline.cli.commands.daemon.report import as_text, other_home
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.config.home import home_of_call, projects_here
-from hookline.hook.daemon.directory import DirectoryError, open_folder
+from hookline.hook.daemon.directory import DirectoryError, open_directory
 from hookline.hook.daemon.server import Daemon, DaemonSettings, DaemonStatus
 from hookline.hook.daemon.start import LogFile, ask, start
 from hookline.model.safe_text import printable
@@ -66,7 +66,7 @@ def _start(args: argparse.Namespace) -> int:
     if status is not None:
         note("hookline daemon: it is running already")
         return _status(args)
-    open_folder(args.directory, create=True).close()
+    open_directory(args.directory, create=True).close()
     _seconds(args.idle)
     http = () if args.http is None else ("--http", str(args.http))
     pid = start(args.directory, ("--idle", args.idle, *http))
@@ -126,7 +126,7 @@ def _run(args: argparse.Namespace) -> int:
     hide_memory()
     log = LogFile(os.environ)
     settings = DaemonSettings(_seconds(args.idle), args.http, args.home)
-    directory = open_folder(args.directory, create=True)
+    directory = open_directory(args.directory, create=True)
 
     observer = _observer(log)
 

@@ -12,7 +12,7 @@ from hookline.cli.commands.hook.entries import faster
 from hookline.config.install.self_calls import plain_program
 from hookline.config.load import Loaded
 from hookline.dialects.report import about
-from hookline.hook.daemon.directory import DirectoryError, default_folder, open_folder
+from hookline.hook.daemon.directory import DirectoryError, default_directory, open_directory
 from hookline.hook.daemon.start import SWITCH
 from hookline.model.diagnostics import Diagnostic, Where
 
@@ -41,13 +41,13 @@ def about_daemon(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             "ends waits for the next Hookline process"
         )
         fix = "hookline install, hookline daemon start, or hookline jobs run"
-        yield Diagnostic("info", "no-daemon", message, Where(default_folder()), fix=fix)
+        yield Diagnostic("info", "no-daemon", message, Where(default_directory()), fix=fix)
 
 
 def _reached(context: CheckContext) -> Iterator[Diagnostic]:
-    place = Where(default_folder())
+    place = Where(default_directory())
     try:
-        open_folder().close()
+        open_directory().close()
     except DirectoryError as problem:
         if os.path.lexists(place.file):
             message = f"relays cannot reach a daemon: {problem}; each call starts Hookline anew"

@@ -102,8 +102,8 @@ class InstallDocument(Struct, frozen=True):
         steps: list[Step] = [each.step for each in done]
         for step in dict.fromkeys(steps):
             yield f"{_DONE[step]}: {', '.join(each.title for each in done if each.step == step)}"
-        for folder in {os.path.dirname(name) for each in done for name in each.backups}:
-            yield one_line(f"the files as they were: {with_tilde(folder)}", _LONGEST)
+        for directory in {os.path.dirname(name) for each in done for name in each.backups}:
+            yield one_line(f"the files as they were: {with_tilde(directory)}", _LONGEST)
 
 
 def agent_document(dialect: Dialect, site: Site, plan: InstallPlan | None, problem: str) -> AgentDocument:

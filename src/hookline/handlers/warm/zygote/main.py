@@ -125,7 +125,7 @@ def _start_up_code():
     places, texts = [], []
     if "site" not in _AT_START or sys.flags.no_site:
         return places, texts
-    for directory in _package_folders():
+    for directory in _package_directories():
         places.append(directory)
         try:
             names = sorted(name for name in os.listdir(directory) if name.endswith(".pth"))
@@ -145,16 +145,16 @@ def _start_up_code():
     return places, texts
 
 
-def _package_folders():
+def _package_directories():
     site = _AT_START["site"]
-    folders = [each for each in sys.path if each not in modules_ahead.STANDARD]
+    directories = [each for each in sys.path if each not in modules_ahead.STANDARD]
     try:
-        folders += [*site.getsitepackages(), site.getusersitepackages() if site.ENABLE_USER_SITE else ""]
+        directories += [*site.getsitepackages(), site.getusersitepackages() if site.ENABLE_USER_SITE else ""]
     except Exception:
         pass
     return [
         each
-        for each in dict.fromkeys(folders)
+        for each in dict.fromkeys(directories)
         if os.path.basename(each) in ("site-packages", "dist-packages")
     ]
 

@@ -26,7 +26,7 @@ from hookline.config.bundles.format import (
 from hookline.config.bundles.load import read_hooks
 from hookline.config.bundles.settings import BundleSettings
 from hookline.config.bundles.store import REPORT, ActiveBundle, BundleStore, InForce, RejectedBundle
-from hookline.config.install.files import sync_folder
+from hookline.config.install.files import sync_directory
 from hookline.config.load import Loader
 from hookline.team.fleet.access import FleetError
 
@@ -285,7 +285,7 @@ class Activator:
                 stream.flush()
                 os.fsync(descriptor)
             os.replace(draft, file)
-            sync_folder(os.path.dirname(file))
+            sync_directory(os.path.dirname(file))
         except BaseException:
             with suppress(OSError):
                 os.unlink(draft)
@@ -369,7 +369,7 @@ def _put_in_place(draft: str, directory: str) -> None:
     with suppress(FileNotFoundError):
         os.rename(directory, old)
     os.rename(draft, directory)
-    sync_folder(os.path.dirname(directory))
+    sync_directory(os.path.dirname(directory))
     with suppress(OSError):
         if os.path.islink(old) or not os.path.isdir(old):
             os.unlink(old)
