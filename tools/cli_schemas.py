@@ -20,7 +20,7 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
         "hookline.cli.commands.events.run.EventDocument",
         "hookline.cli.commands.events.run.MeantDocument",
         "hookline.cli.commands.events.run.OwnTable",
-        "hookline.cli.commands.events.run.OwnDocument",
+        "hookline.schemas.agent_event.OwnEvent",
         "hookline.cli.commands.events.run.OwnDocuments",
     ),
     "explain": ("hookline.cli.commands.explain.report.ExplainDocument",),

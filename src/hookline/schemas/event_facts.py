@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from hookline.dialects.native.answers import updated_key
 from hookline.dialects.native.events import PLAIN_TEXT_IS_CONTEXT
@@ -83,15 +84,23 @@ class NativeFacts(Struct, frozen=True):
     plain_text_is_context: bool
 
 
-class EventFacts(Struct, frozen=True):
+class EventLine(Struct, frozen=True, kw_only=True):
+    """The facts of an event that a table of all of them has."""
+
     event: str
     fires: str
     may: tuple[str, ...]
+    #: The field of the payload a matcher is compared with, and its values where they are known.
     matcher: str | None
     values: tuple[str, ...]
     guard: bool
     since: str
     declared_only: bool
+
+
+class EventFacts(EventLine, frozen=True, kw_only=True):
+    """All facts of an event."""
+
     rewrites: str | None
     rewritten_by: str | None
     answer: str | None
@@ -101,9 +110,8 @@ class EventFacts(Struct, frozen=True):
     answers: tuple[ExampleAnswer, ...]
 
 
-def event_facts(event: EventSpec[Any], policy: Policy) -> EventFacts:
-    rewrites = event.rewrites if event.may & Capability.REWRITE else None
-    return EventFacts(
+def event_line(event: EventSpec[Any]) -> EventLine:
+    return EventLine(
         event=event.name,
         fires=event.fires,
         may=may_words(event),
@@ -112,6 +120,13 @@ def event_facts(event: EventSpec[Any], policy: Policy) -> EventFacts:
         guard=event.guard,
         since=event.since,
         declared_only=event.declared_only,
+    )
+
+
+def event_facts(event: EventSpec[Any], policy: Policy) -> EventFacts:
+    rewrites = event.rewrites if event.may & Capability.REWRITE else None
+    return EventFacts(
+        **asdict(event_line(event)),
         rewrites=rewrites,
         rewritten_by=updated_key(rewrites) if rewrites else None,
         answer=event.answer if event.may & Capability.ANSWER else None,

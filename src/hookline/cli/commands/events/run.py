@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import (
@@ -22,25 +22,13 @@ from hookline.model.safe_text import printable
 from hookline.schemas import event_facts as words
 from hookline.schemas.agent_event import OwnEvent, own_event
 from hookline.schemas.agent_page import OwnLine, listing, own_lines, page
-from hookline.schemas.event_facts import EventFacts, EventField, event_facts
+from hookline.schemas.event_facts import EventFacts, EventField, EventLine, event_facts, event_line
 from hookline.schemas.payload import COMMON
 
 _NOTES = (
     "* declared for hooks and hosts; nothing in Hookline fires it yet",
     "`hookline events EVENT` shows the payload, the answers, an example of each, and its names in agents",
 )
-
-
-class EventLine(Struct, frozen=True, kw_only=True):
-    event: str
-    fires: str
-    may: tuple[str, ...]
-    #: The field of the payload a matcher is compared with, and its values where they are known.
-    matcher: str | None
-    values: tuple[str, ...]
-    guard: bool
-    since: str
-    declared_only: bool
 
 
 class EventTable(Struct, frozen=True):
@@ -100,22 +88,15 @@ class OwnTable(Struct, frozen=True):
         return "\n".join([paragraph(title, width), listing(self.events, width), "", paragraph(note, width)])
 
 
-class OwnDocument(OwnEvent, frozen=True, kw_only=True):
-    """One event in the words of an agent."""
-
-    def as_text(self, width: int) -> str:
-        return page(self, chosen(self.dialect).title, width)
-
-
 class OwnDocuments(Struct, frozen=True):
     """The events of an agent that are one event of Hookline's."""
 
     dialect: str
     asked: str
-    events: tuple[OwnDocument, ...]
+    events: tuple[OwnEvent, ...]
 
     def as_text(self, width: int) -> str:
-        return "\n\n".join(each.as_text(width) for each in self.events)
+        return "\n\n".join(own_page(each, width) for each in self.events)
 
 
 def run(args: argparse.Namespace) -> ExitStatus:
@@ -123,28 +104,30 @@ def run(args: argparse.Namespace) -> ExitStatus:
         document = _own_table(args.dialect) if args.event is None else _own(args.dialect, args.event)
     else:
         document = _table() if args.event is None else _about(args.event)
-    text = json_lines(document) if args.json else document.as_text(terminal_width())
-    return show(text, as_json=args.json)
+    width = terminal_width()
+    if args.json:
+        return show(json_lines(document), as_json=True)
+    return show(own_page(document, width) if isinstance(document, OwnEvent) else document.as_text(width))
+
+
+def own_page(event: OwnEvent, width: int) -> str:
+    """Describe an event in the words of its agent."""
+    return page(event, chosen(event.dialect).title, width)
 
 
 def _table() -> EventTable:
-    own = home_dialect()
-    return EventTable(tuple(_table_line(event_facts(event, own.policy(event))) for event in EVENTS.values()))
+    return EventTable(tuple(map(event_line, EVENTS.values())))
 
 
 def _own_table(name: str) -> OwnTable:
     return OwnTable(name, own_lines(chosen(name)))
 
 
-def _own(name: str, event: str) -> OwnDocument | OwnDocuments:
+def _own(name: str, event: str) -> OwnEvent | OwnDocuments:
     dialect = chosen(name)
     names = own_names(dialect, event)
-    found = tuple(OwnDocument(**structs.asdict(own_event(dialect, each))) for each in names)
+    found = tuple(own_event(dialect, each) for each in names)
     return found[0] if len(found) == 1 else OwnDocuments(name, event, found)
-
-
-def _table_line(facts: EventFacts) -> EventLine:
-    return EventLine(**{name: getattr(facts, name) for name in EventLine.__struct_fields__})
 
 
 def _table_row(line: EventLine) -> list[str]:

@@ -14,10 +14,11 @@ from hookline.cli.describe import (
 )
 from hookline.cli.shown_hooks import ShownHook
 from hookline.cli.text import indented, json_lines, paragraph, relative_to, table, with_tilde
+from hookline.config.load import Found
 from hookline.dialects.registry import OWN_FORMAT
 from hookline.engine.explain import FOLLOWS
 from hookline.model.events import event_label
-from hookline.model.hook import Output, Scope
+from hookline.model.hook import Output
 from hookline.model.policy import BlockLimit, Cause, Reaction
 from hookline.model.safe_text import one_line, printable
 
@@ -32,14 +33,9 @@ _KINDS_IN_REASON = frozenset({"list of exact names", "name with *", "regular exp
 _REASONS_BELOW = ("matched:", "not matched:")
 
 
-class LayerFacts(Struct, frozen=True, kw_only=True):
+class LayerFacts(Found, frozen=True, kw_only=True):
     """One configuration file."""
 
-    file: str
-    dialect: str
-    scope: Scope
-    #: The user has not trusted everything in it.
-    needs_trust: bool
     #: Hooks at this event that count, and how many the file has.
     hooks: int
     stands: int

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from hookline.cli.agents_asking import agents_asking
 from hookline.cli.commands.explain.describe import condition_facts, lane_words, matcher_facts
@@ -126,10 +126,7 @@ def _layer(engine: Engine, loaded: Loaded, found: Found, event: EventSpec[Any]) 
     else:
         state = "active" if counted else "nothing here"
     return LayerFacts(
-        file=found.file,
-        dialect=found.dialect,
-        scope=found.scope,
-        needs_trust=found.needs_trust,
+        **asdict(found),
         hooks=counted,
         stands=max(alone, counted),
         state=state,
