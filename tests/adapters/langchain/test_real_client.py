@@ -10,56 +10,30 @@ from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from hookline import Blocking, Engine, deny, rewrite
+from hookline import Blocking, Engine, rewrite
 from hookline.adapters.langchain import HooklineMiddleware
-from hookline.events import (
-    POST_MODEL_CALL,
-    POST_TOOL_USE,
-    POST_TOOL_USE_FAILURE,
-    PRE_TOOL_USE,
-    STOP_FAILURE,
-    TURN_SETTLED,
-)
+from hookline.events import POST_TOOL_USE, POST_TOOL_USE_FAILURE
 from tests.adapters.provider import Provider, provider
+from tests.adapters.real_client import LOOK, check_decisions, check_failure, check_repeated, look, report_end
 
-LOOK = {"name": "look", "arguments": {"place": "there"}}
 PROMPT: Any = {"messages": [{"role": "user", "content": "go"}]}
-RAN: list[str] = []
-
-
-@tool
-def look(place: str) -> str:
-    """Look at a place."""
-    RAN.append(place)
-    return f"saw {place}"
 
 
 def made(server: Provider, hooks: HooklineMiddleware) -> Any:
     model = ChatOpenAI(model="m", base_url=server.url, api_key=SecretStr("x"), max_retries=0)
-    return cast("Any", create_agent)(model, [look], middleware=[hooks])
-
-
-def hide(answer: Any) -> Any:
-    return rewrite(answer.response.replace("123", "***")) if "123" in answer.response else None
+    return cast("Any", create_agent)(model, [tool(look)], middleware=[hooks])
 
 
 def test_hooks_decide_by_every_entry() -> None:
-    async def play(server: Provider) -> list[str]:
-        async with Engine() as engine:
-            engine.add(PRE_TOOL_USE, lambda _call: deny("not there"), quick=True)
-            engine.add(POST_MODEL_CALL, hide, quick=True, rewrites=True)
-            agent = made(server, HooklineMiddleware(engine))
-            whole = (await agent.ainvoke(PROMPT))["messages"][-1].text
-            shown = ""
-            async for chunk, _about in agent.astream(PROMPT, stream_mode="messages"):
-                shown += chunk.text if isinstance(chunk, AIMessage) else ""
-            return [whole, shown]
+    async def play(server: Provider, engine: Engine) -> list[str]:
+        agent = made(server, HooklineMiddleware(engine))
+        whole = (await agent.ainvoke(PROMPT))["messages"][-1].text
+        shown = ""
+        async for chunk, _about in agent.astream(PROMPT, stream_mode="messages"):
+            shown += chunk.text if isinstance(chunk, AIMessage) else ""
+        return [whole, shown]
 
-    RAN.clear()
-    with provider(LOOK, "the key is 123", LOOK, "the key is 123") as server:
-        assert asyncio.run(play(server)) == ["the key is ***"] * 2
-        assert "not there" in str(server.requests[1]["messages"])
-    assert RAN == []
+    check_decisions(play)
 
 
 def test_without_such_a_hook_text_is_streamed_as_it_comes() -> None:
@@ -74,14 +48,16 @@ def test_without_such_a_hook_text_is_streamed_as_it_comes() -> None:
 
 
 def test_the_synchronous_entry_works_again_and_again() -> None:
-    RAN.clear()
-    engine = Engine()
-    engine.add(POST_TOOL_USE, lambda _result: rewrite("saw nothing"), quick=True, rewrites=True)
-    with provider(LOOK, "one", LOOK, "two") as server, Blocking(engine) as bridge:
-        agent = made(server, HooklineMiddleware(bridge))
-        said = [agent.invoke(PROMPT)["messages"][-1].text for _ in range(2)]
+    def ask(server: Provider) -> list[str]:
+        engine = Engine()
+        engine.add(POST_TOOL_USE, lambda _result: rewrite("saw nothing"), quick=True, rewrites=True)
+        with Blocking(engine) as bridge:
+            agent = made(server, HooklineMiddleware(bridge))
+            said = [agent.invoke(PROMPT)["messages"][-1].text for _ in range(2)]
         assert "saw nothing" in str(server.requests[1]["messages"])
-    assert (said, RAN) == (["one", "two"], ["there", "there"])
+        return said
+
+    check_repeated(ask)
 
 
 def test_a_tool_whose_exception_ends_the_run_ends_the_turn_once() -> None:
@@ -95,8 +71,7 @@ def test_a_tool_whose_exception_ends_the_run_ends_the_turn_once() -> None:
     async def play(server: Provider) -> None:
         async with Engine() as engine:
             engine.add(POST_TOOL_USE_FAILURE, lambda _failure: seen.append("tool"), quick=True)
-            engine.add(STOP_FAILURE, lambda failure: seen.append(failure.error), quick=True)
-            engine.add(TURN_SETTLED, lambda turn: seen.append(turn.status), quick=True)
+            report_end(engine, seen)
             model = ChatOpenAI(model="m", base_url=server.url, api_key=SecretStr("x"), max_retries=0)
             agent = cast("Any", create_agent)(model, [look], middleware=[HooklineMiddleware(engine)])
             with pytest.raises(RuntimeError, match="there is no there"):
@@ -108,16 +83,6 @@ def test_a_tool_whose_exception_ends_the_run_ends_the_turn_once() -> None:
 
 
 def test_a_provider_that_fails_ends_the_turn_once() -> None:
-    seen: list[str] = []
-
-    async def play(server: Provider) -> None:
-        async with Engine() as engine:
-            engine.add(STOP_FAILURE, lambda failure: seen.append(failure.error), quick=True)
-            engine.add(TURN_SETTLED, lambda turn: seen.append(turn.status), quick=True)
-            agent = made(server, HooklineMiddleware(engine))
-            with pytest.raises(Exception, match="429"):
-                await agent.ainvoke(PROMPT)
-
-    with provider(429) as server:
-        asyncio.run(play(server))
-    assert seen == ["rate_limit", "failed"]
+    check_failure(
+        lambda server, engine: made(server, HooklineMiddleware(engine)).ainvoke(PROMPT), 429, "rate_limit"
+    )

@@ -10,31 +10,23 @@ from openai.types.responses import ResponseTextDeltaEvent
 
 from hookline import Engine, deny, rewrite
 from hookline.adapters.openai_agents import HooklineRunner
-from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL, PRE_TOOL_USE, STOP, STOP_FAILURE, TURN_SETTLED
+from hookline.events import PRE_MODEL_CALL, STOP
 from tests.adapters.provider import Provider, provider
+from tests.adapters.real_client import LOOK, RAN, check_decisions, check_failure, look
 
 set_tracing_disabled(True)
-RAN: list[str] = []
-LOOK = {"name": "look", "arguments": {"place": "there"}}
-
-
-@function_tool
-def look(place: str) -> str:
-    """Look at a place."""
-    RAN.append(place)
-    return f"saw {place}"
 
 
 def made(server: Provider) -> Agent[Any]:
     client = AsyncOpenAI(base_url=server.url, api_key="x", max_retries=0)
-    return Agent(name="main", model=OpenAIChatCompletionsModel("m", client), tools=[look])
+    return Agent(name="main", model=OpenAIChatCompletionsModel("m", client), tools=[function_tool(look)])
 
 
 def test_run_sync_works_again_and_again_with_one_client() -> None:
     RAN.clear()
     with provider(LOOK, "one", LOOK, "two", "three", keep_alive=True) as server:
         client = AsyncOpenAI(base_url=server.url, api_key="x", max_retries=0)
-        agent = Agent(name="main", model=OpenAIChatCompletionsModel("m", client), tools=[look])
+        agent = Agent(name="main", model=OpenAIChatCompletionsModel("m", client), tools=[function_tool(look)])
         runner = HooklineRunner(Engine())
         said = [runner.run_sync(agent, "go").final_output for _ in range(3)]
         loop = asyncio.get_event_loop()
@@ -45,10 +37,7 @@ def test_run_sync_works_again_and_again_with_one_client() -> None:
 
 
 def test_hooks_decide_by_every_entry() -> None:
-    async def play(server: Provider) -> list[str]:
-        engine = Engine()
-        engine.add(PRE_TOOL_USE, lambda _call: deny("not there"), quick=True)
-        engine.add(POST_MODEL_CALL, _hide, quick=True, rewrites=True)
+    async def play(server: Provider, engine: Engine) -> list[str]:
         runner, agent = HooklineRunner(engine), made(server)
         whole = await runner.run(agent, "go")
         streamed = runner.run_streamed(agent, "go")
@@ -61,15 +50,7 @@ def test_hooks_decide_by_every_entry() -> None:
         assert "123" not in shown
         return [whole.final_output, str(streamed.final_output)]
 
-    RAN.clear()
-    with provider(LOOK, "the key is 123", LOOK, "the key is 123") as server:
-        assert asyncio.run(play(server)) == ["the key is ***"] * 2
-        assert "not there" in str(server.requests[1]["messages"])
-    assert RAN == []
-
-
-def _hide(answer: Any) -> Any:
-    return rewrite(answer.response.replace("123", "***")) if "123" in answer.response else None
+    check_decisions(play)
 
 
 def test_hooks_see_and_rewrite_the_system_prompt() -> None:
@@ -113,22 +94,7 @@ def test_a_run_that_was_sent_back_has_the_sums() -> None:
 
 
 def test_a_provider_that_fails_ends_the_turn_once() -> None:
-    failures: list[Any] = []
-    settled: list[str] = []
-
-    async def play(server: Provider) -> str:
-        engine = Engine()
-        engine.add(STOP_FAILURE, lambda failure: failures.append(failure.error), quick=True)
-        engine.add(TURN_SETTLED, lambda turn: settled.append(turn.status), quick=True)
-        try:
-            await HooklineRunner(engine).run(made(server), "go")
-        except Exception as error:
-            return type(error).__name__
-        return ""
-
-    with provider(429) as server:
-        assert asyncio.run(play(server)) == "RateLimitError"
-    assert (failures, settled) == (["rate_limit"], ["failed"])
+    check_failure(lambda server, engine: HooklineRunner(engine).run(made(server), "go"), 429, "rate_limit")
 
 
 def test_a_stream_that_is_cancelled_before_it_begins_asks_nobody() -> None:
