@@ -16,7 +16,7 @@ from hookline.agent.hooks import EventLog
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, Piece, TextPiece
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE, TURN_END
 from hookline.model.events import EventSpec
-from hookline.model.messages import ToolResult, ToolUse
+from hookline.model.messages import ToolMessage, ToolUse
 from hookline.model.outcome import Outcome
 from hookline.model.usage import Usage
 
@@ -50,7 +50,7 @@ class Endless:
         if not request.tools:
             self.summaries += 1
             return CompletionResponse(text="they talked")
-        if request.agent_type is not None or isinstance(request.messages[-1], ToolResult):
+        if request.agent_type is not None or isinstance(request.messages[-1], ToolMessage):
             return CompletionResponse(text="the answer is forty-two " * 4)
         self._calls += 1
         if self._every and self._calls % self._every == 0:

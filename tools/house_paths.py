@@ -33,11 +33,11 @@ from typing import Any
 import hookline
 from hookline.agent.conversation import Conversation
 from hookline.agent.hooks import AgentHooks, NoHooks
-from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
+from hookline.agent.models.scripted import Scripted, ScriptedModel, ScriptedToolUse
 from hookline.agent.ports import Shown, UserPort
 from hookline.agent.session.session import Agent
 from hookline.agent.settings import AgentSettings
-from hookline.agent.tools.base import Category, ToolReply, Workplace
+from hookline.agent.tools.base import Category, ToolOutput, Workplace
 from hookline.agent.turn.turn import AgentParts
 from hookline.cli.main import run
 from hookline.events import PRE_TOOL_USE, ToolCall
@@ -136,7 +136,7 @@ def agent() -> Calls:
         reader, user, cwd = RuleReader(home=""), UserPort(listener=_Quiet()), os.getcwd()
         hooks = AgentHooks(NoHooks(), user)
         rules, _problems = RuleSet.parse(deny=["Probe"], source="house", reader=reader)
-        turn = [Scripted(tool_calls=(ScriptedCall("Probe"),)), Scripted(text="done")]
+        turn = [Scripted(tool_calls=(ScriptedToolUse("Probe"),)), Scripted(text="done")]
         settings = AgentSettings(model="scripted")
         one = Agent(
             AgentParts(
@@ -247,7 +247,7 @@ class _Probe:
         del arguments
         return None
 
-    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolOutput:
         raise AssertionError(f"the rule denies every call, but not {arguments} in {workplace.cwd}")
 
 

@@ -124,7 +124,7 @@ _FIELDS: Mapping[str, str] = {
     "Run.event": "The event.",
     "Run.dialect_event": "The event's name in the hook's format.",
     "Run.session": "The session.",
-    "Run.agent": "The sub-agent it ran for.",
+    "Run.agent": "The subagent it ran for.",
     "Run.run_id": "The id of this run, unlike that of any other; http hooks get it as `Idempotency-Key`.",
     "Run.decision_id": "The id of the `hookline serve` decision that it belongs to, or that answered it.",
     "Run.repeated": "True if the decision came from the cache: the server made it for an earlier call.",

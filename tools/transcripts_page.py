@@ -52,7 +52,7 @@ def _figures(client: str, found: Compared) -> tuple[str, ...]:
 def _gone(found: dict[str, Compared]) -> Iterator[tuple[str, ...]]:
     for client, each in found.items():
         for (event, key), why in NOT_THERE[client].items():
-            where = "all that have it" if event == "*" else event.replace("SUBAGENT ", "of a sub-agent: ")
+            where = "all that have it" if event == "*" else event.replace("SUBAGENT ", "of a subagent: ")
             yield _title(client), where, code(key), str(each.listed[event, key]), why
         for event in sorted(NO_TRACE[client]):
             yield _title(client), event, "all", str(each.no_trace[event]), "the event leaves no trace"

@@ -24,7 +24,7 @@ class AgentHarness:
     cannot: Mapping[str, KnownLimit] = {
         "sync": KnownLimit("none", "the loop is async only", "agent.py:23"),
         "stream": KnownLimit("none", "the model answers as a whole", "agent.py:10"),
-        "sub-agent": KnownLimit("none", "there are no sub-agents", "agent.py:12"),
+        "subagent": KnownLimit("none", "there are no subagents", "agent.py:12"),
     }
 
     async def play(self, conversation: ConversationPlan, engine: Engine | None) -> ShownOutput:

@@ -15,10 +15,10 @@ from hookline.agent.models.port import CompletionRequest
 from hookline.agent.models.scripted import Scripted, ScriptedModel
 from hookline.agent.ports import Asker, Confirmer, PermissionPrompt, PermissionReply, Shown, UserPort
 from hookline.agent.session.session import Agent, PromptTurn
-from hookline.agent.tools.base import AgentTool, Category, ToolReply, Workplace
+from hookline.agent.tools.base import AgentTool, Category, ToolOutput, Workplace
 from hookline.extending import standard_handlers
 from hookline.handlers.process.pool import Processes
-from hookline.model.messages import ToolResult
+from hookline.model.messages import ToolMessage
 from tests.cli.run_cli import clean_env
 
 Say = Mapping[str, Any]
@@ -88,12 +88,12 @@ class Probe:
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         return None if isinstance(arguments.get("what"), str) else "`what` is missing"
 
-    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolOutput:
         del workplace
         self.calls.append(arguments)
         if self._does is not None:
             await self._does(arguments)
-        return ToolReply(text=f"done: {arguments['what']}")
+        return ToolOutput(text=f"done: {arguments['what']}")
 
 
 class ScriptedSession:
@@ -201,5 +201,5 @@ class ScriptedSession:
     def results(self) -> list[str]:
         """Texts of all tool results of the conversation."""
         return [
-            message.text for message in self.agent.conversation.messages if isinstance(message, ToolResult)
+            message.text for message in self.agent.conversation.messages if isinstance(message, ToolMessage)
         ]

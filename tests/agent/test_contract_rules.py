@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.ports import PermissionReply
-from hookline.agent.tools.base import ToolReply, Workplace
+from hookline.agent.tools.base import ToolOutput, Workplace
 from hookline.model.messages import User
 from tests.agent.dialect_session import DialectSession
 from tests.agent.scripted_session import Answers, Probe, Say, call, calls, says
@@ -168,7 +168,7 @@ class Patient(Probe):
 
     scripted: "DialectSession | None" = None
 
-    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolOutput:
         while (
             self.scripted is not None
             and self.scripted.engine is not None

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from hookline.agent.conversation import Conversation
 from hookline.agent.hooks import AgentHooks, NoHooks
-from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
+from hookline.agent.models.scripted import Scripted, ScriptedModel, ScriptedToolUse
 from hookline.agent.ports import UserPort
 from hookline.agent.session.session import Agent
 from hookline.agent.settings import AgentSettings
 from hookline.agent.subagents.subagent import GENERAL
 from hookline.agent.tools.base import Workplace
 from hookline.agent.turn.turn import AgentParts
-from hookline.model.messages import ToolResult
+from hookline.model.messages import ToolMessage
 from hookline.permissions.rules import RuleReader, RuleSet
 from hookline.permissions.state import Permissions
 from hookline.trust.trust import Trust
@@ -26,7 +26,7 @@ def test_an_agent_is_built_from_its_parts_and_plays_a_turn_without_an_engine(tmp
         user, probe = UserPort(), Probe()
         hooks = AgentHooks(NoHooks(), user)
         script = [
-            Scripted(tool_calls=(ScriptedCall("Probe", {"what": "this"}),)),
+            Scripted(tool_calls=(ScriptedToolUse("Probe", {"what": "this"}),)),
             Scripted(text="done"),
         ]
         rules, _problems = RuleSet.parse(["Probe"], source="test", reader=RuleReader(home=""))
@@ -49,7 +49,7 @@ def test_an_agent_is_built_from_its_parts_and_plays_a_turn_without_an_engine(tmp
         await agent.end()
         assert (received.status, received.text) == ("completed", "done")
         assert probe.calls == [{"what": "this"}]
-        assert [each.text for each in agent.conversation.messages if isinstance(each, ToolResult)] == [
+        assert [each.text for each in agent.conversation.messages if isinstance(each, ToolMessage)] == [
             "done: this"
         ]
 

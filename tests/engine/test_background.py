@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline import Engine, Outcome, context, deny, rewrite
 from hookline.dialects.registry import home_dialect
-from hookline.engine.background import Background, Inbox, LateMessage
+from hookline.engine.background import BackgroundHooks, Inbox, LateMessage
 from hookline.events import CWD_CHANGED, EVENTS, PRE_TOOL_USE, STOP, CwdMove, ToolCall, TurnAnswer
 from hookline.extending import Failed, Returned, Run
 from tests.engine.scripted_hooks import ScriptedHost, scripted
@@ -154,7 +154,7 @@ def test_closing_drains_within_the_limit_and_then_calls_off_the_rest() -> None:
 
 def test_a_full_background_says_so_instead_of_forgetting() -> None:
     host = ScriptedHost([late_hook(Returned(), waiting="async")])
-    host.engine.background = Background(limit=0)
+    host.engine.background = BackgroundHooks(limit=0)
     outcome, _ = fire_stop(host)
     assert outcome == Outcome()
     assert [(run.status, run.detail) for run in host.runs] == [
@@ -174,7 +174,7 @@ def test_few_run_at_once_and_all_of_them_run() -> None:
         running -= 1
 
     async def story() -> None:
-        background = Background(at_once=3)
+        background = BackgroundHooks(at_once=3)
         for _ in range(12):
             background.start(work())
         assert not await background.drain(0)
@@ -186,7 +186,7 @@ def test_few_run_at_once_and_all_of_them_run() -> None:
 
 
 def test_background_work_of_a_loop_that_is_gone_does_not_hold_up_the_next() -> None:
-    background = Background()
+    background = BackgroundHooks()
 
     async def never() -> None:
         await asyncio.sleep(3600)

@@ -8,7 +8,7 @@ from hookline.handlers.agent import (
     AgentHandler,
     AgentRun,
     AgentSpec,
-    AgentTool,
+    HookAgentTool,
     RequestedCall,
     Step,
     ToolOutput,
@@ -35,12 +35,12 @@ class Runner:
 
     def __init__(self, *steps: Step, tools: Sequence[Tool] = ()) -> None:
         self.steps = steps
-        self.tools: Sequence[AgentTool] = tools
+        self.tools: Sequence[HookAgentTool] = tools
         self.begun: list[tuple[str, str | None, list[str]]] = []
         self.outputs: list[Sequence[ToolOutput]] = []
 
     async def begin(
-        self, task: str, *, system: str, model: str | None, tools: Sequence[AgentTool]
+        self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
     ) -> AgentRun:
         self.begun.append((task, model, [tool.name for tool in tools]))
         return self

@@ -95,7 +95,7 @@ def test_every_hole_is_named_with_its_cause_and_there_is_no_false_one(planted: P
     assert causes(document) == {
         "early//Bash//srv/app": "installed later",
         "whole//Bash//srv/app/vendor/lib": "directory",
-        "parent/abc123/Bash//srv/app": "sub-agent",
+        "parent/abc123/Bash//srv/app": "subagent",
         "headless//Bash//srv/app": "headless run",
         "other//Bash//srv/app": "other agent",
         "elsewhere//Bash//srv/unseen": "directory",

@@ -6,7 +6,7 @@ from hookline.events import ModelRequest
 from hookline.model.messages import (
     Assistant,
     HostMessage,
-    ToolResult,
+    ToolMessage,
     ToolUse,
     User,
     shown_messages,
@@ -25,7 +25,7 @@ def test_messages_of_ours_are_shown_as_they_are_and_those_of_hosts_as_records():
     own = (
         User(text="a"),
         Assistant(text="b"),
-        ToolResult(tool_use_id="1", name="Bash", text="c"),
+        ToolMessage(tool_use_id="1", name="Bash", text="c"),
         HostMessage(),
     )
     assert shown_messages(own) is own

@@ -10,7 +10,7 @@ from hookline.dialects.native.settings import COMMON, KINDS
 from hookline.documents.document import read_document
 from hookline.events import EVENTS
 from hookline.extending import ConfigPath, Layer, Tools, standard_handlers
-from hookline.handlers.agent import AgentRun, AgentTool
+from hookline.handlers.agent import AgentRun, HookAgentTool
 from hookline.handlers.mcp_tool import McpReply
 from hookline.model.patterns import Patterns
 from hookline.model.policy import CAUSES
@@ -26,13 +26,13 @@ SCHEMA = Checker(config_schema(EVENTS))
 class Host:
     """Has every seam that handlers need, so that only the entries themselves can be wrong."""
 
-    tools: Sequence[AgentTool] = ()
+    tools: Sequence[HookAgentTool] = ()
 
     async def complete(self, prompt: str, *, system: str, model: str | None) -> str:
         return "{}"
 
     async def begin(
-        self, task: str, *, system: str, model: str | None, tools: Sequence[AgentTool]
+        self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
     ) -> AgentRun:
         raise NotImplementedError
 

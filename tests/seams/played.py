@@ -12,7 +12,7 @@ from msgspec import Struct
 from hookline.agent.hooks import FiredEvent
 from hookline.agent.models.port import CompletionRequest, RequestLog
 from hookline.agent.ports import PermissionPrompt, PermissionReply
-from hookline.model.messages import Assistant, ToolResult
+from hookline.model.messages import Assistant, ToolMessage
 from hookline.model.usage import Usage
 from tests.agent.dialect_session import DialectSession
 from tests.agent.models import provider_answers
@@ -132,7 +132,7 @@ class Played(Struct, frozen=True, kw_only=True):
         """Return what the model got for a call."""
         for request in self.requests:
             for message in request.messages:
-                if isinstance(message, ToolResult) and message.tool_use_id == call:
+                if isinstance(message, ToolMessage) and message.tool_use_id == call:
                     return message.text
         raise LookupError(call)
 

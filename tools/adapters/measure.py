@@ -99,7 +99,7 @@ def measured(harness: Harness, extra: str) -> Measured:
 #: Cases that have, together, every event that a host can fire.
 _EVENTFUL = (
     "deny: not run", "context: after", "failure: one event", "ask: no", "end: every turn", "failure: model",
-    "sub-agent: told apart",
+    "subagent: told apart",
 )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def _places() -> Iterator[Case]:
     yield place("directory with hooks of its own", "cd y", made="y/.hookline/hooks.yaml")
     yield place("directory removed", "mkdir gone && cd gone", "rmdir ../gone")
     yield place("cd out of the project", "cd /", "cd ..")
-    yield Case(name="sub-agent after cd", expected="denied", script=_sub_agent, ran=_marked)
+    yield Case(name="subagent after cd", expected="denied", script=_sub_agent, ran=_marked)
     yield Case(
         name="harmless command after cd", expected="ran",
         script=lambda info: {MAIN: [_bash("mkdir -p sub"), _bash("cd sub"), _bash(f"touch {info.marks}/harmless")]},

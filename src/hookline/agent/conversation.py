@@ -10,7 +10,7 @@ from hookline.agent.models.port import CompletionRequest, ToolOffer
 from hookline.agent.ports import UserPort
 from hookline.dialects.json_text import whole_text
 from hookline.engine.background import Inbox, LateMessage
-from hookline.model.messages import Assistant, Message, ToolResult, User
+from hookline.model.messages import Assistant, Message, ToolMessage, User
 from hookline.model.outcome import ContextItem
 from hookline.model.policy import Lifetime
 from hookline.model.usage import Usage
@@ -170,10 +170,10 @@ class Conversation:
         last = next((each for each in reversed(self.messages) if isinstance(each, Assistant)), None)
         if last is None:
             return
-        settled = {each.tool_use_id for each in self.messages if isinstance(each, ToolResult)}
+        settled = {each.tool_use_id for each in self.messages if isinstance(each, ToolMessage)}
         for use in last.tool_calls:
             if use.id not in settled:
-                self.add(ToolResult(tool_use_id=use.id, name=use.name, text=why, is_error=True))
+                self.add(ToolMessage(tool_use_id=use.id, name=use.name, text=why, is_error=True))
 
     def replace_all(self, messages: Iterable[Message]) -> None:
         """Replace the history, after compaction or /clear, which are recorded as such.

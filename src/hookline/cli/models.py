@@ -11,7 +11,7 @@ from hookline.cli.requests import RequestError
 from hookline.documents.document import read_document
 
 if TYPE_CHECKING:
-    from hookline.handlers.agent import AgentRun, AgentTool
+    from hookline.handlers.agent import AgentRun, HookAgentTool
     from hookline.handlers.prompt import Completer
 
 
@@ -35,13 +35,13 @@ class CommandRunner:
         self._cwd = cwd
 
     @cached_property
-    def tools(self) -> "Sequence[AgentTool]":
+    def tools(self) -> "Sequence[HookAgentTool]":
         from hookline.agent.models.hook_tools import read_only_tools
 
         return read_only_tools(self._cwd, self._env)
 
     async def begin(
-        self, task: str, *, system: str, model: str | None, tools: "Sequence[AgentTool]"
+        self, task: str, *, system: str, model: str | None, tools: "Sequence[HookAgentTool]"
     ) -> "AgentRun":
         runner = ModelAgentRunner(self._port, self._model)
         return await runner.begin(task, system=system, model=model, tools=tools)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from hookline.config.journals import memory_journal
 from hookline.dialects.registry import OWN_FORMAT, home_dialect
-from hookline.engine.background import Background
+from hookline.engine.background import BackgroundHooks
 from hookline.engine.lanes import HookStore
 from hookline.engine.run_hook import Admit, admit_all
 from hookline.engine.running import RunningHooks
@@ -60,7 +60,7 @@ class EngineOptions(TypedDict, total=False):
     admit: Admit
     tools: "Mapping[str, Tool]"
     approve: "Approve | None"
-    background: Background | None
+    background: BackgroundHooks | None
     drain_seconds: float
     env: Mapping[str, str] | None
     durable: "Durable | None"
@@ -96,7 +96,7 @@ class Engine:
         admit: Admit = admit_all,
         tools: "Mapping[str, Tool]" = _NO_TOOLS,
         approve: "Approve | None" = None,
-        background: Background | None = None,
+        background: BackgroundHooks | None = None,
         drain_seconds: float = 5.0,
         env: Mapping[str, str] | None = None,
         durable: "Durable | None" = None,
@@ -133,7 +133,7 @@ class Engine:
             handlers if handlers is not None else standard_handlers(env=env)
         )
         self.journal = journal if journal is not None else memory_journal()
-        self.background = background if background is not None else Background()
+        self.background = background if background is not None else BackgroundHooks()
         self.status = RunningHooks()
         self.store = HookStore(self.handlers, self.events)
         self.closed = False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Background:
+class BackgroundHooks:
     """Owns the tasks of background hooks and runs a few at a time. Closing it waits for them, then cancels."""
 
     def __init__(self, at_once: int = 8, limit: int = 1000) -> None:

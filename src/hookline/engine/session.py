@@ -36,7 +36,7 @@ P = TypeVar("P")
 class Session(HostCalls):
     """One agent conversation: the state its hooks share, and the calls that a host makes.
 
-    A sub-agent's session inherits hooks, not counters. ::
+    A subagent's session inherits hooks, not counters. ::
 
         async with engine.session("conversation 1", cwd=cwd) as session:
             prompt = await session.prompt("list the files")

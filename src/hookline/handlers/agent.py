@@ -41,7 +41,7 @@ class Step(Struct, frozen=True):
     tool_uses: tuple[RequestedCall, ...] = ()
 
 
-class AgentTool(Protocol):
+class HookAgentTool(Protocol):
     @property
     def name(self) -> str: ...
 
@@ -63,12 +63,12 @@ class AgentRunner(Protocol):
     """The host's way to hold a conversation with a model. An exception means that it gave no answer."""
 
     @property
-    def tools(self) -> Sequence[AgentTool]:
+    def tools(self) -> Sequence[HookAgentTool]:
         """All tools of the host; those that are not read-only are neither offered nor called."""
         ...
 
     async def begin(
-        self, task: str, *, system: str, model: str | None, tools: Sequence[AgentTool]
+        self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
     ) -> AgentRun: ...
 
 
@@ -111,7 +111,7 @@ class AgentHandler:
         """Do nothing: the runner belongs to the host."""
 
 
-async def take_steps(run: AgentRun, tools: Mapping[str, AgentTool], max_steps: int) -> RawResult:
+async def take_steps(run: AgentRun, tools: Mapping[str, HookAgentTool], max_steps: int) -> RawResult:
     """Step until there is an answer. Running out of steps is a crash: it ran, and ended without one."""
     outputs: Sequence[ToolOutput] = ()
     for _ in range(max_steps):
@@ -122,7 +122,7 @@ async def take_steps(run: AgentRun, tools: Mapping[str, AgentTool], max_steps: i
     return Failed("crashed", f"no answer within {max_steps} steps")
 
 
-async def _called(tools: Mapping[str, AgentTool], use: RequestedCall) -> ToolOutput:
+async def _called(tools: Mapping[str, HookAgentTool], use: RequestedCall) -> ToolOutput:
     tool = tools.get(use.name)
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"

@@ -22,7 +22,7 @@ _TICK = 4 * 1024 * 1024
 Tick = Callable[[int], None]
 
 
-class Example(Struct):
+class CallExample(Struct):
     """A call that hooks would have answered in some way, and how often it was made."""
 
     agent: str
@@ -34,7 +34,7 @@ class Example(Struct):
     reason: str = ""
     count: int = 0
 
-    def add(self, other: "Example") -> None:
+    def add(self, other: "CallExample") -> None:
         self.count += other.count
         if other.at < self.at:
             self.agent, self.session, self.at, self.cwd = other.agent, other.session, other.at, other.cwd
@@ -45,7 +45,7 @@ class AnswerCounts(Struct):
 
     count: int = 0
     sessions: set[str] = field(default_factory=set[str])
-    examples: dict[str, Example] = field(default_factory=dict[str, Example])
+    examples: dict[str, CallExample] = field(default_factory=dict[str, CallExample])
 
     def note(self, recorded: RecordedEvent, reason: str) -> None:
         self.count += 1
@@ -57,7 +57,7 @@ class AnswerCounts(Struct):
             if recorded.at < known.at:
                 known.session, known.at, known.cwd = recorded.session, recorded.at, recorded.cwd
         elif len(self.examples) < _MOST_EXAMPLES:
-            self.examples[text] = Example(
+            self.examples[text] = CallExample(
                 recorded.agent, recorded.session, recorded.at, recorded.cwd, recorded.tool, text, reason, 1
             )
 

@@ -5,10 +5,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.history.coverage import CoverageTotals, MissedCall, SeenSession
+from hookline.history.coverage import CoverageTotals, MissedCall, SessionFacts
 
 Cause = Literal[
-    "untrusted", "other agent", "installed later", "headless run", "sub-agent", "directory", "tool name", "event",
+    "untrusted", "other agent", "installed later", "headless run", "subagent", "directory", "tool name", "event",
     "unknown",
 ]  # fmt: skip
 
@@ -69,7 +69,7 @@ class Causes:
         if hole.headless and hole.agent in self._attended:
             yield "headless run", "no call of this session asked Hookline, and it had no user at a terminal"
         if hole.subagent and hole.agent in self._agents:
-            yield "sub-agent", "no call of this subagent reached Hookline"
+            yield "subagent", "no call of this subagent reached Hookline"
         if (hole.agent, hole.began_in) not in self._projects and hole.agent in self._agents:
             yield "directory", f"no session in {hole.began_in or hole.cwd} reached Hookline"
         if hole.headless:
@@ -79,9 +79,9 @@ class Causes:
             yield "untrusted", self._sightings.hooks[untrusted[0]].why_untrusted
 
 
-def _of_seen_session(hole: MissedCall, session: SeenSession) -> Iterable[tuple[Cause, str]]:
+def _of_seen_session(hole: MissedCall, session: SessionFacts) -> Iterable[tuple[Cause, str]]:
     if hole.subagent and not session.subagents:
-        yield "sub-agent", "calls of the main agent reached Hookline, those of subagents did not"
+        yield "subagent", "calls of the main agent reached Hookline, those of subagents did not"
     if hole.cwd not in session.directories and hole.cwd != hole.began_in:
         yield "directory", f"calls in {hole.began_in} reached Hookline, those in {hole.cwd} did not"
     if hole.tool and hole.tool not in session.tools and session.tools:

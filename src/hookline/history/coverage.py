@@ -123,7 +123,7 @@ class MissedCall(Struct):
         self.count += other.count
 
 
-class SeenSession(Struct):
+class SessionFacts(Struct):
     """Facts of one session, from which causes of missed calls are inferred."""
 
     agent: str
@@ -135,7 +135,7 @@ class SeenSession(Struct):
     directories: set[str] = field(default_factory=set[str])
     events: set[str] = field(default_factory=set[str])
 
-    def add(self, other: "SeenSession") -> None:
+    def add(self, other: "SessionFacts") -> None:
         self.main += other.main
         self.subagents += other.subagents
         self.tools |= other.tools
@@ -148,7 +148,7 @@ class CoverageTotals(Struct):
 
     hooks: dict[str, HookCoverage] = field(default_factory=dict[str, HookCoverage])
     holes: dict[str, MissedCall] = field(default_factory=dict[str, MissedCall])
-    sessions: dict[str, SeenSession] = field(default_factory=dict[str, SeenSession])
+    sessions: dict[str, SessionFacts] = field(default_factory=dict[str, SessionFacts])
     #: By agent: the number of events at which hooks run.
     recorded_events: dict[str, int] = field(default_factory=dict[str, int])
     problems: dict[str, int] = field(default_factory=dict[str, int])
@@ -338,11 +338,11 @@ class Observation:
                 return "untrusted"
         return "ran" if self._index.take(recorded, one.hook.event.name, one.number) else "missing"
 
-    def _session(self, recorded: RecordedEvent) -> SeenSession:
+    def _session(self, recorded: RecordedEvent) -> SessionFacts:
         key = f"{recorded.agent}:{recorded.session}"
         found = self.sightings.sessions.get(key)
         if found is None:
-            found = self.sightings.sessions[key] = SeenSession(
+            found = self.sightings.sessions[key] = SessionFacts(
                 recorded.agent, recorded.began_in, recorded.headless
             )
         return found

@@ -41,7 +41,7 @@ class Assistant(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field
         return "assistant"
 
 
-class ToolResult(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="tool"):
+class ToolMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="tool"):
     tool_use_id: str
     name: str
     text: str
@@ -53,7 +53,7 @@ class ToolResult(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 
 
 #: The messages of Hookline's own agent.
-Message = User | Assistant | ToolResult
+Message = User | Assistant | ToolMessage
 
 
 class HostMessage(dict[str, Any]):
@@ -110,7 +110,7 @@ def _texts_of_part(part: Any) -> Iterator[str]:
 
 
 #: Asked first: whether an object fits the protocol takes ten times as long, and conversations are long.
-_SHOWN = frozenset((User, Assistant, ToolResult, HostMessage))
+_SHOWN = frozenset((User, Assistant, ToolMessage, HostMessage))
 
 
 def shown_messages(given: Any) -> tuple[AnyMessage, ...]:
@@ -128,7 +128,7 @@ def _host_message(given: Any) -> HostMessage:
 
 def with_text(message: AnyMessage, text: str) -> AnyMessage:
     """Return the message with another text."""
-    if isinstance(message, User | Assistant | ToolResult):
+    if isinstance(message, User | Assistant | ToolMessage):
         return replace(message, text=text)
     fields: dict[str, Any] = message if isinstance(message, HostMessage) else {}
     key = next((key for key in _TEXTS[:2] if isinstance(fields.get(key), str)), "content")
@@ -169,7 +169,7 @@ def own_messages(shown: Sequence[Any]) -> tuple[Message, ...]:
     bad one."""
     found: list[Message] = []
     for index, message in enumerate(shown, 1):
-        if isinstance(message, User | Assistant | ToolResult):
+        if isinstance(message, User | Assistant | ToolMessage):
             found.append(message)
             continue
         try:

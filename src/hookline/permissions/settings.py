@@ -18,7 +18,7 @@ LOOSENING = ("allow", "defaultMode", "additionalDirectories")
 _IGNORED = frozenset(("disableBypassPermissionsMode", "disableAutoMode"))
 
 
-class Problem(Struct, frozen=True):
+class SettingsProblem(Struct, frozen=True):
     """A mistake, and the path to it in the document."""
 
     path: Path
@@ -29,7 +29,7 @@ class PermissionSettings(NamedTuple):
     rules: RuleSet
     mode: ModeName | None
     directories: tuple[str, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[SettingsProblem, ...]
 
 
 def permission_settings(
@@ -57,7 +57,7 @@ class _Reading:
     def __init__(self, source: str, reader: RuleReader) -> None:
         self._source = source
         self.rules = RuleSet(reader=reader)
-        self.problems: list[Problem] = []
+        self.problems: list[SettingsProblem] = []
 
     def section(self, document: Any) -> Mapping[str, Any]:
         if not isinstance(document, Mapping):
@@ -124,4 +124,4 @@ class _Reading:
             self._wrong(f"{name} is not a list", "permissions", name)
 
     def _wrong(self, message: str, *path: str | int) -> None:
-        self.problems.append(Problem(path, message))
+        self.problems.append(SettingsProblem(path, message))

@@ -195,8 +195,8 @@ class Permissions:
             above=self.guard_places[1:],
             protected=self.protected,
         )
-        made.add_rules("ask", ask, source or "sub-agent")
-        made.add_rules("deny", deny, source or "sub-agent")
+        made.add_rules("ask", ask, source or "subagent")
+        made.add_rules("deny", deny, source or "subagent")
         return made
 
     def _kept(self, rules: RuleSet) -> RuleSet:

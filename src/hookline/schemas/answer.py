@@ -29,7 +29,7 @@ _TEXTS: Schema = {"type": "array", "items": _TEXT}
 _UPDATES: Schema = {"type": "array", "items": {"$ref": "#/$defs/PermissionUpdate"}}
 
 
-class AnswerField(Struct, frozen=True):
+class AnswerFieldSchema(Struct, frozen=True):
     description: str
     shape: Shape
 
@@ -59,7 +59,7 @@ def answer_schema(event: EventSpec[Any]) -> Schema:
     return {**schema, "$defs": definitions} if definitions else schema
 
 
-def _properties(fields: Mapping[str, AnswerField], event: EventSpec[Any]) -> Schema:
+def _properties(fields: Mapping[str, AnswerFieldSchema], event: EventSpec[Any]) -> Schema:
     found: Schema = {}
     for name, field in fields.items():
         shape = field.shape(event)
@@ -152,31 +152,35 @@ def _event_name(event: EventSpec[Any]) -> Schema:
 #: Placeholder in the table for the one field whose name depends on the event.
 REWRITTEN = "updated..."
 
-TOP_FIELDS: Mapping[str, AnswerField] = {
-    "continue": AnswerField("False stops the whole run.", _continue),
-    "stopReason": AnswerField("Why the run is to stop.", _if(Capability.STOP, _TEXT)),
-    "decision": AnswerField(
+TOP_FIELDS: Mapping[str, AnswerFieldSchema] = {
+    "continue": AnswerFieldSchema("False stops the whole run.", _continue),
+    "stopReason": AnswerFieldSchema("Why the run is to stop.", _if(Capability.STOP, _TEXT)),
+    "decision": AnswerFieldSchema(
         "Block stops the event's action; approve lets it proceed without asking.",
         _choice({"block": Capability.BLOCK, "approve": Capability.PERMIT}),
     ),
-    "ok": AnswerField(
+    "ok": AnswerFieldSchema(
         "False is a block; the form prompt and agent hooks answer in.", _if(Capability.BLOCK, _FLAG)
     ),
-    "reason": AnswerField(
+    "reason": AnswerFieldSchema(
         "The reason; sent to the model with a block.", _if(Capability.BLOCK | Capability.PERMIT, _TEXT)
     ),
-    "systemMessage": AnswerField("Text for the user.", _always(_TEXT)),
-    "suppressOutput": AnswerField("Accepted, and without effect: output is never shown.", _always(_FLAG)),
-    "hookline": AnswerField("About the decision of a server; its version must be 1.", _always(_ENVELOPE)),
-    "async": AnswerField(
+    "systemMessage": AnswerFieldSchema("Text for the user.", _always(_TEXT)),
+    "suppressOutput": AnswerFieldSchema(
+        "Accepted, and without effect: output is never shown.", _always(_FLAG)
+    ),
+    "hookline": AnswerFieldSchema(
+        "About the decision of a server; its version must be 1.", _always(_ENVELOPE)
+    ),
+    "async": AnswerFieldSchema(
         "True on the first line of output: continue without waiting for this hook.", _always(_FLAG)
     ),
-    "asyncTimeout": AnswerField("Accepted beside async.", _always({"type": "number"})),
+    "asyncTimeout": AnswerFieldSchema("Accepted beside async.", _always({"type": "number"})),
 }
 
-SPECIFIC_FIELDS: Mapping[str, AnswerField] = {
-    "hookEventName": AnswerField("The event this is meant for; may be left out.", _event_name),
-    "permissionDecision": AnswerField(
+SPECIFIC_FIELDS: Mapping[str, AnswerFieldSchema] = {
+    "hookEventName": AnswerFieldSchema("The event this is meant for; may be left out.", _event_name),
+    "permissionDecision": AnswerFieldSchema(
         "Deny stops the call; allow, ask and defer say how it is decided. The strictest decision of all hooks wins.",
         _choice(
             {
@@ -187,42 +191,44 @@ SPECIFIC_FIELDS: Mapping[str, AnswerField] = {
             }
         ),
     ),
-    "permissionDecisionReason": AnswerField("Why.", _if(Capability.BLOCK | Capability.PERMIT, _TEXT)),
-    "decision": AnswerField("The same as an object.", _decision),
-    REWRITTEN: AnswerField("", _rewritten),
-    "additionalContext": AnswerField("Text for the model.", _if(Capability.CONTEXT, _TEXT)),
-    "updatedPermissions": AnswerField("Changes of permission rules.", _if(Capability.RULES, _UPDATES)),
-    "watchPaths": AnswerField("Files whose changes fire FileChanged.", _if(Capability.WATCH, _TEXTS)),
-    "initialUserMessage": AnswerField(
+    "permissionDecisionReason": AnswerFieldSchema("Why.", _if(Capability.BLOCK | Capability.PERMIT, _TEXT)),
+    "decision": AnswerFieldSchema("The same as an object.", _decision),
+    REWRITTEN: AnswerFieldSchema("", _rewritten),
+    "additionalContext": AnswerFieldSchema("Text for the model.", _if(Capability.CONTEXT, _TEXT)),
+    "updatedPermissions": AnswerFieldSchema("Changes of permission rules.", _if(Capability.RULES, _UPDATES)),
+    "watchPaths": AnswerFieldSchema("Files whose changes fire FileChanged.", _if(Capability.WATCH, _TEXTS)),
+    "initialUserMessage": AnswerFieldSchema(
         "The first message of the session, as if typed.", _if(Capability.SEED, _TEXT)
     ),
-    "retry": AnswerField("True lets the model try again after the denial.", _if(Capability.RETRY, _FLAG)),
-    "env": AnswerField(
+    "retry": AnswerFieldSchema(
+        "True lets the model try again after the denial.", _if(Capability.RETRY, _FLAG)
+    ),
+    "env": AnswerFieldSchema(
         "Variables to add to the environment of the command.",
         _if(Capability.ENV, {"type": "object", "additionalProperties": _TEXT}),
     ),
-    "answer": AnswerField("The value this event takes from hooks.", _answer),
-    "worktreePath": AnswerField("The same as answer.", _at(_TEXT, "WorktreeCreate")),
-    "summary": AnswerField("The same as answer.", _at(_TEXT, "PreCompact")),
-    "displayContent": AnswerField("The same as answer.", _at(_TEXT, "MessageDisplay")),
-    "action": AnswerField(
+    "answer": AnswerFieldSchema("The value this event takes from hooks.", _answer),
+    "worktreePath": AnswerFieldSchema("The same as answer.", _at(_TEXT, "WorktreeCreate")),
+    "summary": AnswerFieldSchema("The same as answer.", _at(_TEXT, "PreCompact")),
+    "displayContent": AnswerFieldSchema("The same as answer.", _at(_TEXT, "MessageDisplay")),
+    "action": AnswerFieldSchema(
         "The same as the action of answer.",
         _at({"enum": ["accept", "decline", "cancel"]}, "Elicitation", "ElicitationResult"),
     ),
-    "content": AnswerField(
+    "content": AnswerFieldSchema(
         "The same as the content of answer.", _at({"type": "object"}, "Elicitation", "ElicitationResult")
     ),
 }
 
-DECISION_FIELDS: Mapping[str, AnswerField] = {
-    "behavior": AnswerField(
+DECISION_FIELDS: Mapping[str, AnswerFieldSchema] = {
+    "behavior": AnswerFieldSchema(
         "The decision on the call.",
         _choice({"allow": Capability.PERMIT, "deny": Capability.BLOCK, "ask": Capability.PERMIT}),
     ),
-    "message": AnswerField("Why, for a deny.", _always(_TEXT)),
-    "updatedInput": AnswerField("Replaces tool_input.", _if(Capability.REWRITE, {"type": "object"})),
-    "updatedPermissions": AnswerField("Changes of permission rules.", _if(Capability.RULES, _UPDATES)),
-    "interrupt": AnswerField("True stops the run as well.", _if(Capability.STOP, _FLAG)),
+    "message": AnswerFieldSchema("Why, for a deny.", _always(_TEXT)),
+    "updatedInput": AnswerFieldSchema("Replaces tool_input.", _if(Capability.REWRITE, {"type": "object"})),
+    "updatedPermissions": AnswerFieldSchema("Changes of permission rules.", _if(Capability.RULES, _UPDATES)),
+    "interrupt": AnswerFieldSchema("True stops the run as well.", _if(Capability.STOP, _FLAG)),
 }
 
 _TOP_NEEDS: Mapping[str, tuple[str, ...]] = {"reason": ("decision", "ok"), "stopReason": ("continue",)}

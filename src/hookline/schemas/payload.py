@@ -43,7 +43,7 @@ WHEN_KNOWN: Mapping[str, str] = MappingProxyType(
 FIELDS: Mapping[str, str] = MappingProxyType(
     {
         "action": "The user's answer to the question: accept, decline or cancel.",
-        "agent_id": "The sub-agent.",
+        "agent_id": "The subagent.",
         "agent_switch_kind": "How the other agent came to take over.",
         "agent_transcript_path": "The file with the subagent's conversation.",
         "agent_type": "The kind of subagent.",

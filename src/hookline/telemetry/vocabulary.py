@@ -62,7 +62,7 @@ AT_BEGINNING: tuple[Attribute, ...] = (
     ),
     Attribute("gen_ai.agent.name", "The agent that called: its dialect, `hookline agent`, or what a host calls itself.",
               lambda d: d.caller),
-    Attribute("gen_ai.agent.id", "The sub-agent.", lambda d: d.info.agent_id),
+    Attribute("gen_ai.agent.id", "The subagent.", lambda d: d.info.agent_id),
     Attribute("gen_ai.request.model", "The model of the session, if the agent says it.", lambda d: d.info.model),
     Attribute(TOOL, "The tool, by its agent's name for it.", lambda d: getattr(d.payload, "tool_name", None)),
     Attribute("gen_ai.tool.call.id", "The agent's id of the call.", lambda d: getattr(d.payload, "tool_use_id", None)),

@@ -13,7 +13,7 @@ import pytest
 from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter, whole_answer
 from hookline.agent.models.hook_tools import read_only_tools
 from hookline.agent.models.port import CompletionRequest, ModelError, Piece
-from hookline.agent.models.scripted import Scripted, ScriptedCall, ScriptedModel
+from hookline.agent.models.scripted import Scripted, ScriptedModel, ScriptedToolUse
 from hookline.extending import Failed, RawResult, Replied
 from hookline.handlers.agent import AgentHandler, AgentSpec, ToolOutput
 from hookline.handlers.prompt import PromptHandler, PromptSpec
@@ -59,10 +59,10 @@ def test_an_agent_hook_looks_at_files_before_it_answers(tmp_path: Path) -> None:
         Scripted(
             text="I look.",
             tool_calls=(
-                ScriptedCall("Read", {"file_path": "notes.md"}),
-                ScriptedCall("Read", {"file_path": 7}),
-                ScriptedCall("Read", "no json"),
-                ScriptedCall("Write", {"file_path": "x", "content": "y"}),
+                ScriptedToolUse("Read", {"file_path": "notes.md"}),
+                ScriptedToolUse("Read", {"file_path": 7}),
+                ScriptedToolUse("Read", "no json"),
+                ScriptedToolUse("Write", {"file_path": "x", "content": "y"}),
             ),
         ),
         Scripted(text='{"ok": true}'),
@@ -89,7 +89,9 @@ def test_tools_that_say_nothing_about_themselves_are_offered_by_name() -> None:
             return str(arguments)
 
     async def main() -> None:
-        model = scripted(Scripted(tool_calls=(ScriptedCall("Bare", {"a": 1}, "c"),)), Scripted(text="done"))
+        model = scripted(
+            Scripted(tool_calls=(ScriptedToolUse("Bare", {"a": 1}, "c"),)), Scripted(text="done")
+        )
         runner = ModelAgentRunner(model, "m", [Bare()])
         run = await runner.begin("task", system="s", model=None, tools=runner.tools)
         step = await run.step(())

@@ -7,7 +7,7 @@ import pytest
 
 from hookline.agent.models.choose import target_of
 from hookline.agent.models.provider import request_settings
-from hookline.model.messages import Assistant, Message, ToolResult, ToolUse, User
+from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, User
 from tests.agent.models import provider_answers
 from tests.agent.models.provider_ports import (
     ALL,
@@ -80,7 +80,7 @@ def test_a_tool_result_answers_its_call_in_every_api() -> None:
     turn = (
         User(text="look"),
         Assistant(text="I look.", tool_calls=(CALL,)),
-        ToolResult(tool_use_id="c1", name="Bash", text="a\nb"),
+        ToolMessage(tool_use_id="c1", name="Bash", text="a\nb"),
     )
     assert sent(CHAT, *turn, system="")["messages"] == [
         {"role": "user", "content": "look"},
@@ -114,7 +114,7 @@ def test_a_failed_call_is_told_as_failed() -> None:
         ANTHROPIC,
         User(text="look"),
         Assistant(tool_calls=(CALL,)),
-        ToolResult(tool_use_id="c1", name="Bash", text="no such file", is_error=True),
+        ToolMessage(tool_use_id="c1", name="Bash", text="no such file", is_error=True),
     )
     assert anthropic_blocks(body)[-1]["is_error"] is True
 
@@ -130,8 +130,8 @@ def test_results_come_right_after_their_calls_whatever_was_said_between() -> Non
         User(text="look"),
         Assistant(tool_calls=(CALL, other)),
         User(text="a hook says", by="hook"),
-        ToolResult(tool_use_id="c2", name="Bash", text="two"),
-        ToolResult(tool_use_id="c1", name="Bash", text="one"),
+        ToolMessage(tool_use_id="c2", name="Bash", text="two"),
+        ToolMessage(tool_use_id="c1", name="Bash", text="one"),
         system="",
     )
     assert roles(body) == ["user", "assistant", "tool", "tool", "user"]
@@ -148,7 +148,7 @@ def test_a_call_without_a_result_gets_one_that_says_so() -> None:
 
 def test_a_result_without_its_call_is_told_as_text() -> None:
     body = sent(
-        CHAT, User(text="summary"), ToolResult(tool_use_id="gone", name="Bash", text="out"), system=""
+        CHAT, User(text="summary"), ToolMessage(tool_use_id="gone", name="Bash", text="out"), system=""
     )
     assert roles(body) == ["user", "user"]
     assert body["messages"][1]["content"] == "[result of Bash]\nout"
@@ -158,7 +158,7 @@ BLANK: Sequence[Message] = (
     User(text=" "),
     Assistant(text=""),
     Assistant(text=" \n", tool_calls=(CALL,)),
-    ToolResult(tool_use_id="c1", name="Bash", text=""),
+    ToolMessage(tool_use_id="c1", name="Bash", text=""),
 )
 
 
@@ -187,7 +187,7 @@ def test_half_characters_do_not_stop_a_request(name: str) -> None:
         name,
         User(text="a\ud800b"),
         Assistant(text="c\udfff", tool_calls=(ToolUse(id="c1", name="Bash", input={"command": ["\ud83d"]}),)),
-        ToolResult(tool_use_id="c1", name="Bash", text="\ud800"),
+        ToolMessage(tool_use_id="c1", name="Bash", text="\ud800"),
         system="s\ud800",
     )
     assert "a?b" in str(body)
@@ -201,7 +201,7 @@ def test_arguments_that_were_no_json_can_be_told_back(name: str) -> None:
         name,
         User(text="go"),
         Assistant(tool_calls=(broken,)),
-        ToolResult(tool_use_id="c1", name="Bash", text="these are no arguments", is_error=True),
+        ToolMessage(tool_use_id="c1", name="Bash", text="these are no arguments", is_error=True),
     )
     assert "these are no arguments" in str(body)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from hookline.agent.models.port import CompletionRequest
 from hookline.model.messages import Assistant
-from hookline.model.messages import ToolResult as ResultMessage
+from hookline.model.messages import ToolMessage as ResultMessage
 from tests.agent.recorded.case_runs import Acted
 from tests.dialects.claude_code.driver import without_times
 from tests.recorded import Case

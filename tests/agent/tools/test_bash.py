@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine, Outcome
-from hookline.agent.tools.base import ShellError, ToolReply
+from hookline.agent.tools.base import ShellError, ToolOutput
 from hookline.events import SHELL_ENV, ShellStart
 from tests.agent.tools.tool_runner import ToolRunner, alive, run_tools, soon
 
 
-def bash(directory: Path, command: str, **arguments: int) -> ToolReply | ShellError:
-    async def action(runner: ToolRunner) -> ToolReply | ShellError:
+def bash(directory: Path, command: str, **arguments: int) -> ToolOutput | ShellError:
+    async def action(runner: ToolRunner) -> ToolOutput | ShellError:
         try:
             return await runner.bash(command, **arguments)
         except ShellError as failure:
@@ -24,7 +24,7 @@ def bash(directory: Path, command: str, **arguments: int) -> ToolReply | ShellEr
 
 def test_output_is_what_the_model_reads_and_both_streams_are_told(tmp_path: Path) -> None:
     reply = bash(tmp_path, "echo hi; echo oops >&2")
-    assert isinstance(reply, ToolReply)
+    assert isinstance(reply, ToolOutput)
     assert reply.text == "hi\noops"
     assert reply.response == {
         "stdout": "hi",
@@ -38,7 +38,7 @@ def test_output_is_what_the_model_reads_and_both_streams_are_told(tmp_path: Path
 
 def test_a_silent_command_says_so(tmp_path: Path) -> None:
     reply = bash(tmp_path, "true")
-    assert isinstance(reply, ToolReply)
+    assert isinstance(reply, ToolOutput)
     assert reply.text == "(Bash completed with no output)"
 
 
@@ -103,7 +103,7 @@ def test_where_there_is_no_bash_a_plain_shell_does(
     (tmp_path / "sub").mkdir()
     monkeypatch.setattr("hookline.agent.tools.shell._BASH", "/no/bash")
     reply = bash(tmp_path, "echo $0")
-    assert isinstance(reply, ToolReply)
+    assert isinstance(reply, ToolOutput)
     assert reply.text == "sh"
     parsed = "'" not in command
     assert bash(tmp_path, command).moved_to == (str(tmp_path / "sub") if parsed else None)
@@ -132,7 +132,7 @@ def test_a_directory_reached_by_a_link_counts_as_the_same(tmp_path: Path) -> Non
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     reply = bash(tmp_path / "link", "pwd")
-    assert isinstance(reply, ToolReply)
+    assert isinstance(reply, ToolOutput)
     assert (reply.text, reply.moved_to) == (str(tmp_path / "link"), None)
 
 
@@ -165,7 +165,7 @@ def test_a_command_sees_no_arguments_no_input_and_no_variables_of_ours(tmp_path:
 
 def test_the_beginning_and_the_end_of_long_output_are_kept(tmp_path: Path) -> None:
     reply = bash(tmp_path, "echo first; yes | head -c 3000000; echo last")
-    assert isinstance(reply, ToolReply)
+    assert isinstance(reply, ToolOutput)
     assert reply.text.startswith("first\ny\n")
     assert reply.text.endswith("y\nlast")
     assert "characters left out ...]" in reply.text
@@ -189,7 +189,7 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Pa
 
 def test_what_a_command_leaves_running_is_ended_with_it(tmp_path: Path) -> None:
     reply = bash(tmp_path, "sleep 60 & echo $! > pid")
-    assert isinstance(reply, ToolReply)
+    assert isinstance(reply, ToolOutput)
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
@@ -267,5 +267,5 @@ def test_only_the_environment_of_the_workplace_is_seen(
 ) -> None:
     monkeypatch.setenv("ONLY_IN_THIS_PROCESS", "1")
     reply = bash(tmp_path, "echo ${ONLY_IN_THIS_PROCESS-unset}")
-    assert isinstance(reply, ToolReply)
+    assert isinstance(reply, ToolOutput)
     assert reply.text == "unset"

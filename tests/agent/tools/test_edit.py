@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hookline.agent.tools.base import ToolReply
+from hookline.agent.tools.base import ToolOutput
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
-def edit(directory: Path, old: str, new: str, *, replace_all: bool = False) -> ToolReply:
-    async def action(runner: ToolRunner) -> ToolReply:
+def edit(directory: Path, old: str, new: str, *, replace_all: bool = False) -> ToolOutput:
+    async def action(runner: ToolRunner) -> ToolOutput:
         await runner.call("Read", file_path="f")
         return await runner.call(
             "Edit", file_path="f", old_string=old, new_string=new, replace_all=replace_all

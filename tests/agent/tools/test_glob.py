@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hookline import PatternError
-from hookline.agent.tools.base import ToolReply
+from hookline.agent.tools.base import ToolOutput
 from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.walk import DirectoryWalk, path_pattern, split_base
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
@@ -22,8 +22,8 @@ def make(directory: Path, *names: str) -> None:
         os.utime(path, (10_000 - age, 10_000 - age))
 
 
-def glob(directory: Path, pattern: str, path: str = "") -> ToolReply:
-    async def action(runner: ToolRunner) -> ToolReply:
+def glob(directory: Path, pattern: str, path: str = "") -> ToolOutput:
+    async def action(runner: ToolRunner) -> ToolOutput:
         return await runner.call("Glob", pattern=pattern, path=path)
 
     return run_tools(directory, action)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.tools.base import ToolReply
+from hookline.agent.tools.base import ToolOutput
 from hookline.agent.tools.grep import LineSearch, SearchedFiles
 from hookline.agent.tools.off_loop import WorkLimit
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
@@ -23,8 +23,8 @@ def make(directory: Path, files: dict[str, str | bytes]) -> None:
         os.utime(path, (10_000 - age, 10_000 - age))
 
 
-def grep(directory: Path, pattern: str, **arguments: Any) -> ToolReply:
-    async def action(runner: ToolRunner) -> ToolReply:
+def grep(directory: Path, pattern: str, **arguments: Any) -> ToolOutput:
+    async def action(runner: ToolRunner) -> ToolOutput:
         return await runner.call("Grep", pattern=pattern, **arguments)
 
     return run_tools(directory, action)

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from hookline.agent.tools.base import ToolReply
+from hookline.agent.tools.base import ToolOutput
 from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.read import MOST_CHARACTERS
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
-def read(directory: Path, name: str, **arguments: Any) -> ToolReply:
-    async def action(runner: ToolRunner) -> ToolReply:
+def read(directory: Path, name: str, **arguments: Any) -> ToolOutput:
+    async def action(runner: ToolRunner) -> ToolOutput:
         return await runner.call("Read", file_path=name, **arguments)
 
     return run_tools(directory, action)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hookline.agent.hooks import NoHooks
-from hookline.agent.tools.base import ToolReply, Workplace
+from hookline.agent.tools.base import ToolOutput, Workplace
 from hookline.agent.tools.off_loop import WorkLimit
 from hookline.agent.tools.web_fetch import WebFetch
 from hookline.agent.tools.web_page import page_text
@@ -25,7 +25,7 @@ PAGE = b"""<!doctype html><html><head><title>A  page</title><style>p{}</style></
    as it is</pre><table><tr><td>a</td><td>b</td></tr></table></body></html>"""
 
 
-async def fetch(url: str, local: Sequence[str] = LOCAL, **more: Any) -> ToolReply:
+async def fetch(url: str, local: Sequence[str] = LOCAL, **more: Any) -> ToolOutput:
     tool = WebFetch(local, **more).tool()
     arguments = {"url": url, "prompt": "what is it?"}
     assert tool.problem(arguments) is None
@@ -42,8 +42,8 @@ def html(body: bytes, *more: str) -> bytes:
     return response(body, "200 OK", "Content-Type: text/html; charset=utf-8", *more)
 
 
-def fetched(answer: Answer, path: str = "/x") -> ToolReply:
-    async def main() -> ToolReply:
+def fetched(answer: Answer, path: str = "/x") -> ToolOutput:
+    async def main() -> ToolOutput:
         async with serving(answer) as server:
             return await fetch(server.url + path)
 

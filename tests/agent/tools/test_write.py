@@ -9,13 +9,13 @@ import pytest
 
 from hookline import Engine
 from hookline.agent.session.watch import FileWatch
-from hookline.agent.tools.base import ToolReply
+from hookline.agent.tools.base import ToolOutput
 from hookline.events import FILE_CHANGED, FileEdit
 from tests.agent.tools.tool_runner import ToolRunner, run_tools
 
 
-def write(directory: Path, name: str, content: str, *, read_first: bool = False) -> ToolReply:
-    async def action(runner: ToolRunner) -> ToolReply:
+def write(directory: Path, name: str, content: str, *, read_first: bool = False) -> ToolOutput:
+    async def action(runner: ToolRunner) -> ToolOutput:
         if read_first:
             await runner.call("Read", file_path=name)
         return await runner.call("Write", file_path=name, content=content)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from hookline import Engine
 from hookline.agent.hooks import EngineHooks, NoHooks
-from hookline.agent.tools.base import AgentTool, ToolReply, Workplace
+from hookline.agent.tools.base import AgentTool, ToolOutput, Workplace
 from hookline.agent.tools.tasks import TaskDone, Tasks
 from hookline.agent.tools.toolbox import core_tools
 from hookline.engine.tool_call import HookDispatcher
@@ -32,7 +32,7 @@ class ToolRunner:
             tool.name: tool for tool in core_tools(self.tasks, self.processes)
         }
 
-    async def call(self, tool: str, **arguments: Any) -> ToolReply:
+    async def call(self, tool: str, **arguments: Any) -> ToolOutput:
         assert self.tools[tool].problem(arguments) is None
         return await self.tools[tool].run(arguments, self.place)
 
@@ -43,7 +43,7 @@ class ToolRunner:
             return failure
         raise AssertionError(f"{tool} did not fail: {reply.text}")
 
-    async def bash(self, command: str, **arguments: Any) -> ToolReply:
+    async def bash(self, command: str, **arguments: Any) -> ToolOutput:
         return await self.call("Bash", command=command, **arguments)
 
     async def close(self) -> None:

@@ -28,7 +28,7 @@ from hookline.agent.transcript.records import (
     encoded,
 )
 from hookline.agent.transcript.writer import TranscriptError, TranscriptWriter
-from hookline.model.messages import Assistant, Message, ToolResult, ToolUse, User
+from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, User
 from hookline.model.usage import Usage
 from tests.every import every
 
@@ -40,7 +40,7 @@ ONE_OF_EACH: tuple[Record, ...] = (
     MessageRecord(message=User(text="né\nline", cache=True), at=2.0),
     MessageRecord(message=User(text="from a hook", by="guard.sh"), who="agent-1", at=3.0),
     MessageRecord(message=Assistant(text="t", tool_calls=(CALL, BROKEN_CALL), reasoning="r"), at=4.0),
-    MessageRecord(message=ToolResult(tool_use_id="c1", name="Bash", text="out", is_error=True), at=5.0),
+    MessageRecord(message=ToolMessage(tool_use_id="c1", name="Bash", text="out", is_error=True), at=5.0),
     TurnRecord(turn=3, status="completed", usage=Usage(input_tokens=1), totals=Usage(cost_usd=0.5), at=6.0),
     CompactionRecord(summary="so far", kept=(User(text="kept"),), at=7.0),
     ClearRecord(at=8.0),
@@ -347,15 +347,15 @@ def test_a_killed_agent_keeps_every_record_it_was_told_is_written(tmp_path: Path
     assert earlier_session(read).messages[-1] == User(text="resumed")
 
 
-def result(use: str, text: str = "fine") -> ToolResult:
-    return ToolResult(tool_use_id=use, name="Bash", text=text)
+def result(use: str, text: str = "fine") -> ToolMessage:
+    return ToolMessage(tool_use_id=use, name="Bash", text=text)
 
 
 def asked(*ids: str) -> Assistant:
     return Assistant(tool_calls=tuple(ToolUse(id=each, name="Bash") for each in ids))
 
 
-INTERRUPTED = ToolResult(
+INTERRUPTED = ToolMessage(
     tool_use_id="b", name="Bash", text="The call was interrupted before it gave a result.", is_error=True
 )
 
@@ -399,7 +399,7 @@ MESSAGES = (
     | st.builds(
         Assistant, text=TEXTS, tool_calls=st.lists(CALLS, max_size=3).map(tuple), reasoning=st.none() | TEXTS
     )
-    | st.builds(ToolResult, tool_use_id=TEXTS, name=TEXTS, text=TEXTS, is_error=st.booleans())
+    | st.builds(ToolMessage, tool_use_id=TEXTS, name=TEXTS, text=TEXTS, is_error=st.booleans())
 )
 
 

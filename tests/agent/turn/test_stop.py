@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hookline.events import EVENTS, Capability
-from hookline.model.messages import Assistant, ToolResult
+from hookline.model.messages import Assistant, ToolMessage
 from tests.agent.hook_entries import command, on
 from tests.agent.scripted_session import Probe, ScriptedSession, call, calls, says
 
@@ -70,5 +70,5 @@ def test_a_stop_ends_the_turn_there_and_every_call_has_a_result(event: str, tmp_
 def _is_whole(scripted: ScriptedSession) -> None:
     messages: list[Any] = scripted.agent.conversation.messages
     called = [use.id for each in messages if isinstance(each, Assistant) for use in each.tool_calls]
-    settled = [each.tool_use_id for each in messages if isinstance(each, ToolResult)]
+    settled = [each.tool_use_id for each in messages if isinstance(each, ToolMessage)]
     assert settled == called

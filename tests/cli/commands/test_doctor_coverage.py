@@ -12,7 +12,7 @@ from hookline import Engine
 from hookline.actions.declare import shell
 from hookline.actions.table import ToolTable
 from hookline.checks.coverage import CallingAgent, coverage, uncovered
-from hookline.cli.commands.doctor.report import GuardDocument
+from hookline.cli.commands.doctor.report import CoveredGuard
 from hookline.cli.commands.hook.entries import entries_text
 from hookline.model.events import EventSpec
 from hookline.model.session_info import SessionInfo
@@ -47,7 +47,7 @@ def claude(matcher: str) -> str:
     return json.dumps({"hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [entry]}]}})
 
 
-def kinds(guard: GuardDocument) -> dict[str, tuple[str, ...]]:
+def kinds(guard: CoveredGuard) -> dict[str, tuple[str, ...]]:
     return {each.agent: each.kinds for each in guard.covers}
 
 

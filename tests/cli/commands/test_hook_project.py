@@ -51,7 +51,7 @@ def test_the_guard_of_the_session_stays_wherever_the_agent_goes(
     there = move(caller.project)
     caller.call(caller.project, "SessionStart", source="startup")
     assert reason(caller.call(there)) == "no shell here"
-    # A sub-agent has the session of its parent.
+    # A subagent has the session of its parent.
     assert decision(caller.call(there, agent_id="a-1", agent_type="Explore")) == "deny"
     # An agent that names no variable at all.
     caller.call(caller.project, "UserPromptSubmit", dialect="reasonix")

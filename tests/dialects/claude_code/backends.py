@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from hookline.handlers.agent import AgentTool, Step, ToolOutput
+from hookline.handlers.agent import HookAgentTool, Step, ToolOutput
 from hookline.handlers.mcp_tool import McpReply
 
 
@@ -96,11 +96,11 @@ class Model:
         return self.decision
 
     @property
-    def tools(self) -> Sequence[AgentTool]:
+    def tools(self) -> Sequence[HookAgentTool]:
         return ()
 
     async def begin(
-        self, task: str, *, system: str, model: str | None, tools: Sequence[AgentTool]
+        self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
     ) -> "Model":
         self.prompts.append(task)
         return self

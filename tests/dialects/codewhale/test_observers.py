@@ -8,7 +8,7 @@ import pytest
 
 from hookline import Engine, Outcome
 from hookline.dialects.codewhale.events import ROWS
-from hookline.engine.background import Background
+from hookline.engine.background import BackgroundHooks
 from hookline.events import (
     Capability,
     ModeMove,
@@ -150,7 +150,7 @@ def test_a_full_queue_drops_the_event_and_says_so(tmp_path: Path) -> None:
 
     async def main() -> None:
         handlers = standard_handlers()
-        async with Engine(found.hooks, handlers=handlers, background=Background(2, 32)) as engine:
+        async with Engine(found.hooks, handlers=handlers, background=BackgroundHooks(2, 32)) as engine:
             engine.journal.subscribe(runs.append)
             session = engine.session("s")
             for _ in range(35):

@@ -7,7 +7,7 @@ import pytest
 
 from hookline import Outcome
 from hookline.extending import Handler, standard_handlers
-from hookline.handlers.agent import AgentRun, AgentTool, Step, ToolOutput
+from hookline.handlers.agent import AgentRun, HookAgentTool, Step, ToolOutput
 from tests.dialects.gencode.hooks import agent_with_hooks, bash, says
 from tests.dialects.hooked_agent import HookedAgent
 from tests.handlers.servers import Answer, Server, response, serving
@@ -77,14 +77,14 @@ class Model:
 
 
 class Runner:
-    tools: Sequence[AgentTool] = ()
+    tools: Sequence[HookAgentTool] = ()
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.begun: list[tuple[str, str, str | None]] = []
 
     async def begin(
-        self, task: str, *, system: str, model: str | None, tools: Sequence[AgentTool]
+        self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
     ) -> AgentRun:
         self.begun.append((task, system, model))
         return self

@@ -27,7 +27,7 @@ NOT_THERE: dict[str, dict[tuple[str, str], str]] = {
         (
             "SUBAGENT PostToolUse",
             "tool_response",
-        ): "of a sub-agent's calls only the text for its model is kept",
+        ): "of a subagent's calls only the text for its model is kept",
     },
     "codex": {},
     "gemini-cli": {

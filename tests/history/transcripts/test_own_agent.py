@@ -6,7 +6,7 @@ from hookline.agent.transcript.records import SessionFacts
 from hookline.agent.transcript.writer import TranscriptWriter
 from hookline.dialects.recorded_event import RecordedEvent, Tally
 from hookline.dialects.registry import OWN_FORMAT, dialect_named
-from hookline.model.messages import Assistant, ToolResult, ToolUse, User
+from hookline.model.messages import Assistant, ToolMessage, ToolUse, User
 from hookline.model.usage import Usage
 
 
@@ -34,10 +34,10 @@ def written(directory: Path, name: str, parent: str | None = None) -> Path:
         ToolUse(id="b", name="Bash", input="no object"),
     )
     transcript.message(Assistant(text="I look", tool_calls=uses))
-    transcript.message(ToolResult(tool_use_id="a", name="Bash", text="hi"))
-    transcript.message(ToolResult(tool_use_id="b", name="Bash", text="not an object", is_error=True))
+    transcript.message(ToolMessage(tool_use_id="a", name="Bash", text="hi"))
+    transcript.message(ToolMessage(tool_use_id="b", name="Bash", text="not an object", is_error=True))
     transcript.message(Assistant(tool_calls=(ToolUse(id="c", name="Bash", input={"command": "rm x"}),)))
-    transcript.message(ToolResult(tool_use_id="c", name="Bash", text="denied", is_error=True))
+    transcript.message(ToolMessage(tool_use_id="c", name="Bash", text="denied", is_error=True))
     transcript.message(Assistant(text="done"))
     transcript.turn(1, "completed", Usage(), Usage())
     transcript.close()

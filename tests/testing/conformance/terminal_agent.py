@@ -12,10 +12,10 @@ from hookline.agent.hooks import EventLog
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError, Piece, TextPiece
 from hookline.agent.ports import PermissionPrompt, PermissionReply, Shown, UserPort
 from hookline.agent.subagents.subagent import AgentType
-from hookline.agent.tools.base import Category, ToolReply, Workplace
+from hookline.agent.tools.base import Category, ToolOutput, Workplace
 from hookline.engine.tool_call import as_text
 from hookline.handlers.process.pool import Processes
-from hookline.model.messages import Assistant, Message, ToolResult, ToolUse
+from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse
 from hookline.testing.conformance import (
     CaseTool,
     ConversationPlan,
@@ -26,12 +26,12 @@ from hookline.testing.conformance import (
 )
 from tests.cli.run_cli import clean_env
 
-#: The agent's own name for the tool that starts a sub-agent.
+#: The agent's own name for the tool that starts a subagent.
 _SUBAGENTS = "Agent"
 
 
 class ScriptModel:
-    """Streams what the script says; a sub-agent has the script of the helper."""
+    """Streams what the script says; a subagent has the script of the helper."""
 
     def __init__(self, conversation: ConversationPlan) -> None:
         self._conversation = conversation
@@ -61,7 +61,7 @@ class ScriptModel:
 
 
 def _said(message: Message) -> Said:
-    if isinstance(message, ToolResult):
+    if isinstance(message, ToolMessage):
         return Said("tool", message.text, message.tool_use_id)
     return Said("assistant" if isinstance(message, Assistant) else "user", message.text)
 
@@ -80,10 +80,10 @@ class SuiteTool:
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         return self._tool.problem(arguments)
 
-    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolOutput:
         tool = self._of_helper if self._of_helper is not None and workplace.agent_type else self._tool
         value = await tool.call(arguments)
-        return ToolReply(text=as_text(value), response=value)
+        return ToolOutput(text=as_text(value), response=value)
 
 
 class Screen:

@@ -143,7 +143,7 @@ def test_names_are_unique_and_every_group_of_the_suite_is_there() -> None:
     assert len(names) == len(set(names))
     assert {case.group for case in cases()} == {
         "deny", "rewrite", "invalid", "failure", "result", "parallel", "mutation", "context", "transient", "ask",
-        "stop", "prompt", "request", "answer", "end", "trouble", "closed", "cancel", "conversations", "sub-agent",
+        "stop", "prompt", "request", "answer", "end", "trouble", "closed", "cancel", "conversations", "subagent",
         "sync", "stream", "unchanged", "source",
     }  # fmt: skip
     assert set(names) - {case.name for case in cases()} == {"conversations: hundred"}

@@ -10,7 +10,7 @@ import msgspec
 from hookline.agent.mcp.config import ServerSpec
 from hookline.agent.mcp.connection import ServerConnection, ServerError, ServerSetup
 from hookline.agent.mcp.schema import arguments_problem
-from hookline.agent.tools.base import Category, ToolReply, Workplace
+from hookline.agent.tools.base import Category, ToolOutput, Workplace
 from hookline.handlers.mcp_tool import McpReply
 from hookline.matching.nearest import nearest
 from hookline.model.errors import ToolError
@@ -53,7 +53,7 @@ class McpTool:
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         return arguments_problem(self.schema, arguments)
 
-    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolOutput:
         del workplace
         try:
             result = await self._connection.call(self._called, arguments)
@@ -61,7 +61,7 @@ class McpTool:
             raise ToolError(str(problem)) from None
         if result.is_error:
             raise ToolError(result.text or f"{self.name} reports an error without a message")
-        return ToolReply(text=result.text or "(no output)", response=list(result.blocks))
+        return ToolOutput(text=result.text or "(no output)", response=list(result.blocks))
 
 
 def tools_of(connection: ServerConnection) -> Iterator[McpTool]:

@@ -11,8 +11,8 @@ from hookline.agent.models.port import (
     Piece,
     ToolOffer,
 )
-from hookline.handlers.agent import AgentRun, AgentTool, RequestedCall, Step, ToolOutput
-from hookline.model.messages import Assistant, Message, ToolResult, User
+from hookline.handlers.agent import AgentRun, HookAgentTool, RequestedCall, Step, ToolOutput
+from hookline.model.messages import Assistant, Message, ToolMessage, User
 
 #: The name under which arguments that are not an object are passed: no tool has it, so the tool refuses them.
 _BROKEN: Final = "arguments that are not a JSON object"
@@ -34,13 +34,13 @@ class ModelCompleter:
 class ModelAgentRunner:
     """Runner of `agent` hooks with the given tools."""
 
-    def __init__(self, port: ModelPort, model: str, tools: Sequence[AgentTool] = ()) -> None:
+    def __init__(self, port: ModelPort, model: str, tools: Sequence[HookAgentTool] = ()) -> None:
         self._port = port
         self._model = model
         self.tools = tuple(tools)
 
     async def begin(
-        self, task: str, *, system: str, model: str | None, tools: Sequence[AgentTool]
+        self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
     ) -> AgentRun:
         offers = tuple(_offer(tool) for tool in tools)
         return _Run(self._port, model or self._model, system, task, offers)
@@ -59,7 +59,7 @@ class _Run:
 
     async def step(self, outputs: Sequence[ToolOutput]) -> Step:
         self._messages += [
-            ToolResult(
+            ToolMessage(
                 tool_use_id=output.id,
                 name=self._names.get(output.id, ""),
                 text=output.text,
@@ -123,7 +123,7 @@ class _Described(Protocol):
     def schema(self) -> Mapping[str, Any]: ...
 
 
-def _offer(tool: AgentTool) -> ToolOffer:
+def _offer(tool: HookAgentTool) -> ToolOffer:
     if isinstance(tool, _Described):
         return ToolOffer(name=tool.name, description=tool.description, schema=tool.schema)
     return ToolOffer(name=tool.name, description="", schema=_ANYTHING)

@@ -22,7 +22,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
 from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError
-from hookline.model.messages import Assistant, Message, ToolResult, ToolUse, User
+from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, User
 from hookline.model.usage import Usage
 
 #: Providers refuse blank text.
@@ -52,7 +52,7 @@ def parameters(request: CompletionRequest) -> ModelRequestParameters:
 def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMessage]:
     """Convert the conversation, in an order every provider accepts. `marks`: the provider takes cache marks."""
     found: list[ModelMessage] = []
-    said: list[User | ToolResult] = []
+    said: list[User | ToolMessage] = []
     open_calls: Sequence[ToolUse] = ()
     for message in messages:
         if not isinstance(message, Assistant):
@@ -68,10 +68,10 @@ def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMes
 
 
 def _add_turn(
-    found: list[ModelMessage], calls: Sequence[ToolUse], said: Sequence[User | ToolResult], *, marks: bool
+    found: list[ModelMessage], calls: Sequence[ToolUse], said: Sequence[User | ToolMessage], *, marks: bool
 ) -> None:
     """Add what came between two answers. First one result for every call: providers refuse anything else."""
-    results = {each.tool_use_id: each for each in said if isinstance(each, ToolResult)}
+    results = {each.tool_use_id: each for each in said if isinstance(each, ToolMessage)}
     called = {call.id for call in calls}
     parts: list[ModelRequestPart] = [_result(call, results.get(call.id)) for call in calls]
     parts += [_user(each, marks=marks) for each in said if isinstance(each, User)]
@@ -80,8 +80,8 @@ def _add_turn(
         found.append(ModelRequest(parts=parts))
 
 
-def _unasked(said: Iterable[User | ToolResult], called: set[str]) -> Iterable[ToolResult]:
-    return (each for each in said if isinstance(each, ToolResult) and each.tool_use_id not in called)
+def _unasked(said: Iterable[User | ToolMessage], called: set[str]) -> Iterable[ToolMessage]:
+    return (each for each in said if isinstance(each, ToolMessage) and each.tool_use_id not in called)
 
 
 def _assistant(message: Assistant) -> list[TextPart | ToolCallPart]:
@@ -99,7 +99,7 @@ def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", jsonable(dict(given)))
 
 
-def _result(call: ToolUse, result: ToolResult | None) -> ToolReturnPart:
+def _result(call: ToolUse, result: ToolMessage | None) -> ToolReturnPart:
     text = _NO_RESULT if result is None else sendable(result.text)
     failed = result is None or result.is_error
     return ToolReturnPart(
@@ -115,7 +115,7 @@ def _user(message: User, *, marks: bool) -> UserPromptPart:
     return UserPromptPart(content=[text, CachePoint()] if message.cache and marks else text)
 
 
-def _orphan(result: ToolResult) -> UserPromptPart:
+def _orphan(result: ToolMessage) -> UserPromptPart:
     """Convert a result whose call a hook or a summary has removed from the conversation."""
     return UserPromptPart(content=f"[result of {result.name}]\n{sendable(result.text)}")
 

@@ -23,7 +23,7 @@ from hookline.model.messages import ToolUse
 from hookline.model.usage import Usage
 
 
-class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptedToolUse(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     #: Text for arguments that are not a JSON object, as models sometimes send.
     input: Mapping[str, Any] | str = {}
@@ -34,7 +34,7 @@ class Scripted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One response of the script; or an error, after as much text as it has."""
 
     text: str = ""
-    tool_calls: tuple[ScriptedCall, ...] = ()
+    tool_calls: tuple[ScriptedToolUse, ...] = ()
     reasoning: str | None = None
     error: str | None = None
     message: str = ""
@@ -93,7 +93,7 @@ class ScriptedModel:
                 return self._script.pop(index)
         raise ModelError("unknown", f"{self._name} has no response left (all {self._played} were used)")
 
-    def _call(self, call: ScriptedCall) -> ToolUse:
+    def _call(self, call: ScriptedToolUse) -> ToolUse:
         self._calls += 1
         return ToolUse(id=call.id or f"call_{self._calls}", name=call.name, input=call.input)
 

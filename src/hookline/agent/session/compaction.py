@@ -11,7 +11,7 @@ from hookline.agent.turn.retries import with_retries
 from hookline.agent.turn.turn import AgentParts, Turn, decided_by
 from hookline.model import events as e
 from hookline.model import payloads as p
-from hookline.model.messages import Message, ToolResult, User
+from hookline.model.messages import Message, ToolMessage, User
 from hookline.model.safe_text import head_and_tail
 
 _ASK = (
@@ -156,7 +156,7 @@ def _shorter(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
     yield messages
     short = [
         replace(each, text=head_and_tail(each.text, _SHORT_RESULT // 2))
-        if isinstance(each, ToolResult)
+        if isinstance(each, ToolMessage)
         else each
         for each in messages
     ]

@@ -31,7 +31,7 @@ _FENCE = re.compile(r"^\s*(```|~~~)")
 _SCOPES: Mapping[str, Scope] = {"User": "user", "Project": "project", "Local": "local"}
 
 
-class InstructionFile(Struct, frozen=True, kw_only=True):
+class FoundInstructions(Struct, frozen=True, kw_only=True):
     """An instruction file that is there."""
 
     file: str
@@ -61,7 +61,7 @@ class InstructionFile(Struct, frozen=True, kw_only=True):
         named = os.path.basename(self.real) in NAMES
         return not named and leads_elsewhere(self.file, self.within)
 
-    def included(self, path: str) -> "InstructionFile":
+    def included(self, path: str) -> "FoundInstructions":
         return replace(self, file=path, parent=self.file, depth=self.depth + 1)
 
 
@@ -74,9 +74,9 @@ class Include(Struct, frozen=True):
     exists: bool
 
 
-def at_start(root: str, cwd: str, env: Mapping[str, str]) -> list[InstructionFile]:
+def at_start(root: str, cwd: str, env: Mapping[str, str]) -> list[FoundInstructions]:
     """Return the user's files, then those of every directory from the project's root to the working directory."""
-    found: list[InstructionFile] = []
+    found: list[FoundInstructions] = []
     home = env.get("HOME", "")
     user = user_directory(env)
     if user is not None:
@@ -89,13 +89,13 @@ def at_start(root: str, cwd: str, env: Mapping[str, str]) -> list[InstructionFil
     return found
 
 
-def nested(root: str, touched: str) -> list[InstructionFile]:
+def nested(root: str, touched: str) -> list[FoundInstructions]:
     """Return the files of the directories between the root and a file that was touched."""
     directories = down_to(root, os.path.dirname(touched))[1:]
     return [source for directory in directories for source in _of_directory(directory, root)]
 
 
-def matching_rules(root: str, touched: str) -> list[InstructionFile]:
+def matching_rules(root: str, touched: str) -> list[FoundInstructions]:
     """Return the rules of the project whose globs match a file that was touched."""
     relative = os.path.relpath(touched, root)
     if relative.startswith(os.pardir):
@@ -119,18 +119,18 @@ def down_to(root: str, directory: str) -> list[str]:
     return steps
 
 
-def _of_directory(directory: str, root: str) -> Iterator[InstructionFile]:
+def _of_directory(directory: str, root: str) -> Iterator[FoundInstructions]:
     for name in NAMES:
         yield from _there([os.path.join(directory, name)], root, "Local" if ".local." in name else "Project")
 
 
-def _there(files: Iterable[str], within: str, kind: str) -> Iterator[InstructionFile]:
+def _there(files: Iterable[str], within: str, kind: str) -> Iterator[FoundInstructions]:
     for file in files:
         if os.path.lexists(file):
-            yield InstructionFile(file=file, memory_type=kind, within=within, near=os.path.dirname(file))
+            yield FoundInstructions(file=file, memory_type=kind, within=within, near=os.path.dirname(file))
 
 
-def _rules(root: str) -> Iterator[InstructionFile]:
+def _rules(root: str) -> Iterator[FoundInstructions]:
     for directory in (os.path.join(root, dialect.directory, "rules") for dialect in sharing("rules")):
         try:
             names = sorted(os.listdir(directory))
@@ -139,7 +139,7 @@ def _rules(root: str) -> Iterator[InstructionFile]:
         for name in names:
             file = os.path.join(directory, name)
             if name.endswith(".md") and (globs := _globs(file, root)):
-                yield InstructionFile(file=file, within=root, near=root, globs=globs)
+                yield FoundInstructions(file=file, within=root, near=root, globs=globs)
 
 
 def _globs(file: str, root: str) -> tuple[str, ...]:
@@ -175,12 +175,12 @@ def includes_of(text: str, file: str, env: Mapping[str, str]) -> list[Include]:
     return list(found.values())
 
 
-def readable(found: Iterable[Include], source: InstructionFile) -> list[Include]:
+def readable(found: Iterable[Include], source: FoundInstructions) -> list[Include]:
     """Return the includes that may be read once the user trusts them."""
     return [each for each in found if each.exists and is_below(each.path, source.within)]
 
 
-def trust_item(source: InstructionFile, includes: Iterable[Include], trust: Trust) -> TrustItem:
+def trust_item(source: FoundInstructions, includes: Iterable[Include], trust: Trust) -> TrustItem:
     """Return what the user has to trust for a file to include these."""
     found = list(includes)
     line = found[0].line if found else None

@@ -13,8 +13,8 @@ from hookline.agent.safe_files import UnusableFileError
 from hookline.agent.session.instruction_files import (
     DEEPEST,
     LONGEST,
+    FoundInstructions,
     Include,
-    InstructionFile,
     at_start,
     includes_of,
     matching_rules,
@@ -49,7 +49,7 @@ class Instructions:
         self._texts = parts.conversation.instructions
         self._root = parts.hooks.info.project_dir or parts.workplace.cwd
         self._includes = Includes(parts)
-        self._loaded: dict[str, InstructionFile] = {}
+        self._loaded: dict[str, FoundInstructions] = {}
         #: Real paths that were loaded, and files and their real paths that were tried.
         self._real: set[str] = set()
         self._tried: set[tuple[str, str]] = set()
@@ -75,7 +75,7 @@ class Instructions:
             await self._load(found, "path_glob_match", file)
 
     async def _load(
-        self, sources: Sequence[InstructionFile], reason: str, trigger: str | None = None
+        self, sources: Sequence[FoundInstructions], reason: str, trigger: str | None = None
     ) -> None:
         for source in sources:
             if (tried := (source.file, source.real)) in self._tried or source.real in self._real:
@@ -88,7 +88,7 @@ class Instructions:
             else:
                 await self._add(source, text, reason, trigger)
 
-    async def _text(self, source: InstructionFile) -> str:
+    async def _text(self, source: FoundInstructions) -> str:
         real = inside(source.file, source.within)
         if source.leads_elsewhere:
             why = self._untrusted(source, link_item(source.file, source.within, self._trust))
@@ -101,7 +101,9 @@ class Instructions:
             text = await asyncio.to_thread(read_instructions, real)
         return read_front_matter(text).body if source.globs else text
 
-    async def _add(self, source: InstructionFile, text: str, reason: str, trigger: str | None = None) -> None:
+    async def _add(
+        self, source: FoundInstructions, text: str, reason: str, trigger: str | None = None
+    ) -> None:
         if len(text) > LONGEST:
             shown = self._shown(source.file)
             self._user.warn(f"{shown} is too long: only its first {LONGEST:,} characters are used")
@@ -112,7 +114,7 @@ class Instructions:
         if not source.globs:
             await self._follow(source, text[:LONGEST])
 
-    async def _follow(self, source: InstructionFile, text: str) -> None:
+    async def _follow(self, source: FoundInstructions, text: str) -> None:
         """Load the files that a file includes."""
         found = await asyncio.to_thread(includes_of, text, source.file, self._workplace.env)
         asked = readable(found, source)
@@ -128,7 +130,7 @@ class Instructions:
             except UnusableFileError as problem:
                 self._user.warn(f"{self._at(source, each)}: @{one_line(each.name, 200)} {problem}")
 
-    async def _include(self, each: Include, source: InstructionFile, number: int) -> None:
+    async def _include(self, each: Include, source: FoundInstructions, number: int) -> None:
         if not each.exists:
             raise UnusableFileError("was left out: there is no such file")
         if (included := source.included(each.path)).real in self._real:
@@ -140,16 +142,16 @@ class Instructions:
         text = await self._includes.read(each.path, source.within, read_instructions)
         await self._add(included, text, "include")
 
-    def _untrusted(self, source: InstructionFile, item: TrustItem) -> str | None:
+    def _untrusted(self, source: FoundInstructions, item: TrustItem) -> str | None:
         return self._includes.untrusted(source.file, source.scope, item, source.near)
 
-    def _at(self, source: InstructionFile, include: Include) -> str:
+    def _at(self, source: FoundInstructions, include: Include) -> str:
         return f"{self._shown(source.file)}:{include.line}"
 
     def _shown(self, file: str) -> str:
         return one_line(os.path.relpath(file, self._root) if is_inside(file, self._root) else file, _WIDEST)
 
-    async def _fire(self, source: InstructionFile, reason: str, trigger: str | None = None) -> None:
+    async def _fire(self, source: FoundInstructions, reason: str, trigger: str | None = None) -> None:
         await self._hooks.dispatch(
             e.INSTRUCTIONS_LOADED,
             p.InstructionFile(

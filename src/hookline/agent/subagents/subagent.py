@@ -15,7 +15,7 @@ from hookline.agent.models.port import ModelError
 from hookline.agent.session.compaction import Compactor
 from hookline.agent.session.environment import Environment
 from hookline.agent.subagents.worktrees import Worktrees
-from hookline.agent.tools.base import MAIN, Category, ToolReply, Workplace
+from hookline.agent.tools.base import MAIN, Category, ToolOutput, Workplace
 from hookline.agent.tools.exec_guard import AgentGuard
 from hookline.agent.tools.toolbox import Toolbox
 from hookline.agent.turn.loop import Loop
@@ -114,7 +114,7 @@ class SubagentTool:
     def _type(self, arguments: Mapping[str, Any]) -> Any:
         return arguments.get("subagent_type", self._config.default_type)
 
-    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolOutput:
         kind = self._config.types[self._type(arguments)]
         agent_id = "a" + uuid.uuid4().hex[:16]
         cwd, isolated, by_hook = workplace.cwd, arguments.get("isolation") == "worktree", False
@@ -129,7 +129,7 @@ class SubagentTool:
             raise ToolError(f"the {kind.name} agent failed: {ending.why}{where}")
         answer = turn.last_text[:_LONGEST_ANSWER]
         text = (answer or f"(the agent gave no answer: {ending.why or ending.status})") + where
-        return ToolReply(
+        return ToolOutput(
             text=text,
             response={
                 "status": ending.status,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import MAIN, RecordTool, ToolReply, Workplace
+from hookline.agent.tools.base import MAIN, RecordTool, ToolOutput, Workplace
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError
@@ -98,17 +98,17 @@ class ExitArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def worktree_tools(worktrees: Worktrees) -> tuple[RecordTool[EnterArguments], RecordTool[ExitArguments]]:
     """Return EnterWorktree and ExitWorktree, for the main agent only."""
 
-    async def enter(arguments: EnterArguments, workplace: Workplace) -> ToolReply:
+    async def enter(arguments: EnterArguments, workplace: Workplace) -> ToolOutput:
         path = await worktrees.enter(arguments.name, workplace)
         message = f"Created worktree at {path}. The session works there now; ExitWorktree leaves it."
-        return ToolReply(text=message, response={"worktreePath": path, "message": message}, moved_to=path)
+        return ToolOutput(text=message, response={"worktreePath": path, "message": message}, moved_to=path)
 
-    async def leave(arguments: ExitArguments, workplace: Workplace) -> ToolReply:
+    async def leave(arguments: ExitArguments, workplace: Workplace) -> ToolOutput:
         remove = arguments.action == "remove"
         left = await worktrees.leave(workplace, remove=remove, discard=arguments.discard_changes)
         done = "Left and removed" if remove else "Left"
         message = f"{done} the worktree at {left.path}. The session is back in {left.came_from}."
-        return ToolReply(
+        return ToolOutput(
             text=message,
             response={
                 "action": arguments.action,

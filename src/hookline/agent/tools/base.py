@@ -29,7 +29,7 @@ Hunk = dict[str, Any]
 _LONGEST_NAME = 80
 
 
-class ToolReply(Struct, frozen=True, kw_only=True):
+class ToolOutput(Struct, frozen=True, kw_only=True):
     """Result of a call: text for the model, and data for hooks."""
 
     text: str
@@ -193,7 +193,7 @@ class AgentTool(Protocol):
         """Return why these arguments do not fit, or None. Called again when a hook changed them."""
         ...
 
-    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolOutput:
         """Run the tool. Raises ToolError; cancelling it ends everything it started."""
         ...
 
@@ -214,7 +214,7 @@ class RecordTool(Generic[A]):
         description: str,
         category: Category,
         shape: type[A],
-        work: Callable[[A, Workplace], Awaitable[ToolReply]],
+        work: Callable[[A, Workplace], Awaitable[ToolOutput]],
         callers: frozenset[str] | None = None,
         preview: "Callable[[A, Workplace], Awaitable[list[Hunk]]] | None" = None,
         *,
@@ -243,7 +243,7 @@ class RecordTool(Generic[A]):
     def problem(self, arguments: Mapping[str, Any]) -> str | None:
         return problem_of(self._shape, arguments)
 
-    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolReply:
+    async def run(self, arguments: Mapping[str, Any], workplace: Workplace) -> ToolOutput:
         return await self._work(msgspec.convert(_whole_numbers(arguments), self._shape), workplace)
 
     async def preview(self, arguments: Mapping[str, Any], workplace: Workplace) -> list[Hunk]:

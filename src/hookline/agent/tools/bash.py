@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ShellError, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ShellError, ToolOutput, Workplace
 from hookline.agent.tools.files import shown
 from hookline.agent.tools.shell import ShellEnd, Streams, both, run_in_shell
 from hookline.agent.tools.tasks import TaskEnd, Tasks
@@ -56,7 +56,7 @@ class Bash:
     def tool(self) -> RecordTool[BashArguments]:
         return RecordTool(NAME, _DESCRIPTION, "run", BashArguments, self._run)
 
-    async def _run(self, arguments: BashArguments, workplace: Workplace) -> ToolReply:
+    async def _run(self, arguments: BashArguments, workplace: Workplace) -> ToolOutput:
         _refuse_lost_directory(workplace)
         if arguments.run_in_background:
             return await self._begin(arguments, workplace)
@@ -69,13 +69,13 @@ class Bash:
         if failure is not None:
             failure.moved_to = moved_to
             raise failure
-        return ToolReply(
+        return ToolOutput(
             text=text or f"({NAME} completed with no output)",
             response=_response(stdout, stderr, end.notes),
             moved_to=moved_to,
         )
 
-    async def _begin(self, arguments: BashArguments, workplace: Workplace) -> ToolReply:
+    async def _begin(self, arguments: BashArguments, workplace: Workplace) -> ToolOutput:
         # The agent may have changed its directory by the time hooks have answered.
         cwd = workplace.cwd
 
@@ -87,7 +87,7 @@ class Bash:
 
         subject = one_line(arguments.description or arguments.command, _SUBJECT_WIDTH)
         task = await self._tasks.start(work, subject, arguments.command, workplace.hooks)
-        return ToolReply(
+        return ToolOutput(
             text=f"Running in the background as {task.id}. Read its output with BashOutput.",
             response={**_response("", ""), "backgroundTaskId": task.id},
         )
@@ -188,14 +188,14 @@ class BashOutput:
             self._run,
         )
 
-    async def _run(self, arguments: BashOutputArguments, workplace: Workplace) -> ToolReply:
+    async def _run(self, arguments: BashOutputArguments, workplace: Workplace) -> ToolOutput:
         del workplace
         task = self._tasks.find(arguments.task_id)
         if arguments.wait:
             await _ended(task.ended, arguments.wait / 1000)
         stdout, stderr = task.streams.stdout.take(), task.streams.stderr.take()
         said = both(stdout, stderr) or "(nothing new)"
-        return ToolReply(
+        return ToolOutput(
             text=f"{task.summary}\n{said}",
             response={
                 "taskId": task.id,
@@ -232,8 +232,8 @@ class KillTask:
             self._run,
         )
 
-    async def _run(self, arguments: KillTaskArguments, workplace: Workplace) -> ToolReply:
+    async def _run(self, arguments: KillTaskArguments, workplace: Workplace) -> ToolOutput:
         del workplace
         task = self._tasks.find(arguments.task_id)
         await self._tasks.kill(task)
-        return ToolReply(text=task.summary, response={"taskId": task.id, "status": task.status})
+        return ToolOutput(text=task.summary, response={"taskId": task.id, "status": task.status})

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import Hunk, RecordTool, ToolReply, Workplace
+from hookline.agent.tools.base import Hunk, RecordTool, ToolOutput, Workplace
 from hookline.agent.tools.files import (
     LARGEST_EDITED,
     FileContent,
@@ -161,13 +161,13 @@ class Edit:
             arguments.file_path, workplace, lambda old, path: _edited(old, path, arguments)
         )
 
-    async def _run(self, arguments: EditArguments, workplace: Workplace) -> ToolReply:
+    async def _run(self, arguments: EditArguments, workplace: Workplace) -> ToolOutput:
         if arguments.old_string == arguments.new_string:
             raise ToolError("old_string and new_string are the same: there is nothing to change.")
         changed = await self._changes.make(
             arguments.file_path, workplace, lambda old, path: _edited(old, path, arguments)
         )
-        return ToolReply(
+        return ToolOutput(
             text=f"The file {changed.path} has been updated successfully.",
             response=_edit_response(changed, arguments),
         )
@@ -226,14 +226,14 @@ class Write:
         content = encoded(arguments.content)
         return await self._changes.preview(arguments.file_path, workplace, lambda _old, _path: content)
 
-    async def _run(self, arguments: WriteArguments, workplace: Workplace) -> ToolReply:
+    async def _run(self, arguments: WriteArguments, workplace: Workplace) -> ToolOutput:
         content = encoded(arguments.content)
         changed = await self._changes.make(arguments.file_path, workplace, lambda _old, _path: content)
         if changed.created:
             text = f"File created successfully at: {changed.path}"
         else:
             text = f"The file {changed.path} has been updated successfully."
-        return ToolReply(text=text, response=_write_response(changed, arguments.content))
+        return ToolOutput(text=text, response=_write_response(changed, arguments.content))
 
 
 def _write_response(changed: Changed, content: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolOutput, Workplace
 from hookline.agent.tools.files import missing, shown
 from hookline.agent.tools.off_loop import WorkLimit, off_loop
 from hookline.agent.tools.walk import DirectoryWalk, path_pattern, split_base
@@ -38,7 +38,7 @@ def glob_tool() -> RecordTool[GlobArguments]:
     return RecordTool("Glob", _DESCRIPTION, "read", GlobArguments, _run)
 
 
-async def _run(arguments: GlobArguments, workplace: Workplace) -> ToolReply:
+async def _run(arguments: GlobArguments, workplace: Workplace) -> ToolOutput:
     base, pattern = split_base(arguments.pattern)
     root = workplace.path(os.path.join(arguments.path or ".", base))
     started = monotonic()
@@ -49,7 +49,7 @@ async def _run(arguments: GlobArguments, workplace: Workplace) -> ToolReply:
             f"[{len(found.paths)} of {found.total} files are shown; a narrower pattern shows others]"
         )
     lines += [f"[the search is incomplete: {each}]" for each in found.left_out]
-    return ToolReply(
+    return ToolOutput(
         text="\n".join(lines),
         response={
             "filenames": list(found.paths),

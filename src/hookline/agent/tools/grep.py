@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Protocol
 
 from msgspec import Meta, Struct, field
 
-from hookline.agent.tools.base import RecordTool, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolOutput, Workplace
 from hookline.agent.tools.files import TooLargeError, kind_of, read_regular, refusal, shown
 from hookline.agent.tools.off_loop import WorkLimit, off_loop
 from hookline.agent.tools.walk import DirectoryWalk, path_pattern
@@ -80,7 +80,7 @@ def grep_tool() -> RecordTool[GrepArguments]:
     return RecordTool("Grep", _DESCRIPTION, "read", GrepArguments, _run)
 
 
-async def _run(arguments: GrepArguments, workplace: Workplace) -> ToolReply:
+async def _run(arguments: GrepArguments, workplace: Workplace) -> ToolOutput:
     root = workplace.path(arguments.path or ".")
     options = GrepOptions(
         workplace.cwd,
@@ -93,7 +93,7 @@ async def _run(arguments: GrepArguments, workplace: Workplace) -> ToolReply:
     missing = [output.cut] if output.cut else []
     notes = [f"[the search is incomplete: {each}]" for each in (*missing, *left_out)]
     content = head_and_tail("\n".join(output.lines), _MOST_REPLIED // 2)
-    return ToolReply(
+    return ToolOutput(
         text="\n".join([content, *notes]),
         response={"mode": arguments.output_mode, **output.response, "truncated": bool(notes)},
     )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import MAIN, RecordTool, ToolReply, Workplace
+from hookline.agent.tools.base import MAIN, RecordTool, ToolOutput, Workplace
 
 _DESCRIPTION = """\
 Shows your plan to the user and asks for approval. Only for plan mode, once the plan is complete. If the user \
@@ -19,10 +19,10 @@ class PlanArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def plan_tool(approved: Callable[[], Awaitable[str]]) -> RecordTool[PlanArguments]:
     """Return the tool. `approved` ends plan mode, and returns the mode that follows."""
 
-    async def leave(arguments: PlanArguments, workplace: Workplace) -> ToolReply:
+    async def leave(arguments: PlanArguments, workplace: Workplace) -> ToolOutput:
         del workplace
         mode = await approved()
-        return ToolReply(
+        return ToolOutput(
             text=f"The user approved your plan. The permission mode is now {mode}: begin with the work.",
             response={"plan": arguments.plan, "mode": mode},
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolOutput, Workplace
 from hookline.agent.tools.files import open_regular, refusal, shown
 from hookline.agent.tools.off_loop import WorkLimit, off_loop
 from hookline.model.errors import ToolError
@@ -53,14 +53,14 @@ def read_tool() -> RecordTool[ReadArguments]:
     return RecordTool("Read", _DESCRIPTION, "read", ReadArguments, _run)
 
 
-async def _run(arguments: ReadArguments, workplace: Workplace) -> ToolReply:
+async def _run(arguments: ReadArguments, workplace: Workplace) -> ToolOutput:
     path = workplace.path(arguments.file_path)
     first = max(arguments.offset, 1)
     real, changed, found = await off_loop(lambda limit: _read(path, first, arguments.limit, limit))
     if first > found.total:
         raise ToolError(f"{shown(path)} has only {found.total} lines, so line {first} does not exist.")
     workplace.read_files[real] = changed
-    return ToolReply(text=_numbered(found, first), response=read_response(path, found, first))
+    return ToolOutput(text=_numbered(found, first), response=read_response(path, found, first))
 
 
 def _read(path: str, first: int, most: int, limit: WorkLimit) -> tuple[str, float, FileLines]:

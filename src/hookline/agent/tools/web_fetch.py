@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 from msgspec import Meta, Struct
 
-from hookline.agent.tools.base import RecordTool, ToolReply, Workplace
+from hookline.agent.tools.base import RecordTool, ToolOutput, Workplace
 from hookline.agent.tools.off_loop import off_loop
 from hookline.handlers.failures import described, shortened
 from hookline.handlers.http.addresses import RefusedAddressError, Resolver
@@ -60,7 +60,7 @@ class WebFetch:
     def tool(self) -> RecordTool[WebFetchArguments]:
         return RecordTool("WebFetch", _DESCRIPTION, "web", WebFetchArguments, self._run)
 
-    async def _run(self, arguments: WebFetchArguments, workplace: Workplace) -> ToolReply:
+    async def _run(self, arguments: WebFetchArguments, workplace: Workplace) -> ToolOutput:
         del workplace
         target = _target(arguments.url)
         try:
@@ -71,7 +71,7 @@ class WebFetch:
         if page.location is not None:
             return _elsewhere(page, target)
         text = await _readable(page, target)
-        return ToolReply(text=_headed(page, target, text), response=_response(page, target, text))
+        return ToolOutput(text=_headed(page, target, text), response=_response(page, target, text))
 
     async def _followed(self, target: UrlParts) -> "tuple[WebPage, UrlParts]":
         """Follow redirects within the host; one to another host may lead where no rule allows."""
@@ -163,10 +163,10 @@ def _headed(page: "WebPage", target: UrlParts, text: str) -> str:
     return f"{target.shown}\n\n{text[:_LONGEST_TEXT] or '(the page is empty)'}{end}"
 
 
-def _elsewhere(page: "WebPage", target: UrlParts) -> ToolReply:
+def _elsewhere(page: "WebPage", target: UrlParts) -> ToolOutput:
     where = shortened(urljoin(_whole(target), page.location or ""), 2000)
     text = f"{target.shown} redirects to {where}, on another host. Fetch that address if you want it."
-    return ToolReply(text=text, response=_response(page, target, text))
+    return ToolOutput(text=text, response=_response(page, target, text))
 
 
 def _response(page: "WebPage", target: UrlParts, text: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from hookline.agent.transcript.records import (
     decoded,
 )
 from hookline.journal.reader import regular_file
-from hookline.model.messages import Assistant, Message, ToolResult, User
+from hookline.model.messages import Assistant, Message, ToolMessage, User
 from hookline.model.safe_text import one_line
 from hookline.model.usage import Usage
 
@@ -148,7 +148,7 @@ def with_results(messages: Sequence[Message]) -> tuple[Message, ...]:
     rest = deque(messages)
     while rest:
         message = rest.popleft()
-        if isinstance(message, ToolResult):
+        if isinstance(message, ToolMessage):
             continue
         found.append(message)
         if isinstance(message, Assistant) and message.tool_calls:
@@ -156,19 +156,19 @@ def with_results(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(found)
 
 
-def _results(asked: Assistant, rest: "deque[Message]") -> list[ToolResult]:
-    given: dict[str, deque[ToolResult]] = {}
+def _results(asked: Assistant, rest: "deque[Message]") -> list[ToolMessage]:
+    given: dict[str, deque[ToolMessage]] = {}
     # Text of hooks may come between the results of a batch; the model's next message ends it.
     batch: list[Message] = []
     while rest and not isinstance(rest[0], Assistant):
         batch.append(rest.popleft())
     for each in batch:
-        if isinstance(each, ToolResult):
+        if isinstance(each, ToolMessage):
             given.setdefault(each.tool_use_id, deque()).append(each)
-    rest.extendleft(reversed([each for each in batch if not isinstance(each, ToolResult)]))
+    rest.extendleft(reversed([each for each in batch if not isinstance(each, ToolMessage)]))
     return [
         given[use.id].popleft()
         if given.get(use.id)
-        else ToolResult(tool_use_id=use.id, name=use.name, text=INTERRUPTED, is_error=True)
+        else ToolMessage(tool_use_id=use.id, name=use.name, text=INTERRUPTED, is_error=True)
         for use in asked.tool_calls
     ]

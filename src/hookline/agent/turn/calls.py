@@ -27,7 +27,7 @@ from hookline.agent.turn.turn import AgentParts
 from hookline.engine.tool_call import CallResult, Refusal, ToolReply, run_tool_call
 from hookline.model import events as e
 from hookline.model import payloads as p
-from hookline.model.messages import ToolResult, ToolUse
+from hookline.model.messages import ToolMessage, ToolUse
 from hookline.model.outcome import ContextItem, Outcome, Vote
 from hookline.permissions.decide import CallFacts, PermissionDecision, answered, decide
 from hookline.permissions.suggest import suggestions
@@ -39,7 +39,7 @@ class SettledCall(Struct, frozen=True, kw_only=True):
     """Result of one call."""
 
     use: ToolUse
-    result: ToolResult
+    result: ToolMessage
     #: Text of hooks that is placed outside the result.
     context: tuple[ContextItem, ...] = ()
     moved_to: str | None = None
@@ -310,5 +310,5 @@ def _settled(use: ToolUse, result: CallResult, moved_to: str | None) -> SettledC
     )
 
 
-def _result(use: ToolUse, text: str, *, is_error: bool) -> ToolResult:
-    return ToolResult(tool_use_id=use.id, name=use.name, text=text, is_error=is_error)
+def _result(use: ToolUse, text: str, *, is_error: bool) -> ToolMessage:
+    return ToolMessage(tool_use_id=use.id, name=use.name, text=text, is_error=is_error)

@@ -26,7 +26,7 @@ _UNREADABLE: Final = Doubt("the line has a here-document or cannot be read")
 _SUBSTITUTES: Final = Doubt("the line has a command substitution")
 
 
-class ToolCondition(Struct, frozen=True):
+class ClaudeToolCondition(Struct, frozen=True):
     text: str
 
     def problem(self, event: EventSpec[Any]) -> str | None:
@@ -35,7 +35,7 @@ class ToolCondition(Struct, frozen=True):
         return f'if "{self.text}" can never hold: {event.name} is not about a tool'
 
 
-class BashRule(ToolCondition, frozen=True):
+class BashRule(ClaudeToolCondition, frozen=True):
     """`Bash(git push *)`. A rule about more than a program also holds where something is substituted."""
 
     globs: tuple[Glob, ...]
@@ -65,14 +65,14 @@ class BashRule(ToolCondition, frozen=True):
         return f'if "{self.text}": {reason}'
 
 
-class AnyBash(ToolCondition, frozen=True):
+class AnyBash(ClaudeToolCondition, frozen=True):
     """`Bash` and `Bash(*)`."""
 
     def holds(self, event: EventSpec[Any], payload: Any, info: SessionInfo) -> bool:  # noqa: ARG002 - the protocol
         return field_of(payload, "tool_name") == "Bash"
 
 
-class ToolIf(ToolCondition, frozen=True, eq=False):
+class ToolIf(ClaudeToolCondition, frozen=True, eq=False):
     """A rule about any other tool. A rule about Edit is about Edit alone, not about every tool that writes."""
 
     rule: ToolRule

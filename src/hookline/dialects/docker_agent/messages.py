@@ -19,7 +19,7 @@ from hookline.model.messages import (
     AnyMessage,
     Assistant,
     HostMessage,
-    ToolResult,
+    ToolMessage,
     ToolUse,
     new_message,
     tool_uses,
@@ -65,7 +65,7 @@ def _translated(message: AnyMessage, info: SessionInfo) -> dict[str, Any]:
             shown["reasoning_content"] = message.reasoning
         if message.tool_calls:
             shown["tool_calls"] = [_translated_call(use, info) for use in message.tool_calls]
-    elif isinstance(message, ToolResult):
+    elif isinstance(message, ToolMessage):
         shown["tool_call_id"] = message.tool_use_id
     return shown
 
@@ -105,7 +105,7 @@ def _edited(document: Object, before: AnyMessage, info: SessionInfo) -> AnyMessa
 def _added(document: Object, info: SessionInfo) -> AnyMessage:
     role, text = document.get("role"), _text(document)
     if role == "tool":
-        return ToolResult(tool_use_id=str(document.get("tool_call_id") or ""), name="", text=text)
+        return ToolMessage(tool_use_id=str(document.get("tool_call_id") or ""), name="", text=text)
     if role == "assistant":
         return Assistant(text=text, tool_calls=_calls(document, (), info))
     if role in ("user", "system"):

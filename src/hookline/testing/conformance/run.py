@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from hookline.testing.conformance.harness import Harness, KnownLimit, UnplayableError
-from hookline.testing.conformance.trial import Entry, Observation, Trial
+from hookline.testing.conformance.trial import CaseObservation, Entry, Trial
 
 Level: TypeAlias = Literal["full", "part", "none"]
 
@@ -128,7 +128,7 @@ async def _played(harness: Harness, case: Case, directory: Path) -> Trial:
     return trial
 
 
-def _level(findings: Sequence[Observation]) -> Level:
+def _level(findings: Sequence[CaseObservation]) -> Level:
     if not findings:
         raise RuntimeError("a case without findings shows nothing")
     lost = [finding for finding in findings if not finding.holds]

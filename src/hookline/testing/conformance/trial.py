@@ -62,7 +62,7 @@ class SeenEvent(Struct, frozen=True):
     agent_type: str | None
 
 
-class Observation(Struct, frozen=True):
+class CaseObservation(Struct, frozen=True):
     """One observation of a case. Without an `essential` one the agent cannot do the case at all."""
 
     what: str
@@ -106,7 +106,7 @@ class Trial:
         self._entry: Entry = entry
         self.engine = Engine(tools={"run_shell": shell("cmd")})
         self.fired: list[SeenEvent] = []
-        self.findings: list[Observation] = []
+        self.findings: list[CaseObservation] = []
         self.conversations: list[Played] = []
         self._names = 0
 
@@ -188,11 +188,11 @@ class Trial:
 
     def must(self, holds: bool, what: str) -> None:
         """Record an essential finding: without it the agent does not do the case at all."""
-        self.findings.append(Observation(what, holds, essential=True))
+        self.findings.append(CaseObservation(what, holds, essential=True))
 
     def also(self, holds: bool, what: str) -> None:
         """Record a finding without which the agent does the case in part."""
-        self.findings.append(Observation(what, holds, essential=False))
+        self.findings.append(CaseObservation(what, holds, essential=False))
 
     def times(self, event: str) -> int:
         """Return how often an event fired."""

@@ -13,7 +13,7 @@ from hookline.cli.output import paint
 from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.recorded_event import Unread
-from hookline.history.backtest import AnswerCounts, BacktestTotals, Example, HookTotals, by_weight
+from hookline.history.backtest import AnswerCounts, BacktestTotals, CallExample, HookTotals, by_weight
 from hookline.journal.redaction import Redactor
 from hookline.model.safe_text import one_line
 
@@ -31,7 +31,7 @@ class BacktestCounts(Struct, frozen=True, forbid_unknown_fields=True):
     recorded_events: int
     sessions: int
     #: The most frequent first.
-    examples: tuple[Example, ...] = ()
+    examples: tuple[CallExample, ...] = ()
 
 
 class BacktestedHook(Struct, frozen=True, forbid_unknown_fields=True):
@@ -229,7 +229,7 @@ def _examples(document: BacktestDocument, width: int) -> Iterator[str]:
             yield from _example_lines(each.examples[:_SHOWN], width)
 
 
-def _example_lines(examples: Sequence[Example], width: int) -> Iterator[str]:
+def _example_lines(examples: Sequence[CallExample], width: int) -> Iterator[str]:
     for each in examples:
         who = f"{_day(each.at)} {each.agent} {each.session[:8]}"
         yield f"  {each.count:>5,}×  {one_line(f'{each.tool} {each.text}', max(width - 10, 40))}".rstrip()

@@ -260,7 +260,7 @@ def _group_lines(group: Sequence[MissedCalls], width: int) -> Iterator[str]:
     """Format the missed calls of one session and one cause."""
     first = min(group, key=lambda each: each.first)
     who = f"{first.agent} {first.session[:8]}" + (
-        f", sub-agent {first.subagent[:8]}" if first.subagent else ""
+        f", subagent {first.subagent[:8]}" if first.subagent else ""
     )
     tools: dict[str, int] = {}
     for each in group:

@@ -85,7 +85,7 @@ class AgentStatus(Struct, frozen=True):
         return self.installed and all(site.is_silent for site in self.sites if site.events)
 
 
-class Installation(Struct, frozen=True):
+class InstallationStatus(Struct, frozen=True):
     """State of Hookline in each agent: where it is installed, and when it was called."""
 
     agents: tuple[AgentStatus, ...] = ()
@@ -136,7 +136,7 @@ class Installation(Struct, frozen=True):
         yield ""
 
 
-def installation(cwd: str, only: Dialect | None, review: Review) -> Installation:
+def installation(cwd: str, only: Dialect | None, review: Review) -> InstallationStatus:
     """Read the files of each agent that is here, or of one, and the journal."""
     seen = last_calls()
     here = dialects_here(cwd, os.environ) if only is None else (only,)
@@ -145,7 +145,7 @@ def installation(cwd: str, only: Dialect | None, review: Review) -> Installation
     shown = (each for each in every if only is not None or each.found or each.installed)
     site = Site("user", project_root(cwd), os.environ)
     there = frozenset(each.name for each in chosen if is_there(each, site))
-    return Installation(tuple(shown), len(review.pending), there)
+    return InstallationStatus(tuple(shown), len(review.pending), there)
 
 
 def _status(dialect: Dialect, project: str, review: Review, seen: Mapping[str, SeenCall]) -> AgentStatus:

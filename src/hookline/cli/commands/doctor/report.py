@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from hookline.checks.context import entries
 from hookline.checks.coverage import Covered, GuardCoverage
 from hookline.checks.programs import KNOWN_GAP, Tier, survivors
-from hookline.cli.commands.doctor.installation import AgentStatus, Installation
+from hookline.cli.commands.doctor.installation import AgentStatus, InstallationStatus
 from hookline.cli.guard_offer import OFFER, lacks_guards
 from hookline.cli.output import Colour, paint
 from hookline.cli.text import count_of, indented, json_lines, paragraph, relative_to, table, with_tilde
@@ -43,7 +43,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
 
     cwd: str
     #: None: not asked about, as with --config.
-    installation: Installation | None
+    installation: InstallationStatus | None
     loaded: Loaded
     trust: Callable[[Hook], TrustStatus]
     #: Files whose hooks are not active.
@@ -200,7 +200,7 @@ class CoverDocument(Struct, frozen=True):
     missing: tuple[str, ...]
 
 
-class GuardDocument(Struct, frozen=True):
+class CoveredGuard(Struct, frozen=True):
     """A hook that may stop a tool call."""
 
     hook: str
@@ -236,13 +236,13 @@ class DoctorDocument(Struct, frozen=True):
     #: Processes of hooks that may survive when Hookline is killed with SIGKILL; all others end.
     survives_kill: tuple[str, ...]
     #: The hooks that may stop a tool call, and the tools that they see.
-    guards: tuple[GuardDocument, ...]
+    guards: tuple[CoveredGuard, ...]
     #: How far rules hold while a command runs on this machine.
     exec_guard: Capabilities
 
 
 def as_document(findings: Findings) -> DoctorDocument:
-    loaded, installed = findings.loaded, findings.installation or Installation()
+    loaded, installed = findings.loaded, findings.installation or InstallationStatus()
     whose = {each.file: each.dialect for each in (*findings.dormant, *reversed(loaded.found))}
     return DoctorDocument(
         findings.cwd,
@@ -274,9 +274,9 @@ def as_document(findings: Findings) -> DoctorDocument:
     )
 
 
-def _guard_document(findings: Findings, found: GuardCoverage) -> GuardDocument:
+def _guard_document(findings: Findings, found: GuardCoverage) -> CoveredGuard:
     hook = found.hook
-    return GuardDocument(
+    return CoveredGuard(
         findings.clean(hook.name),
         str(hook.where),
         hook.dialect,

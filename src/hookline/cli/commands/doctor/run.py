@@ -21,7 +21,7 @@ from hookline.cli.commands.doctor.baseline import without_known
 from hookline.cli.commands.doctor.calls import asking_agents, calls
 from hookline.cli.commands.doctor.daemon import about_daemon
 from hookline.cli.commands.doctor.fix import fix, undo
-from hookline.cli.commands.doctor.installation import Installation, installation
+from hookline.cli.commands.doctor.installation import InstallationStatus, installation
 from hookline.cli.commands.doctor.report import Findings
 from hookline.cli.commands.trust.run import look_around
 from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places, working_directory
@@ -148,7 +148,7 @@ def examine(args: argparse.Namespace) -> Findings:
 
 def _installation(
     engine: Engine, args: argparse.Namespace, cwd: str, reviewed: Callable[[], Review]
-) -> Installation | None:
+) -> InstallationStatus | None:
     """Return the installation; not with --config and --ci, which are for files only, nor for a format without
     an agent.
     """

@@ -25,7 +25,7 @@ from hookline.cli.commands.fire.samples import (
 )
 from hookline.cli.commands.fire.times_report import (
     EventTimes,
-    HookTimes,
+    HookTiming,
     Rating,
     TimesDocument,
     hook_figures,
@@ -283,15 +283,15 @@ def _listed(planned: Planned, keys: _HookKeys) -> EventTimes:
 
 
 def _left_out(left: Sequence[LeftOut], keys: _HookKeys) -> list[EventTimes]:
-    by_event: defaultdict[str, list[HookTimes]] = defaultdict(list)
+    by_event: defaultdict[str, list[HookTiming]] = defaultdict(list)
     for each in left:
         by_event[each.hook.event.name].append(_unrun(each.hook, keys, "not run", each.why))
     return [EventTimes(event, None, tuple(hooks)) for event, hooks in by_event.items()]
 
 
-def _unrun(hook: Hook, keys: _HookKeys, rating: Rating, why: str) -> HookTimes:
+def _unrun(hook: Hook, keys: _HookKeys, rating: Rating, why: str) -> HookTiming:
     name, source = keys.of(hook)
-    return HookTimes(
+    return HookTiming(
         hook=name, source=source, dialect=hook.dialect, type=hook.kind, timeout_s=hook.timeout, statuses={},
         trust=keys.trust(hook), rating=rating, why=why,
     )  # fmt: skip

@@ -27,7 +27,7 @@ class WarmTimes(Struct, frozen=True, forbid_unknown_fields=True):
     misses: int
 
 
-class HookTimes(Struct, frozen=True, forbid_unknown_fields=True):
+class HookTiming(Struct, frozen=True, forbid_unknown_fields=True):
     """One hook on one payload."""
 
     hook: str
@@ -56,7 +56,7 @@ class EventTimes(Struct, frozen=True, forbid_unknown_fields=True):
     event: str
     #: The payload that was used, as a tool or other subject.
     subject: str | None
-    hooks: tuple[HookTimes, ...]
+    hooks: tuple[HookTiming, ...]
     times: Times | None = None
 
 
@@ -92,13 +92,13 @@ def hook_figures(
     trust: TrustStatus,
     warm_runs: Sequence[Run] = (),
     why_cold: str | None = None,
-) -> HookTimes:
+) -> HookTiming:
     took = times([run.duration_ms for run in runs if run.status not in _NOT_MEASURED])
     share = None
     if took is not None and spawn_ms is not None and hook.kind == "command" and took.p50_ms > 0:
         share = round(min(spawn_ms / took.p50_ms, 1.0), 3)
     rating, why = _rating(hook, runs, took)
-    return HookTimes(
+    return HookTiming(
         hook=name,
         source=source,
         dialect=hook.dialect,
@@ -236,7 +236,7 @@ def _closing(document: TimesDocument) -> str:
     return f"{rounds} after 2 to warm up. SPAWN: starting a shell ({spawn} here), as part of P50.{more if warm else ''}"
 
 
-def _name(hook: HookTimes) -> str:
+def _name(hook: HookTiming) -> str:
     return one_line(hook.hook, _NAME)
 
 
