@@ -24,6 +24,7 @@ from tools.firing_page import firing_page
 from tools.guards_page import guards_page
 from tools.markdown import json_pretty
 from tools.outcome_page import outcome_page
+from tools.plugins import plugins
 from tools.reach_page import reach_page
 from tools.recorded_page import recorded_pages
 from tools.recorded_payloads import recorded_payloads
@@ -61,6 +62,7 @@ def artefacts(events: Mapping[str, EventSpec[Any]]) -> dict[str, str]:
         **recorded_payloads(ROOT),
         **cli_schemas(),
         **agent_config_schemas(),
+        **plugins(),
         "schemas/schemastore.json": json_pretty(schemastore_entry()) + "\n",
     }
     for event in events.values():

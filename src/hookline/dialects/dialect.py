@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hookline.actions.table import ToolTable
     from hookline.dialects.entries import HookCall
     from hookline.dialects.installer import Installer
+    from hookline.dialects.own_plugin import OwnPlugin
     from hookline.dialects.transcript_reader import Transcripts
     from hookline.handlers.registry import Handler
     from hookline.model.patterns import Patterns
@@ -334,6 +335,11 @@ class Dialect(ABC):
     @property
     def installer(self) -> "Installer | None":
         """The installer of such entries in the agent's own files; None where they cannot be installed."""
+        return None
+
+    @property
+    def own_plugin(self) -> "OwnPlugin | None":
+        """The form of Hookline as a plugin of this agent; None where Hookline cannot be one."""
         return None
 
     @property

@@ -4,6 +4,7 @@ Texts in, texts out: nothing here touches the disk. `Installer` serves most agen
 more than entries has a subclass in its own directory.
 """
 
+import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
+from hookline.dialects.own_plugin import OwnPlugin
 from hookline.documents.document import Document, Format, format_of, read_document
 from hookline.documents.edit import EditError, appended, found_at, read_value, removed
 from hookline.model.diagnostics import Path
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 #: By file; None for one that does not exist.
 Texts = dict[str, str | None]
-InstallScope = Literal["user", "project", "managed"]
+InstallScope = Literal["user", "plugin", "project", "managed"]
 Standing = Literal["trusted", "untrusted", "unknown"]
 
 
@@ -32,13 +34,15 @@ class InstallError(HooklineError):
 
 
 class Site(Struct, frozen=True):
-    """The scope of an installation: the user, a project, or everybody on the machine."""
+    """The scope of an installation: the user, as a plugin of the user's, a project, or everybody on the machine."""
 
     scope: InstallScope
     project: str
     env: Mapping[str, str]
     #: True if the user wants the agent to trust the project, in an agent that asks for that.
     trusts_project: bool = False
+    #: The words that start Hookline, for the MCP server of a plugin.
+    program: tuple[str, ...] = ()
 
 
 class Entry(Struct, frozen=True):
@@ -93,10 +97,21 @@ class Installer:
             return (self.project_file(site),)
         if site.scope == "managed":
             return (self.managed_file(),)
+        if site.scope == "plugin":
+            plugin, root = self.plugin_directory(site)
+            return (f"{root}/{plugin.hooks}", *(f"{root}/{name}" for name in plugin.texts(site.program)))
         found = self._user_file(site.env)
         if found is None:
             raise InstallError("you have no home directory: set HOME")
         return (found,)
+
+    def plugin_directory(self, site: Site) -> tuple[OwnPlugin, str]:
+        """Return Hookline's plugin for this agent, and its directory. Raises InstallError where there is none."""
+        plugin = self.dialect.own_plugin
+        directory = self.dialect.user_folder(site.env)
+        if plugin is None or directory is None or not os.path.isabs(directory):
+            raise InstallError(f"{self.dialect.title} has no plugins that Hookline can write")
+        return plugin, os.path.join(directory, plugin.directory)
 
     def project_file(self, site: Site) -> str:
         return f"{site.project.rstrip('/')}/{self.dialect.project_files[0]}"
@@ -201,6 +216,9 @@ class Installer:
     ) -> Texts:
         """Remove these entries, and containers that are empty then and did not exist before us."""
         result: Texts = dict(texts)
+        plugin = self.dialect.own_plugin
+        if plugin is not None and gone and gone[0].file.endswith(f"/{plugin.directory}/{plugin.hooks}"):
+            return dict.fromkeys(texts)  # all of it is ours
         for entry in reversed(gone):
             before = originals.get(entry.file)
             kept = read_document(before, _format(entry.file), "", comments=True).value if before else None
@@ -211,9 +229,12 @@ class Installer:
         return result
 
     def trusted(self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site) -> Texts:
-        """Add what makes the agent run our entries without asking again."""
-        del own, site
-        return dict(texts)
+        """Add what makes the agent run our entries without asking again, and the other files of a plugin."""
+        del own
+        if site.scope != "plugin":
+            return dict(texts)
+        plugin, root = self.plugin_directory(site)
+        return {**texts, **{f"{root}/{name}": text for name, text in plugin.texts(site.program).items()}}
 
     def standing(
         self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hookline.dialects.claude_code.transcript import ClaudeTranscripts
     from hookline.dialects.claude_code.wire import ClaudeCodeWire
     from hookline.dialects.entries import HookCall
+    from hookline.dialects.own_plugin import OwnPlugin
 
 _PROJECT: Final = ".claude/settings.json"
 _LOCAL: Final = ".claude/settings.local.json"
@@ -197,6 +198,17 @@ class ClaudeCode(Dialect):
             home, budget = self._env.get("HOME", ""), session_end_budget(self._env)
             self._reader = SettingsReader(self.events, self.wire, home, budget)
         return self._reader.read(layers, tools)
+
+    @property
+    def own_plugin(self) -> "OwnPlugin":
+        from hookline.dialects.own_plugin import OwnPlugin, about  # noqa: PLC0415 only to install
+
+        return OwnPlugin(
+            "skills/hookline",
+            ".claude-plugin/plugin.json",
+            lambda version, _: about(version),
+            servers=".mcp.json",
+        )
 
     @property
     def installer(self) -> "ClaudeCodeInstaller":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hookline.dialects.gemini_cli.installer import GeminiInstaller
     from hookline.dialects.gemini_cli.transcript import GeminiTranscripts
     from hookline.dialects.gemini_cli.wire import GeminiWire
+    from hookline.dialects.own_plugin import OwnPlugin
 
 _PROJECT: Final = ".gemini/settings.json"
 #: By the variable that names another file: the file below every other layer, and the one above them.
@@ -133,6 +134,17 @@ class GeminiCli(Dialect):
                 message = "it exits silently, so Gemini CLI runs the call"
                 fix = "print the reason to stderr before exit 2"
                 yield about(hook, "error", "silent-exit", message, "command", fix=fix)
+
+    @property
+    def own_plugin(self) -> "OwnPlugin":
+        from hookline.dialects.own_plugin import OwnPlugin, about  # noqa: PLC0415 only to install
+
+        return OwnPlugin(
+            "extensions/hookline-plugin",
+            "gemini-extension.json",
+            # Two extensions of one name would be one.
+            lambda version, servers: {**about(version), "name": "hookline-plugin", "mcpServers": servers},
+        )
 
     @property
     def installer(self) -> "GeminiInstaller":

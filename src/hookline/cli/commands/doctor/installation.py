@@ -152,7 +152,7 @@ def _status(dialect: Dialect, project: str, review: Review, seen: Mapping[str, S
     sites = [Site(scope, project, os.environ) for scope in WHERE]
     found = dict.fromkeys(sign for site in sites for sign in is_there(dialect, site))
     every = (_site(dialect, site, review) for site in sites)
-    shown = tuple(site for site in every if site.scope != "managed" or site.events)
+    shown = tuple(site for site in every if site.scope in ("user", "project") or site.events)
     return AgentStatus(dialect.name, dialect.title, tuple(found), shown, seen.get(dialect.name))
 
 

@@ -61,6 +61,12 @@ def add_install_options(parser: Any, yes: str) -> None:
     parser.add_argument("words", nargs="*", metavar="AGENT", help="the agents, by their dialects")
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--user", action="store_true", help="for all your projects (the default)")
+    scope.add_argument(
+        "--as-plugin",
+        dest="plugin",
+        action="store_true",
+        help="as a plugin of the agent: the hooks in one directory, a skill to write hooks, and the MCP server",
+    )
     scope.add_argument("--project", action="store_true", help="for this project alone")
     scope.add_argument(
         "--managed", action="store_true", help="for everybody on this machine, in the administrator's files"

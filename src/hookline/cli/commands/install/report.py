@@ -23,6 +23,7 @@ _NOTHING = {"install": "already installed", "uninstall": "not installed"}
 #: The scopes of an installation in words.
 WHERE: dict[InstallScope, str] = {
     "user": "for you",
+    "plugin": "as a plugin of yours",
     "project": "in this project",
     "managed": "for everybody on this machine",
 }

@@ -6,6 +6,7 @@ import shlex
 import stat
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -43,6 +44,7 @@ from hookline.model.safe_text import one_line
 from hookline.trust.project import project_root
 
 _LONGEST = 500
+SCOPES: tuple[InstallScope, ...] = get_args(InstallScope)
 #: Where programs are that are run without being installed, as `uvx hookline` does.
 _CACHES = frozenset((".cache", "Caches"))
 _FOR_ALL = "install Hookline where every user can run it, and run this again"
@@ -139,8 +141,10 @@ def _own_names(dialect: Dialect, name: str) -> Sequence[str]:
 
 def site_of(args: argparse.Namespace) -> Site:
     cwd = working_directory(args.cwd)
-    scope: InstallScope = "project" if args.project else "managed" if args.managed else "user"
-    return Site(scope, project_root(cwd), os.environ, getattr(args, "trust", False))
+    chosen: list[InstallScope] = [each for each in SCOPES if getattr(args, each)]
+    words = program_words(shlex.split(isolated_program()))
+    scope = chosen[0] if chosen else "user"
+    return Site(scope, project_root(cwd), os.environ, getattr(args, "trust", False), words)
 
 
 def installable() -> list[Dialect]:

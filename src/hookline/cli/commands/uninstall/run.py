@@ -2,8 +2,9 @@
 
 import argparse
 import os
-from collections.abc import Sequence
 from functools import partial
+
+from msgspec.structs import replace
 
 from hookline.cli.commands.install.report import WHERE
 from hookline.cli.commands.install.run import (
@@ -28,12 +29,15 @@ def run(args: argparse.Namespace) -> ExitStatus:
     site, records = site_of(args), InstallRecords(os.environ.get("HOME", ""))
     records.recover()
     named = agents_named(args.words)
-    dialects: Sequence[Dialect] = named or [
-        each for each in installable() if _is_installed(each, site, records)
-    ]
+    # Who uninstalls for the user means the plugin as well.
+    sites = [site, *([replace(site, scope="plugin")] if site.scope == "user" else [])]
+    wanted = {each.name for each in named}
     found = [
-        planned(each, site, partial(plan_uninstall, each, site, own_entries(each), records))
-        for each in dialects
+        planned(each, where, partial(plan_uninstall, each, where, own_entries(each), records))
+        for where in sites
+        for each in installable()
+        if (each.name in wanted and where is site)
+        or ((not wanted or each.name in wanted) and _is_installed(each, where, records))
     ]
     if not found and not args.json:
         return show(f"nothing of Hookline is installed {WHERE[site.scope]}")
