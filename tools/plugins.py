@@ -1,8 +1,8 @@
 """Write plugins/: Hookline's skill and MCP server as plugins that people add from this repository.
 
-They have no hooks that guard: those need the path of the installed program, which `hookline install --as-plugin` writes.
-The plugin of Claude Code says at the start of a session if nothing is installed. That of Codex has no hook at all:
-Codex trusts a plugin by its content, so each update would silently stop it.
+They have no hooks that guard: those need the path of the installed program, which `hookline install --as-plugin`
+writes. The plugin of Claude Code says at the start of a session if nothing is installed. That of Codex has no hook at
+all: Codex trusts a plugin by its content, so each update would silently stop it.
 """
 
 from collections.abc import Mapping

@@ -7,6 +7,7 @@ and then the files are what they would be without Hookline, also if the client h
 import json
 from collections.abc import Callable, Iterator
 
+from hookline.dialects.registry import dialect_named
 from tools.clients.agents import CLIENTS
 from tools.clients.agents.codex import CODEX
 from tools.clients.case import MAIN, Case, Scripts
@@ -21,6 +22,9 @@ def cases() -> Iterator[Case]:
     for client in CLIENTS:
         yield _case(client, "own hook, installed", "fired, denied", _installed, forbidden=True)
         yield _case(client, "own hook, uninstalled", "fired, ran", _uninstalled)
+        if getattr(dialect_named(client.name), "own_plugin", None) is not None:
+            yield _case(client, "own hook, a plugin", "fired, denied", _plugin, forbidden=True)
+            yield _case(client, "own hook, a plugin uninstalled", "fired, ran", _plugin_uninstalled)
         if client.edit:
             yield _case(client, "the client edits its files in between", "fired, ran", _edited)
     yield _case(CODEX, "own hook behind ours, uninstalled", "fired, fired behind, ran", _behind)
@@ -71,9 +75,18 @@ def _installed(info: Scene) -> str:
     return ""
 
 
-def _uninstalled(info: Scene) -> str:
+def _plugin(info: Scene) -> str:
+    info.hookline("install", info.client.name, "--as-plugin", "--yes")
+    return ""
+
+
+def _plugin_uninstalled(info: Scene) -> str:
+    return _uninstalled(info, _plugin)
+
+
+def _uninstalled(info: Scene, install: Callable[[Scene], str] = _installed) -> str:
     before = _home(info)
-    info.install()
+    install(info)
     if _home(info) == before:
         return "nothing was installed"
     info.hookline("uninstall", info.client.name, "--yes")

@@ -108,7 +108,7 @@ class Installer:
     def plugin_directory(self, site: Site) -> tuple[OwnPlugin, str]:
         """Return Hookline's plugin for this agent, and its directory. Raises InstallError where there is none."""
         plugin = self.dialect.own_plugin
-        directory = self.dialect.user_folder(site.env)
+        directory = self.dialect.user_directory(site.env)
         if plugin is None or directory is None or not os.path.isabs(directory):
             raise InstallError(f"{self.dialect.title} has no plugins that Hookline can write")
         return plugin, os.path.join(directory, plugin.directory)
