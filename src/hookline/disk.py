@@ -6,7 +6,18 @@ one that records the paths: it learns from the loader itself which files a confi
 
 import os
 import stat
+from collections.abc import Iterator
 from typing import Final
+
+
+def ancestors(path: str) -> Iterator[str]:
+    """Yield the path and every directory above it, up to the root."""
+    while True:
+        yield path
+        above = os.path.dirname(path)
+        if above == path:
+            return
+        path = above
 
 
 class Disk:

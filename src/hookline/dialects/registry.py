@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
-from hookline.disk import DISK, Disk
+from hookline.disk import DISK, Disk, ancestors
 from hookline.model.events import EVENTS, EventSpec
 
 if TYPE_CHECKING:
@@ -65,12 +65,8 @@ class Listed(Struct, frozen=True):
             return True
         if any(map(disk.is_there, self.system_paths)):
             return True
-        home, above = env.get("HOME", ""), os.path.abspath(cwd)
-        directories = [above]
-        while (above := os.path.dirname(above)) != directories[-1]:
-            directories.append(above)
-        if home:
-            directories.append(home)
+        home = env.get("HOME", "")
+        directories = [*ancestors(os.path.abspath(cwd)), *([home] if home else [])]
         return any(
             disk.is_there(os.path.join(directory, marker))
             for marker in self.markers

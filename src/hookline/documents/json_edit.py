@@ -53,12 +53,7 @@ def appended(text: str, path: Path, value: Any) -> str:
 
 def with_value(text: str, path: Path, value: Any) -> str:
     """Set the member or the item at this path; the object or the array exists."""
-    node = _read(text, path)
-    for at, step in enumerate(path[:-1]):
-        found = _child(node, step, path[:at])
-        if found is None:
-            raise EditError(f"there is no {_shown(path[: at + 1])}")
-        node = found
+    node = _around(text, path)
     index = _index(node, path[-1])
     if index is None:
         return _inserted(text, node, value, key=str(path[-1]))
@@ -114,14 +109,20 @@ def removed(text: str, path: Path) -> str:
     return text[: node.start + 1] + text[node.end - 1 :]
 
 
-def _found(text: str, path: Path) -> tuple[_Node, int]:
-    """Return the container of the item or member at this path, and its index in there."""
+def _around(text: str, path: Path) -> _Node:
+    """Return the object or the array of the member or item at this path."""
     node = _read(text, path)
     for at, step in enumerate(path[:-1]):
         found = _child(node, step, path[:at])
         if found is None:
             raise EditError(f"there is no {_shown(path[: at + 1])}")
         node = found
+    return node
+
+
+def _found(text: str, path: Path) -> tuple[_Node, int]:
+    """Return the container of the item or member at this path, and its index in there."""
+    node = _around(text, path)
     index = _index(node, path[-1])
     if index is None:
         raise EditError(f"there is no {_shown(path)}")

@@ -11,7 +11,6 @@
 import os
 import stat
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import TypeVar
 
@@ -20,7 +19,7 @@ from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle, BundleError, Envelope, read_body, split, verify
 from hookline.config.bundles.settings import BundleSettings
-from hookline.disk import DISK, Disk
+from hookline.disk import DISK, Disk, ancestors
 from hookline.trust.digest import sha256
 
 ACTIVE = "active.bundle"
@@ -184,7 +183,7 @@ class BundleStore:
         if os.geteuid() == 0:
             return False
         path = self.active_file(name)
-        for each in _upward(path):
+        for each in ancestors(path):
             try:
                 found = self._disk.lstat(each)
             except OSError:
@@ -219,15 +218,6 @@ def read_owned(file: str, most: int, disk: Disk = DISK) -> bytes:
         if found.st_mode & 0o022:
             raise OSError(0, "other users can write it")
         return stream.read(most)
-
-
-def _upward(path: str) -> Iterator[str]:
-    while True:
-        yield path
-        above = os.path.dirname(path)
-        if above == path:
-            return
-        path = above
 
 
 def _unreadable(file: str, problem: Exception) -> BundleError:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hookline.dialects.installer import Entry, Installer, InstallError, Site, Standing
+from hookline.disk import ancestors
 from hookline.documents.document import read_document
 from hookline.documents.edit import found_at
 
@@ -43,12 +44,7 @@ class ClaudeCodeInstaller(Installer):
                 return "untrusted", f"disableAllHooks in {file} turns all hooks off"
         (file,) = self.further_files(site)
         projects = found_at(read_document(texts.get(file) or "{}", "json", file).value, ("projects",))
-        directory = site.project
-        while found_at(projects, (directory, "hasTrustDialogAccepted")) is not True:
-            if directory == os.path.dirname(directory):
-                return (
-                    "unknown",
-                    "Claude Code asks at a terminal if you trust this directory; with -p it does not",
-                )
-            directory = os.path.dirname(directory)
-        return "trusted", f"you trust {directory} in Claude Code"
+        for directory in ancestors(site.project):
+            if found_at(projects, (directory, "hasTrustDialogAccepted")) is True:
+                return "trusted", f"you trust {directory} in Claude Code"
+        return "unknown", "Claude Code asks at a terminal if you trust this directory; with -p it does not"

@@ -12,6 +12,8 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from hookline.disk import ancestors
+
 _LARGEST_FILE: Final = 1 << 20
 _MOST_FILES: Final = 64
 _SYSTEM: Final = ("/etc/gitconfig", "/usr/local/etc/gitconfig", "/usr/etc/gitconfig")
@@ -191,7 +193,7 @@ class GitSettings:
             return _joined(start, named)
         directory = os.path.normpath(os.path.join(self._view.cwd, start))
         # Relative first: the directory itself may have no name any more.
-        for path in (start or ".", *_above(directory)):
+        for path in (start or ".", *ancestors(directory)):
             link = _joined(path, ".git")
             if self._view.exists(link):
                 text = self._view.read(link)
@@ -209,15 +211,6 @@ class GitSettings:
             return named
         other = self._view.read(_joined(git_dir, "commondir"))
         return _joined(git_dir, other.strip()) if other else git_dir
-
-
-def _above(directory: str) -> Iterator[str]:
-    while True:
-        yield directory
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return
-        directory = parent
 
 
 def _joined(directory: str, path: str) -> str:

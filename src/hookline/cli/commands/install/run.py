@@ -37,6 +37,7 @@ from hookline.config.install.self_calls import EntryChoice, isolated_program, pl
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import InstallError, InstallScope, Site
 from hookline.dialects.registry import dialect_named, every_dialect
+from hookline.disk import ancestors
 from hookline.hook.call.payload import event_named
 from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError
@@ -114,11 +115,8 @@ def _plan(dialect: Dialect, site: Site, wanted: _Wanted, records: InstallRecords
 def _closed_directory(program: str) -> str | None:
     """Return the directory above the program that other users cannot enter; None if there is none."""
     directory = os.path.dirname(os.path.realpath(program_words(shlex.split(program))[0]))
-    while directory != os.path.dirname(directory):
-        if not os.stat(directory).st_mode & stat.S_IXOTH:
-            return directory
-        directory = os.path.dirname(directory)
-    return None
+    closed = (each for each in ancestors(directory) if not os.stat(each).st_mode & stat.S_IXOTH)
+    return next(closed, None)
 
 
 def _installed_events(dialect: Dialect, site: Site) -> list[str]:
