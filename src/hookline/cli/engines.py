@@ -330,18 +330,20 @@ def _speaks_of(event: EventSpec[Any], dialect: "Dialect", one: Diagnostic) -> bo
     return any(name in text or name in str(one) for name, own in dialect.events.items() if own.event is event)
 
 
-def nothing_configured(engine: Engine, loaded: Loaded, cwd: str) -> bool:
+def nothing_configured(engine: Engine, loaded: Loaded, cwd: str, dialect: str | None) -> bool:
     """Return True if there is no file and no hook by flag; if so, print where files were searched."""
     nothing = not engine.hooks and not loaded.found
     if nothing:
-        note(printable(f"hookline: no hooks are configured; searched\n{searched_places(engine.loader, cwd)}"))
+        searched = searched_files(engine.loader, cwd, dialect)
+        note(printable(f"hookline: no hooks are configured; searched\n{searched}"))
     return nothing
 
 
-def searched_places(loader: "Loader", cwd: str) -> str:
-    """List every path that could hold hooks, a line each; files that differ only in their suffix on one line."""
+def searched_files(loader: "Loader", cwd: str, dialect: str | None = None) -> str:
+    """List every file that could hold hooks of an agent, or of any, a line each; suffixes are
+    joined."""
     stems: dict[str, list[str]] = {}
-    for file in loader.places(cwd):
+    for file in loader.places(cwd, None if dialect is None else [dialect]):
         stem, _, suffix = file.rpartition(".")
         stems.setdefault(stem, []).append(suffix)
     return "\n".join(

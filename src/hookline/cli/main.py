@@ -31,7 +31,7 @@ _EPILOG = """examples:
   hookline log --since 2h --decision deny                    what did they say?
 
 `hookline COMMAND --help` shows the options of a command, with examples; so does `hookline help COMMAND`.
-exit status: 0 fine, 1 a problem or a usage error, 2 `fire` was blocked, 130 interrupted"""
+exit status: 0 fine, 1 an error, a finding or wrong usage, 2 `fire` was blocked, 130 interrupted"""
 
 #: Processes that agents start: they find the home directory by other rules, and by themselves.
 _FIND_HOME = ("hook", "daemon")

@@ -102,6 +102,14 @@ def test_with_nothing_configured_it_says_where_it_looked(here: InProcess) -> Non
     assert (ran.status, ran.stdout) == (1, "")
     assert ran.stderr.startswith("hookline: no hooks are configured; searched\n")
     assert "/.hookline/hooks.{toml,yaml,yml,json}" in ran.stderr
+    assert "/.codex/" in ran.stderr
+
+
+def test_with_a_dialect_it_names_the_files_of_that_agent_alone(here: InProcess) -> None:
+    ran = here.call("list", "--dialect", "codex")
+    assert ran.status == 1
+    assert "/.codex/" in ran.stderr
+    assert "/.hookline/" not in ran.stderr
 
 
 def test_an_event_without_hooks_is_not_a_problem(here: InProcess) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from hookline.cli.main import add_hook_option, add_json_option, add_source_options, command_parser
 
-_DESCRIPTION = """A coding agent for the terminal: it reads, edits and runs commands in a project, and every
+_DESCRIPTION = """Run a coding agent in the terminal: it reads, edits and runs commands in a project, and every
 step of its work is an event your hooks can see, change or stop.
 
 PROMPT is its task; further prompts are queued and follow. At a terminal it is a conversation on a

@@ -4,7 +4,7 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-_DESCRIPTION = """Opens a local page in your browser: live runs, timelines of sessions, how long hooks take, guards that
+_DESCRIPTION = """Open a local page in your browser: live runs, timelines of sessions, how long hooks take, guards that
 failed open or missed calls, jobs of durable hooks, and backtests. It is read-only.
 Ctrl-C stops it.
 

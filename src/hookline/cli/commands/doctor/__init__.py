@@ -5,7 +5,7 @@ from typing import Any
 from hookline.cli.main import add_json_option, add_source_options, add_trust_option, command_parser
 
 _DESCRIPTION = """Show in which agents Hookline is installed and when they last called it. Then find every configuration
-of every agent for this directory and user, and report its problems: hooks that never run, that cannot
+of every agent for this directory and user, and report findings: hooks that never run, that cannot
 start, that guard nothing. No hook is run, and no file is changed without --fix."""
 
 _EPILOG = """examples:

@@ -24,7 +24,7 @@ from hookline.cli.commands.doctor.fix import fix, undo
 from hookline.cli.commands.doctor.installation import InstallationStatus, installation
 from hookline.cli.commands.doctor.report import Findings
 from hookline.cli.commands.trust.run import look_around
-from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_places, working_directory
+from hookline.cli.engines import dormant_hooks, inspection_engine, load, searched_files, working_directory
 from hookline.cli.output import ExitStatus, Progress, show
 from hookline.cli.text import terminal_width
 from hookline.cli.trust_state import trust_of
@@ -124,7 +124,7 @@ def examine(args: argparse.Namespace) -> Findings:
     everywhere = args.config is None and args.dialect is None
     places: Sequence[str] = ()
     if not loaded.found:
-        places = searched_places(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
+        places = searched_files(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
     return Findings(
         cwd=cwd,
         installation=installed,

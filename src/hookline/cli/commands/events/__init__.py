@@ -4,8 +4,8 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-_DESCRIPTION = """The events hooks can react to, when each one fires and what hooks may do there.
-With EVENT: what the agents call it, its payload, its answers and how it behaves, with examples.
+_DESCRIPTION = """List the events hooks can react to, when each one fires and what hooks may do there.
+With EVENT, show what the agents call it, its payload, its answers and how it behaves, with examples.
 
 EVENT is a name of the table, or an agent's own name: then it says which event that is. With
 --dialect everything is in that agent's own words: its events, what its hooks get, what they answer,

@@ -86,7 +86,11 @@ def run(args: argparse.Namespace) -> ExitStatus:
         shown = show(as_text(document, dialect=request.dialect, fires=fires, cwd=cwd, width=width))
     here = (hook for hook in engine.hooks if hook.event is request.event and is_held_back(engine, hook))
     report_held_back(here, redactor(engine.journal))
-    if report_store(engine) or nothing_configured(engine, loaded, cwd) or any_error(loaded.diagnostics):
+    if (
+        report_store(engine)
+        or nothing_configured(engine, loaded, cwd, args.dialect)
+        or any_error(loaded.diagnostics)
+    ):
         return ExitStatus.PROBLEM
     return shown
 

@@ -36,7 +36,7 @@ _EPILOG = """examples:
   hookline fire PreToolUse Bash command='rm -rf /' --dry-run
   hookline fire PreToolUse read_file path=.env --as reasonix
   hookline fire --times 20 --dry-run              what would be measured
-  hookline fire PreToolUse --times 20 --only 'force push'
+  hookline fire PreToolUse --times 20 --only force-push
   hookline fire PreToolUse Bash command=ls --times 50 --json
 
 exit status: 0 fine, 2 blocked or denied, 1 a usage or configuration error, or a hook that is not

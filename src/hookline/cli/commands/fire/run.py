@@ -69,7 +69,12 @@ async def run(args: argparse.Namespace) -> ExitStatus:
         held = report_store(engine) or held
         if firing.outcome.blocked:
             return ExitStatus.BLOCKED
-        if held or shown or any_error(loaded.diagnostics) or nothing_configured(engine, loaded, cwd):
+        if (
+            held
+            or shown
+            or any_error(loaded.diagnostics)
+            or nothing_configured(engine, loaded, cwd, args.dialect)
+        ):
             return ExitStatus.PROBLEM
         return ExitStatus.OK
     finally:

@@ -38,7 +38,7 @@ from hookline.cli.engines import (
     load,
     prepare,
     report_diagnostics,
-    searched_places,
+    searched_files,
     session_of,
     with_flag_hooks,
     working_directory,
@@ -127,7 +127,7 @@ def _samples(engine: Engine, args: argparse.Namespace, cwd: str) -> Plan:
 def _nothing_configured(engine: Engine, cwd: str, args: argparse.Namespace, *, found: bool) -> ExitStatus:
     if args.json:
         show(TimesDocument(args.times, args.dry_run, None, ()).as_json(), as_json=True)
-    places = "" if found else f"; searched\n{searched_places(engine.loader, cwd)}"
+    places = "" if found else f"; searched\n{searched_files(engine.loader, cwd, args.dialect)}"
     note(printable(f"hookline fire: no hooks are configured{places}"))
     return ExitStatus.PROBLEM
 

@@ -131,8 +131,8 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--force": {"action": "store_true", "help": "also if something speaks against it"},
 }  # fmt: skip
 
-_DESCRIPTION = """The machines of a team, over a NATS server that fleet.toml names (in /etc/hookline, or in the user's
-own directory). Each of them keeps accepted jobs in its own files: the server may be down.
+_DESCRIPTION = """Manage the machines of a team, over a NATS server that fleet.toml names (in /etc/hookline, or in the
+user's own directory). Each of them keeps accepted jobs in its own files: the server may be down.
 
 {}
 

@@ -8,8 +8,8 @@ from hookline.cli.output import ExitStatus, note
 if TYPE_CHECKING:
     import argparse
 
-_DESCRIPTION = """Hookline as one hook inside another agent: reads that agent's payload from standard input, runs the
-hooks configured for Hookline and for other agents (--hooks own: Hookline's alone), and answers with that
+_DESCRIPTION = """Run as one hook inside another agent: read that agent's payload from standard input, run the hooks
+configured for Hookline and for other agents (--hooks own: Hookline's alone), and answer with that
 agent's exit code and output.
 
 NAME is the dialect of the agent, as in the examples; a name that does not exist lists them all. EVENT is the

@@ -4,8 +4,8 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, command_parser
 
-_DESCRIPTION = """The queue of durable hooks (`durable = true`): jobs that wait or run, and dead letters, which failed
-three times or can never run. The agent, the daemon and `hookline jobs run` work on it.
+_DESCRIPTION = """Show and manage the queue of durable hooks (`durable = true`): jobs that wait or run, and dead
+letters, which failed three times or can never run. The agent, the daemon and `hookline jobs run` work on it.
 
   list    (default) jobs that wait or run, and dead letters; with --all also finished ones
   show    everything about one job

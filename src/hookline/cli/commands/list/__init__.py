@@ -4,7 +4,7 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, add_source_options, add_trust_option, command_parser
 
-_DESCRIPTION = """The hooks that are configured for this directory and user, by event, in the order they would run:
+_DESCRIPTION = """List the hooks that are configured for this directory and user, by event, in the order they would run:
 what each one matches, what it runs, its mode, its timeout and where it is configured. Nothing is run.
 
 EVENT is a name of the event table (`hookline events`) or an agent's own name for it."""

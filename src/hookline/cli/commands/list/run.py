@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
     )
     report_held_back((hook for hook in engine.hooks if wanted(hook) and is_held_back(engine, hook)), redact)
     shown = _show(document, args)
-    nothing = not dormant.files and nothing_configured(engine, loaded, cwd)
+    nothing = not dormant.files and nothing_configured(engine, loaded, cwd, args.dialect)
     return ExitStatus.PROBLEM if report_store(engine) or nothing or any_error(diagnostics) else shown
 
 

@@ -16,7 +16,7 @@ a guard failed open: its failure let the action proceed."""
 
 _EPILOG = """examples:
   hookline log --since 2h --decision deny
-  hookline log --follow --hook 'force push'
+  hookline log --follow --hook force-push
   hookline log --status failed_open --since 2026-01-02
   hookline log --call 'git push' --from .
   hookline log --counts --since 7d

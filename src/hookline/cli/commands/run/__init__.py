@@ -40,6 +40,6 @@ def add_parser(commands: Any) -> None:
             action="append",
             default=[],
             metavar="RULE",
-            help=f"one more rule that {name}s (repeatable)",
+            help=f"one more {name} rule (repeatable)",
         )
     parser.add_argument("command_words", nargs=argparse.REMAINDER, metavar="-- COMMAND")

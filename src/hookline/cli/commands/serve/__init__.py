@@ -4,7 +4,7 @@ from typing import Any
 
 from hookline.cli.main import add_json_option, add_model_option, add_source_options, command_parser
 
-_DESCRIPTION = """Answers http hooks of other machines with the hooks configured here: for guards that need central
+_DESCRIPTION = """Answer http hooks of other machines with the hooks configured here: for guards that need central
 state, such as a budget of the team or a list that changes every hour. Other guards belong on the machines
 themselves, where they decide in microseconds and without a network.
 
