@@ -130,7 +130,7 @@ AGENTS: Mapping[str, Agent] = {
         ".github/hooks/hookline.json", "~/.copilot/hooks/hookline.json", "preToolUse", "userPromptSubmitted",
         "copilot-cli/.github/hooks/hooks.json",
         _VERSIONED % ("preToolUse", '{"type": "command", "bash": "mine", "matcher": "x"}'), _flat, _camel_call, "bash",
-        seen_elsewhere=("PreToolUse", "PermissionRequest"),
+        seen_elsewhere=("PreToolUse", "PermissionRequest"), closed_in_shell=True,
     ),
     "grok": Agent(
         ".grok/hooks/hookline.json", "~/.grok/hooks/hookline.json", example="grok/.grok/hooks/hooks.json",
@@ -151,4 +151,7 @@ AGENTS: Mapping[str, Agent] = {
 #: Agents that the user has, without Hookline's own format.
 OTHERS = [name for name in AGENTS if name != OWN_FORMAT]
 
-assert list(AGENTS) == list(standard_dialects()), "every dialect has a row, in the order of the registry"
+#: Dialects of agents whose hooks are in files.
+WITH_FILES = [name for name, listed in standard_dialects().items() if listed.has_files]
+
+assert list(AGENTS) == WITH_FILES, "every dialect with files has a row, in the order of the registry"

@@ -76,7 +76,7 @@ def agent_config_schemas() -> dict[str, str]:
     return {
         f"schemas/agents/{name}.json": json_pretty(agent_config_schema(listed.build())) + "\n"
         for name, listed in standard_dialects().items()
-        if name != OWN_FORMAT
+        if name != OWN_FORMAT and listed.has_files
     }
 
 

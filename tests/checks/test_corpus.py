@@ -7,7 +7,7 @@ import pytest
 from hookline.cli.commands.doctor.report import as_document
 from hookline.cli.commands.doctor.run import examine
 from hookline.cli.commands.doctor.run import run as run_doctor
-from hookline.dialects.registry import standard_dialects
+from tests.agents import WITH_FILES
 from tests.checks.corpus import Case, read_corpus
 from tests.cli.doctor_case import DoctorCase, parsed
 
@@ -74,4 +74,4 @@ def test_the_corpus_is_large_and_of_every_agent() -> None:
     assert sum(one.mended for one in MISTAKES) >= 30
     assert len(SOUND) >= 60
     titles = {one.what.partition(":")[0] for one in SOUND}
-    assert titles >= set(standard_dialects())
+    assert titles >= set(WITH_FILES)

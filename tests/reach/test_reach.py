@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hookline import Engine
-from hookline.dialects.registry import standard_dialects
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
+from tests.agents import WITH_FILES
 from tests.reach.asking import Asked, Place, install, wrongly_answered
 from tests.reach.calls import AGENT, CALLERS, FILES, GUARDS, OUTSIDE, SSH, Caller, MadeCall, sample
 from tests.trusting import trust_all_of
@@ -42,7 +42,7 @@ def test_every_call_of_the_table_is_asked_about_by_some_guard() -> None:
 
 
 def test_every_dialect_has_guards_and_calls() -> None:
-    assert set(FILES) == set(standard_dialects())
+    assert set(FILES) == set(WITH_FILES)
     assert {caller.dialect for caller in CALLERS.values() if caller.dialect} == set(FILES)
 
 

@@ -12,12 +12,13 @@ import pytest
 from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from hookline.documents.document import format_of, read_document
 from hookline.schemas.agent_config import agent_config_schema
+from tests.agents import WITH_FILES
 from tests.checks.corpus import Case, read_corpus
 from tests.schemas.samples import Checker
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES, SCHEMAS = ROOT / "examples", ROOT / "schemas"
-AGENTS = [name for name in standard_dialects() if name != OWN_FORMAT]
+AGENTS = [name for name in WITH_FILES if name != OWN_FORMAT]
 #: Findings about the shape of an entry, which a schema can have, too.
 OF_SHAPE = ("unknown-event", "unknown-field", "wrong-type", "missing-field", "unknown-type", "not-a-list")
 

@@ -14,9 +14,10 @@ from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from hookline.extending import Dialect, DialectEvent, Run
 from hookline.model.wire import Parsed
 from hookline.schemas.agent_event import OwnEvent, own_answer_schema, own_event, own_payload_schema
+from tests.agents import WITH_FILES
 from tests.schemas.samples import Checker
 
-AGENTS = [name for name in standard_dialects() if name != OWN_FORMAT]
+AGENTS = [name for name in WITH_FILES if name != OWN_FORMAT]
 
 Effect = Callable[[Outcome], Any]
 #: How an answer is found in the outcome.

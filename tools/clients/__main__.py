@@ -17,7 +17,7 @@ from tools.clients import claude_code_cases, convert_cases, guard_cases, install
 from tools.clients.agents import CLIENTS
 from tools.clients.case import Case
 from tools.clients.model_server import Model
-from tools.clients.published import UnavailableError, installed, node_directory
+from tools.clients.published import UnavailableError, installed, node_directory, packages
 from tools.clients.scene import Scene
 
 _GROUPS = (claude_code_cases, guard_cases, install_cases, convert_cases, speed_cases)
@@ -34,7 +34,9 @@ class Program(Struct, frozen=True):
 
     file: Path
     #: Directories that it needs in PATH.
-    path: tuple[str, ...] = ()
+    path: tuple[str, ...]
+    #: The `node_modules` that it needs, by directory below the home.
+    packages: dict[str, Path]
 
 
 def main() -> int:
@@ -71,7 +73,10 @@ def _programs(names: set[str], release: str) -> tuple[dict[str, Program], dict[s
         if client.name not in names:
             continue
         try:
-            found[client.name] = Program(installed(client, release, say), tuple(node_directory(client, say)))
+            file = installed(client, release, say)
+            found[client.name] = Program(
+                file, tuple(node_directory(client, say)), packages(client, file, say)
+            )
         except UnavailableError as problem:
             skipped[client.name] = str(problem)
             say(f"{client.name}: SKIPPED: {problem}")
@@ -97,6 +102,7 @@ def play(program: Program, case: Case) -> Seen:
             hooked=case.hooked,
             guarded=case.guarded,
             trusted=case.trusted,
+            packages=program.packages,
         )
         info.program, info.path = str(program.file), program.path
         with Model(case.script(info), case.client.protocol, info.port) as model:

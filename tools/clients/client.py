@@ -45,8 +45,10 @@ class Client(Struct, frozen=True, kw_only=True):
     others: Sequence[str] = ()
     #: Major version of Node.js that it needs; 0 for a program that brings what it needs.
     node: int = 0
-    #: Files of a package of npm that must be there before it starts: packages by the directory below the home.
+    #: Packages of the same version that it would get from npm by itself, by the directory below the home.
     packages: Mapping[str, str] = {}
+    #: False where Hookline has no entries to print.
+    printed: bool = True
     # What becomes of a guard's rewrite and question, and whether it shows the model the context of a hook.
     rewrites: bool = True
     #: "denied" where nobody can be asked; a client in which it is otherwise says what.

@@ -48,9 +48,13 @@ def node_directory(client: Client, say: Callable[[str], None]) -> list[str]:
     return [str(modules / "node" / "bin")]
 
 
-def package_directory(client: Client, package: str, version: str, say: Callable[[str], None]) -> Path:
-    """Return the `node_modules` with a package that a client would otherwise get by itself."""
-    return _fetched(f"{client.name}-packages", package, version, say)
+def packages(client: Client, program: Path, say: Callable[[str], None]) -> dict[str, Path]:
+    """Return the `node_modules` with packages that the client would otherwise get by itself, by directory."""
+    version = program.parents[2].name
+    return {
+        directory: _fetched(f"{client.name}-packages", package, version, say)
+        for directory, package in client.packages.items()
+    }
 
 
 def _node_here() -> int:

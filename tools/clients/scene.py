@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -54,6 +55,7 @@ class Scene:
         hooked: Hooked = "printed",
         guarded: bool = True,
         trusted: Trusted = "settings",
+        packages: Mapping[str, Path] = {},
     ) -> None:
         place = Path(os.path.realpath(place))
         self.client = client
@@ -82,6 +84,9 @@ class Scene:
         self.write("README.md", "A project.\n")
         for name, text in client.beforehand.items():
             self.write(str(self.home / name), text.format(url=self.url))
+        for directory, modules in packages.items():
+            (self.home / directory).mkdir(parents=True, exist_ok=True)
+            (self.home / directory / "node_modules").symlink_to(modules)
         if hooked == "printed":
             self.connect()
         elif hooked:

@@ -28,12 +28,6 @@ class UnreadAgent(Struct, frozen=True):
 
 UNREAD_AGENTS = (
     UnreadAgent(
-        "opencode",
-        "OpenCode",
-        (".opencode/plugin/*.[jt]s", ".opencode/plugins/*.[jt]s"),
-        (".config/opencode/plugin/*.[jt]s", ".config/opencode/plugins/*.[jt]s"),
-    ),
-    UnreadAgent(
         "antigravity",
         "Antigravity",
         (".agents/hooks.json", ".agent/hooks.json", "_agents/hooks.json", "_agent/hooks.json"),

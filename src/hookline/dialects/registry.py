@@ -49,6 +49,8 @@ class Listed(Struct, frozen=True):
     plugin_manifest: str = ""
     #: The parts of its directory that Hookline's own agent uses too.
     shares: frozenset[Shared] = frozenset()
+    #: False where its hooks are code inside of it: there is no file to read hooks from.
+    has_files: bool = True
     #: A regular expression for the agent in code, which no module outside its directory may match; empty for
     #: the first word of its name.
     spelled: str = ""
@@ -186,6 +188,13 @@ def standard_dialects() -> Mapping[str, Listed]:
         ),
         "kimi-code": Listed(
             "kimi_code", (".kimi-code",), (), ("KIMI_CODE_HOME",), programs=("kimi", "kimi-code")
+        ),
+        "opencode": Listed(
+            "opencode",
+            (".opencode", ".config/opencode", "opencode.json", "opencode.jsonc"),
+            programs=("opencode",),
+            switches=("--pure",),
+            has_files=False,
         ),
         OWN_FORMAT: Listed(
             "native",

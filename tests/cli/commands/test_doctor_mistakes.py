@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.dialects.registry import standard_dialects
+from tests.agents import WITH_FILES
 from tests.cli.doctor_case import DoctorCase, alarms
 from tests.scenarios import read_scenario
 
@@ -14,7 +14,7 @@ SCENARIOS = sorted((Path(__file__).parent / "doctor_scenarios").glob("*.txt"))
 def test_there_is_a_mistake_of_every_agent_and_at_least_forty_in_all() -> None:
     dialects = {read_scenario(file).expected["dialect"] for file in SCENARIOS}
     assert len(SCENARIOS) >= 40
-    assert dialects == set(standard_dialects())
+    assert dialects == set(WITH_FILES)
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)

@@ -28,9 +28,10 @@ def claude(command: str, event: str = "PostToolUse") -> str:
 def test_hooks_of_agents_without_a_dialect_are_named(case: DoctorCase) -> None:
     case.write(".windsurf/hooks.json", '{"hooks": {"pre_run_command": [{"command": "./guard.sh"}]}}')
     case.write(".opencode/plugin/guard.ts", "export const Guard = async () => ({})\n")
+    case.write(".opencode/plugin/hookline.js", "ours")
     case.write(".augment/settings.json", '{"model": "x"}')  # no hooks
     found = {one.message.partition(" found")[0] for one in case.problems() if one.code == "agent-not-read"}
-    assert found == {"hooks of Windsurf", "hooks of OpenCode"}
+    assert found == {"hooks of Windsurf", "a plugin of OpenCode"}
     assert alarms(case.problems()) == []
 
 
@@ -42,8 +43,8 @@ def test_an_agent_that_gets_a_dialect_drops_out_of_the_table_by_itself(tmp_path:
             file.write_text('{"hooks": {"x": [1]}}')
     of_projects = {agent.name for agent in UNREAD_AGENTS if agent.project}
     assert {agent.name for agent, _ in unread_files([str(tmp_path)], "", ())} == of_projects
-    left = {agent.name for agent, _ in unread_files([str(tmp_path)], "", ("opencode", "cline"))}
-    assert left == of_projects - {"opencode", "cline"}
+    left = {agent.name for agent, _ in unread_files([str(tmp_path)], "", ("goose", "cline"))}
+    assert left == of_projects - {"goose", "cline"}
     assert {agent.name for agent in UNREAD_AGENTS}.isdisjoint(standard_dialects())
 
 

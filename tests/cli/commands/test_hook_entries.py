@@ -11,18 +11,17 @@ from hookline import Engine
 from hookline.cli.commands.hook.entries import entries_text, hook_calls, hookline_command
 from hookline.config.install.self_calls import EntryChoice, calls_hookline_hook, entry_choice
 from hookline.dialects.entries import IfMissing
-from hookline.dialects.registry import standard_dialects
 from hookline.extending import Dialect, Hook
 from hookline.hook.call.payload import CallError
 from hookline.model.outcome import Outcome, Vote
-from tests.agents import AGENTS
+from tests.agents import AGENTS, WITH_FILES
 from tests.cli.golden import check_golden
 from tests.cli.run_cli import clean_env, place, run_cli
 from tests.every import every
 from tests.homes import NOBODYS_HOME
 from tests.trusting import trust_all_of
 
-NAMES = list(standard_dialects())
+NAMES = WITH_FILES
 
 
 @pytest.fixture(autouse=True)
@@ -51,10 +50,11 @@ def test_the_agents_own_reader_takes_what_is_printed(name: str, tmp_path: Path) 
     assert {hook.policy.event_name for hook in hooks} >= {AGENTS[name].gate}
     for hook in hooks:
         assert calls_hookline_hook(hook, [])
-        checked, _, rest = hook.spec.command.removeprefix("sh -c '").partition("hookline hook ")
+        line = hook.spec.command.removeprefix("sh -c '").removeprefix("said=$(")
+        checked, _, rest = line.partition("hookline hook ")
         assert checked.startswith("command -v hookline >/dev/null || ")
         called, _, closes = rest.removesuffix("'").partition(" || ")
-        assert called == f"--dialect {name} {hook.policy.event_name}"
+        assert called.removesuffix(")") == f"--dialect {name} {hook.policy.event_name}"
         guards = AGENTS[name].closed_in_shell and dialect(name).events[hook.policy.event_name].guards
         assert bool(closes) == (guards or (name == "claude-code" and hook.event.name == "PreToolUse"))
         about_tools = hook.policy.event_name == AGENTS[name].gate

@@ -12,10 +12,11 @@ from hookline.cli.requests import read_request
 from hookline.dialects.registry import standard_dialects
 from hookline.events import EVENTS
 from hookline.schemas.agent_event import own_event
+from tests.agents import WITH_FILES
 from tests.cli.in_process import InProcess, in_process
 from tests.schemas.samples import Checker
 
-AGENTS = [name for name in standard_dialects() if name != "native"]
+AGENTS = [name for name in WITH_FILES if name != "native"]
 
 
 @pytest.fixture

@@ -2,13 +2,16 @@
 
 `POST /hook/DIALECT` or `/hook/DIALECT/EVENT` with the payload as body, answered with the agent's form of a
 hook's stdout. Clients need the token; pages in a browser are kept out by Host, Origin and Sec-Fetch-Site. Use
-the relay for guards: an agent whose request fails continues.
+the relay for guards: an agent whose request fails continues. Plugins of Hookline find the address in a file;
+an answer proves by a second secret that it is not from another user who got the port of an ended daemon.
 """
 
 import asyncio
 import hmac
 import os
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -72,12 +75,47 @@ def read_token(env: Mapping[str, str]) -> str:
     return read_or_make_secret(token_file(env))
 
 
+class HttpAddress(Struct, frozen=True):
+    """Where plugins of Hookline find the endpoint of the running daemon."""
+
+    url: str
+    #: A request has it as its bearer token; it ends with the daemon.
+    token: str
+    #: An answer has it as the header Hookline-Proof.
+    proof: str
+
+
+def address_file(env: Mapping[str, str]) -> str:
+    return os.path.join(state_dir(env), "daemon-http.json")
+
+
+def write_address(file: str, address: HttpAddress) -> None:
+    """Replace the file, which only the user can read. Raises OSError."""
+    os.makedirs(os.path.dirname(file), 0o700, exist_ok=True)
+    new = f"{file}.{os.getpid()}"
+    with suppress(FileNotFoundError):
+        os.unlink(new)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(msgspec.json.encode(address))
+    os.replace(new, file)
+
+
+def remove_address(file: str, address: HttpAddress) -> None:
+    """Remove the file, unless it is another daemon's by now."""
+    with suppress(OSError, msgspec.DecodeError), open(file, "rb") as stream:
+        if msgspec.json.decode(stream.read(), type=HttpAddress) == address:
+            os.unlink(file)
+
+
 class HttpEndpoint:
     """Listens on one port of 127.0.0.1."""
 
     def __init__(self, answer: Answer, token: str, limits: Limits = Limits()) -> None:  # noqa: B008 frozen
         self._answer = answer
-        self._token = token
+        #: The user's token, which stays, and one that ends with this endpoint.
+        self._tokens = (token.encode(), secrets.token_urlsafe(32).encode())
+        self._proof = secrets.token_urlsafe(32)
         self._limits = limits
         self._connected: set[asyncio.StreamWriter] = set()
         #: Connections without a complete head yet, in the order in which they began to wait.
@@ -88,6 +126,10 @@ class HttpEndpoint:
     async def listen(self, port: int) -> None:
         self._server = await asyncio.start_server(self._serve, LOOPBACK, port, limit=_MOST_HEAD)
         self.port = self._server.sockets[0].getsockname()[1]
+
+    @property
+    def address(self) -> HttpAddress:
+        return HttpAddress(f"http://{LOOPBACK}:{self.port}/hook/", self._tokens[1].decode(), self._proof)
 
     def close(self) -> None:
         """Take no further connections. Open ones end with the daemon."""
@@ -137,7 +179,8 @@ class HttpEndpoint:
         self._check(head)
         body = await self._body(reader, _length(head))
         reply = await self._answer(_words(head.path), body)
-        _write(writer, *((503, _error(reply)) if isinstance(reply, str) else _content(reply)))
+        status, content = (503, _error(reply)) if isinstance(reply, str) else _content(reply)
+        _write(writer, status, content, f"Hookline-Proof: {self._proof}")
         async with asyncio.timeout(self._limits.body_seconds):
             await writer.drain()
 
@@ -155,9 +198,8 @@ class HttpEndpoint:
         if "origin" in headers or "sec-fetch-site" in headers:
             raise HttpError(403, "pages in a browser are not answered")
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(
-            token.strip().encode(), self._token.encode()
-        ):
+        given = token.strip().encode()
+        if scheme.lower() != "bearer" or not any(hmac.compare_digest(given, each) for each in self._tokens):
             raise HttpError(401, "the header Authorization: Bearer TOKEN is missing or wrong")
         if head.method != "POST":
             raise HttpError(405, "only POST is answered")
@@ -225,8 +267,8 @@ def _error(why: str) -> bytes:
     return msgspec.json.encode({"error": why})
 
 
-def _write(writer: Any, status: int, body: bytes, *, last: bool = False) -> None:
-    lines = [f"HTTP/1.1 {status} {_STATUS[status]}", "Content-Type: application/json"]
+def _write(writer: Any, status: int, body: bytes, *headers: str, last: bool = False) -> None:
+    lines = [f"HTTP/1.1 {status} {_STATUS[status]}", "Content-Type: application/json", *headers]
     lines += [f"Content-Length: {len(body)}", "Cache-Control: no-store", "X-Content-Type-Options: nosniff"]
     lines += ["Connection: close"] if last else [f"Keep-Alive: {_KEEP_ALIVE}"]
     writer.write("\r\n".join([*lines, "", ""]).encode() + body)

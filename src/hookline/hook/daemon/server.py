@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from hookline.journal.observer import Observer
 
 LOCK: Final = "lock"
+#: A plugin inside an agent sets it for its first calls; later ones are requests, once it finds the address.
+WANTS_HTTP: Final = "HOOKLINE_HTTP"
 #: Calls at the same time; more are answered in the processes of their relays.
 _MOST_CALLS: Final = 256
 _BACKLOG: Final = 512
@@ -125,7 +127,8 @@ class Daemon:
         if not self._take_lock():
             return False
         _get_ready()
-        await self._listen_http()
+        if self.settings.http_port is not None:
+            await self._listen_http(self.settings.http_port)
         self._listen()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -177,6 +180,7 @@ class Daemon:
         listener.close()
         if self._http is not None:
             self._http.close()
+            self._remove_address()
         with suppress(OSError):
             os.unlink(SOCKET, dir_fd=self._directory.descriptor)
         if self._lock is not None:
@@ -220,20 +224,24 @@ class Daemon:
             )  # if this one ends, the next call starts another
         self._listener = SocketListener(listening, self.request, self._log)
 
-    async def _listen_http(self) -> None:
-        if self.settings.http_port is None:
-            return
-        from hookline.hook.daemon.http import LOOPBACK, HttpEndpoint, read_token
+    async def _listen_http(self, port: int = 0) -> None:
+        from hookline.hook.daemon.http import HttpEndpoint, address_file, read_token, write_address
 
         try:
-            endpoint = HttpEndpoint(self._answer_http, read_token(os.environ))
-            await endpoint.listen(self.settings.http_port)
+            endpoint = self._http = HttpEndpoint(self._answer_http, read_token(os.environ))
+            await endpoint.listen(port)
+            write_address(address_file(os.environ), endpoint.address)
         except OSError as problem:
             self._log(f"there is no http endpoint: {problem}")
             return
-        self._http = endpoint
-        self.http_address = f"http://{LOOPBACK}:{endpoint.port}/hook/"
+        self.http_address = endpoint.address.url
         self._log(f"listens on {self.http_address}")
+
+    def _remove_address(self) -> None:
+        from hookline.hook.daemon.http import address_file, remove_address
+
+        if self._http is not None:
+            remove_address(address_file(os.environ), self._http.address)
 
     async def _answer_http(self, words: tuple[str, ...], payload: bytes) -> RelayReply | str:
         """Answer a request over http. The environment of the agent is not known here: hooks get the daemon's
@@ -270,6 +278,8 @@ class Daemon:
             connection.finish(protocol.frame(protocol.REFUSED, why.encode()))
             return
         self._calls += 1
+        if self._http is None and WANTS_HTTP in request.env:
+            self._own(self._listen_http())
         call = connection.call = DaemonCall(
             self.cache,
             self.processes,

@@ -1,0 +1,112 @@
+// Hookline asks your guards about each tool call. `hookline install` wrote this file, and `hookline uninstall`
+// removes it; changes are lost when it is installed again.
+import { spawn } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import { request } from "node:http"
+import { userInfo } from "node:os"
+
+// The shell line that asks Hookline at each event, and the file with the address of its daemon.
+const CALLS = {}
+const HOME = userInfo().homedir
+const ADDRESS = `${HOME}/.local/state/hookline/daemon-http.json`
+const SECONDS = 600
+
+/** Ask the daemon. Returns undefined where none answers, so that a process has to. */
+async function askDaemon(event, payload) {
+  let address
+  try {
+    address = JSON.parse(await readFile(ADDRESS, "utf8"))
+  } catch {
+    return undefined
+  }
+  return new Promise((resolve) => {
+    const options = { method: "POST", headers: { authorization: `Bearer ${address.token}`, "content-length": Buffer.byteLength(payload) } }
+    const sent = request(`${address.url}opencode/${event}`, options, (answer) => {
+      const parts = []
+      answer.on("data", (part) => parts.push(part))
+      answer.on("error", () => resolve(undefined))
+      answer.on("end", () => {
+        const proven = answer.headers["hookline-proof"] === address.proof && answer.statusCode === 200
+        resolve(proven ? Buffer.concat(parts).toString() : undefined)
+      })
+    })
+    sent.setTimeout(SECONDS * 1000, () => sent.destroy())
+    sent.on("error", () => resolve(undefined))
+    sent.end(payload)
+  })
+}
+
+/** Ask by a process, which also starts the daemon. Rejects where Hookline cannot be run. */
+function askProcess(event, payload, cwd) {
+  return new Promise((resolve, reject) => {
+    const env = { ...process.env, HOOKLINE_HTTP: "1" }
+    const child = spawn("/bin/sh", ["-c", CALLS[event]], { cwd, env, stdio: ["pipe", "pipe", "pipe"] })
+    const limit = setTimeout(() => child.kill("SIGKILL"), SECONDS * 1000)
+    let said = ""
+    let reason = ""
+    child.stdout.on("data", (part) => (said += part))
+    child.stderr.on("data", (part) => (reason += part))
+    child.stdin.on("error", () => {})
+    child.on("error", reject)
+    child.on("close", (code) => {
+      clearTimeout(limit)
+      if (code === 0) resolve(said)
+      else reject(new Error(`hookline could not be run, so this was blocked: ${reason.trim() || `status ${code}`}`))
+    })
+    child.stdin.end(payload)
+  })
+}
+
+async function ask(event, facts) {
+  const payload = JSON.stringify({ hook_event_name: event, ...facts })
+  const said = (await askDaemon(event, payload)) ?? (await askProcess(event, payload, facts.cwd))
+  return said.trim() ? JSON.parse(said) : {}
+}
+
+function refuse(answer) {
+  if (answer.decision === "deny") throw new Error(answer.reason)
+}
+
+const text = (parts) => parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
+
+export const Hookline = async ({ client, directory }) => {
+  const call = (input, args) => ({
+    session_id: input.sessionID, cwd: directory, tool_name: input.tool, tool_use_id: input.callID, tool_input: args,
+  })
+  // What may fail without stopping anything is said in OpenCode's log.
+  const observe = async (event, facts) => {
+    try {
+      return await ask(event, facts)
+    } catch (problem) {
+      await client?.app?.log?.({ body: { service: "hookline", level: "error", message: `${event}: ${problem.message}` } })
+      return {}
+    }
+  }
+  const hooks = {
+    "tool.execute.before": async (input, output) => {
+      const answer = await ask("tool.execute.before", call(input, output.args))
+      refuse(answer)
+      if (answer.args === undefined) return
+      for (const key of Object.keys(output.args)) delete output.args[key]
+      Object.assign(output.args, answer.args)
+    },
+    "tool.execute.after": async (input, output) => {
+      const facts = { ...call(input, input.args), tool_response: output.output }
+      const answer = await observe("tool.execute.after", facts)
+      refuse(answer)
+      if (answer.output !== undefined) output.output = answer.output
+      if (answer.context !== undefined) output.output = `${output.output}\n${answer.context}`
+    },
+    "chat.message": async (input, output) =>
+      refuse(await ask("chat.message", { session_id: input.sessionID, cwd: directory, prompt: text(output.parts) })),
+  }
+  const chosen = Object.fromEntries(Object.entries(hooks).filter(([event]) => event in CALLS))
+  const watched = ["session.created", "session.idle"].filter((event) => event in CALLS)
+  if (watched.length > 0)
+    chosen.event = async ({ event }) => {
+      if (!watched.includes(event.type)) return
+      const session_id = event.properties?.sessionID ?? event.properties?.info?.id
+      await observe(event.type, { session_id, cwd: directory })
+    }
+  return chosen
+}
