@@ -15,6 +15,7 @@ from bench import (
     attacks,
     durable_hooks,
     fleet,
+    fleet_scale,
     guard_lines,
     screen_terminal,
     shell_confirm,
@@ -82,6 +83,7 @@ def parts() -> dict[str, Part]:
     found["execguard"] = soak_exec_guard.exec_guard
     found["durable"] = durable_hooks.durable
     found["fleet"] = fleet.fleet
+    found["fleet_scale"] = fleet_scale.fleet_scale
     return found
 
 

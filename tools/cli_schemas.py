@@ -59,6 +59,16 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
         "hookline.cli.commands.fleet.report.PublishDocument",
         "hookline.cli.commands.fleet.report.PullDocument",
         "hookline.cli.commands.fleet.report.KeyDocument",
+        "hookline.cli.commands.fleet.report.ReissueDocument",
+        "hookline.cli.commands.fleet.report.PruneDocument",
+        "hookline.cli.commands.fleet.report.ForgetDocument",
+        "hookline.cli.commands.fleet.report.InitDocument",
+        "hookline.team.fleet.permissions.Rights",
+    ),
+    "approvals": (
+        "hookline.cli.commands.approvals.run.ApprovalsDocument",
+        "hookline.engine.host.approvals.QueuedCall",
+        "hookline.engine.host.approvals.ApprovalAnswer",
     ),
 }
 

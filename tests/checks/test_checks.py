@@ -259,6 +259,9 @@ def test_a_setting_that_was_meant_to_keep_payloads_is_said(tmp_path: Path) -> No
     for text, found in (
         ('\nkeep_payloads = "true"', [f"{settings}:2"]),
         ("keep_payloads = true", []),
+        ("approvals = true", [f"{settings}:1"]),
+        ("approvals = 601", [f"{settings}:1"]),
+        ("approvals = 300", []),
         ("", []),
     ):
         settings.write_text(text)

@@ -10,7 +10,8 @@ from msgspec import Struct, field
 from hookline.checks.answers import judges
 from hookline.checks.context import CheckContext
 from hookline.config.load import Loaded
-from hookline.dialects.files import KEEP_PAYLOADS, payload_settings
+from hookline.dialects.files import APPROVALS, KEEP_PAYLOADS, payload_settings, user_setting
+from hookline.engine.host.approvals import LONGEST
 from hookline.journal.reader import Damage, scan_journal
 from hookline.model.diagnostics import Diagnostic, Severity, Where
 from hookline.model.run import Run
@@ -48,12 +49,17 @@ class _Seen(Struct):
 
 
 def payloads(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
-    """Report a setting for keeping payloads that has no effect."""
+    """Report settings of the user, about keeping payloads and about questions that wait, that have no effect."""
     for document, value in payload_settings(context.env):
         if not isinstance(value, bool):
             message = f"{KEEP_PAYLOADS} is neither true nor false, so payloads are not kept"
             fix = f"{KEEP_PAYLOADS} = true, without quotes"
             yield Diagnostic("error", "bad-setting", message, document.where(KEEP_PAYLOADS), fix=fix)
+    for document, value in user_setting(APPROVALS, context.env):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST:
+            message = f"{APPROVALS} is no number of seconds from 1 to {LONGEST:.0f}"
+            fix = f"{APPROVALS} = 300"
+            yield Diagnostic("error", "bad-setting", message, document.where(APPROVALS), fix=fix)
 
 
 def writable(path: str) -> Iterator[Diagnostic]:

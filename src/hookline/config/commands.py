@@ -62,6 +62,8 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
         "fleet": Command(
             "team", "the machines of a team, over a NATS server", "always", ("", "status", "worker")
         ),
+        # An agent that answers its own questions has no guards.
+        "approvals": Command("team", "answer calls that wait for a person", "always", ("", "list", "show")),
         "serve": Command("team", "serve decisions over HTTP", "never"),
         "console": Command("team", "what the hooks did, in your browser", "never"),
         "list": Command("more", "the active hooks here, in the order they run", "never"),

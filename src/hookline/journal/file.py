@@ -59,6 +59,16 @@ def account_home() -> str | None:
     return found if os.path.isabs(found) else None
 
 
+def account_name() -> str:
+    """Return the name of this user in the user database, or the number of one without an entry."""
+    try:
+        import pwd  # noqa: PLC0415 - not on every system
+
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except (ImportError, KeyError):
+        return str(os.geteuid())
+
+
 def journal_path(env: Mapping[str, str]) -> str:
     return os.path.join(state_dir(env), "journal.jsonl")
 

@@ -99,7 +99,11 @@ def home(directory: Path, name: str, server: Server, hooks: str, /, **settings: 
     config.mkdir(parents=True)
     lines = {"server": server.url, "name": name, **settings, "audit_seconds": 0.5}
     config.joinpath("fleet.toml").write_text(
-        "".join(f"{key} = {value!r}\n" for key, value in lines.items()).replace("'", '"')
+        "".join(f"{key} = {_toml(value)}\n" for key, value in lines.items())
     )
     config.joinpath("hooks.toml").write_text(hooks)
     return {"PATH": os.environ["PATH"], "HOME": str(own)}
+
+
+def _toml(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')

@@ -1,6 +1,7 @@
 """Test the rights of each role at a real server: what a machine needs is allowed, and what is another's is refused."""
 
 import asyncio
+import time
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
@@ -8,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
+from hookline.engine.host.approvals import ApprovalAnswer, ApprovalQueue, QueuedCall
+from hookline.engine.host.pending import PendingCall
 from hookline.events import POST_TOOL_USE
+from hookline.team.fleet.approvals import FleetApprovals
 from hookline.team.fleet.bundles.transport import ServerTransport
 from hookline.team.fleet.connection import (
+    APPROVALS,
     AUDIT,
     BUNDLES,
     MACHINES,
@@ -49,7 +54,9 @@ def user(directory: Path, server: Server, name: str, hooks: str = "") -> dict[st
     password = directory / "password"
     password.write_text("x")
     password.chmod(0o600)
-    return home(directory, name, server, hooks, user=name, password_file=str(password), timeout=1)
+    return home(
+        directory, name, server, hooks, user=name, password_file=str(password), timeout=1, approvals=True
+    )
 
 
 async def refused(
@@ -94,8 +101,27 @@ async def _work(everyone: dict[str, dict[str, str]], directory: Path) -> None:
             while not (await fleet.extent(AUDIT))[2]:
                 await asyncio.sleep(0.05)
             assert [data async for data, _headers in fleet.read(AUDIT, "hl.run.>")]
+            await _approve(fleet, alpha)
         assert [each.report.machine for each in found.machines] == ["alpha", "beta"]
         assert not [line for line in (*one, *other) if "denies" in line]
+
+
+async def _approve(fleet: Fleet, env: dict[str, str]) -> None:
+    """A question on one machine is answered by somebody who sees all of them."""
+    pending = PendingCall(tool_name="Bash", tool_input={"command": "ls"}, given={}, reason="sure?")
+    asking = asyncio.ensure_future(
+        ApprovalQueue(env).ask(QueuedCall(pending=pending, agent="An Agent", until=time.time() + 300))
+    )
+    approvals = FleetApprovals(fleet)
+    while not (waiting := await approvals.waiting()):
+        await asyncio.sleep(0.05)
+    assert (waiting[0].machine, waiting[0].pending.tool_input) == ("alpha", {"command": "ls"})
+    answer = ApprovalAnswer(allow=True, by="ann")
+    assert await approvals.answer(waiting[0], answer)
+    assert not await approvals.answer(waiting[0], answer)
+    assert await asking == answer
+    while await fleet.names(APPROVALS) and await approvals.waiting():
+        await asyncio.sleep(0.05)
 
 
 async def _misuse(everyone: dict[str, dict[str, str]]) -> None:
@@ -107,7 +133,8 @@ async def _misuse(everyone: dict[str, dict[str, str]]) -> None:
             f"$KV.{BUNDLES}.guards.1", f"$KV.{BUNDLES}.guards.2", f"$KV.{MACHINES}.report.beta",
             f"$KV.{MACHINES}.machine.beta", f"$JS.API.DIRECT.GET.KV_{MACHINES}.$KV.{MACHINES}.report.beta",
             f"$JS.API.DIRECT.GET.{AUDIT}.hl.run.beta", "hl.run.beta", "hl.bundle",
-            f"$JS.API.CONSUMER.MSG.NEXT.{WAKE}.wake-beta",
+            f"$JS.API.CONSUMER.MSG.NEXT.{WAKE}.wake-beta", f"$KV.{APPROVALS}.a.alpha.x", f"$KV.{APPROVALS}.q.beta.x",
+            f"$JS.API.STREAM.MSG.GET.KV_{APPROVALS}", "hl.approval.alpha",
             f"$JS.API.CONSUMER.CREATE.{WAKE}.wake-alpha.hl.wake.beta.*",
             f"$JS.API.CONSUMER.DURABLE.CREATE.{WAKE}.wake-alpha", f"$JS.API.CONSUMER.CREATE.{AUDIT}",
             f"$JS.API.CONSUMER.DELETE.{WAKE}.wake-beta", f"$JS.ACK.{WAKE}.wake-beta.1.1.1.1.1",

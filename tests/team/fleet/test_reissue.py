@@ -30,12 +30,12 @@ class Desk:
         self.guards = directory / "guards"
         self.guards.mkdir()
         (self.guards / "hooks.toml").write_text(GUARD)
-        self._run = lambda words: run_here(
-            words, Place(self.machine.home, self.machine.project), capsys, monkeypatch
-        )
+        self._capsys, self._monkeypatch = capsys, monkeypatch
 
     def __call__(self, *words: str, status: int = 0) -> Ran:
-        ran = self._run(["fleet", *words, "--directory", str(self.share)])
+        place = Place(self.machine.home, self.machine.project)
+        words = ("fleet", *words, "--directory", str(self.share))
+        ran = run_here(words, place, self._capsys, self._monkeypatch)
         assert ran.status == status, ran
         return ran
 

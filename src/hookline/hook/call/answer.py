@@ -28,6 +28,7 @@ from hookline.model.errors import ConfigError, HooklineError
 from hookline.model.events import POST_TOOL_USE, PRE_TOOL_USE, SESSION_END, Capability, EventSpec, field_of
 from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Message, Outcome, Vote
+from hookline.model.payloads import ToolCall
 from hookline.model.run import Run
 from hookline.model.safe_text import one_line, printable
 from hookline.model.session_info import SessionInfo
@@ -206,6 +207,7 @@ class AgentCall:
         if guarded is not self.outcome:
             self._record(decision="ask", reason=guarded.reason, why="it would edit a protected file")
         self.outcome = guarded + self._alarm_if_overruled(found.memory, parsed)
+        self.outcome = await self._approved(dialect, parsed, session)
         self._remark(found)
         return _with_config_problems(self._write(dialect, event, parsed), found.loaded, parsed.event)
 
@@ -322,14 +324,44 @@ class AgentCall:
         self._report_lost(answer.lost, dialect, event, parsed)
         return answer
 
+    async def _approved(self, dialect: Dialect, parsed: Parsed, session: Session) -> Outcome:
+        """Return the outcome, with an answer from the queue instead of a question that the agent cannot put to a
+        user."""
+        vote = self.outcome.deciding_vote
+        if vote is None or vote.kind not in ("ask", "defer") or not isinstance(parsed.payload, ToolCall):
+            return self.outcome
+        from hookline.hook.call.approve import approved, seconds_to_wait
+
+        seconds = seconds_to_wait(self._env)
+        if not seconds or not self._is_headless(dialect):
+            return self.outcome
+        try:
+            outcome, answer = await approved(
+                self.outcome, vote, parsed.payload, session.info, dialect.title, self._env, seconds
+            )
+        except OSError as problem:
+            self._record_broken("the question could not be kept for an approval", problem)
+            return self.outcome
+        decision = "allow" if answer.allow else "deny"
+        self._record(
+            decision=decision,
+            reason=vote.reason,
+            why=f"`hookline approvals`: {answer.by or 'nobody has answered'}",
+        )
+        return outcome
+
+    def _is_headless(self, dialect: Dialect) -> bool:
+        """Return True if the agent runs without a user; False where that is not known."""
+        from hookline.hook.call.headless import runs_headless
+
+        return bool(self._pid) and runs_headless(self._pid, dialect.listed.programs, dialect.headless_options)
+
     def _deny_if_headless(self, dialect: Dialect) -> Outcome:
         """Return the outcome, with a denial instead of a question that the agent would wait for in vain."""
         vote = self.outcome.deciding_vote
-        if vote is None or vote.kind not in ("ask", "defer") or not dialect.headless_options or not self._pid:
+        if vote is None or vote.kind not in ("ask", "defer") or not dialect.headless_options:
             return self.outcome
-        from hookline.hook.call.headless import runs_headless
-
-        if not runs_headless(self._pid, dialect.listed.programs, dialect.headless_options):
+        if not self._is_headless(dialect):
             return self.outcome
         nobody = f"nobody can be asked: {dialect.title} runs without a user"
         why = f"{vote.reason or 'this needs your permission'} ({nobody})"

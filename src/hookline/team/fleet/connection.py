@@ -30,6 +30,8 @@ SETTLED: Final = "settled"
 SESSIONS: Final = "sessions"
 MACHINES: Final = "machines"
 BUNDLES: Final = "bundle"
+#: Questions (`q.<machine>.<id>`) and their answers (`a.<machine>.<id>`).
+APPROVALS: Final = "approvals"
 
 _DAY: Final = 86_400.0
 #: Seconds after which the server forgets a consumer that nobody uses: its messages stay for the next one.
@@ -155,12 +157,14 @@ class Fleet:
         yield WAKE, ["hl.wake.>"], {"retention": "workqueue", **copies}
         age = {"max_age": self.settings.audit_days * _DAY, "max_bytes": _AUDIT_BYTES}
         yield AUDIT, ["hl.run.>"], {"allow_direct": True, **age, **copies}
-        for bucket, seconds in ((SETTLED, _REMEMBERED), (SESSIONS, _REMEMBERED), (MACHINES, 0), (BUNDLES, 0)):
+        for bucket, seconds in (
+            (SETTLED, _REMEMBERED), (SESSIONS, _REMEMBERED), (MACHINES, 0), (BUNDLES, 0), (APPROVALS, _DAY),
+        ):  # fmt: skip
             settings = {
                 "max_msgs_per_subject": 1, "max_age": seconds or None, "allow_rollup_hdrs": True, "deny_delete": True,
                 "discard": "new",
                 # Else read from the leader alone: a copy may be behind, and claims need the current value.
-                "allow_direct": bucket == MACHINES,
+                "allow_direct": bucket in (MACHINES, APPROVALS),
             }  # fmt: skip
             yield f"KV_{bucket}", [f"$KV.{bucket}.>"], {**settings, **copies}
 

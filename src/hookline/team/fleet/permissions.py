@@ -11,6 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hookline.team.fleet.connection import (
+    APPROVALS,
     AUDIT,
     BUNDLES,
     HOOKS,
@@ -46,7 +47,7 @@ def rights_of(role: Role, name: str) -> Rights:
     """Return the rights of a role. `name` is that of the machine, or the name in `fleet.toml` of whoever it is."""
     inbox = f"{inbox_of(name)}.>"
     if role == "machine":
-        heard = ("hl.bundle", "hl.moved", f"hl.over.{name}", f"hl.home.{name}")
+        heard = ("hl.bundle", "hl.moved", f"hl.over.{name}", f"hl.home.{name}", f"hl.approval.{name}")
         return Rights(tuple(_machine(name)), (inbox, *heard))
     if role == "publisher":
         return Rights(tuple(_publisher()), (inbox,))
@@ -56,14 +57,17 @@ def rights_of(role: Role, name: str) -> Rights:
 
 
 def _machine(name: str) -> Iterator[str]:
-    for stream in (HOOKS, WAKE, AUDIT, *(f"KV_{each}" for each in (SETTLED, SESSIONS, MACHINES, BUNDLES))):
-        yield f"{_API}.STREAM.INFO.{stream}"
+    yield from _info()
+    yield f"{_API}.STREAM.INFO.KV_{BUNDLES}"
     # Its name, its report, its runs.
     for key in (f"machine.{name}", f"report.{name}"):
         yield f"$KV.{MACHINES}.{key}"
         yield f"{_API}.DIRECT.GET.KV_{MACHINES}.$KV.{MACHINES}.{key}"
     yield f"hl.run.{name}"
     yield f"{_API}.DIRECT.GET.{AUDIT}.hl.run.{name}"
+    # Its questions, and the answers, which it cannot write.
+    yield f"$KV.{APPROVALS}.q.{name}.*"
+    yield f"{_API}.DIRECT.GET.KV_{APPROVALS}.$KV.{APPROVALS}.a.{name}.*"
     # Bundles, which are signed.
     yield f"{_API}.STREAM.MSG.GET.KV_{BUNDLES}"
     # Its wakes, and those that it sends.
@@ -92,12 +96,20 @@ def _console() -> Iterator[str]:
     yield f"{_API}.CONSUMER.CREATE.{AUDIT}.>"
     yield f"{_API}.CONSUMER.INFO.{AUDIT}.*"
     yield f"{_API}.CONSUMER.MSG.NEXT.{AUDIT}.*"
+    # Whoever sees everything may answer, too.
+    yield f"{_API}.DIRECT.GET.KV_{APPROVALS}.>"
+    yield f"$KV.{APPROVALS}.a.*.*"
+    yield "hl.approval.*"
+
+
+def _info() -> Iterator[str]:
+    for stream in (HOOKS, WAKE, AUDIT, *(f"KV_{each}" for each in (SETTLED, SESSIONS, MACHINES, APPROVALS))):
+        yield f"{_API}.STREAM.INFO.{stream}"
 
 
 def _status() -> Iterator[str]:
     """Yield what `hookline fleet status` needs."""
-    for stream in (HOOKS, WAKE, AUDIT, *(f"KV_{each}" for each in (SETTLED, SESSIONS, MACHINES))):
-        yield f"{_API}.STREAM.INFO.{stream}"
+    yield from _info()
     yield from _READS
     yield f"{_API}.STREAM.MSG.GET.KV_{MACHINES}"
     yield f"{_API}.DIRECT.GET.KV_{MACHINES}.>"

@@ -34,7 +34,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "password_file": "text", "token_file": "text", "ca": "text", "certificate": "text", "key": "text",
     "timeout": "a number", "replicas": "a whole number", "lease": "a number", "slots": "a whole number",
     "mask": "a list of texts", "audit_seconds": "a number", "audit_days": "a number",
-    "bundles": "an object",
+    "approvals": "true or false", "bundles": "an object",
 }  # fmt: skip
 _LEAST: Final[Mapping[str, float]] = {
     "replicas": 1, "slots": 1, "lease": 1, "timeout": 0.1, "audit_seconds": 0.1, "audit_days": 1,
@@ -87,6 +87,8 @@ class FleetSettings(Struct, frozen=True, kw_only=True):
     #: Seconds for which runs are gathered into one message of the audit, and days for which the audit has them.
     audit_seconds: float = 5.0
     audit_days: float = 90.0
+    #: True if people of the team may answer what waits for an approval on this machine.
+    approvals: bool = False
     #: Where each of them was set.
     where: Mapping[str, Where] = {}
 

@@ -7,7 +7,6 @@ down, and this process reconnects when it is back.
 import asyncio
 import fcntl
 import os
-import pwd
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,8 +20,9 @@ from hookline.config.journals import user_journal
 from hookline.jobs.outbox import Outbox
 from hookline.jobs.port import DurableError
 from hookline.jobs.remote import RemoteJobs
-from hookline.journal.file import state_dir
+from hookline.journal.file import account_name, state_dir
 from hookline.model.errors import HooklineError
+from hookline.team.fleet.approvals import ApprovalForwarder
 from hookline.team.fleet.audit.ship import Shipper
 from hookline.team.fleet.bundles.follow import follow_fleet
 from hookline.team.fleet.connection import Fleet, FleetError, connect
@@ -97,7 +97,7 @@ class Worker:
         self._file = ""
         self._lost = 0
         self._problems = Problems(settings.lease / 3)
-        self._user = user_name()
+        self._user = account_name()
         #: True if the last notice said that this machine is not in the fleet.
         self._away = True
 
@@ -173,6 +173,8 @@ class Worker:
                 group.create_task(WakeRouter(fleet, self._outbox, name, self._note).run())
                 group.create_task(self._shipper.run(fleet))
                 group.create_task(follow_fleet(fleet, self._env, self._say))
+                if self.settings.approvals:
+                    group.create_task(ApprovalForwarder(fleet, self._env, name, self._note).run())
         except ExceptionGroup as problems:
             raise _worst(problems) from None
         except asyncio.CancelledError:
@@ -197,14 +199,6 @@ class Worker:
         if self._problems.add(problem):
             self._away = True
             self._say(problem)
-
-
-def user_name() -> str:
-    """Return the name of this user, or the number of one without an entry in the user database."""
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
 
 
 def with_slots(settings: FleetSettings, slots: int | None) -> FleetSettings:
