@@ -25,7 +25,6 @@ from hookline.guards.runner import GuardRunner
 from hookline.model.payloads import ToolCall
 from hookline.model.session_info import SessionInfo
 
-#: The home is made here: to guards, nothing below /tmp is outside the project.
 ROOT = Path(__file__).parents[1]
 ATTACKS = ROOT / "tests/guards/attacks"
 HOME = "/home/ada"
@@ -43,6 +42,15 @@ GUARDS = {
 #: One line of shell that shows what it does. Of the other kinds the text alone says too little.
 SINGLE = "one shell line"
 MOST_SILENT, MOST_ALARMS = 0.10, 4
+
+
+def top() -> Path:
+    """Return where the home is made: to guards, nothing below /tmp is outside the project."""
+    places = (ROOT, Path("/opt"), Path("/srv"))
+    found = (
+        each for each in places if each.parts[1:2] not in (("tmp",), ("dev",)) and os.access(each, os.W_OK)
+    )
+    return next((each for each in found if each.parts[1:3] != ("var", "tmp")), ROOT)
 
 
 class Attack(NamedTuple):
@@ -91,7 +99,7 @@ class Judges:
     """The guards in the home of the attacked user."""
 
     def __init__(self) -> None:
-        self._directory = TemporaryDirectory(prefix=".attacks-", dir=ROOT)
+        self._directory = TemporaryDirectory(prefix=".attacks-", dir=top())
         self._home = str(Path(self._directory.name).resolve())
         for name in _FILES:
             file = Path(self._home, name)

@@ -24,7 +24,8 @@ _ADDRESS = re.compile(
 _CHANGES = re.compile(
     r"open\s*\(?[^\n)]{0,200},\s*(?:mode\s*=\s*)?['\"`](?:[rb]?[wax+]|>)|>\s{0,3}(?:['\"]|ENVIRON)|\bwrite|\bappend|\btruncate|"
     r"\bunlink|\bremove|\brmtree|\brmdir|\brename|\breplace\(|\bmove\b|\bcopy|\btouch|\bmkdir|\bsymlink|\bchmod|"
-    r"\bdelete\b|\brm(?:Sync|_r|_rf|dir)?\b|\bfile_put_contents|\bFileUtils|\bspew|\bput_contents",
+    r"\bdelete(?:Dir|Directory|-file|-directory)?\b|\brm(?:Sync|_r|_rf|dir)?\b|\bfile_put_contents|\bFileUtils|\bspew|"
+    r"\bput_contents|^\s*\.(?:out\w*|once|backup|save|clone|excel|log|trace)\b|\\(?:copy|o|out)\b[^\n]{0,200}",
 )
 _HOME = re.compile(
     r"Path\.home\(\)|expanduser\(|homedir\(\)|Dir\.home|\$?ENV(?:IRON)?[\[{(]['\"]?HOME|environ\[['\"]HOME|getenv\(['\"]HOME"

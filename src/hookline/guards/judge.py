@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from hookline.actions.action import BY_NAMES, Action, PathContext
+from hookline.guards.flows import DataFlows, feeding, flows_of
 from hookline.guards.rows import GuardLineReader, ReadLine, program_names, rows_for, spellings
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, Flow, GuardedCommand, GuardSpec
@@ -28,12 +29,13 @@ _LONGEST_CODE = 256 * 1024
 _SHELL_LANGUAGES = frozenset(("sh", "bash", "shell", "zsh", "dash", "ksh", "console", "terminal"))
 _NOT_READ = frozenset(("powershell", "pwsh"))
 _COMMAND = r"-c(?:o\w*)?"
-_MOST_FLOWS = 400
 #: They read files and print numbers.
 _MEASURES = frozenset(
     ("wc", "md5sum", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "sum", "file")
 )
 _HOLD_CODE = frozenset(("awk", "gawk", "mawk", "nawk", "busybox", "sqlite3", "sqlite", "duckdb", "sed", "jq"))
+#: A file that code of another language opens by its name.
+_OPENED = r"(?:open|read\w*|lines|Path)\s?\(\s?['\"]([^'\"\n]{1,200})['\"]"
 _PRINTS = frozenset(("echo", "printf"))
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
 
@@ -197,12 +199,16 @@ class GuardJudge:
             yield GuardFinding("", "", reading.uncertain)
 
     def _run(self, read: ReadLine, line: str) -> Iterator[GuardFinding]:
-        if read.may_concern(self.policy.by_program):
-            yield from self._commands(read.reading, _texts_in(line, read.reading))
+        concerns = read.may_concern(self.policy.by_program)
+        flows = flows_of(read.reading) if concerns or self.policy.flows else ()
+        if concerns:
+            yield from self._commands(read.reading, _texts_in(line, read.reading), flows)
         for flow in self.policy.flows:
-            yield from self._flows(flow, read)
+            yield from self._flows(flow, read, flows)
 
-    def _commands(self, reading: ShellReading, texts: Sequence[str]) -> Iterator[GuardFinding]:
+    def _commands(
+        self, reading: ShellReading, texts: Sequence[str], flows: DataFlows
+    ) -> Iterator[GuardFinding]:
         index = self.policy.by_program
         for at, command in enumerate(reading.commands):
             for words in spellings(command.words):
@@ -211,10 +217,10 @@ class GuardJudge:
                     continue
                 from hookline.guards.commands import hits  # noqa: PLC0415 most commands fit no row
 
-                for hit in hits(words, rows, (*texts, *_fed_texts(at, reading))):
+                for hit in hits(words, rows, (*texts, *_fed_texts(at, reading, flows))):
                     yield GuardFinding(_shown(hit.words), hit.row.does, hit.doubt)
 
-    def _flows(self, flow: Flow, read: ReadLine) -> Iterator[GuardFinding]:
+    def _flows(self, flow: Flow, read: ReadLine, flows: DataFlows) -> Iterator[GuardFinding]:
         sources, index, reading = flow.sources, flow.by_program, read.reading
         for at, command in enumerate(reading.commands if read.may_concern(index) else ()):
             rows = [row for row in rows_for(command.words, index) if self._in_force(row)]
@@ -222,20 +228,24 @@ class GuardJudge:
                 continue
             fed_by = [
                 reading.commands[source].words
-                for source in _feeding(at, reading)
+                for source in feeding(at, flows)
                 if _is_source(flow, reading.commands[source].words)
             ]
             fed_by += [("<", file) for file in reading.reads if flow.takes(file)]
             for words in fed_by[:1]:
                 from hookline.guards.commands import hits  # noqa: PLC0415 as above
 
-                for hit in hits(command.words, rows):
+                for hit in hits(command.words, rows, words):
                     yield GuardFinding(f"{_shown(words)} | {_shown(hit.words)}", hit.row.does)
         if flow.kept and not sources.isdisjoint(read.programs):
-            yield from self._kept(sources, index, reading)
+            yield from self._kept(sources, index, reading, flows)
 
     def _kept(
-        self, sources: frozenset[str], index: Mapping[str, tuple[GuardedCommand, ...]], reading: ShellReading
+        self,
+        sources: frozenset[str],
+        index: Mapping[str, tuple[GuardedCommand, ...]],
+        reading: ShellReading,
+        flows: DataFlows,
     ) -> Iterator[GuardFinding]:
         """Yield files that are fetched and run by the same line."""
         from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
@@ -248,9 +258,7 @@ class GuardJudge:
             if any(os.path.normpath(each) in files for each in ran) and not self._is_allowed(command):
                 yield GuardFinding(_shown(words), "runs what was just downloaded, unseen")
             fed = (
-                name
-                for each in _feeding(at, reading)
-                for name in program_names(reading.commands[each].words[0])
+                name for each in feeding(at, flows) for name in program_names(reading.commands[each].words[0])
             )
             if not sources.isdisjoint((*names, *fed)):
                 files |= {
@@ -302,7 +310,10 @@ def _is_source(flow: Flow, words: Sequence[str]) -> bool:
         return False
     from hookline.shell.files.programs import files_of  # noqa: PLC0415 as above
 
-    return any(not flow.is_plain(file) for file in files_of(tuple(words)).reads)
+    files = files_of(tuple(words))
+    # Code of another language reads a file that it names: `python3 -c 'print(open("notes.txt").read())'`.
+    read = (*files.reads, *(name for text in files.code for name in re.findall(_OPENED, text)))
+    return any(not flow.is_plain(file) for file in read)
 
 
 def _language(action: Action) -> str:
@@ -338,29 +349,15 @@ def _not_read(reading: ShellReading) -> Iterator[str]:
             yield " ".join(word for word in words[start:] if HOLE not in word)
 
 
-def _fed_texts(at: int, reading: ShellReading) -> Sequence[str]:
+def _fed_texts(at: int, reading: ShellReading, flows: DataFlows) -> Sequence[str]:
     """Return texts that a command may read: words of the commands that feed it, and here-documents."""
     # `date +%F`: a format, not what it prints.
-    feeding = [reading.commands[source].words for source in _feeding(at, reading)]
-    fed = [word for words in feeding if words[0] != "date" for word in words]
+    sources = [reading.commands[source].words for source in feeding(at, flows)]
+    fed = [word for words in sources if words[0] != "date" for word in words]
     if not set(fed).isdisjoint(reading.writes):
         # `echo -f > x; git push $(cat x)`: a file that the line writes.
         fed += [word for each in reading.commands if each.base_name in _PRINTS for word in each.words[1:]]
     return (*fed, *reading.foreign)
-
-
-def _feeding(at: int, reading: ShellReading) -> list[int]:
-    """Return the commands whose output reaches a command, directly or through others."""
-    flows: Sequence[tuple[int, int]] = reading.flows[:_MOST_FLOWS]
-    found: list[int] = []
-    waiting = [at]
-    while waiting:
-        now = waiting.pop()
-        for source, target in flows:
-            if target == now and source not in found:
-                found.append(source)
-                waiting.append(source)
-    return found
 
 
 def _shown(words: Sequence[str]) -> str:

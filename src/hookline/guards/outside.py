@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from hookline.guards.flows import flows_of
 from hookline.guards.paths import LINKING, SEARCHES, CallFiles, Found, shown
 from hookline.guards.spec import OUTSIDE
 from hookline.shell import HOLE, ShellCommand, ShellReading, base_name
@@ -32,8 +33,9 @@ _CODE_WRITES = re.compile(
     r"Path\(\s*['\"]([/~.][^'\"]{0,500})['\"]\)[\w.()]{0,50}\.(?:write_|touch|mkdir|unlink|rename)|"
     r"shutil\.(?:copy\w*|move)\([^\n)]{0,200},\s*['\"]([/~.][^'\"]{0,500})['\"]"
 )
-_MOST_FLOWS = 400
 _MOST_HOPS = 4
+#: They run a command on each file that they find.
+_RUN_ON_FILES = frozenset(("find", "gfind", "fd", "fdfind"))
 
 
 def outside_of(files: CallFiles, reading: ShellReading) -> Iterator[Found]:
@@ -91,10 +93,11 @@ def _unknown_outside(files: CallFiles, directories: Sequence[str], listed: str) 
 
 def _listed_outside(files: CallFiles, reading: ShellReading) -> Mapping[int, str]:
     """Return the commands that get names of files outside from others: `find ~/other | xargs truncate`."""
-    flows: Sequence[tuple[int, int]] = reading.flows[:_MOST_FLOWS]
-    places = dict(files.directories(reading)) if flows else {}
+    flows = flows_of(reading)
+    starts = {at for at, command in enumerate(reading.commands) if command.base_name in _RUN_ON_FILES}
+    places = dict(files.directories(reading)) if flows or starts else {}
     found: dict[int, str] = {}
-    for source in dict.fromkeys(source for source, _ in flows):
+    for source in sorted({source for source, _ in flows} | starts):
         for word in _lists(reading.commands[source].words):
             if any(files.is_outside(word, directory) for directory in places[source]):
                 found[source] = shown(word)
@@ -108,6 +111,8 @@ def _listed_outside(files: CallFiles, reading: ShellReading) -> Mapping[int, str
 def _lists(words: Words) -> Words:
     """Return the files and directories whose names a command prints."""
     files = files_of(words)
+    if base_name(words[0]) in _RUN_ON_FILES:
+        return (*files.names, *files.reads, *files.perhaps)
     names_only = base_name(words[0]) in SEARCHES and any(
         (one[:2] == "--" and "files-with" in one) or (one[:1] == "-" != one[1:2] and "l" in one.lower())
         for one in words[1:]

@@ -3,13 +3,14 @@
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 
 from hookline.actions.action import Action, PathContext
 from hookline.guards.file_patterns import LinePatterns, is_pattern, matched, may_match
+from hookline.guards.flows import feeding, flows_of
 from hookline.guards.settings import GuardSettings
 from hookline.guards.spec import OUTSIDE, GuardSpec, Secret
 from hookline.model.name_patterns import name_fits
@@ -29,6 +30,11 @@ _ENV_FILE = frozenset(("--env-file", "--env-file-if-exists"))
 #: Of openssl: the key that signs.
 _KEY_OPTIONS = frozenset(("-key", "-inkey", "-CAkey", "-signkey", "-keyfile", "-sign"))
 _MOST_DIRECTORIES = 16
+#: Options of programs that run a command in another directory.
+_CHDIR: Mapping[str, Words] = {
+    "env": ("-C", "--chdir"), "sudo": ("-D", "--chdir"), "unshare": ("--wd",), "bwrap": ("--chdir",),
+    "systemd-run": ("--working-directory",), "make": ("-C", "--directory"), "ninja": ("-C",),
+}  # fmt: skip
 #: A directory is entered behind a bracket.
 _NESTED = re.compile(r"\([^()]{0,500}\b(?:cd|chdir)\b")
 LINKING = frozenset(("ln", "gln", "cp", "gcp", "link"))
@@ -61,6 +67,37 @@ _LOADING = frozenset(("export", "xargs", "grep", "egrep", "sed", "awk", "cut", "
 SEARCHES = frozenset(("grep", "egrep", "fgrep", "rg", "ugrep", "zgrep", "ag", "ack"))
 _QUIET = re.compile(r"-[a-zA-Z]{0,10}q[a-zA-Z]{0,10}|--quiet|--silent")
 _INCLUDES = frozenset(("--include", "-g", "--glob", "--iglob"))
+#: They list names of files.
+LISTS = frozenset(("find", "gfind", "fd", "fdfind", "ls", "dir", "vdir"))
+_RUNS_EACH = frozenset(("-x", "-X", "--exec", "--exec-batch"))
+#: Of a list they let some names pass.
+_CHOOSES = frozenset(
+    ("head", "tail", "grep", "egrep", "rg", "sed", "awk", "fzf", "shuf", "sort", "uniq", "cut", "tr")
+)
+#: They read files and print numbers, or which they are.
+_MEASURES = frozenset(
+    (
+        "wc",
+        "md5sum",
+        "sha1sum",
+        "sha256sum",
+        "sha512sum",
+        "shasum",
+        "b2sum",
+        "cksum",
+        "sum",
+        "file",
+        "stat",
+        "du",
+        "ls",
+    )
+)
+_CHANGES_TEXT = frozenset(("tr", "sed", "cut", "awk", "gawk", "fold", "colrm", "perl", "python", "python3"))
+#: Patterns that find what secrets look like, or everything.
+_ANY_SECRET = re.compile(
+    r"PASSW|SECRET|TOKEN|API_?KEY|CREDENTIAL|PRIVATE|^DB_|AWS_|^[.=^$'\"*]{0,3}$|^\.[*+]$"
+)
+_MOST_BESIDE = 500
 
 Found = tuple[str, str, str]
 
@@ -132,14 +169,15 @@ class CallFiles:
         """Yield the files with secrets that a line reads."""
         every: list[str] = []
         self.follow_links(reading)
-        fed, loads = {target for _, target in reading.flows}, self._only_loads(reading)
+        flows, loads = flows_of(reading), self._only_loads(reading)
+        fed = {target for _, target in flows}
         for at, directories in self.directories(reading):
             every += [each for each in directories if each not in every]
             words = reading.commands[at].words if at < len(reading.commands) else ()
             if words and not loads:
                 yield from self._read_by(policy, words, directories)
                 if at in fed and any(HOLE in word for word in files_of(words).reads):
-                    yield from self._listed(policy, at, reading)
+                    yield from self._listed(policy, at, reading, flows)
         for word in reading.reads:
             if (what := self.secret(policy, word, every)) is not None:
                 yield shown(word), f"holds {what}", ""
@@ -152,10 +190,13 @@ class CallFiles:
         if program in SEARCHES and _QUIET.fullmatch(next((one for one in words[1:] if one[:1] == "-"), "")):
             return
         files, used = files_of(words), _used(words, loads=loads)
-        for name in _included(words) if program in SEARCHES else ():
-            for row in policy.secrets:
-                if not row.part and any(name_fits(one, name) for one in _dotted_names(row)):
-                    yield shown(name), f"may be a file that holds {row.what}", ""
+        if program in SEARCHES:
+            yield from self._found_by_name(policy, _included(words))
+            yield from self._searched(policy, words, directories)
+        elif program in LISTS and (files.reads or not _RUNS_EACH.isdisjoint(words)):
+            yield from self._found_by_name(policy, _listed_names(words))
+            if files.reads and not [*_listed_names(words)]:
+                yield from self._beside(policy, files.names, directories)
         perhaps = [word for word in files.perhaps if "/" in word or "." in word]
         for word in (*files.reads, *files.links, *files.sends, *perhaps):
             what = self.secret(policy, word, directories) if word not in used else None
@@ -163,16 +204,53 @@ class CallFiles:
                 doubt = f"what `{program}` does with {shown(word)} is not known" if word in perhaps else ""
                 yield shown(word), f"holds {what}", doubt
 
-    def _listed(self, policy: GuardSpec, at: int, reading: ShellReading) -> Iterator[Found]:
+    def _listed(
+        self, policy: GuardSpec, at: int, reading: ShellReading, flows: Sequence[tuple[int, int]]
+    ) -> Iterator[Found]:
         """Yield files that one command lists and another one reads: `find . -name .env | xargs cat`."""
-        flows: Sequence[tuple[int, int]] = reading.flows
-        for source, target in flows:
-            if target == at:
-                for word in reading.commands[source].words[1:]:
-                    if (what := self.secret(policy, word)) is not None:
-                        yield shown(word), f"holds {what}", ""
-                if reading.commands[source].base_name in _DECODES:
-                    yield "", "", f"`{reading.commands[source].text}` hides which file is read"
+        words = reading.commands[at].words
+        shows = not {base_name(words[0])} & (_MEASURES | SEARCHES)
+        for source in feeding(at, flows):
+            listing = reading.commands[source]
+            for word in listing.words[1:]:
+                if (what := self.secret(policy, word)) is not None:
+                    yield shown(word), f"holds {what}", ""
+            program = listing.base_name
+            if program in LISTS:
+                names = [*_listed_names(listing.words)]
+                yield from self._found_by_name(policy, names)
+                if shows and not names and not _is_filtered(source, reading):
+                    yield from self._beside(policy, files_of(listing.words).names or (".",), ())
+            elif program == "grep" and shows:
+                names = [f"*{word}*" for word in listing.words[1:] if word[:1] != "-" and word.isalnum()]
+                yield from self._found_by_name(policy, names)
+            if program in _DECODES or (program in _CHANGES_TEXT and _is_literal(source, reading, flows)):
+                yield "", "", f"`{listing.text}` hides which file is read"
+
+    def _found_by_name(self, policy: GuardSpec, names: Iterable[str]) -> Iterator[Found]:
+        """Yield patterns of names that a search or a list goes through, and that files with secrets have."""
+        for name in (each for each in names if each.strip("*?.")):
+            for row in policy.secrets:
+                if not row.part and any(name_fits(one, name) for one in _telling_names(row)):
+                    yield shown(name), f"may be a file that holds {row.what}", ""
+
+    def _beside(
+        self, policy: GuardSpec, places: Sequence[str], directories: Sequence[str]
+    ) -> Iterator[Found]:
+        """Yield files with secrets that are in a directory whose files are all read."""
+        for place, directory in product(places, directories or (self._place.cwd,)):
+            whole = self.whole(place, directory)
+            for path in islice(matched(f"{whole}/*", dotted=True), _MOST_BESIDE) if whole else ():
+                if policy.may_be_secret(path) and (what := self.secret(policy, path)) is not None:
+                    yield shown(path), f"holds {what}", ""
+
+    def _searched(self, policy: GuardSpec, words: Words, directories: Sequence[str]) -> Iterator[Found]:
+        """Yield files with secrets in directories that are searched for what looks like a secret, or for anything."""
+        if [*_included(words)] or not _searches_all(words):
+            return
+        operands = [word for word in words[1:] if word[:1] != "-"]
+        if operands and _ANY_SECRET.search(operands[0]):
+            yield from self._beside(policy, operands[1:] or (".",), directories)
 
     def _only_loads(self, reading: ShellReading) -> bool:
         """Return True for `export $(grep = .env | xargs)`: what is read becomes variables, and the line shows none."""
@@ -260,11 +338,16 @@ class CallFiles:
         now = before = [self._place.cwd]
         # A directory that is entered in a subshell is left again; the list does not show which commands are
         # in it.
-        nested = "pushd" in self._line or _NESTED.search(self._line) is not None
+        nested = "popd" in self._line or _NESTED.search(self._line) is not None
         for at, command in enumerate(reading.commands):
             yield at, now
             words = command.words
-            if not words or base_name(words[0]) not in {"cd", "pushd", "chdir"}:
+            program = base_name(words[0]) if words else ""
+            if program in _CHDIR:
+                inside = (self.whole(word, one) for one in now for word in _entered(words, _CHDIR[program]))
+                now = list(dict.fromkeys((*now, *filter(None, inside))))[-_MOST_DIRECTORIES:]
+                continue
+            if program not in {"cd", "pushd", "chdir"}:
                 continue
             if "-" in words[1:]:
                 now = before
@@ -274,6 +357,14 @@ class CallFiles:
             entered = [whole for one in now if (whole := self.whole(target, one)) is not None]
             now = list(dict.fromkeys((*now, *entered) if nested else entered or now))[-_MOST_DIRECTORIES:]
         yield len(reading.commands), now
+
+
+def _entered(words: Words, options: Words) -> Iterator[str]:
+    """Yield the directory in which a command runs another one: `env -C DIR`, `env --chdir=DIR`."""
+    for option, after in pairwise((*words, "")):
+        name, equals, value = option.partition("=")
+        if name in options:
+            yield value if equals else after
 
 
 def _redirections(text: str) -> int:
@@ -295,6 +386,51 @@ def named_in(policy: GuardSpec, files: CallFiles, line: str) -> Iterator[Found]:
             yield word, f"holds {what}", _BY_NAME
 
 
+def _is_filtered(source: int, reading: ShellReading) -> bool:
+    """Return True if some of the names that a command lists are chosen: `ls | head -1`."""
+    return any(
+        reading.commands[target].base_name in _CHOOSES for start, target in reading.flows if start == source
+    )
+
+
+def _is_literal(source: int, reading: ShellReading, flows: Sequence[tuple[int, int]]) -> bool:
+    """Return True if a command changes text that the line itself has: `tr a-z b-za <<< .dmu`."""
+    fed = {start for start, target in flows if target == source}
+    reads = files_of(reading.commands[source].words).reads
+    return not reads and all(reading.commands[one].base_name in {"echo", "printf"} for one in fed)
+
+
+def _listed_names(words: Words) -> Iterator[str]:
+    """Yield the patterns of names that `find -name` and `fd` list. Without one, all are listed."""
+    for option, after in pairwise((*words, "")):
+        if option in {"-name", "-iname", "-path", "-ipath", "-wholename"}:
+            yield base_name(after)
+        elif option in {"-regex", "-iregex", "-e", "--extension"}:
+            yield "\\"
+    if base_name(words[0]) in {"fd", "fdfind"}:
+        pattern = next((word for word in words[1:] if word[:1] != "-"), "")
+        hidden = any(
+            one in {"--hidden", "--unrestricted"} or (one[:1] == "-" != one[1:2] and set(one) & set("Hu"))
+            for one in words
+        )
+        yield f"*{pattern.strip('^$').replace(chr(92), '')}*" if hidden and pattern else "\\"
+    if base_name(words[0]) in {"ls", "dir", "vdir"} and not any(
+        one in {"--all", "--almost-all"} or (one[:1] == "-" != one[1:2] and set(one) & set("aAf"))
+        for one in words[1:]
+    ):
+        # Without hidden files nothing is found that begins with a dot.
+        yield "\\"
+
+
+def _searches_all(words: Words) -> bool:
+    """Return True if a search goes through a directory with its hidden files."""
+    short = {letter for one in words[1:] if one[:1] == "-" != one[1:2] for letter in one[1:]}
+    long = {one.partition("=")[0] for one in words[1:] if one[:2] == "--"}
+    if base_name(words[0]) in {"grep", "egrep", "fgrep", "zgrep"}:
+        return bool(short & {"r", "R"} or long & {"--recursive", "--dereference-recursive"})
+    return bool(long & {"--hidden", "--unrestricted"} or short & {".", "u"})
+
+
 def _included(words: Words) -> Iterator[str]:
     """Yield the names of files that a search goes through: `grep -r x . --include=.env`. Dots count as letters."""
     for option, after in pairwise((*words, "")):
@@ -305,8 +441,10 @@ def _included(words: Words) -> Iterator[str]:
                 yield pattern
 
 
-def _dotted_names(row: Secret) -> Iterator[str]:
-    return (name for one in (row.example, *row.more.split()) if (name := base_name(one))[:1] == ".")
+def _telling_names(row: Secret) -> Iterator[str]:
+    """Yield names that mean a secret in every directory."""
+    names = (base_name(one) for one in (row.example, *row.more.split()))
+    return (name for name in names if name.startswith((".", "id_")))
 
 
 def _used(words: Words, *, loads: bool) -> Words:

@@ -9,20 +9,23 @@ _REMOVES = "deletes a branch or a tag on the remote"
 #: The path of a repository without files, as a remote on this machine is one.
 _BARE = r"^(?:--git-dir=)?(?![\w.+-]+(?:://|@))[^\s:]*[^/\s:]\.git/?$"
 
+#: Branches that others build on.
+_MAIN = r"^(?:refs/heads/)?(?:main|master|trunk|develop|production)$"
+
 FORCE_PUSH = GuardSpec(
     name="force-push",
     title="Pushes that overwrite commits on the remote",
     instead="Push to a branch of your own, or ask the user.",
     rows=(
         GuardedCommand(
-            run="git push",
+            run="git|hub push",
             does=_OVERWRITES,
             given="-f --force",
             unless=_DRY,
             example="git push -uf origin main",
         ),
         GuardedCommand(
-            run="git push",
+            run="git|hub push",
             does=_OVERWRITES,
             given="--force-with-lease",
             unless=_DRY,
@@ -30,21 +33,21 @@ FORCE_PUSH = GuardSpec(
             example="git push --force-with-lease origin topic",
         ),
         GuardedCommand(
-            run="git push",
+            run="git|hub push",
             does=_OVERWRITES,
             operand=r"^\+",
             unless=_DRY,
             example="git push origin +main:main",
         ),
         GuardedCommand(
-            run="git push",
+            run="git|hub push",
             does="makes the remote a copy of this repository, and all branches that are not here are lost",
             given="--mirror",
             unless=_DRY,
             example="git push --mirror backup",
         ),
         GuardedCommand(
-            run="git push",
+            run="git|hub push",
             does=_REMOVES,
             given="-d --delete --prune",
             unless=_DRY,
@@ -52,7 +55,7 @@ FORCE_PUSH = GuardSpec(
             example="git push origin --delete topic",
         ),
         GuardedCommand(
-            run="git push",
+            run="git|hub push",
             does=_REMOVES,
             operand="^:.",
             unless=_DRY,
@@ -60,9 +63,10 @@ FORCE_PUSH = GuardSpec(
             example="git push origin :topic",
         ),
         GuardedCommand(
-            run="git push",
+            run="git|hub push",
             does=_OVERWRITES,
-            text=r"(?:^|\s)remote\.\S+\.(?:mirror(?:=(?:true|yes|on|1)\b|\s|$)|push=\+)",
+            text=r"(?:^|\s)remote\.\S+\.(?:mirror(?:=(?:true|yes|on|1)\b|\s|$)|push=\+)|"
+            r"--config-env[= ]remote\.\S+\.(?:push|mirror)=",
             unless=_DRY,
             part="config",
             example="git -c remote.origin.push=+main push",
@@ -80,6 +84,54 @@ FORCE_PUSH = GuardSpec(
             does=_OVERWRITES,
             given="-f --force --mirror",
             example="git send-pack --force origin main",
+        ),
+        GuardedCommand(
+            run="git send-pack",
+            does=_OVERWRITES,
+            operand=r"^\+",
+            unless=_DRY,
+            example="git send-pack ../x.git +main",
+        ),
+        GuardedCommand(
+            run="git|hub push",
+            does="deletes the main branch on the remote",
+            given="-d --delete",
+            operand=_MAIN,
+            unless=_DRY,
+            example="git push origin --delete main",
+        ),
+        GuardedCommand(
+            run="git|hub push",
+            does="deletes the main branch on the remote",
+            operand=f"^:(?:refs/heads/)?{_MAIN[1:]}",
+            unless=_DRY,
+            example="git push origin :main",
+        ),
+        GuardedCommand(run="hg push", does=_OVERWRITES, given="-f --force", example="hg push --force"),
+        GuardedCommand(
+            run="bzr|brz push", does=_OVERWRITES, given="--overwrite", example="bzr push --overwrite"
+        ),
+        GuardedCommand(
+            run="gt submit|ss|s|stack",
+            does=_OVERWRITES,
+            given="-f --force",
+            unless="--dry-run",
+            example="gt submit --force",
+        ),
+        GuardedCommand(
+            run="gh|glab api",
+            does=_OVERWRITES,
+            operand=r"\bgit/refs/|repository/branches/",
+            which="first",
+            text=r"^force=(?:true|1)|^-X?(?:DELETE)$|^DELETE$",
+            example="gh api -X PATCH repos/o/r/git/refs/heads/main -F force=true -f sha=1",
+        ),
+        GuardedCommand(
+            run="curl|http|https|xh",
+            does=_OVERWRITES,
+            operand=r"/git/refs/",
+            text=r"['\"]force['\"]\s{0,9}:\s{0,9}true|^force:?=true|^(?:-X)?DELETE$",
+            example="curl -X PATCH https://api.github.com/repos/o/r/git/refs/heads/main -d '{\"force\":true}'",
         ),
         GuardedCommand(
             run="git config|remote",
@@ -103,6 +155,14 @@ FORCE_PUSH = GuardSpec(
             example="git -C ~/remote.git fetch . +main:main",
         ),
         GuardedCommand(
+            run="git fetch|pull",
+            does="overwrites a branch of another repository",
+            given="-f --force",
+            operand=r"^[^:]+:.",
+            text=_BARE,
+            example="git -C ~/remote.git fetch -f ../x main:main",
+        ),
+        GuardedCommand(
             run="git branch",
             does="overwrites a branch of another repository",
             given="-f --force -M -C -D",
@@ -110,7 +170,7 @@ FORCE_PUSH = GuardSpec(
             example="git -C ~/remote.git branch -f main topic",
         ),
         GuardedCommand(
-            run="git update-ref|symbolic-ref|fast-import|replace",
+            run="git update-ref|symbolic-ref|fast-import|replace|reset",
             does="overwrites a branch of another repository",
             text=_BARE,
             example="git --git-dir=/srv/x.git update-ref refs/heads/main topic",
@@ -128,6 +188,7 @@ FORCE_PUSH = GuardSpec(
     written=r"\.git/(?:config(?:\.worktree)?|packed-refs|refs/(?:heads|tags)/[^\n]{1,300}|(?:remotes|branches)/[^/]+)$",
     by_programs=True,
     written_does="changes what git pushes, or its branches, behind its back",
+    code=r"\.push\([^\n)]{0,200}(?:force\s*=\s*True|force_with_lease|['\"](?:--force|-f|\+[\w/]+:?)['\"])",
     started=r"\bpush\b[^\n]{0,200}?['\"\s](?:--force|-\w*f\w*|\+[\w/]+:)['\"\s)\],;]?",
     code_does="looks like a push that overwrites the remote",
     parts={

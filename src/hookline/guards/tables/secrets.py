@@ -66,6 +66,12 @@ SECRETS_READ = GuardSpec(
             more=".npmrc ~/.pypirc ~/.cargo/credentials.toml ~/.m2/settings.xml ~/.composer/auth.json",
         ),
         Secret(
+            path=r"(?:^|/)\.[\w-]+/(?:\.?credentials\.json|oauth_creds\.json|auth\.json|\.?token(?:\.json)?)$",
+            what="tokens for other services",
+            example="~/.service/auth.json",
+            more="~/.service/oauth_creds.json",
+        ),
+        Secret(
             path=r"(?:^|/)\.config/(?:gh|glab-cli|hub|op|doctl|hcloud|rclone|heroku|netlify)(?:/|$)|(?:^|/)\.terraform\.d/credentials|(?:^|/)\.terraformrc$|(?:^|/)\.fly/config\.yml$",
             what="tokens for other services",
             example="~/.config/gh/hosts.yml",

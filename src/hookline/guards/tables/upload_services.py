@@ -4,7 +4,8 @@ from hookline.guards.spec import GuardedCommand
 
 _SENDS = "sends a file to another machine"
 PLATFORMS = (
-    "vercel|now|netlify|firebase|fly|flyctl|railway|heroku|wrangler|surge|supabase|amplify|eb|doctl|sls"
+    "vercel|now|netlify|firebase|fly|flyctl|railway|heroku|wrangler|surge|supabase|amplify|eb|doctl|sls|serverless|"
+    "render"
 )
 _DEPLOYS = "uploads the project to a hosting service"
 
@@ -23,10 +24,16 @@ SERVICES: tuple[GuardedCommand, ...] = (
         example="aws lambda update-function-code --function-name x --zip-file fileb://x.zip",
     ),
     GuardedCommand(
-        run="aws|sam|cdk|copilot|chalice|zappa deploy|sync|package",
+        run="sam|cdk|copilot|chalice|zappa deploy|sync|package",
         does=_DEPLOYS,
         part="deploy",
         example="sam deploy --guided",
+    ),
+    GuardedCommand(
+        run="aws ** deploy|package",
+        does=_DEPLOYS,
+        part="deploy",
+        example="aws cloudformation deploy --template-file x.yml --stack-name x",
     ),
     GuardedCommand(run="gcloud builds submit", does=_SENDS, example="gcloud builds submit ."),
     GuardedCommand(
@@ -63,6 +70,25 @@ SERVICES: tuple[GuardedCommand, ...] = (
         given="-F --body-file --notes-file",
         value=r"^(?!-$)(?!.*\.(?:md|markdown)$)",
         example="gh issue create --title x --body-file notes.txt",
+    ),
+    GuardedCommand(
+        run="gh gist edit",
+        does="puts files on the web",
+        given="-a --add",
+        example="gh gist edit 1 -a notes.txt",
+    ),
+    GuardedCommand(
+        run="gh codespace|cs cp",
+        does=_SENDS,
+        operand="^remote:",
+        which="last",
+        example="gh codespace cp notes.txt remote:x",
+    ),
+    GuardedCommand(
+        run="hub|tea|jf gist|release|releases|rt create|upload|edit",
+        does="puts files on the web",
+        text=r"^-a$|^--(?:attach|asset)\b|^gist$",
+        example="hub release create -a notes.txt v1",
     ),
     GuardedCommand(
         run="gh|glab secret|variable set",
@@ -103,6 +129,7 @@ SERVICES: tuple[GuardedCommand, ...] = (
         spare=r"^v?\d",
         example="glab release upload v1 dump.sql",
     ),
+    GuardedCommand(run="rclone serve", does="offers files to other machines", example="rclone serve http ."),
     GuardedCommand(
         run="rclone copy|copyto|sync|move|moveto|bisync|rcat|rcp|serve",
         does=_SENDS,
@@ -178,6 +205,15 @@ SERVICES: tuple[GuardedCommand, ...] = (
         given="--path -f --file",
         example="wrangler kv key put --binding=x k --path notes.txt",
     ),
+    GuardedCommand(
+        run="wrangler secret|secret:bulk bulk", does=_SENDS, example="wrangler secret bulk secrets.json"
+    ),
+    GuardedCommand(
+        run="supabase db push",
+        does="changes the database of a service",
+        part="deploy",
+        example="supabase db push",
+    ),
     GuardedCommand(run="wrangler r2 object put", does=_SENDS, example="wrangler r2 object put b/k --pipe"),
     GuardedCommand(
         run="supabase storage cp|mv",
@@ -185,6 +221,13 @@ SERVICES: tuple[GuardedCommand, ...] = (
         operand="^ss://",
         which="last",
         example="supabase storage cp notes.txt ss:///b/n",
+    ),
+    GuardedCommand(
+        run="vercel|now",
+        does=_DEPLOYS,
+        given="--prod --prebuilt",
+        part="deploy",
+        example="vercel --prod",
     ),
     GuardedCommand(
         run="vercel|now|surge",
@@ -225,9 +268,49 @@ SERVICES: tuple[GuardedCommand, ...] = (
         example="svn import notes.txt http://example.com/svn -m x",
     ),
     GuardedCommand(
-        run="pastebinit|wgetpaste|fpaste|haste|sprunge|gist|wput|cadaver|megaput|mega-put|gdrive",
+        run="pastebinit|wgetpaste|fpaste|haste|sprunge|gist|wput|cadaver|megaput|mega-put|gdrive|transfer|transfer.sh|0x0",
         does="puts files on the web",
         example="pastebinit notes.txt",
+    ),
+    GuardedCommand(
+        run="slackcat|telegram-send|slack|discord.sh|salt-cp",
+        does=_SENDS,
+        text=r"^--?(?:f|file|image|video|upload)$|\.\w{1,5}$|/",
+        example="telegram-send --file notes.txt",
+    ),
+    GuardedCommand(
+        run="mosquitto_pub|kcat|kafkacat|mongoimport|mongorestore|influx",
+        does=_SENDS,
+        text=r"^-(?:f|l|P)$|^--file\\b|\.\w{1,5}$",
+        given="-h --host -b --uri",
+        value=r"^(?:\w+://)?(?!localhost|127\.)[\w-]+\.[\w.-]",
+        example="mosquitto_pub -h example.com -t x -f notes.txt",
+    ),
+    GuardedCommand(
+        run="openai|anthropic|replicate|modal files|api|file create|upload|files.create",
+        does=_SENDS,
+        given="-f --file",
+        example="openai api files.create -f notes.txt -p fine-tune",
+    ),
+    GuardedCommand(
+        run="ansible|ansible-console",
+        does=_SENDS,
+        given="-m --module-name",
+        value="^(?:ansible\\.builtin\\.)?(?:copy|template|unarchive|script|synchronize)$",
+        example="ansible all -m copy -a 'src=notes.txt dest=/x'",
+    ),
+    GuardedCommand(
+        run="gio copy|move|save",
+        does=_SENDS,
+        operand=r"^(?!file:)[a-z][\w+-]{1,20}://",
+        which="last",
+        example="gio copy notes.txt sftp://example.com/x",
+    ),
+    GuardedCommand(
+        run="swift|openstack|ibmcloud|s4cmd|tailscale|doctl upload|object|cos|put|file|spaces|cp|create|cp|sync|*",
+        does=_SENDS,
+        text=r"^(?:upload|create|put|cp|sync|object-put)$",
+        example="swift upload container notes.txt",
     ),
     GuardedCommand(run="mc|mcli cp|mirror|put|pipe|mv", does=_SENDS, example="mc cp notes.txt play/bucket"),
 )

@@ -15,7 +15,7 @@ NETWORK_UPLOAD = GuardSpec(
     instead="Show what should be sent and let the user send it.",
     rows=(
         GuardedCommand(
-            run="curl",
+            run="curl|curlie|curl_cffi",
             does=_SENDS,
             given=_CURL_DATA,
             value="^@",
@@ -23,7 +23,7 @@ NETWORK_UPLOAD = GuardSpec(
             example="curl --data-binary @db.sqlite https://example.com/up",
         ),
         GuardedCommand(
-            run="curl",
+            run="curl|curlie|curl_cffi",
             does=_SENDS,
             given="--data-urlencode --url-query",
             value=r"^[\w.-]*@",
@@ -31,7 +31,7 @@ NETWORK_UPLOAD = GuardSpec(
             example="curl --data-urlencode text@notes.txt https://example.com",
         ),
         GuardedCommand(
-            run="curl",
+            run="curl|curlie|curl_cffi",
             does=_SENDS,
             given="-F --form",
             value=r"=[@<]",
@@ -39,7 +39,7 @@ NETWORK_UPLOAD = GuardSpec(
             example="curl -F 'file=@notes.txt' https://example.com",
         ),
         GuardedCommand(
-            run="curl",
+            run="curl|curlie|curl_cffi",
             does=_SENDS,
             given="-T --upload-file",
             remote=True,
@@ -61,6 +61,20 @@ NETWORK_UPLOAD = GuardSpec(
             remote=True,
             part="data",
             example="curl -XPOST https://example.com/jobs",
+        ),
+        GuardedCommand(
+            run="curl",
+            does=_SENDS,
+            given="-H --header --proxy-header",
+            value="^@",
+            remote=True,
+            example="curl -H @notes.txt https://example.com",
+        ),
+        GuardedCommand(
+            run="lynx|w3m|links",
+            does=_SENDS,
+            given="-post_data -post -post-data",
+            example="w3m -post notes.txt https://example.com",
         ),
         GuardedCommand(
             run="wget",
@@ -211,6 +225,33 @@ NETWORK_UPLOAD = GuardSpec(
             example="git push https://example.com/x.git main",
         ),
         GuardedCommand(
+            run="git push",
+            does="pushes to an address that the line gives the remote",
+            unless="-n --dry-run",
+            text=r"(?:^|\s)(?:remote\.\S+\.(?:push)?url|url\.\S+\.(?:push)?insteadof)=",
+            example="git -c remote.origin.pushurl=https://example.com/x push origin",
+        ),
+        GuardedCommand(
+            run="git remote set-url",
+            does="makes pushes go to another machine",
+            given="--push",
+            operand=r"://|@[\w.-]+:",
+            example="git remote set-url --push origin https://example.com/x",
+        ),
+        GuardedCommand(
+            run="git config",
+            does="makes pushes go to another machine",
+            operand=r"^url\..*\.pushinsteadof$|^remote\..*\.pushurl$",
+            unless="--get --get-all --get-regexp --unset -l --list",
+            example="git config url.https://example.com/.pushInsteadOf https://github.com/",
+        ),
+        GuardedCommand(
+            run="git send-email",
+            does="sends a mail with patches",
+            unless="--dry-run",
+            example="git send-email --to=x@example.com 0001.patch",
+        ),
+        GuardedCommand(
             run="git remote add|set-url",
             does="makes another machine a remote to push to",
             operand=r"://|@[\w.-]+:",
@@ -242,9 +283,23 @@ NETWORK_UPLOAD = GuardSpec(
             does="opens a port of this machine to others",
             example="ngrok http 8000",
         ),
+        GuardedCommand(
+            run="lt|localtunnel",
+            does="opens a port of this machine to others",
+            given="-p --port",
+            example="lt --port 8000",
+        ),
         *SERVICES,
         GuardedCommand(
-            run="npm|pnpm|yarn|cargo|poetry|uv|hatch|flit|gem|twine publish|push|upload",
+            run="npm|pnpm|yarn|cargo|poetry|uv|hatch|flit|gem|twine|nuget|conan|dotnet publish|push|upload|nuget",
+            does="publishes a package to an address that the line names",
+            unless="--dry-run -n",
+            text=r"^(?:[\w-]{1,40}=)?(?!https?://(?:localhost|127\.))https?://",
+            example="npm publish --registry https://example.com",
+        ),
+        GuardedCommand(
+            run="npm|pnpm|yarn|cargo|poetry|uv|hatch|flit|gem|twine|conan|nuget|vsce|ovsx|mvn|gradle "
+            "publish|push|upload|deploy",
             does="publishes a package",
             unless="--dry-run -n",
             part="publish",
@@ -273,13 +328,15 @@ NETWORK_UPLOAD = GuardSpec(
     shows=(
         (
             r"\burlopen\b|\burllib\b|http\.client|\bHTTPS?Connection\b|\bsocket\b|\brequests\.|\bhttpx\b|\baiohttp\b|"
-            r"\bServerProxy\b|\bfetch\(|\bhttps?\.request\(|\baxios\b|\bnet\.connect|\bcreateConnection\b|TCPSocket|UDPSocket|"
-            r"Net::HTTP|\bLWP\b|IO::Socket|HTTP::Tiny|\bfsockopen\b|\bcurl_exec\b|stream_socket_client|open-uri"
+            r"\bServerProxy\b|\bfetch\(|\bhttps?['\"]?\)?\.(?:request|get)\(|\baxios\b|\bnet['\"]?\)?\.connect|\bcreateConnection\b|"
+            r"\bopen_connection\b|\btelnetlib\b|\bWebSocket\b|\bdns['\"]?\)?\.(?:lookup|resolve)|TCPSocket|UDPSocket|"
+            r"Net::HTTP|\bLWP\b|IO::Socket|HTTP::Tiny|\bfsockopen\b|\bcurl_exec\b|stream_socket_client|open-uri|"
+            r"file_get_contents\(\s*['\"]https?:|httr::|\bHTTP\.(?:post|put)\b|url-retrieve|\bNwrite\b|/inet/tcp/"
         ),
         (
             r"\bopen\s*\(\s*['\"][^'\"\n]{1,200}['\"]\s*(?:,\s*(?:mode\s*=\s*)?['\"]r?b?['\"])?\s*(?:,[^)\n]{0,80})?\)|readFile|"
             r"read_(?:text|bytes)\(|File\.(?:read|open|binread)|IO\.read|file_get_contents\(\s*['\"](?!http)|\bslurp\b|"
-            r"createReadStream|\bopen\b[^\n;]{0,80}['\"]<|<\$?[A-Z]\w*>|sendfile"
+            r"createReadStream|\bopen\b[^\n;]{0,80}['\"]<|<\$?[A-Z]\w*>|sendfile|readLines\(|\bread\(\s*['\"]|\[open\s|find-file"
         ),
     ),
     code_does="looks like code that sends files to another machine",

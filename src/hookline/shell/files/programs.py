@@ -453,9 +453,11 @@ _SPECIAL: Mapping[str, Callable[[ParsedCommand], CommandFiles]] = MappingProxyTy
         **dict.fromkeys(("install", "ginstall"), install_files),
         **dict.fromkeys(("mv", "gmv"), move_files),
         **dict.fromkeys(("ln", "gln"), link_files),
-        **dict.fromkeys(
-            ("scp", "rsync", "gsutil cp", "gsutil mv", "gsutil rsync", "rclone copy"), transfer_files
-        ),
+        **dict.fromkeys(("scp", "rsync", "gsutil cp", "gsutil mv", "gsutil rsync"), transfer_files),
+        **{
+            f"rclone {name}": transfer_files
+            for name in ("copy", "copyto", "move", "moveto", "sync", "bisync")
+        },
         **dict.fromkeys(("aws s3 cp", "aws s3 mv", "aws s3 sync"), transfer_files),
         **dict.fromkeys(("docker cp", "podman cp", "nerdctl cp"), transfer_files),
         "aws *": _cloud,

@@ -67,6 +67,7 @@ KINDS: Mapping[str, ProgramKind] = MappingProxyType(
         "sed": ProgramKind(sed.found, sed.beyond, "sed"),
         "awk": ProgramKind(awk.found, awk.beyond, "awk"),
         "makefile": ProgramKind(make.makefile, title="make"),
+        "scripts": _finds(ProgramKind(others.project_scripts, title="a package manager")),
         "recipe": _finds(ProgramKind(make.in_recipe)),
         "make variable": ProgramKind(make.variable, make.variable_beyond),
         "vim": _finds(ProgramKind(editors.vim, title="an editor")),

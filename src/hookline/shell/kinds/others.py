@@ -3,8 +3,11 @@ like."""
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
-from hookline.shell.found import Foreign, Found, Inner, ShellDoubt
+import msgspec
+
+from hookline.shell.found import Foreign, Found, Inner, Line, ShellDoubt
 from hookline.shell.kinds import commands
 from hookline.shell.placeholders import HOLE
 
@@ -155,3 +158,15 @@ def options_of(program: str, operand: str, text: str) -> Iterator[Found]:
     found = commands.split(text)
     if found:
         yield Inner((*program.split(), *found, *operand.split()))
+
+
+_SCRIPTS = re.compile(r'"scripts"\s*:\s*\{([^}]{0,20000})')
+_SCRIPT = re.compile(r'"(?:[^"\\]|\\.)*+"\s*:\s*("(?:[^"\\]|\\.)*+")')
+
+
+def project_scripts(text: str) -> Iterator[Found]:
+    """Read the scripts in a package.json or composer.json."""
+    for table in _SCRIPTS.findall(text):
+        for value in _SCRIPT.findall(table):
+            with suppress(ValueError):
+                yield Line(msgspec.json.decode(value, type=str))

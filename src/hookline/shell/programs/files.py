@@ -80,7 +80,8 @@ def parallel(rest: Words, stdin: Stdin, spec: OptionSpec) -> Iterator[Found]:
         if not command:
             yield Inner((HOLE,)) if HOLE in name else Line(name)
         elif HOLE in name or "{" in " ".join(command):
-            yield Inner(tuple(word.replace("{}", name) for word in command))
+            words = tuple(word.replace("{}", name) for word in command)
+            yield Inner(words if words != tuple(command) else (*words, name))
             yield from _line(" ".join(command).replace("{}", name))
         else:
             yield Line(" ".join((*command, name)))

@@ -17,7 +17,8 @@ from hookline.shell.walk.given_options import GivenOptions
 #: Interpreters, and how the names of files end that they load without being given them.
 _INTERPRETERS = {
     "python": (".py", ".pth"), "perl": (".pm", ".pl"), "ruby": (".rb",), "node": (".js", ".cjs", ".mjs"),
-    "php": (".php",), "lua": (".lua",), "tclsh": (".tcl",), "awk": (), "gawk": (), "sed": (),
+    "php": (".php",), "lua": (".lua",), "tclsh": (".tcl",), "awk": (), "gawk": (), "sed": (), "pytest": (".py",),
+    "nox": (".py",),
 }  # fmt: skip
 #: First lines of scripts of other languages.
 _OTHER_LANGUAGE = ("#!/usr/bin/env python", "#!/usr/bin/python", "#!/usr/bin/env node", "#!/usr/bin/env perl")
@@ -25,7 +26,19 @@ _OTHER_LANGUAGE = ("#!/usr/bin/env python", "#!/usr/bin/python", "#!/usr/bin/env
 
 _MOST_ALIASES = 8
 _LONGEST_NAME = 256
+#: Files that programs read without being given them, and their kind.
 _MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
+_BY_DEFAULT: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "make": (_MAKEFILES, "makefile"),
+    "just": (("justfile", "Justfile", ".justfile"), "makefile"),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "npx"), (("package.json",), "scripts")),
+    "composer": (("composer.json",), "scripts"),
+    **dict.fromkeys(("at", "batch", "crontab", "run-parts"), ((), "line")),
+}
+#: Texts in the words of a command that changes scripts of a project.
+_EDITED = re.compile(
+    r"""["'`]([\w./~-]+\s[^"'`\n]{1,500})["'`]|^s(\W)(?:\\.|(?!\2).)*+\2([\w./~-]+\s(?:\\.|(?!\2).){1,500})\2"""
+)
 #: Shells and git run these later, without being asked.
 _RUN_LATER = re.compile(
     r"(?:^|/)(?:\.bashrc|\.bash_profile|\.bash_login|\.bash_logout|\.profile|\.zshrc|\.zshenv|\.zprofile|\.kshrc"
@@ -47,7 +60,8 @@ _CONSOLES = {
 _FILTERS = frozenset(
     ("sort", "sed", "awk", "gawk", "mawk", "nawk", "busybox", "split", "uniq", "patch", "ed", "ex")
 )
-_COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync", "dd"))
+#: They give a file another name.
+COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync", "dd"))
 _MOST_COPIES = 64
 #: A finding: such a document begins and ends differently in different shells.
 HERE_IN_ALIAS = ShellDoubt("an alias holds a here-document")
@@ -67,6 +81,8 @@ class ShellDefinitions:
         #: By the name of a copy or a link, the files that it may be one of.
         self._copies: dict[str, list[str]] = {}
         self.options = GivenOptions()
+        #: Commands that name the scripts of a project.
+        self._edits: list[Words] = []
         self._sets_arguments = False
         self._loaded: set[str] = set()
         #: Files that consoles of databases read from standard input, with the kind of their content.
@@ -77,6 +93,8 @@ class ShellDefinitions:
         """Remember what a command defines; yield at once the parts that will certainly run."""
         program = program_of(words[0])
         self.options.note(program, words)
+        if any("package.json" in word or ".scripts" in word for word in words[1:]):
+            self._edits.append(words)
         if program == "alias":
             yield from self._note_aliases(words)
         elif program in {"tee", "sponge"}:
@@ -86,7 +104,7 @@ class ShellDefinitions:
             self._fed.update((_CONSOLES[program], _file(file)) for file in stdin.file.split("\n"))
         elif program in _FILTERS:
             self._filters.append(words)
-        elif program in _COPIES:
+        elif program in COPIES:
             yield from self._note_copies(program, words, stdin)
 
     def _note_aliases(self, words: Words) -> Iterator[Found]:
@@ -155,7 +173,7 @@ class ShellDefinitions:
     def called(self, commands: Sequence[ShellCommand]) -> Iterator[tuple[int, Found]]:
         """Yield what commands run by calling these definitions, with the position of the command; each is
         reported once."""
-        defined = self._aliases, self._runs_arguments, self._scripts, self._filters, self._copies
+        defined = self._aliases, self._runs_arguments, self._scripts, self._filters, self._copies, self._edits
         if not any(defined) and not self.options.given:
             return
         self.options.note_files(self._scripts)
@@ -187,6 +205,11 @@ class ShellDefinitions:
             yield from self._by_script(words)
         if self._filters and self._is_filtered(words):
             yield _RUNS_ITS_OWN
+        if self._edits and _BY_DEFAULT.get(program_of(words[0]), ("", ""))[1] == "scripts":
+            for text, sign, new in (
+                found for each in self._edits for word in each[1:] for found in _EDITED.findall(word)
+            ):
+                yield Line(text or new.replace(f"\\{sign}", sign))
 
     def _by_alias(self, words: Words) -> Iterator[Found]:
         for value in self._aliases.get(words[0], ()):
@@ -267,7 +290,10 @@ class ShellDefinitions:
             kind = _read_by(program, file, words) or self._loaded_by(program, file)
             if kind and text is not None:
                 yield from KINDS[kind].found(text)
-            elif kind and (program != "git" or _OF_GIT.search(file) or _given(file, words)):
+            # Settings of a project are changed every day, by text that this line shows.
+            elif kind not in {"", "scripts"} and (
+                program != "git" or _OF_GIT.search(file) or _given(file, words)
+            ):
                 yield _RUNS_ITS_OWN
 
 
@@ -289,9 +315,10 @@ def _is_program(file: str) -> bool:
 def _read_by(program: str, file: str, words: Words) -> str:
     """Return the kind as which the program reads this file, by default or because a word names it; or nothing."""
     name = posixpath.basename(file)
-    if program == "make":
-        named = name in _MAKEFILES or any(word.endswith(name) for word in words)
-        return "makefile" if named else ""
+    if program in _BY_DEFAULT:
+        names, kind = _BY_DEFAULT[program]
+        named = name in names or (kind != "scripts" and any(word.endswith(name) for word in words))
+        return kind if named else ""
     if program == "git":
         # Variables and settings may name any file.
         return "git file"

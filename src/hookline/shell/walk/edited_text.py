@@ -8,8 +8,11 @@ _SLICE = re.compile(r"\s*(-?\d{1,9})\s*(?::\s*(-?\d{1,9})\s*)?")
 _PLAIN = {"n": "\n", "t": "\t"}
 
 
-def unescaped(text: str) -> str | None:
-    """Return what printf makes of a text; None where it has more in it than escapes of characters."""
+def unescaped(text: str, *arguments: str) -> str | None:
+    """Return what printf makes of a text; None where it has more in it than escapes of characters and `%s`."""
+    if "%s" in text and len(arguments) <= text.count("%s"):
+        for argument in (*arguments, *("",) * (text.count("%s") - len(arguments))):
+            text = text.replace("%s", argument.replace("\\", r"\\"), 1)
     unknown = False
 
     def character(found: re.Match[str]) -> str:

@@ -316,11 +316,14 @@ class Expander:
             return "/" + HOLE
         if moved or not all(words):
             return ""
-        if words[0] in {"echo", "printf"} and len(words) == 2 and not set(words[1]) & set("%-{"):
+        program, *rest = words
+        if program in {"echo", "printf"} and rest and "{" not in rest[0]:
             from hookline.shell.walk.edited_text import unescaped  # noqa: PLC0415 as above
 
-            text = unescaped(words[1]) if words[0] == "printf" else words[1]
-            return text if text and "\\" not in text else ""
+            formats = program == "printf" and rest[0][:1] != "-"
+            echoes = program == "echo" and len(rest) == 1 and rest[0].rstrip("neE") != "-"
+            text = unescaped(*rest) if formats else rest[0] if echoes else ""
+            return text if text and not set(text) & set("\\%") else ""
         return words[-1] if words[:-1] in _PATH_OF and _PROGRAM_NAME.fullmatch(words[-1]) else ""
 
     def _only_moves(self, node: Node) -> bool:

@@ -21,15 +21,16 @@ from hookline.shell.grammar.syntax import (
     Text,
 )
 from hookline.shell.placeholders import HOLE, Words, base_name
-from hookline.shell.programs import row_of
+from hookline.shell.programs import row_of, row_with_files
 from hookline.shell.reader import ShellReading
 from hookline.shell.runs import program_of
+from hookline.shell.walk.definitions import COPIES
 from hookline.shell.walk.draft import COST_OF_A_COMMAND, COST_OF_A_PART, MANY_PARTS, CommandContext
 from hookline.shell.walk.empty_expansions import emptied, may_be_glued
 from hookline.shell.walk.evaluated import EVALUATING
 from hookline.shell.walk.expand import Expander
 from hookline.shell.walk.simple import SimpleWalk, is_argument, may_drop_patterns
-from hookline.shell.walk.streams import INPUT, printed, redirected
+from hookline.shell.walk.streams import INPUT, OUTPUT, printed, redirected
 from hookline.shell.walk.variables import (
     has_names,
     is_positional,
@@ -313,15 +314,22 @@ class LineWalk(SimpleWalk):
         return bool(self._waiting)
 
 
+def _writes(program: str) -> bool:
+    """Return True if a program plainly writes or deletes the files that it is given."""
+    row = row_with_files(program)
+    return program in COPIES or (row is not None and not {">", "=", "$"}.isdisjoint(row.files or ""))
+
+
 def _passes_arguments(function: Block) -> bool:
     """Return True if a program in it that may run others gets arguments of the function, or is one of them."""
     for node in (node for body in function.bodies for node in nodes_of(body)):
         if not isinstance(node, Simple) or not node.words:
             continue
-        if is_argument(node.words[0]) and node.words[1:]:
+        written = (one.target for one in node.redirects if one.operator in OUTPUT)
+        if (is_argument(node.words[0]) and node.words[1:]) or any(map(is_argument, written)):
             return True
         name = plain(node.words[0])
-        if name is not None and (name in EVALUATING or row_of(program_of(name)) is None):
+        if name is not None and (name in EVALUATING or not (row_of(key := program_of(name)) or _writes(key))):
             continue
         if any(isinstance(part, Parameter) and is_positional(part.name) for part in parts_of(node)):
             return True

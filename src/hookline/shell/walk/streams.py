@@ -79,7 +79,7 @@ def _formatted(texts: list[str]) -> Stdin:
         return _UNKNOWN
     from hookline.shell.walk.edited_text import unescaped  # noqa: PLC0415 few lines need it
 
-    text = unescaped(texts[0])
+    text = unescaped(*texts)
     return _UNKNOWN if text is None else Stdin("text", text)
 
 

@@ -180,7 +180,7 @@ def _by_builtin(node: Simple, variables: Variables) -> Iterator[_Assigned]:
         ]
         yield from named
         # `read x <<< text`: which of the names gets which part of the text is not told apart.
-        known = [Elements((one.target,)) for one in node.redirects if one.operator == "<<<"]
+        known = [Elements((text,)) for text in _fed(node)]
         yield from ((name, value) for name, _ in named for value in known)
     elif program in _OPTION_NAMES:
         for name, value in _option_value(
@@ -195,6 +195,16 @@ def _by_builtin(node: Simple, variables: Variables) -> Iterator[_Assigned]:
     elif program == "let":
         for word in words[1:]:
             yield from ((name, UNKNOWN_VALUE) for name in _set_by_arithmetic(word))
+
+
+def _fed(node: Simple) -> Iterator[Word]:
+    """Yield the text of `<<< text`, and of `< <(echo text)` what is printed."""
+    for one in node.redirects:
+        inner = [
+            part._replace(direction="", quoted=True) for part in one.target if isinstance(part, Substitution)
+        ]
+        if one.operator == "<<<" or (one.operator == "<" and inner):
+            yield one.target if one.operator == "<<<" else tuple(inner)
 
 
 def _alias_of(word: Word) -> str | None:

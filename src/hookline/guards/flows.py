@@ -1,0 +1,41 @@
+"""Follow data through a line: the commands whose output, or whose list of names, reaches another one."""
+
+from collections.abc import Sequence
+
+from hookline.shell import HOLE, ShellReading
+
+#: Text stays in them, for later commands.
+_KEEPS = frozenset(("mapfile", "readarray", "read", "set"))
+#: They read a list, and run a command on what is in it.
+_SPREADS = frozenset(("xargs", "gxargs", "parallel"))
+_MOST_FLOWS = 400
+
+#: Pairs of commands: the output of the first reaches the second.
+DataFlows = Sequence[tuple[int, int]]
+
+
+def flows_of(reading: ShellReading) -> DataFlows:
+    """Return the flows of a line, with those of text that it keeps: in a file, an array, or the list of xargs.
+
+    What goes into those may come out at every later command whose words only the shell knows.
+    """
+    flows: list[tuple[int, int]] = list(reading.flows[:_MOST_FLOWS])
+    commands = reading.commands
+    kept = {target for _, target in flows if commands[target].base_name in _KEEPS}
+    spread = [at for at, one in enumerate(commands) if one.base_name in _SPREADS]
+    read = (*reading.reads, *(word for at in spread for word in commands[at].words))
+    again = not set(reading.writes).isdisjoint(read)
+    if not (kept or spread or again):
+        return flows
+    sources = range(len(commands)) if again else sorted(kept.union(spread))
+    takes = [at for at, one in enumerate(commands) if any(HOLE in word for word in one.words[1:])]
+    flows += [(source, target) for source in sources for target in takes if again or target > source]
+    return flows[: 4 * _MOST_FLOWS]
+
+
+def feeding(at: int, flows: DataFlows) -> list[int]:
+    """Return the commands whose output reaches a command, directly or through others."""
+    found = [at]
+    for each in found:
+        found += [source for source, target in flows if target == each and source not in found]
+    return found[1:]
