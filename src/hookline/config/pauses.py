@@ -60,6 +60,7 @@ class GuardPauses:
 
     def __init__(self, env: Mapping[str, str], clock: Callable[[], float] = time.time) -> None:
         self.path = os.path.join(state_dir(env), "pauses.json")
+        self._env = env
         self._clock = clock
 
     def is_paused(self, hook: Hook) -> bool:
@@ -78,7 +79,12 @@ class GuardPauses:
         if getattr(hook.spec, "name", "") not in GUARDS or hook.kind != "builtin" or not can_be_paused(hook):
             return ""
         name = shlex.quote(hook.name)
-        return f"(Guard {hook.name}. A person can pause it: hookline guard pause {name} --for 10m)"
+        # Most calls are not denied, and need no sockets.
+        from hookline.config.console_address import console_page  # noqa: PLC0415 as said
+
+        page = console_page(self._env, "/runs", hook=hook.name, status="blocked")
+        shown = f"; to see it: {page}" if page else ""
+        return f"(Guard {hook.name}. A person can pause it: hookline guard pause {name} --for 10m{shown})"
 
     def begin(self, hook: Hook, seconds: float, *, by: str = "", terminal: str = "") -> Pause:
         """Pause a hook from now on. Raises PauseError."""

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from html import escape
 from typing import Final
 
+from hookline.config.console_address import login_file
+
 #: Logins that are remembered; the oldest is forgotten.
 _MOST: Final = 100
 
@@ -79,10 +81,6 @@ _PAGE: Final = """<!doctype html>
 <title>Hookline console</title>
 <a href="{link}">Open the console</a>
 """
-
-
-def login_file(directory: str, port: int) -> str:
-    return os.path.join(directory, f"login-{port}.html")
 
 
 def _remove(path: str) -> None:

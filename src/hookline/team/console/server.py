@@ -13,10 +13,11 @@ from typing import Any, Final
 import uvicorn
 from msgspec import Struct
 
+from hookline.config.console_address import login_file
 from hookline.handlers.http.addresses import is_loopback
 from hookline.model.errors import HooklineError
 from hookline.team.console.index import Index
-from hookline.team.console.login import Logins, login_file
+from hookline.team.console.login import Logins
 from hookline.team.console.middleware import SecurityMiddleware
 from hookline.team.console.pages import Pages
 from hookline.team.console.ports import Ports

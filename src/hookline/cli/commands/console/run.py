@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from hookline.cli.commands.console.answers import ConsoleAnswers, ConsoleOptions
 from hookline.cli.output import ExitStatus
 from hookline.cli.requests import RequestError
-from hookline.journal.file import journal_path, state_dir
+from hookline.config.console_address import console_directory
+from hookline.journal.file import journal_path
 
 if TYPE_CHECKING:
     from hookline.team.fleet.audit.copy import AuditCopy
@@ -22,8 +23,7 @@ def run(args: argparse.Namespace) -> int:
     answers = ConsoleAnswers(opens=not args.no_open, as_json=args.json)
     team = _team(answers.say) if args.fleet else None
     options = ConsoleOptions(
-        # Each has its own index, because its runs differ.
-        directory=os.path.join(state_dir(os.environ), "console-fleet" if team else "console"),
+        directory=console_directory(os.environ, fleet=team is not None),
         journal=journal_path(os.environ),
         machine=team.machine if team else os.uname().nodename,
         team=team,

@@ -119,9 +119,20 @@ def run(args: argparse.Namespace) -> ExitStatus:
     document = read(path, wanted, limit or None)
     shown = _show(document, args)
     _report_damage(path, document.damage)
+    if document.runs and not args.json and (page := _page(wanted)):
+        note(f"in the console: {page}")
     if not document.runs and document.exists:
         _suggest_events(wanted.events)
     return ExitStatus.PROBLEM if document.unreadable else shown
+
+
+def _page(wanted: RunFilter) -> str:
+    """Return the address of these runs in the console, as far as it can filter like this; empty if none runs."""
+    from hookline.config.console_address import console_page
+
+    one = {"hook": wanted.hooks, "event": wanted.events, "session": wanted.sessions}
+    given = {name: values[0] for name, values in one.items() if len(values) == 1}
+    return console_page(os.environ, "/runs", **given, status="all")
 
 
 def read(path: str, wanted: RunFilter, limit: int | None) -> LogDocument:
