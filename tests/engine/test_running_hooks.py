@@ -2,8 +2,9 @@ import asyncio
 from time import perf_counter
 from typing import Any, cast
 
+from hookline.config.engine import Engine
 from hookline.engine.running import RunningHooks
-from hookline.events import PRE_TOOL_USE, Capability
+from hookline.events import PRE_TOOL_USE, Capability, ToolCall
 from hookline.extending import Hook, Policy
 from hookline.model.session_info import SessionInfo
 from hookline.model.wire import HookInvocation, Wire
@@ -110,3 +111,34 @@ def test_subscribers_hear_until_they_leave_and_their_mistakes_are_told_once() ->
     (problem,) = running.problems
     assert "broken" in problem
     assert "CancelledError" in problem
+
+
+def test_a_running_hook_is_skipped_and_others_answer() -> None:
+    """It has no say, though it fails closed; the journal has the reason. A required one stays."""
+
+    async def main() -> None:
+        engine = Engine()
+        engine.add(PRE_TOOL_USE, "sleep 600", name="slow", on_failure="closed")
+        engine.add(PRE_TOOL_USE, lambda call: None, name="quick")
+        engine.add(PRE_TOOL_USE, "sleep 600", name="law", required=True)
+        async with engine:
+            session = engine.session("s")
+            call = ToolCall(tool_name="Bash", tool_input={"command": "ls"})
+            dispatch = asyncio.ensure_future(session.dispatch(PRE_TOOL_USE, call))
+            while {one.hook.name for one in engine.status.calls} != {"slow", "law"}:
+                await asyncio.sleep(0.01)
+            slow, law = sorted(engine.status.calls, key=lambda one: one.hook.name, reverse=True)
+            assert engine.skip(law, "impatient") == "law is required: it stays active"
+            assert engine.skip(slow, "impatient") is None
+            while any(one.hook.name == "slow" for one in engine.status.calls):
+                await asyncio.sleep(0.01)
+            assert "ended" in (engine.skip(slow, "again") or "")
+            assert not dispatch.done()
+            assert engine.status.skip(law, "the test ends")
+            outcome = await dispatch
+            assert not outcome.blocked
+            runs = {run.hook: (run.status, run.detail) for run in engine.journal.recent()}
+            assert runs["slow"] == ("skipped", "impatient")
+            assert runs["quick"][0] == "ok"
+
+    asyncio.run(main())

@@ -1,7 +1,8 @@
 """Define how the agent uses hooks: a small protocol, so that it also runs without an engine."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from time import time
 from typing import Any, Protocol, TypeVar
 
 from msgspec import UNSET, Struct
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 
 from hookline.agent.ports import Shown, UserPort
 from hookline.engine.background import Inbox
+from hookline.engine.lanes import Lanes
 from hookline.engine.session import Session
 from hookline.engine.tool_call import HookDispatcher
 from hookline.model.events import FILE_CHANGED, EventSpec, event_label
@@ -26,6 +28,11 @@ class SessionHooks(HookDispatcher, Protocol):
 
     @property
     def info(self) -> SessionInfo: ...
+
+    @property
+    def session(self) -> Session | None:
+        """The engine's session; None without an engine."""
+        ...
 
     @property
     def inbox(self) -> Inbox: ...
@@ -122,6 +129,7 @@ class NoHooks:
 
     def __init__(self, info: SessionInfo | None = None) -> None:
         self.info = info if info is not None else SessionInfo()
+        self.session: Session | None = None
         self.inbox = Inbox()
 
     async def dispatch(self, event: EventSpec[P], payload: P) -> Outcome:
@@ -163,6 +171,17 @@ class FiredEvent(Struct, kw_only=True):
     agent: str | None = None
     outcome: Outcome = PASS
     runs: list[Run] = []
+    #: Seconds since the epoch.
+    at: float = 0.0
+    #: The session, its info, its hooks and its once marks when it was fired: to explain it later, or fire it again.
+    session: Session | None = None
+    info: SessionInfo = SessionInfo()
+    lanes: Lanes = ()
+    once_marks: frozenset[object] = frozenset()
+    #: It was cancelled, so it has no outcome.
+    interrupted: bool = False
+    #: Called with runs that end after it.
+    late: Callable[[Run], None] | None = None
 
     @property
     def event_name(self) -> str:
@@ -186,18 +205,27 @@ class EventLog:
         fired = self._current.get()
         if fired is not None:
             fired.runs.append(run)
+            if fired.late is not None:
+                fired.late(run)
 
     async def dispatch(self, hooks: SessionHooks, event: EventSpec[P], payload: P) -> FiredEvent:
-        fired = FiredEvent(event=event.name, payload=payload, agent=hooks.info.agent_type)
+        fired = FiredEvent(event=event.name, payload=payload, agent=hooks.info.agent_type, at=time())
+        fired.session, fired.info = hooks.session, hooks.info
+        if fired.session is not None:
+            fired.lanes = fired.session.lanes(event.name)
+            fired.once_marks = frozenset(fired.session.once_marks)
         if self._keep:
             self.fired.append(fired)
         token = self._current.set(fired)
         try:
             fired.outcome = await hooks.dispatch(event, payload)
+        except BaseException:
+            fired.interrupted = True
+            raise
         finally:
             self._current.reset(token)
-        if self._tell is not None:
-            self._tell(fired)
+            if self._tell is not None:
+                self._tell(fired)
         return fired
 
 
@@ -248,7 +276,12 @@ class AgentHooks:
         if outcome is not PASS or fired.runs:
             for shown in _news(fired, lambda hook: self.session_hooks.by(hook, event)):
                 self._user.listener.show(shown)
+        fired.late = self._show_late
         return outcome
+
+    def _show_late(self, run: Run) -> None:
+        for shown in _untrusted([run], {"event": run.event}):
+            self._user.listener.show(shown)
 
     def has(self, event: EventSpec[Any]) -> bool:
         return self.session_hooks.has(event)
@@ -256,6 +289,10 @@ class AgentHooks:
     @property
     def info(self) -> SessionInfo:
         return self.session_hooks.info
+
+    @property
+    def session(self) -> Session | None:
+        return self.session_hooks.session
 
     @property
     def inbox(self) -> Inbox:
@@ -312,6 +349,22 @@ def _news(fired: FiredEvent, by: Callable[[str], dict[str, Any]]) -> Iterator[Sh
             label = event_label(run.dialect_event or run.event, run.event)
             whose: dict[str, Any] = {"hook": run.hook, "source": run.source, "label": label}
             yield Shown(kind="warning", text=text, **about, **whose)
+    yield from _untrusted([run for run in fired.runs if run.hook not in shown], about)
+
+
+def _untrusted(runs: Sequence[Run], about: dict[str, Any]) -> Iterator[Shown]:
+    """Yield one line about hooks that were skipped for lack of trust: a gate never disappears in silence."""
+    skipped = {run.hook: run for run in runs if run.status == "untrusted"}
+    if not skipped:
+        return
+    run, names = next(iter(skipped.values())), ", ".join(skipped)
+    if len(skipped) > 1:
+        text = f"{len(skipped)} hooks did not run, because you have not trusted them: {names}; run `hookline trust`"
+        yield Shown(kind="warning", text=text, **about)
+        return
+    label = event_label(run.dialect_event or run.event, run.event)
+    whose: dict[str, Any] = {"hook": run.hook, "source": run.source, "label": label}
+    yield Shown(kind="warning", text=f"hook {run.hook} did not run: {run.detail}", **about, **whose)
 
 
 def _changed(payload: Any, name: str, value: Any) -> Any:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hookline.jobs.port import Durable
     from hookline.jobs.runner import JobRunner
     from hookline.journal.observer import Observer
+    from hookline.model.wire import HookInvocation
     from hookline.shell import ShellReader
     from hookline.trust.trust import Trust, TrustOptions
 
@@ -403,10 +404,21 @@ class Engine:
 
             engine.set_mode(engine.hooks[0], "shadow")
         """
-        if mode != "enforce" and hook.mode == "enforce" and (hook.scope == "managed" or hook.required):
-            return f"{hook.name} is {'managed' if hook.scope == 'managed' else 'required'}: it stays active"
+        if mode != "enforce" and hook.mode == "enforce" and (stays := _must_stay(hook)):
+            return stays
         self.store.set_mode(hook, mode)
         return None
+
+    def skip(self, call: "HookInvocation", why: str) -> str | None:
+        """End a hook that is running, without its answer, this once. Return None, or why that is not allowed.
+
+        Call it on the engine's loop; `engine.status.calls` has the running hooks, and the journal gets `why`.
+        """
+        if call.hook.mode == "enforce" and (stays := _must_stay(call.hook)):
+            return stays
+        return (
+            None if self.status.skip(call, why) else f"{call.hook.name} has ended, or cannot be interrupted"
+        )
 
     def mode_of(self, hook: Hook) -> Mode:
         """Return the mode a hook runs in: the one it was set to, else the one in its configuration."""
@@ -553,6 +565,13 @@ def _strict(engine: Engine, hook: Hook) -> Hook:
 
         condition = widened(condition, lambda text: engine.home.match(hook.event, None, text)[1])
     return replace(hook, on_failure="block", condition=condition)
+
+
+def _must_stay(hook: Hook) -> str:
+    """Return why a person may not switch a hook off, or nothing."""
+    if hook.scope != "managed" and not hook.required:
+        return ""
+    return f"{hook.name} is {'managed' if hook.scope == 'managed' else 'required'}: it stays active"
 
 
 def _own_entries_apart(hooks: Sequence[Hook]) -> Sequence[Hook]:

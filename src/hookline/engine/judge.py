@@ -73,6 +73,10 @@ class Lapsed(Failed, frozen=True):
     """The signed bundle of a guard has expired. The guard fails closed, whatever its failure reaction is."""
 
 
+class Skipped(Failed, frozen=True):
+    """A person ended the hook while it ran, so it has no say, and its failure reaction does not apply."""
+
+
 class Unsure(Failed, frozen=True):
     """A match in doubt, so the user is asked instead of the hook."""
 
@@ -81,7 +85,7 @@ def decode_and_judge(
     state: "DispatchState", prepared: PreparedHook, call: HookInvocation, raw: RawResult
 ) -> Judgement:
     """Let the wire decode a raw result, and judge which parts of it apply."""
-    if type(raw) is Refused or type(raw) is Unsure or type(raw) is Lapsed:
+    if type(raw) is Refused or type(raw) is Unsure or type(raw) is Lapsed or type(raw) is Skipped:
         return _instead_of(prepared, call, raw)
     try:
         decoded = prepared.decode(call, raw)
@@ -114,8 +118,12 @@ def _without_secrets(state: "DispatchState", failure: Failed) -> Failed:
 # Hooks whose answer applies only in part: refused or untrusted ones, those in doubt, builtins that allow
 
 
-def _instead_of(prepared: PreparedHook, call: HookInvocation, raw: Refused | Unsure | Lapsed) -> Judgement:
-    """Return the judgement of a hook that was not run."""
+def _instead_of(
+    prepared: PreparedHook, call: HookInvocation, raw: Refused | Unsure | Lapsed | Skipped
+) -> Judgement:
+    """Return the judgement of a hook that was not run, or not to its end."""
+    if isinstance(raw, Skipped):
+        return Judgement(status="skipped", failure=raw)
     if isinstance(raw, Refused):
         return _refused(prepared, raw)
     if isinstance(raw, Lapsed):

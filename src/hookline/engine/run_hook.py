@@ -6,6 +6,7 @@ from functools import partial
 from time import monotonic, perf_counter, time
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from hookline.engine.judge import (
     Judgement,
     Lapsed,
     Refused,
+    Skipped,
     Unsure,
     attributed,
     decode_and_judge,
@@ -327,10 +329,20 @@ def _obstacle(prepared: PreparedHook, call: HookInvocation, admission: Admission
 
 
 async def _rest_of_handler(rest: Coroutine[Any, Any, RawResult], call: HookInvocation) -> RawResult:
+    task = asyncio.current_task()
+    call.task = None if task is None else ref(task)
     try:
-        return await rest
+        raw = await rest
     except BaseException as problem:  # noqa: BLE001 nothing raises out of dispatch but cancellation
+        if call.skipped and task is not None and not task.uncancel():
+            return Skipped("cancelled", call.skipped)
         return _failed_by(problem, call)
+    finally:
+        call.task = None
+    if call.skipped and task is not None:  # it ended all the same, but too late
+        task.uncancel()
+        return Skipped("cancelled", call.skipped)
+    return raw
 
 
 def _failed_by(problem: BaseException, call: HookInvocation) -> Failed:

@@ -66,6 +66,20 @@ class RunningHooks:
         )
 
     @property
+    def calls(self) -> tuple[HookInvocation, ...]:
+        """What each of them was called with, oldest first."""
+        return tuple(self._calls)
+
+    def skip(self, call: HookInvocation, why: str) -> bool:
+        """End a running hook without its answer; call this on the engine's loop. False if nothing waits for it."""
+        task = call.task() if call.task is not None else None
+        if call not in self._calls or task is None or call.skipped:
+            return False
+        call.skipped = why
+        task.cancel()
+        return True
+
+    @property
     def message(self) -> str | None:
         """The message to show: that of the newest running hook that has one."""
         for call in reversed(tuple(self._calls)):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -11,6 +11,10 @@ from hookline.model.hook import Hook
 from hookline.model.outcome import PASS, Outcome
 from hookline.model.raw import Failed, RawResult
 from hookline.model.session_info import SessionInfo
+
+if TYPE_CHECKING:
+    import asyncio
+    from weakref import ref
 
 
 class Encoded(Struct, frozen=True):
@@ -71,6 +75,10 @@ class HookInvocation(Struct, eq=False):
     env: Mapping[str, str] = _NO_ENV
     #: Called with each line of output while the hook runs.
     on_line: Callable[[bytes], None] | None = None
+    #: The task that waits for it, as long as it does. Weak: a running hook must not keep a dropped loop alive.
+    task: "ref[asyncio.Task[Any]] | None" = None
+    #: Why it was skipped while it ran; it has no say then.
+    skipped: str = ""
 
     @property
     def run_id(self) -> str:

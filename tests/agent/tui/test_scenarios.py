@@ -221,7 +221,7 @@ def test_all_24_events_are_fired_at_the_screen_and_every_hook_is_seen_to_have_ru
                      "> /worktree side", "working in .hookline/worktrees/side", "> /worktree remove",
                      "> /clear", "a new conversation", "> open the gate", "● Bash touch gate"]  # fmt: skip
             await one.until(lambda: in_order(one.words, shown))
-            await one.until(lambda: events <= set(one.screen.channel.fired))
+            await one.until(lambda: events <= {fired.event for fired in one.screen.channel.events.events})
             one.types("/hooks\r")
             # Also those of background hooks, and each run once, though it has two records.
             await one.until(lambda: events == set(_runs(one)) and "0" not in _runs(one).values())

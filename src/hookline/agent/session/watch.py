@@ -8,16 +8,29 @@ from time import monotonic
 from typing import Literal
 
 from hookline.agent.call_text import near
+from hookline.agent.session.script_watch import ScriptWatch
 from hookline.agent.session.session import Agent
 from hookline.config.engine import Engine
 from hookline.config.load import Loaded
-from hookline.config.watch import Mark, Reload, Watch, changes, existing_directories, mark, until_different
+from hookline.config.watch import (
+    ConfigChanges,
+    Mark,
+    Reload,
+    Watch,
+    changes,
+    existing_directories,
+    mark,
+    until_different,
+)
+from hookline.disk import DISK
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line, printable
+from hookline.trust.digest import sha256
+from hookline.trust.files import read_file_bytes
 from hookline.trust.items import TrustItem
-from hookline.trust.store import StoreError
+from hookline.trust.user_edits import accept_change
 
 Change = Literal["add", "change", "unlink"]
 
@@ -191,6 +204,12 @@ class SessionWatch:
         if engine is not None:
             cwd = agent.workplace.cwd
             self._config = Watch(engine, cwd, self._reloaded, None, self._config_changed, self._confirmed)
+        #: Files of hooks that the user saved through the workbench, and the digests of what they saved.
+        self._saved: dict[str, str] = {}
+        #: Grows with every decision about a change of the configuration.
+        self.decided = 0
+        #: The files could be read when they were loaded last.
+        self.readable = True
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self, paths: Iterable[str] = ()) -> None:
@@ -200,6 +219,8 @@ class SessionWatch:
         }
         if self._config is not None:
             watches["the configuration"] = self._config.run
+        if self._engine is not None:
+            watches["the scripts of hooks"] = ScriptWatch(self._engine, self._agent.user).run
         self._tasks += [asyncio.ensure_future(self._guarded(run, what)) for what, run in watches.items()]
 
     async def _guarded(self, run: Callable[[], Awaitable[None]], what: str) -> None:
@@ -208,6 +229,21 @@ class SessionWatch:
             await run()
         except Exception as problem:  # noqa: BLE001 - whatever it is, the user must see it
             self._warn(f"{what} can no longer be watched: {type(problem).__name__}: {problem}")
+
+    @property
+    def reloads(self) -> bool:
+        """True if a change of the configuration takes effect in this session."""
+        return self._config is not None
+
+    def user_saved(self, file: str, content: bytes) -> None:
+        """Ask nothing about these bytes of a file: the user wrote them in place of what was trusted."""
+        self._saved[os.path.realpath(file)] = sha256(content).hexdigest()
+
+    def _is_saved(self, hook: Hook) -> bool:
+        """Return True if a hook is in a file that holds exactly what the user saved."""
+        file = os.path.realpath(hook.where.file)
+        content = read_file_bytes(file, DISK) if file in self._saved else None
+        return content is not None and sha256(content).hexdigest() == self._saved[file]
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -236,6 +272,12 @@ class SessionWatch:
 
     async def _confirmed(self, changed: tuple[str, ...], loaded: Loaded) -> bool:
         """Ask the user about changes that weaken a guard or add something that runs, whatever changed the file."""
+        try:
+            return await self._is_agreed(changed, loaded)
+        finally:
+            self.decided += 1
+
+    async def _is_agreed(self, changed: tuple[str, ...], loaded: Loaded) -> bool:
         if self._engine is None:
             return True
         extra = {id(hook) for hook in self._extra}
@@ -243,6 +285,13 @@ class SessionWatch:
         found = changes(
             [hook for hook in self._engine.hooks if id(hook) not in extra],
             [hook for hook in loaded.hooks if hook.where.file not in given],
+        )
+        own = [hook for hook in (*found.gone, *found.new) if self._is_saved(hook)]
+        for root, item in self._untrusted([hook for hook in found.new if hook in own]):
+            self._trust(root, item)
+        found = ConfigChanges(
+            tuple(hook for hook in found.gone if hook not in own),
+            tuple(hook for hook in found.new if hook not in own),
         )
         if not found:
             return True
@@ -272,12 +321,8 @@ class SessionWatch:
         trust = self._engine.trust if self._engine is not None else None
         if trust is None:
             return
-        try:
-            # Trust for this session only covers changes for this session only.
-            trust.accept([item], root, session=not trust.store.read(root).items)
-        except StoreError as problem:
-            trust.accept([item], root, session=True)
-            self._warn(f"trusted for this session only: {problem}")
+        if problem := accept_change(trust, root, [item]):
+            self._warn(problem)
 
     def _source(self, file: str) -> str:
         if ".local." in os.path.basename(file):
@@ -289,6 +334,8 @@ class SessionWatch:
         return "project_settings"
 
     def _reloaded(self, reload: Reload) -> None:
+        self.readable = reload.active
+        self.decided += not reload.active
         if self._engine is not None and reload.active and self._extra:
             given = {hook.where.file for hook in self._extra}
             loaded = (hook for hook in reload.loaded.hooks if hook.where.file not in given)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -147,8 +147,10 @@ class LiveRows:
         scrollback: Scrollback,
         painter: Painter,
         output: ScreenOutput,
+        columns: Callable[[], int],
     ) -> None:
         self._channel = channel
+        self._columns = columns
         self._talk = talk
         self._dialog = dialog
         self._scrollback = scrollback
@@ -159,19 +161,19 @@ class LiveRows:
         self.draining = False
 
     def rows(self, input_rows: int) -> list[str]:
-        size = self._output.get_size()
-        room = max(size.rows - _OTHER_ROWS - input_rows, 3)
-        panel = self._panel(size.columns, room)
+        columns = self._columns()
+        room = max(self._output.get_size().rows - _OTHER_ROWS - input_rows, 3)
+        panel = self._panel(columns, room)
         queue = self._channel.queue
         hooks = self._channel.running_hooks()
         below: list[str] = []
         asks = self._dialog.open is not None
         for row in self._talk.activity.rows(hooks, queue.taken, list(queue), time.monotonic(), asks=asks):
             row.no_wrap, row.overflow = True, "ellipsis"
-            below += self._painter.lines(row, size.columns)
+            below += self._painter.lines(row, columns)
         below = ["", *below] if below else below
         left = max(room - len(panel) - len(below), 0)
-        return [*self._tail(size.columns, left), *below[: max(room - len(panel), 0)], *panel]
+        return [*self._tail(columns, left), *below[: max(room - len(panel), 0)], *panel]
 
     def _tail(self, width: int, rows: int) -> list[str]:
         """Return the growing text; nothing while finished blocks wait to be printed."""

@@ -3,23 +3,25 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct, field
 from rich.console import RenderableType
 
 from hookline.agent.ports import Shown
 from hookline.agent.prompts.local_commands import local_command
+from hookline.agent.tui.workbench.events import EventHistory
 from hookline.agent.user_interface import Choice
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
-    from hookline.agent.hooks import FiredEvent
     from hookline.config.engine import Engine
     from hookline.engine.running import RunningHook
     from hookline.model.hook import Hook
     from hookline.model.run import Run
+
+T = TypeVar("T")
 
 #: Runs of a hook whose time is remembered.
 _REMEMBERED = 99
@@ -160,8 +162,8 @@ class Channel:
         self.ready: BuiltAgent | None = None
         #: Totals of the hooks.
         self.hook_stats = HookStats()
-        #: The last event of each kind that was fired.
-        self.fired: dict[str, FiredEvent] = {}
+        #: The last events that were fired.
+        self.events = EventHistory()
         #: The agent's loop; None before it runs and after it has ended.
         self.loop: asyncio.AbstractEventLoop | None = None
         #: Handlers of Ctrl-C and of a closed terminal; the last one is used.
@@ -199,6 +201,18 @@ class Channel:
         except RuntimeError:  # it was closed meanwhile
             return False
         return True
+
+    async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Await something on the agent's loop, from the screen's. Raises what it raises."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
+
+        def hand_over(task: "asyncio.Future[T]") -> None:
+            loop.call_soon_threadsafe(_settle, done, task)
+
+        if not self.call(lambda: asyncio.ensure_future(work()).add_done_callback(hand_over)):
+            raise RuntimeError("the agent has ended")
+        return await done
 
     def submit(self, text: str) -> None:
         """Queue a prompt. It also releases those that an interrupt has put on hold."""
@@ -251,6 +265,18 @@ class Channel:
 
     def _live(self) -> None:
         self.alive = time.monotonic()
+
+
+def _settle(future: "asyncio.Future[T]", ended: "asyncio.Future[T]") -> None:
+    """Give a future the result of another one."""
+    if future.done():
+        return
+    if ended.cancelled():
+        future.cancel()
+    elif (problem := ended.exception()) is not None:
+        future.set_exception(problem)
+    else:
+        future.set_result(ended.result())
 
 
 def _nothing() -> None:

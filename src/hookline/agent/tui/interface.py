@@ -62,10 +62,12 @@ class ScreenFront:
 
     def watch(self, engine: Engine) -> None:
         engine.journal.subscribe(self._channel.hook_stats.ran)
+        engine.status.subscribe(self._channel.events.started)
         self._channel.engine = engine
 
     def fired(self, fired: FiredEvent) -> None:
-        self._channel.fired[fired.event] = fired
+        if fired.lanes:
+            self._channel.events.fired(fired)
 
     def show(self, shown: Shown) -> None:
         self._channel.post(shown)
@@ -150,7 +152,7 @@ class ScreenFront:
             Choice("2", "no, nothing changes", ("n", "no")),
         )
         key, _said = await self._asked(
-            title="May this change take effect?", body=[exact(text)], choices=choices
+            title="May this change take effect?", body=[diff(text.split("\n"))], choices=choices
         )
         return key == "1"
 

@@ -23,6 +23,7 @@ from prompt_toolkit.layout import (
     FormattedTextControl,
     HSplit,
     Layout,
+    VSplit,
     Window,
 )
 from prompt_toolkit.layout.dimension import Dimension
@@ -34,6 +35,8 @@ from hookline.agent.tui.output import ScreenOutput
 from hookline.model.safe_text import one_line
 
 _MOST_INPUT_ROWS = 10
+#: Columns from which a page can be beside the conversation.
+_WIDE = 120
 #: Columns. Short: a row that is as wide as the terminal would be wrapped when that becomes narrower.
 _RULE = 20
 _MOST_COMPLETIONS = 7
@@ -48,6 +51,10 @@ class FullScreenPage(Protocol):
 
     def press(self, key: str) -> bool:
         """Handle a key; return False if it has no meaning here."""
+        ...
+
+    def close(self) -> None:
+        """End what the page has begun: it is not shown any more."""
         ...
 
 
@@ -142,6 +149,10 @@ class ScreenLayout:
         source: Input | None = None,
     ) -> None:
         self.page: FullScreenPage | None = None
+        #: The page gets the keys, not the input beside it.
+        self.page_has_keys = False
+        #: Draws the conversation beside a page, at most so many columns and rows of it.
+        self.past: Callable[[int, int], list[str]] = lambda _columns, _rows: []
         self._buffer = buffer
         self._output = output
         self._source = source
@@ -151,6 +162,16 @@ class ScreenLayout:
         self._status = status
         self._page_window = Window(FormattedTextControl(self._page_text, focusable=True, show_cursor=False))
         self._body = self._build()
+        self._split = VSplit(
+            [
+                HSplit(
+                    [Window(FormattedTextControl(self._past_text)), self._body],
+                    width=lambda: Dimension.exact(self.columns),
+                ),
+                Window(width=1, char="│", style="class:rule"),
+                self._page_window,
+            ]
+        )
 
     def _build(self) -> HSplit:
         search = SearchToolbar(
@@ -182,14 +203,16 @@ class ScreenLayout:
         return HSplit(rows)
 
     def build(self, keys: KeyBindingsBase) -> ScreenApp:
-        root = DynamicContainer(lambda: self._body if self.page is None else self._page_window)
+        root = DynamicContainer(
+            lambda: self._body if self.page is None else self._split if self.is_beside else self._page_window
+        )
         layout = Layout(root, focused_element=self.input)
         self.app = ScreenApp(self._output, layout, keys, self._source, self._prepare)
         return self.app
 
     def _prepare(self) -> None:
         """Prepare each drawing, before its height is known."""
-        if self.page is None and (rows := self._live(self._input_rows)) != self._rows_from:
+        if not self.is_covered and (rows := self._live(self._input_rows)) != self._rows_from:
             self._rows_from = rows
             self._rows = to_formatted_text(ANSI("\n".join(rows))) if rows else []
 
@@ -197,22 +220,53 @@ class ScreenLayout:
     def _input_rows(self) -> int:
         return min(self._buffer.document.line_count, _MOST_INPUT_ROWS)
 
+    @property
+    def is_beside(self) -> bool:
+        """True if a page is beside the conversation: the terminal is wide enough for both."""
+        return getattr(self.page, "beside", False) and self._output.get_size().columns >= _WIDE
+
+    @property
+    def is_covered(self) -> bool:
+        """True if a page covers the conversation."""
+        return self.page is not None and not self.is_beside
+
+    @property
+    def columns(self) -> int:
+        """The width of the conversation."""
+        columns = self._output.get_size().columns
+        return columns * 11 // 20 if self.is_beside else columns
+
     def open(self, page: FullScreenPage) -> None:
         self.page = page
-        self.app.layout.focus(self._page_window)
+        self.focus_page(page=True)
         self.app.turn_page(full=True)
 
+    def focus_page(self, *, page: bool) -> None:
+        """Let the page get the keys, or the input beside it."""
+        self.page_has_keys = page
+        self.app.layout.focus(self._page_window if page else self.input)
+
     def close(self) -> None:
+        if self.page is not None:
+            self.page.close()
         self.page = None
-        self.app.layout.focus(self.input)
+        self.focus_page(page=False)
         self.app.turn_page(full=False)
 
     def _page_text(self) -> AnyFormattedText:
         size = self._output.get_size()
-        return self.page.text(size.columns, size.rows) if self.page is not None else ""
+        columns = size.columns - self.columns - 1 if self.is_beside else size.columns
+        return self.page.text(columns, size.rows) if self.page is not None else ""
+
+    def _past_text(self) -> AnyFormattedText:
+        """Return the end of the conversation, as many rows as are free above the input."""
+        columns, rows = self.columns, self._output.get_size().rows
+        below = self._body.preferred_height(columns, rows).preferred
+        lines = self.past(columns, max(rows - below, 0))
+        return to_formatted_text(ANSI("\n".join([""] * max(rows - below - len(lines), 0) + lines)))
 
     def _status_text(self) -> AnyFormattedText:
-        return self._status(self._output.get_size().columns)
+        return self._status(self.columns)
 
     def _menu_height(self) -> Dimension:
         state = self._buffer.complete_state
@@ -222,7 +276,7 @@ class ScreenLayout:
         state = self._buffer.complete_state
         if state is None:
             return FormattedText()
-        width = self._output.get_size().columns
+        width = self.columns
         at = state.complete_index or 0
         first = max(0, min(at - _MOST_COMPLETIONS + 1, len(state.completions) - _MOST_COMPLETIONS))
         rows: list[tuple[str, str]] = []

@@ -1,9 +1,11 @@
 """Run the screen: assemble its parts, show what the agent posts, and never wait for the agent or a hook."""
 
 import asyncio
+import base64
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
@@ -61,7 +63,9 @@ class Screen:
         self.layout = ScreenLayout(self.buffer, self._live_rows, self.status.line, output, source)
         self.scrollback = Scrollback(output, self.layout, painter)
         self.talk = ConversationView(channel, self.dialog, self.status, self.scrollback, self._give_back)
-        self._live = LiveRows(channel, self.talk, self.dialog, self.scrollback, painter, output)
+        self._live = LiveRows(
+            channel, self.talk, self.dialog, self.scrollback, painter, output, lambda: self.layout.columns
+        )
         self.actions = Actions(self)
         self.app = self.layout.build(bindings(self))
         #: There is something to show.
@@ -112,7 +116,7 @@ class Screen:
         while True:
             await self.awake.wait()
             self.awake.clear()
-            if self.layout.page is None:
+            if not self.layout.is_covered:
                 await self._drain()
             self.app.invalidate()
             await asyncio.sleep(_FRAME)
@@ -121,7 +125,7 @@ class Screen:
         """Handle everything that was posted, in slices: keys are handled in between."""
         began = time.perf_counter()
         items = self.channel.items
-        while items and self.layout.page is None:
+        while items and not self.layout.is_covered:
             for _ in self.talk.handle(items.popleft()):
                 if time.perf_counter() - began > _SLICE:
                     self.scrollback.flush()
@@ -184,6 +188,25 @@ class Screen:
             self._output.repair()
             self.app.erase()
             self.app.redraw_now()
+
+    @contextmanager
+    def away(self) -> Generator[None]:
+        """Leave the terminal to another program: neither repair it nor react to its signals."""
+        self.actions.away = True
+        if self.state is not None:
+            self.state.forget()
+        try:
+            yield
+        finally:
+            self.actions.away = False
+            if self.state is not None:
+                self.state.remember()
+
+    def copy(self, text: str) -> None:
+        """Put a text into the clipboard of the user's terminal, which may be on another machine (OSC 52)."""
+        encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
+        self._output.write_raw(f"\x1b]52;c;{encoded}\x07")
+        self._output.flush()
 
     # -- for completion ---------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Print finished text once, above the live rows; it belongs to the terminal from then on."""
 
 import re
+from collections import deque
 
 from rich.console import RenderableType
 
@@ -8,6 +9,8 @@ from hookline.agent.tui.layout import ScreenLayout
 from hookline.agent.tui.output import ScreenOutput
 from hookline.agent.tui.text.paint import Painter
 
+#: Things that fill any screen.
+_MOST_PAST = 200
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -18,6 +21,11 @@ class Scrollback:
         self._painter = painter
         self._waiting: list[str] = []
         self._last_kind = ""
+        #: The last things that were put, for a page beside the conversation.
+        self._past: deque[tuple[RenderableType, str, bool]] = deque(maxlen=_MOST_PAST)
+        self._past_lines: tuple[object, list[str]] = (None, [])
+        self._count = 0
+        layout.past = self.past
 
     def put(self, what: RenderableType, kind: str) -> None:
         """Queue something of a kind: text, card, note, prompt, command. `flush` prints it.
@@ -25,13 +33,28 @@ class Scrollback:
         Kinds have a blank line between, and so have blocks of text; a command's output follows it directly.
         """
         follows = not self._last_kind or kind == "prompt" or (self._last_kind, kind) == ("command", "note")
-        if not follows and (kind == "text" or kind != self._last_kind):
-            self._waiting.append("\n")
+        apart = not follows and (kind == "text" or kind != self._last_kind)
         self._last_kind = kind
-        lines = self._painter.lines(what, self._output.get_size().columns)
-        if kind == "text":
-            lines = without_blank_ends(lines)
-        self._waiting += [f"{line}\n" for line in lines]
+        self._past.append((what, kind, apart))
+        self._count += 1
+        lines = self._lines(what, kind, self._output.get_size().columns)
+        self._waiting += [f"{line}\n" for line in ([""] * apart + lines)]
+
+    def _lines(self, what: RenderableType, kind: str, columns: int) -> list[str]:
+        lines = self._painter.lines(what, columns)
+        return without_blank_ends(lines) if kind == "text" else lines
+
+    def past(self, columns: int, rows: int) -> list[str]:
+        """Return the last rows of what was put, laid out for a width."""
+        key = (self._count, columns, rows)
+        if self._past_lines[0] != key:
+            lines: list[str] = []
+            for what, kind, apart in reversed(self._past):
+                lines = [""] * apart + self._lines(what, kind, columns) + lines
+                if len(lines) >= rows:
+                    break
+            self._past_lines = (key, lines[-rows:] if rows else [])
+        return self._past_lines[1]
 
     def flush(self) -> None:
         """Erase the live rows, print, and draw them again in one write. While a page is open, everything waits."""

@@ -31,6 +31,8 @@ class Actions:
         self._pressed = 0.0
         #: The agent's thread is left alone: it does not end.
         self.abandoned = False
+        #: Another program has the terminal, and gets its signals, too.
+        self.away = False
 
     def send(self) -> None:
         """Handle Enter."""
@@ -69,6 +71,8 @@ class Actions:
 
     def interrupt(self) -> None:
         """Handle Ctrl-C: answer a question with no, stop work, or clear text; leave the second time."""
+        if self.away:
+            return
         now = time.monotonic()
         twice, self._pressed = now - self._pressed < HINT, now
         if self._status.leaving:
@@ -116,14 +120,10 @@ class Actions:
 
     def suspend(self) -> None:
         """Handle Ctrl-Z: suspend to the shell, and return with `fg`."""
-        state = self._screen.state
 
         async def away() -> None:
-            if state is not None:
-                state.forget()
-            await run_in_terminal(lambda: os.kill(0, signal.SIGTSTP))
-            if state is not None:
-                state.remember()
+            with self._screen.away():
+                await run_in_terminal(lambda: os.kill(0, signal.SIGTSTP))
 
         self._screen.app.create_background_task(away())
 
@@ -133,6 +133,15 @@ class Actions:
         from hookline.agent.tui.pages.inspector import Inspector  # noqa: PLC0415 only for those who look
 
         self._open(Inspector(self._screen))
+
+    def workbench(self) -> None:
+        """Handle F3: open the pane, or give it the keys again."""
+        from hookline.agent.tui.workbench.pane import WorkbenchPane  # noqa: PLC0415 only for those who look
+
+        if isinstance(self._screen.layout.page, WorkbenchPane):
+            self._screen.layout.focus_page(page=True)
+        else:
+            self._open(WorkbenchPane(self._screen))
 
     def read_all(self) -> None:
         self._open(TranscriptPage(self._screen.talk.kept.text))

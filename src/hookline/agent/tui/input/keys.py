@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 _PAGE_KEYS = (
     *("enter", "up", "down", "left", "right", "pageup", "pagedown", "home", "end", "backspace", "tab"),
-    *("escape", "f2", "c-t", "c-d"),
+    *("escape", "f2", "f3", "c-t", "c-d"),
 )
 #: Keys that close a page, if it has no other use for them.
-_CLOSE = frozenset({"q", "escape", "f2", "c-t", "c-d"})
+_CLOSE = frozenset({"q", "escape", "f2", "f3", "c-t", "c-d"})
 #: Keys that are swallowed while a question is too new to be answered.
 _HELD = ("enter", "c-j", "tab", "backspace", "left", "right", "delete", "up", "down", "escape")
 
 
 def bindings(screen: "Screen") -> KeyBindings:
     keys, actions = KeyBindings(), screen.actions
-    on_page = Condition(lambda: screen.layout.page is not None)
+    on_page = Condition(lambda: screen.layout.page is not None and _has_keys(screen))
     asking = Condition(lambda: screen.dialog.open is not None) & ~on_page
     typing = ~asking & ~on_page & ~is_searching
     _add_dialog_keys(keys, screen, asking)
@@ -33,6 +33,11 @@ def bindings(screen: "Screen") -> KeyBindings:
     _on(keys, ("c-l",), ~on_page, screen.redraw)
     _on(keys, ("c-z",), ~on_page, actions.suspend)
     return keys
+
+
+def _has_keys(screen: "Screen") -> bool:
+    """Return True if the page gets the keys: it covers everything, or it is beside the input and was chosen."""
+    return screen.layout.page_has_keys or not screen.layout.is_beside
 
 
 def _on(keys: KeyBindings, pressed: tuple[str, ...], when: Filter, react: Callable[[], object]) -> None:
@@ -70,6 +75,7 @@ def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> Non
     _on(keys, ("s-tab",), typing, actions.next_mode)
     _on(keys, ("up",), typing & empty & queued, actions.take_back)
     _on(keys, ("f2",), typing, actions.inspect)
+    _on(keys, ("f3",), typing, actions.workbench)
     _on(keys, ("c-t",), typing, actions.read_all)
     _on(keys, ("c-d",), typing & empty, actions.leave)
 
@@ -98,6 +104,7 @@ def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> Non
     _on(keys, ("tab",), asking & ~held, lambda: dialog.move(1))
     _on(keys, ("escape",), asking & ~held, lambda: dialog.answer(None))
     _on(keys, ("f2",), asking, actions.inspect)
+    _on(keys, ("f3",), asking, actions.workbench)
     _on(keys, ("c-t",), asking, actions.read_all)
     _on(keys, ("c-d",), asking, actions.leave)
 
@@ -105,8 +112,12 @@ def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> Non
 def _add_page_keys(keys: KeyBindings, screen: "Screen", on_page: Filter) -> None:
     def press(key: str) -> None:
         page = screen.layout.page
-        if page is not None and not page.press(key) and key in _CLOSE:
+        if page is None or page.press(key):
+            return
+        if key in _CLOSE:
             screen.actions.close_page()
+        elif key == "tab" and screen.layout.is_beside:
+            screen.layout.focus_page(page=False)
 
     def typed(event: KeyPressEvent) -> None:
         press(event.data)

@@ -53,12 +53,15 @@ class Inspector:
     @property
     def _session(self) -> "Session | None":
         ready = self._screen.channel.ready
-        return getattr(ready.agent.hooks.session_hooks, "session", None) if ready is not None else None
+        return ready.agent.hooks.session if ready is not None else None
 
     @property
     def _session_hooks(self) -> "Sequence[Hook]":
         """Return hooks of skills and definitions, which apply only in this session."""
         return self._session.hooks if self._session is not None else ()
+
+    def close(self) -> None:
+        """Do nothing: what it computes is of no use to others."""
 
     # -- keys -------------------------------------------------------------------------------------------
 
@@ -85,6 +88,14 @@ class Inspector:
         if self._engine is not None:
             problem = self._engine.set_mode(hook, mode)
             self._said = problem or f"{hook.name}: {mode}, until this session ends"
+            if mode == "off" and not problem:
+                self._end_running(self._engine, hook)
+
+    def _end_running(self, engine: "Engine", hook: "Hook") -> None:
+        """End runs of a hook that was switched off."""
+        for call in engine.status.calls:
+            if (call.hook.name, call.hook.where) == (hook.name, hook.where):
+                self._screen.channel.call(lambda call=call: engine.skip(call, "switched off while it ran"))
 
     def _ask_why(self, hook: "Hook") -> None:
         self._asked = hook
@@ -105,7 +116,7 @@ class Inspector:
     def _explain(self, hook: "Hook") -> list[str]:
         """Explain why the hook ran, or did not, at the last event of its kind."""
         channel = self._screen.channel
-        fired, session = channel.fired.get(hook.event.name), self._session
+        fired, session = channel.events.last(hook.event.name), self._session
         if fired is None:
             return [f"no {hook.event_label} has happened yet in this session"]
         decisions: Sequence[MatchResult] = (

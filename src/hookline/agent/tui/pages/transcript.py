@@ -84,6 +84,9 @@ class TranscriptPage:
         self._search: str | None = None
         self._sought = ""
 
+    def close(self) -> None:
+        """Do nothing: nothing of it goes on."""
+
     def press(self, key: str) -> bool:
         if self._search is not None:
             self._type(key)

@@ -34,6 +34,7 @@ from hookline.config.install.self_calls import INSTALLED_HERE
 from hookline.engine.background import LateMessage
 from hookline.engine.explain import ASKED_INSTEAD
 from hookline.journal.journal import Journal
+from hookline.journal.run_text import LONGEST_REASON, NO_ANSWER, effects_of, result_words
 from hookline.model.diagnostics import Diagnostic
 from hookline.model.events import Capability, EventSpec
 from hookline.model.outcome import ContextItem, Outcome, Permission, PermissionUpdate
@@ -46,13 +47,11 @@ WOULD_RUN = "dry run: would run"
 #: The same for one that is not trusted.
 NOT_TRUSTED = "not trusted; "
 _LONGEST_NAME = 50
-_LONGEST_REASON = 60
 #: Shown characters of a hook's input.
 _LONGEST_TRANSLATED = 300
 #: Lines of stderr that are shown of a hook that failed: how it began, and how it ended.
 _FIRST_LINES, _LAST_LINES = 2, 4
 _INDENT = " " * 6
-_NO_ANSWER = frozenset({"failed", "timed_out", "not_started", "cancelled", "untrusted"})
 _COLOURS: dict[str, Colour] = {"deny": "red", "ask": "yellow", "allow": "green"}
 
 
@@ -189,19 +188,8 @@ def _lines(firing: FireReport, width: int) -> list[str]:
 
 def _effects(firing: FireReport) -> dict[str, str]:
     """Return what each hook did besides voting, by its name; nothing for hooks that share a name."""
-    outcome = firing.outcome
-    done: dict[str, list[str]] = {}
-    for edit in outcome.edits:
-        done.setdefault(edit.by, []).append(f"rewrote {edit.field}")
-    for by, effect in (
-        *((item.hook, "added text for the model") for item in outcome.context_items),
-        *((halt.by, "stopped the run") for halt in outcome.halts),
-        *((answer.by, "supplied the answer") for answer in outcome.answers),
-        *((update.by, "changed permission rules") for update in outcome.permission_updates),
-    ):
-        done.setdefault(by, []).append(effect)
     count = Counter(entry.run.hook for entry in firing.entries if not entry.run.recheck)
-    named = {firing.redact(by): ", ".join(dict.fromkeys(effects)) for by, effects in done.items()}
+    named = {firing.redact(by): ", ".join(effects) for by, effects in effects_of(firing.outcome).items()}
     return {name: effects for name, effects in named.items() if count[name] == 1}
 
 
@@ -213,7 +201,7 @@ def _entry_lines(
         return [
             f"{number:3} {one_line(f'{run.hook}: {run.why}', width - 4)}  {printable(with_tilde(run.source))}"
         ]
-    word, rest = _result(run, effects)
+    word, rest = result_words(run, effects, would_run=run.why.startswith(WOULD_RUN))
     name = one_line(run.hook, _LONGEST_NAME)
     head = one_line(f"{name}: {word}{rest}", width - 4)
     source = printable(with_tilde(run.source))
@@ -238,40 +226,17 @@ def _is_own_entry(run: Run) -> bool:
 
 
 def _painted(head: str, name: str, word: str) -> str:
-    colour = _COLOURS.get(word) or ("yellow" if word.replace(" ", "_") in _NO_ANSWER else None)
+    colour = _COLOURS.get(word) or ("yellow" if word.replace(" ", "_") in NO_ANSWER else None)
     start = f"{name}: {word}"
     if colour is None or not head.startswith(start):
         return head
     return f"{name}: {paint(word, colour)}{head[len(start) :]}"
 
 
-def _result(run: Run, effects: str) -> tuple[str, str]:
-    """Return the result in a word or two, and the rest of the line."""
-    if run.status == "skipped":
-        return ("would run" if run.why.startswith(WOULD_RUN) else "not run"), ""
-    quoted, more = "", [effects if run.decision else ""]
-    if run.status in _NO_ANSWER:
-        word, more = run.status.replace("_", " "), [_without_an_answer(run)]
-    elif run.decision:
-        word = run.decision
-        quoted = f' "{one_line(run.reason, _LONGEST_REASON)}"' if run.reason else ""
-    else:
-        word = effects or "pass"
-    more.append("in the background" if run.status == "background" else "")
-    more.append(f"{run.mode}: only recorded" if run.mode in ("shadow", "paused") else "")
-    return word, "".join([quoted, *(f", {each}" for each in more if each), f", {run.duration_ms:.0f} ms"])
-
-
-def _without_an_answer(run: Run) -> str:
-    if run.failed_open:
-        return "which fails open"
-    return f"which counts as {run.decision}" if run.decision else ""
-
-
 def _details(run: Run) -> Iterator[str]:
     planned = run.why.removeprefix(WOULD_RUN).removeprefix(NOT_TRUSTED)
     yield planned.removeprefix("; ").removeprefix(", and ") if planned != run.why else run.why
-    if run.status not in _NO_ANSWER and run.reason and len(run.reason) > _LONGEST_REASON:
+    if run.status not in NO_ANSWER and run.reason and len(run.reason) > LONGEST_REASON:
         yield f"reason: {run.reason}"
     if run.detail:
         yield run.detail
@@ -288,7 +253,7 @@ def _trust_line(run: Run, trust: TrustStatus | None) -> Iterator[str]:
 def _stderr(run: Run, width: int) -> Iterator[str]:
     """Show stderr of a hook that failed, unless its detail says the same."""
     lines = [line.rstrip() for line in printable(run.stderr).splitlines() if line.strip()]
-    if run.status not in _NO_ANSWER or not lines or (len(lines) == 1 and lines[0].strip() in run.detail):
+    if run.status not in NO_ANSWER or not lines or (len(lines) == 1 and lines[0].strip() in run.detail):
         return
     missing = len(lines) - _FIRST_LINES - _LAST_LINES
     if missing > 1:

@@ -1,0 +1,1 @@
+"""Show events as they fire, and let the user read, mend, replay and test the hooks that ran (F3)."""
