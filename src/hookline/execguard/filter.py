@@ -4,6 +4,7 @@ import errno
 import socket
 import struct
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from hookline.execguard.kernel import IO_URING_SETUP, Machine
@@ -26,6 +27,7 @@ _ROUTE: Final = 0
 _DETOURS: Final = {socket.IPPROTO_IP: (4,), socket.IPPROTO_IPV6: (5, 6, 57)}
 
 
+@cache
 def guard_filter(machine: Machine, *, network: bool = False) -> bytes:
     """Return a filter that reports each exec; with a network wall also each `connect`.
 

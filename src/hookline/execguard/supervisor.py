@@ -219,6 +219,12 @@ class Supervisor:
             self._connections.reported(self._listener, found)
             return
         self._execs += 1
+        if self._first:
+            # Made by our own thread from our own memory, before anything else of the tree is there: the caller has
+            # judged it, and nobody can have changed it.
+            self._first = False
+            kernel.let_continue(self._listener, found.id)
+            return
         try:
             facts = self._facts.read(found)
         except UnreadableError:
@@ -228,17 +234,12 @@ class Supervisor:
         # With verify, what runs is read once more.
         if not self._verify and not kernel.is_waiting(self._listener, found.id):
             return
-        if facts.identity is None or self._is_own(facts):
+        if facts.identity is None:
             # No such file: execvp tries one directory after another. The kernel says so itself, and verify
             # judges the file that appears meanwhile.
             self._let(found.id, found.tid, facts)
         else:
             self._decide(_Waiting(found.id, found.tid, facts))
-
-    def _is_own(self, facts: ExecFacts) -> bool:
-        """Return True for the first exec, if the caller has judged it."""
-        first, self._first = self._first, False
-        return first and facts.argv == self._job.argv and facts.path == self._job.program
 
     def _decide(self, waiting: _Waiting) -> None:
         # Some shells try every directory of PATH: a user who said no is not asked again.

@@ -7,6 +7,7 @@ processes are children of the engine, not of the zygote, so that it waits for th
 import ctypes
 import gc
 import os
+import select
 import signal
 import socket
 import sys
@@ -16,9 +17,11 @@ from typing import Final, NoReturn
 import msgspec
 
 from hookline.execguard.facts import ExecFacts
+from hookline.execguard.filter import guard_filter
 from hookline.execguard.judge import ExecJudge, ExecRules
-from hookline.execguard.kernel import libc
-from hookline.execguard.messages import Problem, encoded, job_in, receive, send
+from hookline.execguard.kernel import libc, machine, signal_descriptor
+from hookline.execguard.messages import Job, Problem, encoded, job_in, receive, sealed, send
+from hookline.execguard.spawn import strings
 from hookline.execguard.supervisor import Supervisor
 
 #: By machine: the number of clone, and True if the address for the thread's id comes before the one for its storage.
@@ -89,6 +92,13 @@ def _touch(judge: ExecJudge) -> None:
     """Use once what a command needs, before there is one: the pages that a fork shares are copied then."""
     judge.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
     encoded(Problem(""))
+    job_in(sealed(Job(argv=("cat",), program="/bin/cat", env={}, cwd="/")))
+    number = machine()
+    if number is not None:
+        guard_filter(number)
+    os.close(signal_descriptor(signal.SIGCHLD))
+    select.poll().poll(0)
+    strings([b"cat"])
     thread = threading.Thread(target=libc)
     thread.start()
     thread.join()
