@@ -8,12 +8,43 @@ from typing import Any
 
 import pytest
 
-from hookline import Engine
+from hookline import Engine, SessionInfo, ask
+from hookline.adapters.sessions import RUN_CONTEXT
+from hookline.events import PRE_TOOL_USE
+from hookline.host import LATER
 from hookline.testing.conformance import ScriptedCall, ScriptedResponse, cases
 
 ROOT = Path(__file__).parents[2]
 ACT = ScriptedResponse(calls=(ScriptedCall("action", {}, "c1"),))
 conformance = pytest.mark.parametrize("case", cases(), ids=str)
+
+
+#: What the user answers to a question that waited: what was paid then, and what the model reads.
+LATE_ANSWERS: list[tuple[Any, list[int], str]] = [
+    (True, [9], "paid 9"),
+    (False, [], "not approved: it pays"),
+    ({"allow": True, "arguments": {"amount": 5}}, [5], "paid 5"),
+    ({"allow": False, "message": "ask me tomorrow"}, [], "ask me tomorrow"),
+]
+PAY = ScriptedResponse(calls=(ScriptedCall("pay", {"amount": 9}, "c1"),))
+
+
+def asks_later() -> Engine:
+    """Return an engine whose hook asks about every call, and whose user is not there yet."""
+    engine = Engine(approve=lambda _question: LATER)
+    engine.add(PRE_TOOL_USE, lambda _call: ask("it pays"), quick=True)
+    return engine
+
+
+def run_contexts(engine: Engine) -> list[Any]:
+    """Return the framework's objects of the runs, as hooks find them."""
+    seen: list[Any] = []
+
+    async def note(_payload: Any, info: SessionInfo) -> None:
+        seen.append((info.extra or {}).get(RUN_CONTEXT))
+
+    engine.add(PRE_TOOL_USE, note)
+    return seen
 
 
 def check_example(adapter: str) -> None:

@@ -31,6 +31,17 @@ FIRED = frozenset({
 })  # fmt: skip
 
 
+#: The framework's own object of a run, in `SessionInfo.extra` of hooks: its dependencies, its context or its state.
+RUN_CONTEXT = "run_context"
+
+
+def keep_run_context(session: Session, value: object) -> None:
+    """Let hooks in Python find the framework's object of a run. It is in no payload of a command."""
+    extra = session.info.extra or {}
+    if extra.get(RUN_CONTEXT) is not value:
+        session.update(extra={**extra, RUN_CONTEXT: value})
+
+
 class AdapterSessions:
     """Sessions by the id of their conversation. All of them have the fields of `info`: cwd, permission_mode ...
 

@@ -3,14 +3,30 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
+import msgspec
+
 from hookline.adapters.sessions import inside
 from hookline.engine.session import Session
-from hookline.host import Approval, CallResult, PendingCall
+from hookline.host import Approval, CallResult, HostCall, PendingCall
 
 
 def translated_call(call_id: str | None, name: str | None, arguments: Any) -> dict[str, Any]:
     """Return a call of the model as PostModelCall hooks get it."""
     return {"id": call_id, "name": name, "input": arguments}
+
+
+def question_of(pending: PendingCall) -> dict[str, Any]:
+    """Return a waiting call as frameworks show it to the user."""
+    question = {"tool": pending.tool_name, "input": dict(pending.tool_input), "reason": pending.reason}
+    return {"id": pending.tool_use_id, **question}
+
+
+def approval_of(answer: Any) -> Approval:
+    """Read the user's answer: a truth value, or an object with `allow`, and `message` or `arguments`."""
+    if isinstance(answer, dict):
+        return msgspec.convert(answer, Approval)
+    # Only True is a yes: a text, or an object that happens to be true, is not.
+    return Approval(allow=answer is True)
 
 
 class AdapterResult:
@@ -57,11 +73,13 @@ async def call_tool(
     shown: Callable[[Any], Any] = lambda value: value,
     pauses: tuple[type[Exception], ...] = (),
     later: Callable[[PendingCall], Approval] | None = None,
+    opened: HostCall | None = None,
 ) -> AdapterResult:
     """Run a call. `call` is its name, its arguments and its id; `check` raises what is wrong with arguments.
 
     `shown` converts the value for hooks, or raises ToolError if it means a failure; `pauses` are not failures.
-    `later` gets a call that waits for an approval: it returns the approval, or raises what pauses the run.
+    `later` gets a call that waits for an approval: it returns the approval, or raises what pauses the run. `opened` is
+    the call, if hooks have judged it already.
     """
     name, arguments, call_id = call
     given: list[Any] = []
@@ -78,9 +96,19 @@ async def call_tool(
         check(new)
 
     try:
+        if opened is not None:
+            return AdapterResult(opened.refused or await _finished(opened, run), given)
         done = await session.tool(name, arguments, run=run, id=call_id, check=problem)
         if done.pending is not None and later is not None:
             done = await session.resume(done.pending, later(done.pending), run=run, check=problem)
         return AdapterResult(done, given)
     except _Paused as paused:
         raise cast("Exception", paused.__cause__) from None
+
+
+async def _finished(opened: HostCall, run: Callable[[dict[str, Any]], Awaitable[Any]]) -> CallResult:
+    try:
+        response = await run(opened.arguments)
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything; hooks and the model are told
+        return await opened.failed(error)
+    return await opened.returned(response)

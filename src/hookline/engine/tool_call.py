@@ -255,6 +255,11 @@ async def refuse_call(hooks: HookDispatcher, call: p.ToolCall, refusal: Refusal)
     return await _refused(hooks, _Permitted(call), refusal)
 
 
+def refused_call(hooks: HookDispatcher, result: CallResult) -> "OpenCall":
+    """Return a call that was refused as one that the host would have run."""
+    return OpenCall(hooks, _Permitted(result.call, result.refusal), result)
+
+
 async def ask_about_call(
     hooks: HookDispatcher, call: p.ToolCall, decision: Any, ports: CallPorts[Any]
 ) -> "OpenCall":

@@ -16,8 +16,18 @@ from hookline import Engine, deny, halt, rewrite
 from hookline.adapters.google_adk import HooklinePlugin
 from hookline.events import POST_MODEL_CALL, PRE_TOOL_USE, STOP, STOP_FAILURE
 from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
-from tests.adapters.every_adapter import ACT, check_example, conformance, watched
+from tests.adapters.every_adapter import (
+    ACT,
+    LATE_ANSWERS,
+    PAY,
+    asks_later,
+    check_example,
+    conformance,
+    run_contexts,
+    watched,
+)
 from tests.adapters.google_adk.harness import GoogleAdkHarness, ScriptedModel
+from tests.every import every
 
 # ADK warns of its own features.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -60,6 +70,59 @@ def test_a_call_that_waits_for_a_confirmation_has_no_result_yet() -> None:
 
     fired = asyncio.run(play())
     assert [name for name in fired if "ToolUse" in name] == ["PreToolUse"]
+
+
+@every(["answer", "paid", "read"], LATE_ANSWERS)
+def test_an_approval_that_comes_later_asks_for_a_confirmation(
+    answer: Any, paid: list[int], read: str
+) -> None:
+    ran: list[int] = []
+
+    def pay(amount: int) -> str:
+        """Pay."""
+        ran.append(amount)
+        return f"paid {amount}"
+
+    given = answer if isinstance(answer, dict) else {"allow": answer}
+    said = {"confirmed": given["allow"], "payload": {k: v for k, v in given.items() if k != "allow"}}
+
+    async def play() -> tuple[list[Any], list[Any]]:
+        async with asks_later() as engine:
+            agent = made(PAY, ScriptedResponse("done"), tools=[pay])
+            async with InMemoryRunner(agent, plugins=[HooklinePlugin(engine)]) as runner:
+                session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+                where: dict[str, Any] = {"user_id": "u", "session_id": session.id}
+                message = types.Content(role="user", parts=[types.Part(text="go")])
+                paused = [event async for event in runner.run_async(**where, new_message=message)]
+                calls = [call for event in paused for call in event.get_function_calls()]
+                asked = next(call for call in calls if call.name == "adk_request_confirmation")
+                reply = types.FunctionResponse(id=asked.id, name=asked.name, response=said)
+                back = types.Content(role="user", parts=[types.Part(function_response=reply)])
+                return paused, [event async for event in runner.run_async(**where, new_message=back)]
+
+    paused, done = asyncio.run(play())
+    assert "it pays" in str(paused)
+    assert ran == paid
+    assert read in str(done)
+    assert done[-1].content.parts[0].text == "done"
+
+
+def test_hooks_find_the_state_of_the_session() -> None:
+    async def play() -> list[Any]:
+        async with Engine() as engine:
+            seen = run_contexts(engine)
+            agent = made(ACT, ScriptedResponse("done"), tools=[action])
+            async with InMemoryRunner(agent, plugins=[HooklinePlugin(engine)]) as runner:
+                session = await runner.session_service.create_session(
+                    app_name=runner.app_name, user_id="u", state={"plan": "gold"}
+                )
+                message = types.Content(role="user", parts=[types.Part(text="go")])
+                async for _event in runner.run_async(user_id="u", session_id=session.id, new_message=message):
+                    pass
+        return seen
+
+    (found,) = asyncio.run(play())
+    assert found["plan"] == "gold"
 
 
 def test_a_workflow_is_one_turn_and_its_steps_do_not_end_it() -> None:

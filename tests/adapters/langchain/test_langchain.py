@@ -4,18 +4,28 @@ import asyncio
 from typing import Annotated, Any, cast
 
 from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariableType]
+from langchain.agents.middleware import ModelRetryMiddleware
 from langchain.tools import InjectedToolCallId, tool
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command, interrupt
 
-from hookline import Blocking, Engine, Outcome, ask, context, deny, rewrite
+from hookline import Blocking, Engine, Outcome, context, deny, rewrite
 from hookline.adapters.langchain import ENDED, HooklineMiddleware
 from hookline.events import POST_TOOL_USE, POST_TOOL_USE_FAILURE, PRE_TOOL_USE, STOP, USER_PROMPT_SUBMIT
-from hookline.host import LATER
 from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
-from tests.adapters.every_adapter import ACT, check_example, conformance, of_calls, watched
+from tests.adapters.every_adapter import (
+    ACT,
+    LATE_ANSWERS,
+    PAY,
+    asks_later,
+    check_example,
+    conformance,
+    of_calls,
+    run_contexts,
+    watched,
+)
 from tests.adapters.langchain.harness import LangChainHarness, ScriptedModel
 from tests.every import every
 
@@ -198,21 +208,7 @@ def test_you_choose_the_session_of_a_run() -> None:
     assert asyncio.run(play()) == ["ann"]
 
 
-def _asks_later() -> Engine:
-    engine = Engine(approve=lambda _question: LATER)
-    engine.add(PRE_TOOL_USE, lambda _call: ask("it pays"), quick=True)
-    return engine
-
-
-@every(
-    ["answer", "paid", "read"],
-    [
-        (True, [9], "paid 9"),
-        (False, [], "not approved: it pays"),
-        ({"allow": True, "arguments": {"amount": 5}}, [5], "paid 5"),
-        ({"allow": False, "message": "ask me tomorrow"}, [], "ask me tomorrow"),
-    ],
-)
+@every(["answer", "paid", "read"], LATE_ANSWERS)
 @every("entry", ["async", "sync"])
 def test_an_approval_that_comes_later_interrupts_the_graph(
     entry: str, answer: Any, paid: list[int], read: str
@@ -225,10 +221,9 @@ def test_an_approval_that_comes_later_interrupts_the_graph(
         ran.append(amount)
         return f"paid {amount}"
 
-    engine = _asks_later()
-    use = ScriptedResponse(calls=(ScriptedCall("pay", {"amount": 9}, "c1"),))
+    engine = asks_later()
     hooks = HooklineMiddleware(engine)
-    agent = made(hooks, use, ScriptedResponse("done"), tools=[pay], checkpointer=InMemorySaver())
+    agent = made(hooks, PAY, ScriptedResponse("done"), tools=[pay], checkpointer=InMemorySaver())
 
     async def play() -> tuple[Any, Any]:
         async with engine:
@@ -241,7 +236,7 @@ def test_an_approval_that_comes_later_interrupts_the_graph(
         with Blocking(engine) as bridge:
             agent = made(
                 HooklineMiddleware(bridge),
-                use,
+                PAY,
                 ScriptedResponse("done"),
                 tools=[pay],
                 checkpointer=InMemorySaver(),
@@ -253,3 +248,64 @@ def test_an_approval_that_comes_later_interrupts_the_graph(
     assert ran == paid
     assert result["messages"][-2].text == read
     assert result["messages"][-1].text == "done"
+
+
+class _Busy(ScriptedModel):
+    """A model that fails twice before it answers."""
+
+    left: list[int]
+
+    def _generate(self, messages: list[BaseMessage], *given: Any, **options: Any) -> Any:
+        if self.left:
+            self.left.pop()
+            raise ConnectionError("overloaded")
+        return super()._generate(messages, *given, **options)
+
+
+@every("tries", [2, 1])
+@every("entry", ["async", "sync"])
+def test_a_retry_outside_reports_a_failure_once_and_only_if_it_is_one(entry: str, tries: int) -> None:
+    engine = Engine()
+    fired = watched(engine)
+    hooks = HooklineMiddleware(engine)
+    retry = ModelRetryMiddleware(max_retries=tries, initial_delay=0, jitter=False, on_failure="error")
+    model = _Busy(script=ModelScript((ScriptedResponse("done"),)), left=[1, 2])
+    agent: Any = cast("Any", create_agent)(model, [], middleware=[hooks.outermost, retry, hooks])
+
+    async def play() -> Any:
+        async with engine:
+            return await agent.ainvoke(said("go"))
+
+    def play_sync() -> Any:
+        try:
+            return agent.invoke(said("go"))
+        finally:
+            hooks.bridge.close()
+
+    failed = False
+    try:
+        result = asyncio.run(play()) if entry == "async" else play_sync()
+        assert result["messages"][-1].text == "done"
+    except ConnectionError:
+        failed = True
+    assert failed == (tries == 1)
+    ends = [name for name in fired if name in {"Error", "StopFailure", "Stop", "TurnSettled"}]
+    assert ends == (["Error", "StopFailure", "TurnSettled"] if failed else ["Stop", "TurnSettled"])
+
+
+def test_hooks_find_the_context_of_the_run() -> None:
+    @tool
+    def action() -> str:
+        """Act."""
+        return "acted"
+
+    async def play() -> list[Any]:
+        async with Engine() as engine:
+            seen = run_contexts(engine)
+            agent = made(
+                HooklineMiddleware(engine), ACT, ScriptedResponse("done"), tools=[action], context_schema=dict
+            )
+            await agent.ainvoke(said("go"), context={"user": "ann"})
+        return seen
+
+    assert asyncio.run(play()) == [{"user": "ann"}]

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, ModelProvider, RunConfig, SQLiteSession, UserError, function_tool, handoff
+from agents import Agent, ModelProvider, RunConfig, Runner, RunState, SQLiteSession, function_tool, handoff
 from agents.mcp import MCPServerStdio
 from pydantic import BaseModel
 
-from hookline import Engine, Outcome, deny, halt, rewrite
+from hookline import Engine, Outcome, SessionInfo, deny, halt, rewrite
 from hookline.adapters.openai_agents import BLOCKED, HooklineRunner, RunStoppedError
 from hookline.events import (
     POST_MODEL_CALL,
@@ -24,8 +24,17 @@ from hookline.events import (
     EventSpec,
 )
 from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
-from tests.adapters.every_adapter import ACT, check_example, conformance
+from tests.adapters.every_adapter import (
+    ACT,
+    PAY,
+    asks_later,
+    check_example,
+    conformance,
+    run_contexts,
+    watched,
+)
 from tests.adapters.openai_agents.harness import OpenAIAgentsHarness, ScriptedModel
+from tests.every import every
 
 QUIET = RunConfig(tracing_disabled=True)
 
@@ -133,14 +142,137 @@ def test_a_session_of_the_sdk_is_the_conversation_and_keeps_no_blocked_prompt() 
     assert [m.text for m in script.requests[1].messages][2:] == ["hello", "hi", "say it better"]
 
 
-def test_an_agent_as_a_tool_that_would_run_without_hooks_is_refused() -> None:
-    async def play() -> None:
-        async with Engine() as engine:
-            tool = agent(ModelScript([]), name="helper").as_tool("help", "Help.")
-            with pytest.raises(UserError, match=r"runner\.run"):
-                await HooklineRunner(engine).run(agent(ModelScript([]), tools=[tool]), "go", run_config=QUIET)
+@every("streams", [False, True])
+def test_an_agent_as_a_tool_is_a_subagent(streams: bool) -> None:
+    shown: list[str] = []
+    callers: list[tuple[str, str | None]] = []
+    extracted: list[Any] = []
 
-    asyncio.run(play())
+    def stream(event: Any) -> None:
+        shown.append(event["event"].type)
+
+    async def extract(result: Any) -> str:
+        extracted.append(result.final_output)
+        return f"helper: {result.final_output}"
+
+    async def play() -> tuple[Any, list[str], Any]:
+        async with Engine() as engine:
+            fired = watched(engine)
+
+            async def note(call: Any, info: SessionInfo) -> None:
+                callers.append((call.tool_name, info.agent_type))
+
+            engine.add(PRE_TOOL_USE, note)
+            inner = ModelScript((ACT, ScriptedResponse("helped")))
+            helper = agent(inner, name="helper", tools=[action])
+            more: dict[str, Any] = {"on_stream": stream} if streams else {"custom_output_extractor": extract}
+            tool = helper.as_tool("help_me", "Help.", **more)
+            ask_helper = ScriptedCall("help_me", {"input": "please"}, "h1")
+            outer = ModelScript((ScriptedResponse(calls=(ask_helper,)), ScriptedResponse("done")))
+            result = await HooklineRunner(engine).run(agent(outer, tools=[tool]), "go")
+            return result, fired, outer
+
+    result, fired, outer = asyncio.run(play())
+    assert result.final_output == "done"
+    assert callers == [("help_me", None), ("action", "helper")]
+    assert (fired.count("SubagentStart"), fired.count("SubagentStop"), fired.count("Stop")) == (1, 1, 1)
+    assert fired.count("PreModelCall") == 4
+    assert (bool(shown), extracted) == (streams, [] if streams else ["helped"])
+    assert ("helped" if streams else "helper: helped") in str(outer.requests[-1])
+
+
+def test_a_native_run_inside_a_tool_stays_native() -> None:
+    async def play() -> list[str]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            inner = agent(ModelScript((ScriptedResponse("helped"),)), name="native")
+
+            @function_tool(name_override="action")
+            async def starts() -> str:
+                return str((await Runner.run(inner, "go")).final_output)
+
+            helper = agent(ModelScript((ScriptedResponse("x"),)), name="helper").as_tool("help_me", "Help.")
+            script = ModelScript((ACT, ScriptedResponse("done")))
+            await HooklineRunner(engine).run(agent(script, tools=[starts, helper]), "go")
+            return fired
+
+    assert asyncio.run(play()).count("PreModelCall") == 2
+
+
+@every("stored", [False, True])
+@every("answer", [True, False])
+def test_an_approval_that_comes_later_interrupts_the_run(answer: bool, stored: bool) -> None:
+    ran: list[int] = []
+
+    @function_tool
+    def pay(amount: int) -> str:
+        ran.append(amount)
+        return f"paid {amount}"
+
+    script = ModelScript((PAY, ScriptedResponse("done")))
+
+    def made() -> Agent[Any]:
+        return agent(script, tools=[pay])
+
+    async def play() -> tuple[Any, Any, Any]:
+        async with asks_later() as engine:
+            runner = HooklineRunner(engine)
+            paused = await runner.run(made(), "go", context={"user": "ann"})
+            pending = runner.pending(paused)
+            state = paused.to_state()
+            if stored:  # another process: agents without hooks
+                state = await RunState.from_string(made(), state.to_string())
+            (item,) = state.get_interruptions()
+            if answer:
+                state.approve(item)
+            else:
+                state.reject(item, rejection_message="ask me tomorrow")
+            return paused, pending, await HooklineRunner(engine).run(made(), state)
+
+    paused, pending, done = asyncio.run(play())
+    assert len(paused.interruptions) == 1
+    assert [(one.tool_name, one.tool_input, one.reason) for one in pending] == [
+        ("pay", {"amount": 9}, "it pays")
+    ]
+    assert (ran, done.final_output) == ([9] if answer else [], "done")
+    assert ("paid 9" if answer else "ask me tomorrow") in str(script.requests[-1])
+
+
+def test_a_run_that_continues_from_a_stored_state_is_under_hooks() -> None:
+    """The SDK's own approvals, too: an approved call is judged when it runs."""
+    ran: list[str] = []
+
+    @function_tool(needs_approval=True, name_override="action")
+    def act() -> str:
+        ran.append("act")
+        return "acted"
+
+    script = ModelScript((ACT, ScriptedResponse("done")))
+
+    async def play() -> Any:
+        async with Engine() as engine:
+            runner = HooklineRunner(engine)
+            paused = await runner.run(agent(script, tools=[act]), "go")
+            engine.add(PRE_TOOL_USE, lambda _call: deny("not today"), quick=True)
+            plain = agent(script, tools=[act])
+            state = await RunState.from_string(plain, paused.to_state().to_string())
+            state.approve(state.get_interruptions()[0])
+            return await runner.run(plain, state)
+
+    done = asyncio.run(play())
+    assert (ran, done.final_output) == ([], "done")
+    assert "not today" in str(script.requests[-1])
+
+
+def test_hooks_find_the_context_of_the_run() -> None:
+    async def play() -> list[Any]:
+        async with Engine() as engine:
+            seen = run_contexts(engine)
+            made = agent(ModelScript((ACT, ScriptedResponse("done"))), tools=[action])
+            await HooklineRunner(engine).run(made, "go", context={"user": "ann"})
+        return seen
+
+    assert asyncio.run(play()) == [{"user": "ann"}]
 
 
 def test_models_by_name_are_under_hooks() -> None:

@@ -13,8 +13,19 @@ from hookline import Engine, halt, rewrite
 from hookline.adapters.strands import HooklinePlugin
 from hookline.events import POST_MODEL_CALL, PRE_TOOL_USE, STOP_FAILURE
 from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
-from tests.adapters.every_adapter import ACT, check_example, conformance, of_calls, watched
+from tests.adapters.every_adapter import (
+    ACT,
+    LATE_ANSWERS,
+    PAY,
+    asks_later,
+    check_example,
+    conformance,
+    of_calls,
+    run_contexts,
+    watched,
+)
 from tests.adapters.strands.harness import ScriptedModel, StrandsHarness
+from tests.every import every
 
 
 @conformance
@@ -55,6 +66,45 @@ def test_an_interrupt_in_a_tool_pauses_the_run_and_is_no_failure() -> None:
     assert (paused.stop_reason, str(done).strip()) == ("interrupt", "done")
     assert of_calls(fired) == ["PreToolUse", "PreToolUse", "PostToolUse"]  # Strands runs the call again
     assert (fired.count("UserPromptSubmit"), fired.count("Stop")) == (1, 1)
+
+
+@every(["answer", "paid", "read"], LATE_ANSWERS)
+def test_an_approval_that_comes_later_interrupts_the_agent(answer: Any, paid: list[int], read: str) -> None:
+    ran: list[int] = []
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        ran.append(amount)
+        return f"paid {amount}"
+
+    async def play() -> tuple[Any, Any, Any]:
+        async with asks_later() as engine:
+            agent = made(engine, PAY, ScriptedResponse("done"), tools=[pay])
+            paused = await agent.invoke_async("go")
+            (interrupt,) = paused.interrupts
+            given = {"interruptResponse": {"interruptId": interrupt.id, "response": answer}}
+            return paused, await agent.invoke_async([given]), agent.messages
+
+    paused, done, messages = asyncio.run(play())
+    assert paused.stop_reason == "interrupt"
+    assert paused.interrupts[0].reason == {
+        "id": "c1", "tool": "pay", "input": {"amount": 9}, "reason": "it pays",
+    }  # fmt: skip
+    assert (ran, str(done).strip()) == (paid, "done")
+    assert read in str(messages)
+
+
+def test_hooks_find_the_state_of_the_invocation() -> None:
+    async def play() -> list[Any]:
+        async with Engine() as engine:
+            seen = run_contexts(engine)
+            agent = made(engine, ACT, ScriptedResponse("done"), tools=[action])
+            await agent.invoke_async("go", invocation_state={"user": "ann"})
+        return seen
+
+    (found,) = asyncio.run(play())
+    assert found["user"] == "ann"
 
 
 class City(BaseModel):

@@ -20,7 +20,7 @@ from google.genai import types
 from hookline import Engine, Session
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.google_adk import content as c
-from hookline.adapters.sessions import AdapterSessions, sub_agent
+from hookline.adapters.sessions import AdapterSessions, keep_run_context, sub_agent
 from hookline.adapters.tool_calls import translated_call
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
 from hookline.host import SessionOptions
@@ -72,6 +72,7 @@ class HooklinePlugin(BasePlugin):
     def _begin(self, invocation: InvocationContext) -> _Run:
         agent: Any = invocation.agent
         session = sub_agent(agent.name) or self._sessions.of(self._session_id(invocation))
+        keep_run_context(session, invocation.session.state)
         run = self._runs[invocation.invocation_id] = _Run(session)
         # An invocation that is cancelled has no end that a plugin would be told.
         finalize(invocation, self._runs.pop, invocation.invocation_id, None)

@@ -13,7 +13,8 @@ from pydantic_core import to_jsonable_python
 
 from hookline import Session
 from hookline.adapters.sessions import inside
-from hookline.host import CallResult, HostCall
+from hookline.adapters.tool_calls import approval_of, question_of
+from hookline.host import Approval, CallResult, HostCall
 
 #: ADK continues only after a call. So this one follows an answer that a Stop hook sends back.
 #: The model does not see it.
@@ -94,6 +95,14 @@ class ToolCalls:
         check, session = partial(_problem, tool, unless=tool_args), run.session
         call_id = tool_context.function_call_id
         call = await session.open_tool(tool.name, dict(tool_args), id=call_id, check=check)
+        waiting = call.refused.pending if call.refused is not None else None
+        if waiting is not None:
+            given = tool_context.tool_confirmation
+            if given is None:
+                tool_context.request_confirmation(hint=waiting.reason, payload=question_of(waiting))
+                tool_context.actions.skip_summarization = True
+                return {"error": f"It waits for approval: {waiting.reason}"}
+            call = await session.reopen(waiting, _approval(given), check=check)
         if call.refused is not None:
             _keep(run, call.refused)
             return {"error": call.refused.text}
@@ -122,6 +131,13 @@ class ToolCalls:
         if around is not None:
             around.__exit__(None, None, None)
         return call, run
+
+
+def _approval(confirmation: Any) -> Approval:
+    """Read a confirmation. Its payload may have other arguments, or words for the model."""
+    given: Any = confirmation.payload if isinstance(confirmation.payload, dict) else {}
+    others = {name: given[name] for name in ("message", "arguments") if name in given}
+    return approval_of({"allow": confirmation.confirmed is True, **others})
 
 
 def _keep(run: Waits, done: CallResult) -> CallResult:

@@ -8,7 +8,9 @@ subagent, if both have the middleware. For `invoke` and `stream`, hooks run on t
 instead of the engine to share it and to close it.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Unpack, cast
 from uuid import uuid4
@@ -23,12 +25,12 @@ from hookline import Blocking, Engine, Session
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.langchain import messages as h
 from hookline.adapters.langchain.messages import ENDED, HooklineState
-from hookline.adapters.sessions import MOST_SESSIONS, AdapterSessions, inside, sub_agent
+from hookline.adapters.sessions import MOST_SESSIONS, AdapterSessions, inside, keep_run_context, sub_agent
 from hookline.adapters.tool_calls import call_tool
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
 from hookline.host import SessionOptions
 
-__all__ = ["ENDED", "HooklineMiddleware", "HooklineState"]
+__all__ = ["ENDED", "HooklineMiddleware", "HooklineState", "OutermostMiddleware"]
 
 
 class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -52,6 +54,8 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         self._session_id, self._below = session_id, dict[str, Session]()
         #: Text of hooks that the next request takes along.
         self._waiting: dict[Session, list[m.BaseMessage]] = {}
+        #: Runs whose failures `outermost` reports.
+        self._reported_outside: Counter[str] = Counter()
         #: Ends the session of one thread, or of all.
         self.close = self._sessions.close
         #: Returns the session of a conversation by its id: to add hooks to it, or to read its inbox.
@@ -62,8 +66,13 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         """The bridge for synchronous agents."""
         return self._given if isinstance(self._given, Blocking) else Blocking(self._given)
 
-    def _begin(self, state: Any) -> str:
+    def _begin(self, state: Any, runtime: Any) -> str:
         """Return the key of the run's session, found where the run was started."""
+        key = self._key(state)
+        keep_run_context(self._session({"hookline": key}), runtime.context)
+        return key
+
+    def _key(self, state: Any) -> str:
         config, key = get_config(), uuid4().hex
         below = sub_agent(str(config.get("metadata", {}).get("lc_agent_name") or "agent"))
         if below is not None:
@@ -80,10 +89,10 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: Any, runtime: Any) -> Any:
-        return self.bridge.wait_for(self._prompt(state, self._begin(state)))
+        return self.bridge.wait_for(self._prompt(state, self._begin(state, runtime)))
 
     async def abefore_agent(self, state: Any, runtime: Any) -> Any:
-        return await self._prompt(state, self._begin(state))
+        return await self._prompt(state, self._begin(state, runtime))
 
     async def _prompt(self, state: Any, key: str) -> dict[str, Any]:
         last = state["messages"][-1] if state["messages"] else None
@@ -114,9 +123,31 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         try:
             response = await handler(request)
         except BaseException as error:
-            await tell_failure(session, error)
+            if request.state["hookline"] not in self._reported_outside:
+                await tell_failure(session, error)
             raise
         return await h.answered(session, response, kept)
+
+    @cached_property
+    def outermost(self) -> "OutermostMiddleware":
+        """A middleware to put first in the list, if another one tries models again: failures are reported there,
+        once, when no try is left.
+
+        ::
+
+            create_agent(model, tools, middleware=[hooks.outermost, ModelRetryMiddleware(), hooks])
+        """
+        return OutermostMiddleware(self)
+
+    @contextmanager
+    def reports_outside(self, state: Any) -> Generator[Session]:
+        """Leave failures of requests to the caller."""
+        key = state["hookline"]
+        self._reported_outside[key] += 1
+        try:
+            yield self._session(state)
+        finally:
+            self._reported_outside -= Counter((key,))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Any) -> Any:
         def run(changed: Any) -> Any:
@@ -138,7 +169,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             check=lambda new: h.check(tool, new),
             shown=lambda value: h.shown_result(value, use["id"]),
             pauses=(GraphBubbleUp,),
-            later=h.approval_of,
+            later=h.ask_user,
         )
         self._waiting.setdefault(session, []).extend(m.HumanMessage(item.text) for item in call.done.context)
         try:
@@ -160,3 +191,29 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         self._below.pop(state["hookline"], None)
         self._waiting.pop(session, None)
         return {"messages": [h.ended(over.stop)]} if over is not None and over.stop and not ended else None
+
+
+class OutermostMiddleware(AgentMiddleware[Any, Any, Any]):
+    """Reports requests that failed for good, after all middleware between it and the hooks."""
+
+    state_schema = HooklineState
+
+    def __init__(self, hooks: HooklineMiddleware) -> None:
+        super().__init__()
+        self._hooks = hooks
+
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        with self._hooks.reports_outside(request.state) as session:
+            try:
+                return handler(request)
+            except BaseException as error:
+                self._hooks.bridge.wait_for(tell_failure(session, error))
+                raise
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        with self._hooks.reports_outside(request.state) as session:
+            try:
+                return await handler(request)
+            except BaseException as error:
+                await tell_failure(session, error)
+                raise

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, NotRequired, cast
 
-import msgspec
 from langchain.agents.middleware import AgentState, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core import messages as m
@@ -13,7 +12,7 @@ from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
 from hookline import Session, ToolError
-from hookline.adapters.tool_calls import AdapterResult, translated_call
+from hookline.adapters.tool_calls import AdapterResult, approval_of, question_of, translated_call
 from hookline.host import Approval, PendingCall, PromptResult
 
 #: In `additional_kwargs` of a message that says why hooks ended the run: it is shown, and never sent to a model.
@@ -83,13 +82,9 @@ def result_of(call: AdapterResult, use: Any) -> Any:
     return replace(call.value, update={**call.value.update, "messages": messages})
 
 
-def approval_of(pending: PendingCall) -> Approval:
-    """Interrupt the graph, or return what it was resumed with: a truth value, or an object with `allow`."""
-    question = {"tool": pending.tool_name, "input": dict(pending.tool_input), "reason": pending.reason}
-    answer: Any = interrupt({"id": pending.tool_use_id, **question})
-    if isinstance(answer, dict):
-        return msgspec.convert(answer, Approval)
-    return Approval(allow=answer is True)
+def ask_user(pending: PendingCall) -> Approval:
+    """Interrupt the graph, or return what it was resumed with."""
+    return approval_of(interrupt(question_of(pending)))
 
 
 def is_command(result: Any) -> bool:

@@ -24,8 +24,8 @@ from hookline import Engine, Session
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.openai_agents.agent import HookedAgents
 from hookline.adapters.openai_agents.model import HookedModels, RunHooks, RunStoppedError, user_item
-from hookline.adapters.sessions import AdapterSessions, sub_agent
-from hookline.host import SessionOptions
+from hookline.adapters.sessions import AdapterSessions, keep_run_context, sub_agent
+from hookline.host import PendingCall, SessionOptions
 
 __all__ = ["BLOCKED", "HooklineRunner", "HooklineStream", "RunStoppedError"]
 
@@ -33,6 +33,7 @@ __all__ = ["BLOCKED", "HooklineRunner", "HooklineStream", "RunStoppedError"]
 Input = str | list[sdk.TResponseInputItem] | sdk.RunState[Any]
 #: Stands in the history for a prompt that hooks blocked.
 BLOCKED = "(a hook blocked this prompt)"
+_PENDING = "hookline_pending"
 
 
 class HooklineRunner:
@@ -91,7 +92,19 @@ class HooklineRunner:
 
     def _run(self, agent: sdk.Agent[Any], options: Any) -> "_Run":
         session = sub_agent(agent.name) or self._sessions.of(self._session_id(options))
-        return _Run(agent, options, session, self._kept.setdefault(session, []))
+        keep_run_context(session, _context(options.get("context")))
+        return _Run(agent, options, RunHooks(session, self._kept.setdefault(session, [])), self)
+
+    @staticmethod
+    def pending(result: Any) -> tuple[PendingCall, ...]:
+        """Return the calls of an interrupted run that hooks ask about: the questions, with their reasons.
+
+        ::
+
+            for call in runner.pending(result):
+                print(call.tool_name, call.tool_input, call.reason)
+        """
+        return result.__dict__.get(_PENDING, ())
 
 
 class HooklineStream:
@@ -103,6 +116,11 @@ class HooklineStream:
     def __init__(self, run: "_Run", input: Any) -> None:
         self._run, self._input, self._result = run, input, None
         self._cancelled = False
+
+    @property
+    def current_agent(self) -> Any:
+        """The agent that runs; the first one before the run begins."""
+        return self._run.agent if self._result is None else self._result.current_agent
 
     @property
     def is_complete(self) -> bool:
@@ -137,12 +155,17 @@ class HooklineStream:
 
 
 class _Run:
-    def __init__(self, agent: sdk.Agent[Any], options: Any, session: Session, kept: list[Any]) -> None:
-        self._session, self._hooks = session, RunHooks(session, kept)
-        agents = HookedAgents(self._hooks)
+    def __init__(
+        self, agent: sdk.Agent[Any], options: Any, hooks: RunHooks, nested: "HooklineRunner"
+    ) -> None:
+        self._session, self._hooks = hooks.session, hooks
+        agents = HookedAgents(self._hooks, nested)
         given: Any = options.get("run_config") or dict[str, Any]()
         config: Any = given if isinstance(given, sdk.RunConfig) else sdk.RunConfig(**given)
-        models = HookedModels(self._hooks, config.model_provider)
+        provider = config.model_provider
+        if isinstance(provider, HookedModels):  # of the run around this one
+            provider = provider.inner
+        models = HookedModels(self._hooks, provider)
         changed = replace(config, model=agents.model(config.model), model_provider=models)
         self.options: Any = {**options, "run_config": changed}
         self.agent = agents.under_hooks(agent)
@@ -153,8 +176,10 @@ class _Run:
         self._earlier: list[Any] = []
 
     async def begin(self, given: Any) -> None:
-        self.items = [user_item(given)] if isinstance(given, str) else given
         paused: bool = isinstance(given, sdk.RunState)
+        if paused:
+            given = await self._under_hooks(given)
+        self.items = [user_item(given)] if isinstance(given, str) else given
         last: dict[str, Any] = {} if paused or not self.items else self.items[-1]
         if last.get("role") != "user":  # it continues where it was
             return
@@ -169,6 +194,12 @@ class _Run:
             others = [part for part in parts if "text" not in part]
             self.items = [*self.items[:-1], {**last, "content": [*words, *others]}]
 
+    async def _under_hooks(self, state: Any) -> Any:
+        """Return the state of a paused run with the agents of this one: those of the user have no hooks."""
+        context = sdk.RunContextWrapper(context=state._context.context)  # noqa: SLF001 - there is no other way
+        written = state.to_json(context_serializer=lambda _context: {})
+        return await sdk.RunState.from_json(self.agent, written, context_override=context)
+
     @asynccontextmanager
     async def watched(self) -> AsyncGenerator[None]:
         try:
@@ -181,6 +212,7 @@ class _Run:
     async def goes_on(self, result: Any) -> bool:
         """Return True if a Stop hook sends the model back; `items` is its input then."""
         if result.interruptions or self._blocked:
+            result.__dict__[_PENDING] = tuple(self._hooks.waiting.values())
             return False
         over = await self._session.end("" if self._hooks.held else str(result.final_output))
         stored = self.options.get("session") or self.options.get("conversation_id")
@@ -201,6 +233,11 @@ class _Run:
             for each in self._earlier:
                 result.context_wrapper.usage.add(each.context_wrapper.usage)
         return result
+
+
+def _context(given: Any) -> Any:
+    """Return the user's object: an agent behind a tool gets it wrapped."""
+    return given.context if isinstance(given, sdk.RunContextWrapper) else given
 
 
 def _loop_of_thread() -> asyncio.AbstractEventLoop:

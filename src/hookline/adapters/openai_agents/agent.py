@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from inspect import isawaitable
 from typing import Any
 
@@ -14,14 +14,19 @@ from agents.tool import resolve_function_tool_failure_error_function, set_functi
 from pydantic_core import to_jsonable_python
 
 from hookline.adapters.openai_agents.model import HookedModel, RunHooks, user_item
+from hookline.adapters.openai_agents.nested import NestedRunner, agents_run_by
 from hookline.adapters.tool_calls import call_tool
+from hookline.events import PRE_TOOL_USE
+from hookline.host import Approval, HostCall
 
 
 class HookedAgents:
     """Agents of one run."""
 
-    def __init__(self, run: RunHooks) -> None:
+    def __init__(self, run: RunHooks, nested: NestedRunner) -> None:
         self._run = run
+        #: Runs the agents behind tools.
+        self._nested = nested
         self._hooked: dict[int, sdk.Agent[Any]] = {}
 
     def under_hooks(self, agent: sdk.Agent[Any]) -> sdk.Agent[Any]:
@@ -42,6 +47,7 @@ class HookedAgents:
 
     def model(self, model: Any) -> Any:
         """Return the model of an agent or of a run with hooks; a name is looked up later."""
+        model = model.inner if isinstance(model, HookedModel) else model  # of the run around this one
         return HookedModel(self._run, model) if isinstance(model, sdk.Model) else model
 
     def _handoff(self, to: Any) -> Any:
@@ -54,35 +60,67 @@ class HookedAgents:
     def _tool(self, tool: Any) -> Any:
         if not isinstance(tool, sdk.FunctionTool):
             return tool
-        if getattr(tool, "_is_agent_tool", False):
-            raise sdk.UserError(
-                f"the agent behind {tool.name} would run without hooks: use runner.run() in a tool"
-            )
-        bare = set_function_tool_failure_error_function(copy(tool), None)  # hooks get its exceptions
+        hooked = _HookedTool(tool, self._run, self._nested)
+        return replace(tool, on_invoke_tool=hooked.invoke, needs_approval=hooked.needs_approval)
 
-        async def invoke(context: Any, given: str) -> Any:
-            try:
-                arguments = json.loads(given or "{}")
-                _check(tool, arguments)
-            except Exception:  # noqa: BLE001 - arguments that do not fit: the SDK has an answer to it
-                return await tool.on_invoke_tool(context, given)
-            call = await call_tool(
-                self._run.session,
-                (tool.name, arguments, context.tool_call_id),
-                lambda new: bare.on_invoke_tool(context, json.dumps(new)),
-                check=lambda new: _check(tool, new),
-                shown=lambda value: to_jsonable_python(value, fallback=str),
-            )
-            self._run.kept += [(-1, user_item(item.text)) for item in call.done.context]
-            if call.error is None:
-                return call.value if call.untouched else call.done.text
-            answer = resolve_function_tool_failure_error_function(tool, context)
-            if answer is None:
-                raise call.error
-            text = answer(context, call.error)
-            return await text if isawaitable(text) else text
 
-        return replace(tool, on_invoke_tool=invoke)
+class _HookedTool:
+    """A tool with hooks around it."""
+
+    def __init__(self, tool: sdk.FunctionTool, run: RunHooks, nested: NestedRunner) -> None:
+        self._tool, self._run = tool, run
+        self._bare = set_function_tool_failure_error_function(copy(tool), None)  # hooks get its exceptions
+        #: Runs the agent behind the tool, if there is one.
+        self._nested = nested if getattr(tool, "_is_agent_tool", False) else None
+        #: Calls that hooks have judged, by their ids, until the SDK invokes them.
+        self._opened: dict[str, HostCall] = {}
+
+    async def needs_approval(self, context: Any, arguments: dict[str, Any], call_id: str) -> bool:
+        """Ask hooks before the SDK plans the call: only then it can wait for the user."""
+        tool, session = self._tool, self._run.session
+        if await _asks_itself(tool, context, arguments, call_id):
+            return True
+        if tool.name in self._run.unreadable or not session.has(PRE_TOOL_USE) or _wrong(tool, arguments):
+            return False
+        opened = await session.open_tool(tool.name, arguments, id=call_id, check=partial(_wrong, tool))
+        pending = opened.refused.pending if opened.refused is not None else None
+        if pending is not None:
+            self._run.waiting[call_id] = pending
+            return True
+        self._opened[call_id] = opened
+        return False
+
+    async def invoke(self, context: Any, given: str) -> Any:
+        """Run a call with hooks around it; return what the model reads."""
+        tool = self._tool
+        try:
+            arguments = json.loads(given or "{}")
+            _check(tool, arguments)
+        except Exception:  # noqa: BLE001 - arguments that do not fit: the SDK has an answer to it
+            return await tool.on_invoke_tool(context, given)
+        call = await call_tool(
+            self._run.session,
+            (tool.name, arguments, context.tool_call_id),
+            lambda new: self._run_bare(context, new),
+            check=lambda new: _check(tool, new),
+            shown=lambda value: to_jsonable_python(value, fallback=str),
+            opened=self._opened.pop(context.tool_call_id, None),
+            # A call that hooks ask about again was approved, or the SDK would not invoke it.
+            later=lambda _pending: Approval(allow=_is_approved(context)),
+        )
+        self._run.waiting.pop(context.tool_call_id, None)
+        self._run.kept += [(-1, user_item(item.text)) for item in call.done.context]
+        if call.error is None:
+            return call.value if call.untouched else call.done.text
+        answer = resolve_function_tool_failure_error_function(tool, context)
+        if answer is None:
+            raise call.error
+        text = answer(context, call.error)
+        return await text if isawaitable(text) else text
+
+    async def _run_bare(self, context: Any, arguments: dict[str, Any]) -> Any:
+        with agents_run_by(self._nested):
+            return await self._bare.on_invoke_tool(context, json.dumps(arguments))
 
 
 @cache
@@ -95,3 +133,25 @@ def _check(tool: sdk.FunctionTool, arguments: dict[str, Any]) -> None:
     function = getattr(tool, "__wrapped__", None)
     if function is not None:
         _parameters(function)(**arguments)
+
+
+def _wrong(tool: sdk.FunctionTool, arguments: dict[str, Any]) -> str | None:
+    try:
+        _check(tool, arguments)
+    except Exception as error:  # noqa: BLE001 - validators raise what they found
+        return str(error)
+    return None
+
+
+async def _asks_itself(tool: sdk.FunctionTool, context: Any, arguments: dict[str, Any], call_id: str) -> bool:
+    """Return True if the tool needs an approval without hooks."""
+    given: Any = tool.needs_approval
+    if not callable(given):
+        return bool(given)
+    answer = given(context, arguments, call_id)
+    return bool(await answer if isawaitable(answer) else answer)
+
+
+def _is_approved(context: Any) -> bool:
+    """Return True if the user has approved this call in the run's state."""
+    return context.is_tool_approved(context.tool_name, context.tool_call_id) is True

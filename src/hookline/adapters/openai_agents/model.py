@@ -3,6 +3,7 @@
 The SDK lets others see a request, and change nothing of an answer. So its models are wrapped.
 """
 
+import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from openai.types import responses as r
 from hookline import Session
 from hookline.adapters.tool_calls import translated_call
 from hookline.events import POST_MODEL_CALL
+from hookline.host import PendingCall
 
 _REQUEST = ("system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs", "tracing")
 
@@ -31,24 +33,28 @@ class RunHooks:
         self.kept = kept
         #: Why no more requests are made.
         self.held: str | None = None
+        #: Calls that wait for an approval, by their ids.
+        self.waiting: dict[str, PendingCall] = {}
+        #: Calls of the last answer whose arguments are not JSON, by the names of their tools.
+        self.unreadable: set[str] = set()
 
 
 class HookedModels(sdk.ModelProvider):
     """Models of a provider, with the hooks of a run."""
 
     def __init__(self, run: RunHooks, inner: sdk.ModelProvider) -> None:
-        self._run, self._inner = run, inner
+        self._run, self.inner = run, inner
         self.aclose = inner.aclose
 
     def get_model(self, model_name: str | None) -> sdk.Model:
-        return HookedModel(self._run, self._inner.get_model(model_name))
+        return HookedModel(self._run, self.inner.get_model(model_name))
 
 
 class HookedModel(sdk.Model):
     """A model with the hooks of a run."""
 
     def __init__(self, run: RunHooks, inner: sdk.Model) -> None:
-        self._run, self._inner = run, inner
+        self._run, self.inner = run, inner
         self.close, self.get_retry_advice = inner.close, inner.get_retry_advice
 
     async def get_response(self, *given: Any, **named: Any) -> sdk.ModelResponse:
@@ -56,7 +62,7 @@ class HookedModel(sdk.Model):
         if request is None:
             return sdk.ModelResponse([_message(self._run.held)], sdk.Usage(), None)
         args, kwargs = _as_given(request, len(given))
-        response = await self._inner.get_response(*args, **kwargs)
+        response = await self.inner.get_response(*args, **kwargs)
         return replace(response, output=await self._answered(response.output, response.usage))
 
     async def stream_response(self, *given: Any, **named: Any) -> AsyncGenerator[Any]:
@@ -67,7 +73,7 @@ class HookedModel(sdk.Model):
         # Text is forwarded as it arrives, unless a hook may still change it.
         waiting: list[Any] | None = [] if self._run.session.has(POST_MODEL_CALL) else None
         args, kwargs = _as_given(request, len(given))
-        async for event in self._inner.stream_response(*args, **kwargs):
+        async for event in self.inner.stream_response(*args, **kwargs):
             if isinstance(event, r.ResponseCompletedEvent | r.ResponseIncompleteEvent):
                 output = await self._answered(event.response.output, event.response.usage)
                 for each in (waiting or ()) if output is event.response.output else ():
@@ -90,7 +96,7 @@ class HookedModel(sdk.Model):
         system = request["system_instructions"]
         shown = [{"role": "system", "content": system}, *items] if system else items
         asked = (
-            await run.session.model(shown, getattr(self._inner, "model", None)) if run.held is None else None
+            await run.session.model(shown, getattr(self.inner, "model", None)) if run.held is None else None
         )
         run.held = run.held if asked is None else asked.blocked
         if asked is None or run.held is not None:
@@ -111,7 +117,12 @@ class HookedModel(sdk.Model):
         said = [each for each in output if isinstance(each, r.ResponseOutputMessage)]
         text = "".join(sdk.ItemHelpers.extract_text(each) or "" for each in said)
         made = [each for each in output if isinstance(each, r.ResponseFunctionToolCall)]
-        calls = [translated_call(each.call_id, each.name, each.arguments) for each in made]
+        read = [_arguments(each.arguments) for each in made]
+        self._run.unreadable = {each.name for each, found in zip(made, read, strict=True) if found is None}
+        calls = [
+            translated_call(each.call_id, each.name, each.arguments if found is None else found)
+            for each, found in zip(made, read, strict=True)
+        ]
         numbers = {key: getattr(usage, key, None) for key in ("input_tokens", "output_tokens")}
         answer = await self._run.session.answer(text, calls, numbers)
         others = (each for each in output if each not in said)
@@ -122,6 +133,15 @@ def _as_given(request: dict[str, Any], count: int) -> tuple[list[Any], dict[str,
     """Return the request as the SDK gave it: a model of the user's may have other names for what comes by place."""
     places = _REQUEST[:count]
     return [request[name] for name in places], {k: v for k, v in request.items() if k not in places}
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
+    """Return the arguments of a call; None if they are not an object of JSON."""
+    try:
+        found: Any = json.loads(text or "{}")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def user_item(text: str) -> Any:

@@ -26,7 +26,7 @@ from hookline import Engine, Session
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.pydantic_ai.stream import JudgedModel
 from hookline.adapters.pydantic_ai.tools import HookedTools
-from hookline.adapters.sessions import AdapterSessions, sub_agent
+from hookline.adapters.sessions import AdapterSessions, keep_run_context, sub_agent
 from hookline.adapters.tool_calls import translated_call
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
 from hookline.host import SessionOptions
@@ -78,6 +78,7 @@ class HooklineCapability(AbstractCapability[Any]):
         chosen = self._session_id(ctx) if self._session_id is not None else ctx.conversation_id
         name = ctx.agent.name if ctx.agent is not None else None
         run.session = sub_agent(name or "agent") or self._sessions.of(chosen or "")
+        keep_run_context(run.session, ctx.deps)
         return run
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:

@@ -8,6 +8,7 @@ An agent that runs inside a tool of another one is its subagent, if both have th
 
 import sys
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from typing import Any, Unpack
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -24,7 +25,7 @@ from strands.plugins import Plugin
 
 from hookline import Engine, Session
 from hookline.adapters.failures import tell_failure
-from hookline.adapters.sessions import AdapterSessions, steps_inside, sub_agent
+from hookline.adapters.sessions import AdapterSessions, keep_run_context, steps_inside, sub_agent
 from hookline.adapters.strands.messages import (
     answered,
     blocks_of,
@@ -37,9 +38,12 @@ from hookline.adapters.strands.messages import (
     text_of,
     with_texts,
 )
+from hookline.adapters.tool_calls import approval_of, question_of
 from hookline.events import POST_MODEL_CALL
 from hookline.host import CallResult, SessionOptions
 
+#: The name of the interrupt with which a call waits for an approval.
+INTERRUPT = "hookline"
 #: The run continues later, or the user has ended it: Stop hooks do not run.
 _NO_END = {"interrupt", "checkpoint", "cancelled", "limit_turns", "limit_total_tokens", "limit_output_tokens"}
 
@@ -85,6 +89,7 @@ class HooklinePlugin(Plugin):
             given = named(at.agent, at.invocation_state) if callable(named) else named
             found = sub_agent(at.agent.name) or self._sessions.of(given or at.agent.session_id)
             self._current[at.agent] = found
+            keep_run_context(found, at.invocation_state)
         return self._current[at.agent]
 
     async def _begin(self, event: BeforeInvocationEvent) -> None:
@@ -133,6 +138,12 @@ class HooklinePlugin(Plugin):
             return
         name, given, call_id = use["name"], use["input"], use["toolUseId"]
         call = await session.open_tool(name, given, id=call_id, check=lambda new: problem(tool, new))
+        waiting = call.refused.pending if call.refused is not None else None
+        if waiting is not None:
+            # Ends the run with an interrupt, or returns what it was resumed with.
+            answer = context.interrupt(INTERRUPT, reason=question_of(waiting)).response
+            check = partial(problem, tool)
+            call = await session.reopen(waiting, approval_of(answer), check=check)
         if call.refused is not None:
             self._keep(session, call.refused)
             yield result_event(

@@ -241,6 +241,25 @@ class HostCalls:
 
         return host_tool.resume(self._session, pending, approval, host_tool.ToolOptions(run=run, check=check))
 
+    def reopen(
+        self,
+        pending: "PendingCall",
+        approval: "bool | Approval",
+        *,
+        check: "CheckArguments | None" = None,
+    ) -> "Coroutine[Any, Any, HostCall]":
+        """Continue a call that waited for an approval, where you run the tool yourself: as `resume`, for `open_tool`.
+
+        ::
+
+            call = await session.reopen(PendingCall.from_json(stored), True)
+            done = call.refused or await call.returned(await run_shell(call.arguments))
+        """
+        from hookline.engine.host import tool as host_tool  # noqa: PLC0415 see the module
+
+        options = host_tool.ToolOptions(run=host_tool.run_by_host, check=check)
+        return host_tool.reopen(self._session, pending, approval, options)
+
     def compact(
         self,
         summarize: "Summarize",

@@ -20,6 +20,7 @@ from hookline.engine.tool_call import (
     ask_about_call,
     open_tool_call,
     refuse_call,
+    refused_call,
     run_tool_call,
 )
 from hookline.handlers.failures import described
@@ -259,16 +260,34 @@ async def resume(
     session: "Session", pending: PendingCall, approval: bool | Approval, options: ToolOptions
 ) -> CallResult:
     """Continue a call that waited. Hooks judge it again: what they denied meanwhile stays denied."""
+    call, granted = _resumed(pending, approval)
+    if isinstance(granted, Refusal):
+        return _kept(session, await refuse_call(session, call, granted))
+    return await tool(session, call, options, granted)
+
+
+async def reopen(
+    session: "Session", pending: PendingCall, approval: bool | Approval, options: ToolOptions
+) -> "HostCall":
+    """Continue a call that waited, and that the host runs itself."""
+    call, granted = _resumed(pending, approval)
+    if isinstance(granted, Refusal):
+        return HostCall(session, refused_call(session, await refuse_call(session, call, granted)))
+    return await open_tool(session, call, options, granted)
+
+
+def _resumed(
+    pending: PendingCall, approval: bool | Approval
+) -> tuple[p.ToolCall, Mapping[str, Any] | Refusal]:
+    """Return the call to make, and the arguments that were approved; or why it is refused."""
     if isinstance(approval, bool):
         approval = Approval(allow=approval)
     if not approval.allow:
         reason = approval.message or f"not approved: {pending.reason}"
-        call = pending.call(pending.tool_input)
-        refused = await refuse_call(session, call, Refusal("user", reason, by_rule=True))
-        return _kept(session, refused)
+        return pending.call(pending.tool_input), Refusal("user", reason, by_rule=True)
     if approval.arguments is not None and approval.arguments != pending.tool_input:
-        return await tool(session, pending.call(approval.arguments), options, approval.arguments)
-    return await tool(session, pending.call(pending.given), options, pending.tool_input)
+        return pending.call(approval.arguments), approval.arguments
+    return pending.call(pending.given), pending.tool_input
 
 
 class HostCall:
