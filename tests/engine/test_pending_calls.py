@@ -168,6 +168,23 @@ def test_a_call_in_two_halves_and_a_question_of_the_host_may_wait_too() -> None:
     asyncio.run(play())
 
 
+def test_a_call_in_two_halves_continues_in_two_halves() -> None:
+    async def play() -> list[str | None]:
+        bank = Bank()
+        pending = await bank.asked(amount=9)
+        session = bank.engine().session("s")
+        allowed = await session.reopen(pending, True)
+        assert (allowed.refused, allowed.arguments) == (None, {"amount": 9})
+        assert (await allowed.returned("paid 9")).text == "paid 9"
+        edited = await session.reopen(pending, Approval(allow=True, arguments={"amount": 5}))
+        assert edited.arguments == {"amount": 5}
+        denied = await session.reopen(pending, Approval(allow=False, message="no"))
+        wrong = await session.reopen(pending, True, check=lambda _given: "it is too much")
+        return [call.refused.refused if call.refused is not None else None for call in (denied, wrong)]
+
+    assert asyncio.run(play()) == ["no", "The arguments do not fit: it is too much"]
+
+
 @every("text", ["", "{}", '{"tool_name": 5}'])
 def test_a_record_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):

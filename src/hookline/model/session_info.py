@@ -42,7 +42,8 @@ class SessionInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: For a server that decides for others: the id that finds the decision in its journal and in the
     #: caller's.
     decision_id: str = ""
-    #: Further facts that only one dialect has, by its names.
+    #: Further facts that only one dialect has, by its names. Adapters add `run_context`: the framework's own object
+    #: of the run, with its dependencies, context or state.
     extra: Mapping[str, object] | None = None
 
 

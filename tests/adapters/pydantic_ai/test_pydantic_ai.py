@@ -44,7 +44,7 @@ from hookline.events import (
 )
 from hookline.host import LATER
 from hookline.testing.conformance import Case, run_case
-from tests.adapters.every_adapter import check_example, conformance
+from tests.adapters.every_adapter import check_example, conformance, run_contexts
 from tests.adapters.pydantic_ai.harness import PydanticAIHarness
 from tests.every import every
 
@@ -370,3 +370,21 @@ def test_the_validation_context_reaches_validators_of_rewritten_arguments() -> N
 
     assert "saw moon" in asyncio.run(play())
     assert {context["tenant"] for _value, context in seen} == {"acme"}
+
+
+def test_hooks_find_the_dependencies_of_the_run() -> None:
+    async def play() -> list[Any]:
+        async with Engine() as engine:
+            seen = run_contexts(engine)
+            model = Model(ToolCallPart("act", {}, "c1"), "done")
+            agent = Agent(model.made(), deps_type=dict, capabilities=[HooklineCapability(engine)])
+
+            @agent.tool_plain
+            def act() -> str:
+                return "acted"
+
+            await agent.run("go", deps={"user": "ann"})
+            assert callable(act)
+        return seen
+
+    assert asyncio.run(play()) == [{"user": "ann"}]

@@ -197,7 +197,7 @@ class _Run:
     async def _under_hooks(self, state: Any) -> Any:
         """Return the state of a paused run with the agents of this one: those of the user have no hooks."""
         context = sdk.RunContextWrapper(context=state._context.context)  # noqa: SLF001 - there is no other way
-        written = state.to_json(context_serializer=lambda _context: {})
+        written = state.to_json(context_serializer=_nothing)
         return await sdk.RunState.from_json(self.agent, written, context_override=context)
 
     @asynccontextmanager
@@ -237,7 +237,12 @@ class _Run:
 
 def _context(given: Any) -> Any:
     """Return the user's object: an agent behind a tool gets it wrapped."""
-    return given.context if isinstance(given, sdk.RunContextWrapper) else given
+    wrapped: Any = given
+    return wrapped.context if isinstance(given, sdk.RunContextWrapper) else given
+
+
+def _nothing(_context: Any) -> dict[str, Any]:
+    return {}
 
 
 def _loop_of_thread() -> asyncio.AbstractEventLoop:

@@ -6,7 +6,7 @@ The SDK lets others see a request, and change nothing of an answer. So its model
 import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import agents as sdk
@@ -141,7 +141,7 @@ def _arguments(text: str) -> dict[str, Any] | None:
         found: Any = json.loads(text or "{}")
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 def user_item(text: str) -> Any:
