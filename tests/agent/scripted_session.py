@@ -13,7 +13,7 @@ from hookline.agent.mcp import elicitation as questions
 from hookline.agent.mcp.servers import McpServers
 from hookline.agent.models.port import CompletionRequest
 from hookline.agent.models.scripted import Scripted, ScriptedModel
-from hookline.agent.ports import Asker, Confirmer, PermissionPrompt, PermissionReply, Shown, UserPort
+from hookline.agent.ports import Asker, Chooser, Confirmer, PermissionPrompt, PermissionReply, Shown, UserPort
 from hookline.agent.session.session import Agent, PromptTurn
 from hookline.agent.tools.base import AgentTool, Category, ToolOutput, Workplace
 from hookline.extending import standard_handlers
@@ -109,6 +109,7 @@ class ScriptedSession:
         tools: Sequence[AgentTool] = (),
         asker: Asker | None = None,
         confirmer: Confirmer | None = None,
+        chooser: Chooser | None = None,
         answers: questions.ElicitationHandler | None = None,
         start: str | None = None,
         **wanted: Any,
@@ -134,6 +135,7 @@ class ScriptedSession:
         self._tools = tuple(tools)
         self._asker = asker
         self._confirmer = confirmer
+        self._chooser = chooser
         self._answers = answers
         self._ready: BuiltAgent | None = None
         #: Further variables of the session.
@@ -153,7 +155,9 @@ class ScriptedSession:
                 model=self.model,
                 processes=self._processes,
                 env=clean_env(self.home, self.env),
-                user=UserPort(listener=self.seen, asker=self._asker, confirmer=self._confirmer),
+                user=UserPort(
+                    listener=self.seen, asker=self._asker, confirmer=self._confirmer, chooser=self._chooser
+                ),
                 log=self.log,
                 answers=self._answers,
                 servers=self.servers,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hookline import Engine
-from hookline.agent.user_interface import Choice
+from hookline.agent.ports import Choice
 from hookline.cli.commands.agent.line_conversation import LineAsker, LineInput
 from hookline.cli.commands.agent.plain import LineFront, ProgressLines
 from hookline.cli.commands.agent.trust_question import Answer, ask_about

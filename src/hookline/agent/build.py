@@ -20,6 +20,7 @@ from hookline.agent.ports import UserPort
 from hookline.agent.prompts.history import InputHistory
 from hookline.agent.prompts.prepare import ProjectPrompts, denied_reads, no_hooks
 from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext, Router
+from hookline.agent.session.changes import ChangeLog
 from hookline.agent.session.commands import session_commands
 from hookline.agent.session.session import Agent, Command
 from hookline.agent.session.watch import ChangeLimit, FileWatch, SessionWatch, watched_names
@@ -29,9 +30,11 @@ from hookline.agent.subagents.subagent import AgentType, SubagentConfig, Subagen
 from hookline.agent.subagents.worktrees import Worktrees, worktree_tools
 from hookline.agent.tools.base import AgentTool, Workplace
 from hookline.agent.tools.exec_guard import AgentGuard
-from hookline.agent.tools.plan import plan_tool
 from hookline.agent.tools.tasks import Tasks
 from hookline.agent.tools.toolbox import Toolbox, core_tools
+from hookline.agent.tools.user.ask import ask_tool
+from hookline.agent.tools.user.plan import plan_tool
+from hookline.agent.tools.user.todo import Todo, todo_tool
 from hookline.agent.tools.web_fetch import WebFetch
 from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.transcript.records import SessionFacts
@@ -143,6 +146,8 @@ class BuiltAgent(Struct, frozen=True, kw_only=True, eq=False):
     #: Begins to run durable hooks that other processes left, and to deliver results of this session's own.
     join_jobs: Callable[[], None] = _no_jobs
     guard: AgentGuard | None = None
+    #: The model's list of steps.
+    todos: Sequence[Todo] = ()
 
     async def begin(self, setup: str | None = None) -> None:
         """Start the session and the MCP servers, and begin to watch files."""
@@ -205,6 +210,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
     servers, found = _servers(options, host, found, hooks, trust)
     tasks = Tasks(hooks, on_done=lambda done: hooks.inbox.put(LateMessage(kind="context", text=done.text)))
     worktrees = Worktrees(_project(options.cwd))
+    changes, todos = ChangeLog(), list[Todo]()
 
     async def leave_plan() -> str:
         return await agent.leave_plan()
@@ -218,11 +224,13 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
     )
     toolbox.add(
         (
-            *core_tools(tasks, host.processes),
+            *core_tools(tasks, host.processes, changes.note),
             SubagentTool(subagents),
             *worktree_tools(worktrees),
             WebFetch(found.table.local_hosts).tool(),
             plan_tool(leave_plan),
+            todo_tool(todos),
+            ask_tool(host.user),
             *host.tools,
         )
     )
@@ -230,7 +238,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
     prompts = _prompts(options, host, found, parts, join)
     store = SessionsStore(host.env, options.cwd)
     commands = {**session_commands(worktrees, prompts, host.engine, store), **host.commands}
-    agent = Agent(parts, prompts, commands, host.queue)
+    agent = Agent(parts, prompts, commands, host.queue, changes)
     if records.past is not None:
         agent.restore(records.past)
     names = watched_names(host.engine, options.cwd) if host.engine is not None else []
@@ -246,6 +254,7 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
         watched=(*names, *(parts.workplace.path(each) for each in found.table.watch)),
         join_jobs=partial(_join_jobs, session_hooks, records.past),
         guard=guard,
+        todos=todos,
     )
 
 

@@ -66,6 +66,8 @@ class Conversation:
         #: Texts of instruction files, by file. Subagents share their session's.
         self.instructions: dict[str, str] = instructions if instructions is not None else {}
         self.messages: list[Message] = []
+        #: Grows whenever the history is replaced: positions in it are void then.
+        self.version = 0
         #: Tokens of the last request and its answer, if the provider counts them.
         self.tokens: int | None = None
         #: How many messages there were then.
@@ -182,6 +184,16 @@ class Conversation:
         """
         self.messages = list(messages)
         self.tokens = None
+        self.version += 1
+
+    def rewind(self, length: int) -> None:
+        """Keep only the first messages."""
+        self.messages = self.messages[:length]
+        self.tokens = None
+        if self.messages:
+            self.records.compacted("", self.messages)
+        else:
+            self.records.cleared()
 
     def forget_session_context(self) -> None:
         """Drop the session's context before SessionStart fires again, whose hooks give new context."""

@@ -126,6 +126,22 @@ class Confirmer(Protocol):
         ...
 
 
+class Choice(Struct, frozen=True):
+    """One answer to a question: its key, other words for it, and its text."""
+
+    key: str
+    text: str
+    words: tuple[str, ...] = ()
+
+
+class Chooser(Protocol):
+    async def pick(
+        self, title: str, body: Sequence[str], choices: Sequence[Choice], *, words: bool = False
+    ) -> tuple[str | None, str]:
+        """Return the key of a choice, None if the user does not answer; with `words`, other words are an answer."""
+        ...
+
+
 class UserPort(Struct, frozen=True, kw_only=True, eq=False):
     """Connection of an agent to its user. Subagents and MCP servers share their session's: there is one user."""
 
@@ -134,6 +150,8 @@ class UserPort(Struct, frozen=True, kw_only=True, eq=False):
     asker: Asker | None = None
     #: None: no user can agree to a change of the configuration.
     confirmer: Confirmer | None = None
+    #: None: no user can choose.
+    chooser: Chooser | None = None
     #: Held while a question is open, so that questions never overlap.
     dialog: asyncio.Lock = field(default_factory=asyncio.Lock)
 

@@ -9,9 +9,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from msgspec import Struct
-
-from hookline.agent.ports import UserPort
+from hookline.agent.ports import Choice, UserPort
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
@@ -19,14 +17,6 @@ if TYPE_CHECKING:
     from hookline.agent.mcp.elicitation import ElicitationHandler
     from hookline.agent.session.session import PromptTurn
     from hookline.config.engine import Engine
-
-
-class Choice(Struct, frozen=True):
-    """One answer to a question: its key, other words for it, and its text."""
-
-    key: str
-    text: str
-    words: tuple[str, ...] = ()
 
 
 class UserInterface(Protocol):

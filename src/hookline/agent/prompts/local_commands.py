@@ -11,6 +11,10 @@ from msgspec import Struct
 _SLASH = re.compile(r"/([A-Za-z][\w.:-]*)(?=\s|$)")
 
 
+#: Before a shell command; also its name among the commands.
+SHELL = "!"
+
+
 class Slash(Struct, frozen=True):
     """A typed command: its name, and the rest of the text."""
 
@@ -39,6 +43,11 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
         "clear": LocalRow("none", "", "begin a new conversation"),
         "compact": LocalRow("optional", "INSTRUCTIONS", "replace the conversation so far by a summary"),
         "retry": LocalRow("none", "", "continue the last turn, if it failed or was stopped"),
+        "undo": LocalRow(
+            "optional",
+            "code|conversation|both",
+            "undo the last prompt: the files it changed, its conversation, or both",
+        ),
         "resume": LocalRow(
             "optional", "ID", "continue an earlier session; last is the newest, alone it lists them"
         ),
@@ -66,7 +75,12 @@ def slash_of(text: str) -> Slash | None:
 
 
 def local_command(text: str) -> LocalCommand | str | None:
-    """Return the local command in a text, or the error in it; None when it is something else."""
+    """Return the local command in a text, or the error in it; None when it is something else.
+
+    `!` before a shell command is one, too.
+    """
+    if text.startswith("!") and text.strip("! \n"):
+        return LocalCommand(SHELL, text[1:].strip())
     slash = slash_of(text)
     row = LOCAL_COMMANDS.get(slash.name) if slash is not None else None
     if slash is None or row is None:

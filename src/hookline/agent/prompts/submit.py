@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from hookline.agent.ports import Shown
-from hookline.agent.prompts.local_commands import LocalCommand
+from hookline.agent.prompts.local_commands import SHELL, LocalCommand
 from hookline.agent.prompts.prompt import PreparedPrompt
 from hookline.agent.turn.turn import AgentParts, decided_by
 from hookline.model import events as e
@@ -89,8 +89,14 @@ class Submission:
 
     def command(self, text: str) -> LocalCommand | RejectedPrompt | None:
         """Return the local command that the user typed; None for a prompt. Hooks do not see commands."""
-        typed = self._prompts.local(text)
+        typed = self._local(text)
         return self._unusable(text, (typed,)) if isinstance(typed, str) else typed
+
+    def _local(self, text: str) -> LocalCommand | str | None:
+        found = self._prompts.local(text)
+        # Only a person at the keyboard types commands for the shell.
+        unattended = isinstance(found, LocalCommand) and found.name == SHELL and self._user.asker is None
+        return None if unattended else found
 
     async def submit(self, text: str) -> AcceptedPrompt | RejectedPrompt:
         """Submit a prompt and return it as hooks leave it. Their text is never a local command."""
@@ -101,7 +107,7 @@ class Submission:
         final = text if submitted.updated_prompt is None else str(submitted.updated_prompt)
         if not final.strip():
             return self._rejected(final, "the prompt is empty: there is nothing to send")
-        if self._prompts.local(final) is not None:
+        if self._local(final) is not None:
             return self._made_local(text, final, submitted)
         prepared = await self._prompts.prepare(final, self._workplace.cwd)
         if not prepared.sends:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 
 from hookline.agent.call_text import near
+from hookline.agent.prompts.local_commands import SHELL
 from hookline.agent.prompts.prepare import ProjectPrompts
 from hookline.agent.session.context import context
 from hookline.agent.session.session import Agent, Command, PromptTurn
+from hookline.agent.session.undo import undo_turn
 from hookline.agent.subagents.worktrees import Worktrees
 from hookline.agent.transcript.store import SessionsStore, listed
 from hookline.agent.transcript.writer import TranscriptError
@@ -18,6 +20,7 @@ from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.errors import ToolError
 from hookline.model.hook import Hook
+from hookline.model.messages import User
 from hookline.model.safe_text import one_line
 from hookline.permissions.modes import MODES
 from hookline.trust.trust import Trust
@@ -100,6 +103,18 @@ async def cost(agent: Agent, argument: str) -> PromptTurn:
     used = agent.totals
     price = f", {used.cost_usd:.4f} USD" if used.cost_usd is not None else ""
     return _say(agent, f"{used.input_tokens or 0} tokens in, {used.output_tokens or 0} out{price}")
+
+
+async def typed(agent: Agent, argument: str) -> PromptTurn:
+    """Run a shell command that the user typed (`!command`). The model gets its output, except after `!!`."""
+    hidden = argument.startswith("!")
+    command = argument.removeprefix("!").strip()
+    settled = await agent.run_typed(command)
+    if not hidden:
+        text = f"<user-command>\n$ {command}\n{settled.result.text}\n</user-command>"
+        agent.conversation.add(User(text=text, by="user command"))
+        agent.conversation.place(settled.context)
+    return PromptTurn(status="completed" if settled.ran else "blocked")
 
 
 def worktree_command(worktrees: Worktrees) -> Command:
@@ -200,6 +215,7 @@ def session_commands(
 ) -> Mapping[str, Command]:
     """Return every local command by its name."""
     return {
+        SHELL: typed,
         "clear": clear,
         "compact": compact,
         "mode": mode,
@@ -209,6 +225,7 @@ def session_commands(
         "logout": logout,
         "cost": cost,
         "context": context,
+        "undo": undo_turn,
         "worktree": worktree_command(worktrees),
         "help": help_command(prompts),
         "hooks": hooks_command(engine),

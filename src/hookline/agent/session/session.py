@@ -11,18 +11,21 @@ from msgspec import Struct
 from hookline.agent.conversation import LateMessages, wake_prompt
 from hookline.agent.models.port import ModelError
 from hookline.agent.prompts.local_commands import LocalCommand, local_command
+from hookline.agent.prompts.steering import next_steering
 from hookline.agent.prompts.submit import AcceptedPrompt, PlainPrompts, Prompts, RejectedPrompt, Submission
+from hookline.agent.session.changes import ChangeLog
 from hookline.agent.session.compaction import Compactor
 from hookline.agent.session.environment import Environment
 from hookline.agent.session.instructions import Instructions
 from hookline.agent.transcript.reader import EarlierSession
+from hookline.agent.turn.calls import SettledCall
 from hookline.agent.turn.loop import Loop
 from hookline.agent.turn.turn import AgentParts, Settlement, Turn, TurnEnding, TurnKind
 from hookline.dialects.json_text import whole_text
 from hookline.model import events as e
 from hookline.model import payloads as p
 from hookline.model.events import EventSpec
-from hookline.model.messages import Assistant, User
+from hookline.model.messages import Assistant, ToolUse, User
 from hookline.model.outcome import Outcome
 from hookline.model.usage import Totals
 
@@ -63,6 +66,7 @@ class Agent:
         prompts: Prompts | None = None,
         commands: "Mapping[str, Command] | None" = None,
         queue: deque[str] | None = None,
+        changes: ChangeLog | None = None,
     ) -> None:
         self.settings = parts.settings
         self.hooks = parts.hooks
@@ -81,17 +85,24 @@ class Agent:
         #: The id of the session to resume after this one.
         self.resume_id: str | None = None
         self.compaction = Compactor(parts, self._restart)
+        self.changes = changes if changes is not None else ChangeLog()
+        #: Where the prompts of turns begin: the conversation's version, the message, the prompt.
+        self._marks: dict[int, tuple[int, int, str]] = {}
         self.instructions = Instructions(parts)
         self._mode_before_plan = "default"
         self._environment = Environment(parts)
         self._commands: Mapping[str, Command] = commands if commands is not None else {}
         self._submission = Submission(parts, prompts if prompts is not None else PlainPrompts())
         self._late = LateMessages(parts.hooks.inbox, parts.conversation, parts.user, parts.workplace.watch)
-        self._loop = Loop(parts, TurnKind(before_request=self._before_request, shorten=self._shorten))
+        self._loop = Loop(
+            parts, TurnKind(before_request=self._before_request, shorten=self._shorten, steer=self._steer)
+        )
         self._settlement = Settlement(parts)
         #: The last turn, as long as it has no answer: /retry continues it.
         self._unanswered: Turn | None = None
         self._wakes = 0
+        self._typed = 0
+        self._tell: Callable[[PromptTurn], None] = _ignore
         self._playing: asyncio.Future[PromptTurn] | None = None
         self._ending: asyncio.Future[Outcome] | None = None
         self._end_fired = False
@@ -218,6 +229,7 @@ class Agent:
         With `wait`, hooks that may still wake the agent are waited for. `tell` is called with every result.
         """
         last: PromptTurn | None = None
+        self._tell = tell
         while self.leaving is None:
             text, woken, wake = self._queued(), False, ""
             if text is not None:
@@ -241,7 +253,7 @@ class Agent:
     def _queued(self) -> str | None:
         """Return the next prompt. One that the user has just taken back is gone."""
         try:
-            return None if self.holds or not self.queue else self.queue.popleft()
+            return None if self.holds or not self.queue else str(self.queue.popleft())
         except IndexError:
             return None
 
@@ -313,6 +325,8 @@ class Agent:
         if woken:
             return self._new_turn(AcceptedPrompt(shown=text, text=text, wake=wake))
         found = self._submission.command(text)
+        if isinstance(found, LocalCommand):
+            return await self._local(found)
         if found is None:
             # Hooks of prompts get the number of the turn that the prompt is to begin.
             self.hooks.update(turn=self.turns + 1)
@@ -320,9 +334,7 @@ class Agent:
         if isinstance(found, RejectedPrompt):
             self.hooks.update(turn=self.turns or None)
             return PromptTurn(status="blocked", why=found.why, rejected_text=found.text)
-        if isinstance(found, AcceptedPrompt):
-            return self._new_turn(found)
-        return await self._local(found)
+        return self._new_turn(found)
 
     async def _local(self, local: LocalCommand) -> Turn | PromptTurn:
         if local.name == "retry" and (turn := self._unanswered or self._broken_off()) is not None:
@@ -358,6 +370,7 @@ class Agent:
             number=self.turns,
             session_ms=self._lasted(),
             text=prompt.text,
+            shown=prompt.shown,
             model=prompt.model or self.model_name,
             allowed=prompt.allowed,
             context=prompt.context,
@@ -365,6 +378,13 @@ class Agent:
         )
 
     async def _run_turn(self, turn: Turn) -> TurnEnding:
+        if not turn.begun:
+            self._marks[turn.number] = (
+                self.conversation.version,
+                len(self.conversation.messages),
+                turn.shown,
+            )
+            self.changes.begin(turn.number, time.time())
         try:
             return await self._loop.play(turn)
         except ModelError as error:
@@ -378,6 +398,19 @@ class Agent:
         if touched:
             await self.instructions.load_near(touched)
 
+    async def _steer(self, turn: Turn) -> None:
+        """Add prompts that the user typed for this turn, as hooks leave them."""
+        while not self.holds and (text := next_steering(self.queue)) is not None:
+            found = await self._submission.submit(str(text))
+            if isinstance(found, RejectedPrompt):
+                self._tell(PromptTurn(status="blocked", why=found.why, rejected_text=found.text))
+                continue
+            self.conversation.add(User(text=found.text))
+            self.conversation.place(found.context)
+            self._tell(PromptTurn(status="completed"))
+            # What the turn is about, should it be compacted.
+            turn.text = f"{turn.text}\n\n{found.text}"
+
     async def _shorten(self, turn: Turn) -> bool:
         return await self.compaction.automatic(turn)
 
@@ -388,6 +421,26 @@ class Agent:
             turn, ending, started=started, session_id=self.hooks.info.session_id, queued=len(self.queue)
         )
         return PromptTurn(status=ending.status, text=turn.last_shown, why=ending.why, turn=turn.number)
+
+    def prompt_of(self, turn: int) -> str:
+        """Return the prompt of a turn, as it was shown."""
+        return self._marks.get(turn, (0, 0, ""))[2]
+
+    def rewind(self, turn: int) -> str | None:
+        """Remove a turn, and those after it, from the conversation. Returns its prompt; None if that is too late."""
+        version, length, prompt = self._marks.pop(turn, (-1, 0, ""))
+        if version != self.conversation.version:
+            return None
+        self.conversation.rewind(length)
+        self._unanswered = None
+        return prompt
+
+    async def run_typed(self, command: str) -> SettledCall:
+        """Run a shell command that the user typed. Guards apply."""
+        self._typed += 1
+        return await self._loop.run_typed(
+            ToolUse(id=f"typed_{self._typed}", name="Bash", input={"command": command})
+        )
 
     # -- for commands and hosts -------------------------------------------------------------------------
 

@@ -256,8 +256,19 @@ class RecordTool(Generic[A]):
 def schema_of(shape: type[Struct]) -> Mapping[str, Any]:
     """Return a JSON Schema without references: not every provider follows them."""
     (reference,), components = msgspec.json.schema_components([shape], ref_template="{name}")
-    found: Any = components[reference["$ref"]]
-    return {key: value for key, value in found.items() if key != "title"}
+    return _inlined(reference, components)
+
+
+def _inlined(schema: Any, components: Mapping[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inlined(each, components) for each in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    fields = cast("dict[str, Any]", schema)
+    if "$ref" in fields:
+        found = _inlined(components[fields["$ref"]], components)
+        return {key: value for key, value in found.items() if key != "title"}
+    return {key: _inlined(value, components) for key, value in fields.items()}
 
 
 def problem_of(shape: type[Struct], arguments: Mapping[str, Any]) -> str | None:

@@ -31,6 +31,8 @@ Change = tuple[int, int, int, int]
 _LARGEST_PATCHED: Final = 1 << 20
 #: The new bytes, given the old ones (None: no file) and the path for messages. Raises ToolError.
 Make = Callable[[bytes | None, str], bytes]
+#: Notes a change that was made: the file, what it was before (None: no file), and its new bytes.
+Note = Callable[[str, FileContent | None, bytes], None]
 _WRITE = """\
 Writes a whole file, and creates its directories. A file that exists must have been read before; to change a part of \
 one, use Edit."""
@@ -52,8 +54,9 @@ class Changed(Struct, frozen=True):
 class EditQueue:
     """Changes of files, made one at a time, so that two edits of one file cannot lose each other."""
 
-    def __init__(self) -> None:
+    def __init__(self, note: Note | None = None) -> None:
         self._one_at_a_time = threading.Lock()
+        self._note = note
 
     async def make(self, given: str, workplace: Workplace, make: Make) -> Changed:
         """Change the file and notify hooks. Raises ToolError. If cancelled, the file is complete, old or new."""
@@ -112,6 +115,8 @@ class EditQueue:
         facts = replace_file(real, content, None if old is None else old.facts)
         # Now, not later on the event loop: the next change of the file may be waiting already.
         workplace.read_files[real] = facts.st_mtime
+        if self._note is not None:
+            self._note(real, old, content)
 
 
 def _old(real: str) -> FileContent | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hookline.agent.tools.base import AgentTool, is_listed
 from hookline.agent.tools.bash import Bash, BashOutput, KillTask
-from hookline.agent.tools.edit import Edit, EditQueue, Write
+from hookline.agent.tools.edit import Edit, EditQueue, Note, Write
 from hookline.agent.tools.glob import glob_tool
 from hookline.agent.tools.grep import grep_tool
 from hookline.agent.tools.read import read_tool
@@ -31,9 +31,12 @@ class Toolbox:
         return {name: tool for name, tool in self.all.items() if is_listed(name, names)}
 
 
-def core_tools(tasks: Tasks, processes: Processes) -> tuple[AgentTool, ...]:
-    """Return Bash, files and search. One set serves all agents of a session: their state is in their workplaces."""
-    changes = EditQueue()
+def core_tools(tasks: Tasks, processes: Processes, note: Note | None = None) -> tuple[AgentTool, ...]:
+    """Return Bash, files and search. One set serves all agents of a session: their state is in their workplaces.
+
+    `note` notes changes of files.
+    """
+    changes = EditQueue(note)
     return (
         Bash(tasks, processes).tool(),
         BashOutput(tasks).tool(),

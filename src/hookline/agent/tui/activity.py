@@ -10,6 +10,7 @@ from rich.text import Text
 
 from hookline.agent.call_text import headline, near
 from hookline.agent.ports import Shown
+from hookline.agent.prompts.steering import Steering
 from hookline.agent.tui.channel import Channel
 from hookline.agent.tui.dialog import Dialog
 from hookline.agent.tui.output import ScreenOutput
@@ -106,11 +107,17 @@ class Activity:
         if now - self.alive >= SILENT:
             yield _silent(now - self.alive, waited)
         for number, text in enumerate(queue[:_MOST_QUEUED], 1):
-            yield Text(f"queued {number}: {one_line(text, 160)}", "dim")
+            row = Text(f"queued {number}: {one_line(text, 160)}", "dim")
+            yield row.append("  (after the next calls)") if isinstance(text, Steering) else row
         if queue:
             more = len(queue) - _MOST_QUEUED
             rest = f"… {more} more · " if more > 0 else ""
-            yield Text(f"  {rest}Up takes the last one back", "dim")
+            other = (
+                "sends it after the turn"
+                if isinstance(queue[-1], Steering)
+                else "sends it after the next calls"
+            )
+            yield Text(f"  {rest}Up takes the last one back · Tab {other}", "dim")
 
     def _model_rows(self, now: float) -> Iterator[Text]:
         if self.retries_at is not None:

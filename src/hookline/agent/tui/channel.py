@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct, field
 from rich.console import RenderableType
 
-from hookline.agent.ports import Shown
+from hookline.agent.ports import Choice, Shown
 from hookline.agent.prompts.local_commands import local_command
+from hookline.agent.prompts.steering import Steering
 from hookline.agent.tui.workbench.events import EventHistory
-from hookline.agent.user_interface import Choice
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
@@ -105,11 +105,22 @@ class PromptQueue(deque[str]):
         self.taken = ""
 
     def popleft(self) -> str:
-        text = super().popleft()
+        return self._take(super().popleft())
+
+    def remove(self, value: str) -> None:
+        super().remove(value)
+        self._take(value)
+
+    def _take(self, text: str) -> str:
         is_command = local_command(text) is not None
         self.taken = "" if is_command else text
         self._post(Taken(text, is_command))
         return text
+
+
+def _may_steer(text: str) -> bool:
+    """Return True for plain text: commands have turns of their own."""
+    return not text.startswith(("/", "!"))
 
 
 class HookActivity(Struct, eq=False):
@@ -215,9 +226,19 @@ class Channel:
         return await done
 
     def submit(self, text: str) -> None:
-        """Queue a prompt. It also releases those that an interrupt has put on hold."""
-        self.queue.append(text)
+        """Queue a prompt; one for the running turn steers it. It also releases those on hold."""
+        steers = self.busy and _may_steer(text)
+        self.queue.append(Steering(text) if steers else text)
         self.release()
+
+    def switch_last(self) -> str | None:
+        """Let the last waiting prompt steer the turn, or wait for its end. Returns the prompt as it is now."""
+        text = self.take_back()
+        if text is None:
+            return None
+        steers = not isinstance(text, Steering) and _may_steer(text)
+        self.queue.append(Steering(text) if steers else str(text))
+        return self.queue[-1]
 
     def release(self) -> None:
         self.call(self._release)

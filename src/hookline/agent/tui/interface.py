@@ -14,7 +14,7 @@ from hookline.agent.build import BuiltAgent
 from hookline.agent.call_text import patch_lines, question_lines, question_title, why_lines
 from hookline.agent.hooks import FiredEvent
 from hookline.agent.mcp.form import FormAnswers
-from hookline.agent.ports import PermissionPrompt, PermissionReply, Shown, UserPort
+from hookline.agent.ports import Choice, PermissionPrompt, PermissionReply, Shown, UserPort
 from hookline.agent.session.prompt_loop import talk
 from hookline.agent.session.session import PromptTurn
 from hookline.agent.tui.channel import (
@@ -30,7 +30,6 @@ from hookline.agent.tui.channel import (
 from hookline.agent.tui.status import untrusted
 from hookline.agent.tui.text.paint import diff, exact, words
 from hookline.agent.tui.text.stream import as_markdown
-from hookline.agent.user_interface import Choice
 from hookline.config.engine import Engine
 from hookline.model.messages import Assistant, User
 from hookline.model.safe_text import one_line
@@ -50,7 +49,7 @@ class ScreenFront:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self.user = UserPort(listener=self, asker=self, confirmer=self)
+        self.user = UserPort(listener=self, asker=self, confirmer=self, chooser=self)
         self.answers = FormAnswers(self)
         self._said: list[str] = []
         channel.loop = asyncio.get_running_loop()
@@ -163,6 +162,17 @@ class ScreenFront:
             # No session exists yet that could be ended properly.
             raise KeyboardInterrupt
         return key
+
+    async def pick(
+        self, title: str, body: Sequence[str], choices: Sequence[Choice], *, words: bool = False
+    ) -> tuple[str | None, str]:
+        return await self._asked(
+            title=title,
+            body=[exact(line) for line in body],
+            choices=choices,
+            hint="or type another answer and press Enter" if words else "",
+            words_mean="words" if words else None,
+        )
 
     def say(self, text: str, /) -> None:
         """Add text to the next question of a form, and to the conversation."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.actions.kinds import HOOK_WORDS
 from hookline.agent.conversation import INTERRUPTED
@@ -55,9 +56,11 @@ class CallRunner:
         self._parts = parts
         self._workplace = parts.workplace
 
-    async def run(self, uses: Sequence[ToolUse], rules: CallRules) -> list[SettledCall]:
-        """Run all calls at once; the results come in the order of the calls."""
-        tasks = [asyncio.ensure_future(self._one(use, rules)) for use in uses]
+    async def run(
+        self, uses: Sequence[ToolUse], rules: CallRules, *, typed: bool = False
+    ) -> list[SettledCall]:
+        """Run all calls at once; the results come in the order of the calls. `typed`: the user made them."""
+        tasks = [asyncio.ensure_future(self._one(use, rules, typed=typed)) for use in uses]
         try:
             # Not gather alone: when cancelled, it would wait for calls that are slow to end.
             await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -80,7 +83,7 @@ class CallRunner:
             if one.moved_to is not None and one.moved_to != self._workplace.cwd:
                 await self._workplace.move(one.moved_to)
 
-    async def _one(self, use: ToolUse, rules: CallRules) -> SettledCall:
+    async def _one(self, use: ToolUse, rules: CallRules, *, typed: bool) -> SettledCall:
         call = p.ToolCall(
             tool_name=use.name,
             tool_input=arguments_of(use),
@@ -88,7 +91,7 @@ class CallRunner:
             tool_category=HOOK_WORDS.get(category := category_of(use, rules), category),
             mcp_server=mcp_server_of(use, rules),
         )
-        ports = AgentPorts(self._parts, use, call, rules)
+        ports = (TypedPorts if typed else AgentPorts)(self._parts, use, call, rules)
         result = await run_tool_call(self._parts.hooks, call, ports)
         if ports.counted and not result.ran:
             rules.budget.left += 1
@@ -276,6 +279,15 @@ class AgentPorts:
             raise
         self.moved_to = reply.moved_to
         return ToolReply(response=reply.text if reply.response is None else reply.response, text=reply.text)
+
+
+class TypedPorts(AgentPorts):
+    """The agent's part in a call that the user typed: it needs no permission, but rules and hooks hold."""
+
+    def decide(self, call: p.ToolCall, vote: Vote | None) -> PermissionDecision:
+        decision = super().decide(call, vote)
+        by_default = decision.question and decision.step in ("default", "unattended")
+        return replace(decision, decision="allow", question=False) if by_default else decision
 
 
 class CallsInterrupted(asyncio.CancelledError):

@@ -91,6 +91,12 @@ class Loop:
         self._store(turn, settled)
         return await self._after_calls(turn, settled, budget)
 
+    async def run_typed(self, use: ToolUse) -> SettledCall:
+        """Run a call that the user typed, outside of a turn. Hooks see it as any call."""
+        turn = Turn(number=0, text="", model="")
+        (settled,) = await self._calls.run((use,), self._rules(turn, CallBudget(1)), typed=True)
+        return settled
+
     def _rules(self, turn: Turn, budget: CallBudget) -> CallRules:
         return CallRules(
             tools=self._parts.tools,
@@ -125,6 +131,8 @@ class Loop:
             self._conversation.add(User(text=batch.reason, by="PostToolBatch hook"))
         if budget.exceeded:
             return await self._limit_reached(f"{turn.tool_count} calls of tools")
+        if self._kind.steer is not None:
+            await self._kind.steer(turn)
         return None
 
     async def _gate(self, turn: Turn, response: CompletionResponse) -> TurnEnding | None:

@@ -29,6 +29,8 @@ class Turn(Struct, kw_only=True):
     #: The prompt as the model gets it.
     text: str
     model: str
+    #: The prompt as the user may see it again.
+    shown: str = ""
     #: How long the session had lasted when it began.
     session_ms: int | None = None
     #: The id of the wake of a durable hook that it began with.
@@ -89,6 +91,8 @@ class TurnKind(Struct, frozen=True, kw_only=True):
     before_request: Callable[[Turn], Awaitable[None]]
     #: Makes the conversation shorter because a request did not fit; returns False if that is not possible.
     shorten: Callable[[Turn], Awaitable[bool]]
+    #: Awaited after each batch of calls: adds what the user has typed meanwhile.
+    steer: Callable[[Turn], Awaitable[None]] | None = None
     #: True for a user's turn: TurnStart and TurnEnd fire. A subagent works within such a turn.
     is_user_turn: bool = True
     #: The last gate of a turn, and its payload; None for Stop.

@@ -56,6 +56,15 @@ class Actions:
         if text is not None:
             self._buffer.set_document(Document(text, len(text)), bypass_readonly=True)
 
+    def undo(self) -> None:
+        """Handle Esc twice on an empty line while the agent waits."""
+        self._channel.submit("/undo")
+
+    def switch_last(self) -> None:
+        """Handle Tab on an empty line: the last queued prompt steers the turn, or waits for its end."""
+        self._channel.switch_last()
+        self._screen.app.invalidate()
+
     def next_mode(self) -> None:
         """Handle Shift-Tab."""
         ready = self._channel.ready

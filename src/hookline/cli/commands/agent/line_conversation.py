@@ -6,10 +6,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from hookline.agent.call_text import question_lines, question_title, why_lines
-from hookline.agent.ports import PermissionPrompt, PermissionReply
+from hookline.agent.ports import Choice, PermissionPrompt, PermissionReply
 from hookline.agent.session.prompt_loop import talk
 from hookline.agent.session.session import Agent, PromptTurn
-from hookline.agent.user_interface import Choice
 from hookline.model.safe_text import one_line, printable
 
 _CHUNK = 65536
@@ -123,6 +122,19 @@ class LineAsker:
             self.say(f"  answer with {', '.join(choice.key for choice in choices)}")
         return None
 
+    async def pick(
+        self, title: str, body: Sequence[str], choices: Sequence[Choice], *, words: bool = False
+    ) -> tuple[str | None, str]:
+        if not words:
+            return await self.choose(title, body, choices), ""
+        hint = "  or another answer"
+        self.say("\n".join([f"? {printable(title)}", *map(printable, body), *_rows(choices), hint]))
+        line = await self.next_line()
+        if line is None or not line.strip():
+            return None, ""
+        found = next((choice.key for choice in choices if line.strip() == choice.key), None)
+        return (found, "") if found is not None else ("words", line.strip())
+
     async def confirm(self, text: str) -> bool:
         """Ask a question beside the conversation; other lines than its answer are prompts, as usual."""
         self._offer = asyncio.get_running_loop().create_future()
@@ -152,6 +164,10 @@ class LineAsker:
             return await self.waiting
         finally:
             self.waiting = None
+
+
+def _rows(choices: Sequence[Choice]) -> list[str]:
+    return [f"  {choice.key} {printable(choice.text)}" for choice in choices]
 
 
 def permission_choices(question: PermissionPrompt) -> tuple[Choice, ...]:

@@ -12,9 +12,8 @@ from hookline.agent.build import BuiltAgent
 from hookline.agent.call_text import headline, near, patch_lines, result_text, rewrite_text
 from hookline.agent.hooks import FiredEvent
 from hookline.agent.mcp.form import FormAnswers
-from hookline.agent.ports import Listener, Shown, UserPort
+from hookline.agent.ports import Choice, Listener, Shown, UserPort
 from hookline.agent.session.session import PromptTurn
-from hookline.agent.user_interface import Choice
 from hookline.cli.commands.agent.line_conversation import LineAsker, LineConversation, LineInput
 from hookline.cli.output import note, show
 from hookline.cli.text import count_of
@@ -152,7 +151,10 @@ class LineFront:
         self._asker = LineAsker(lines, note) if lines is not None else None
         self.talks = lines is not None and sys.stdin.isatty()
         self.user = UserPort(
-            listener=listener, asker=self._asker, confirmer=self._asker if self.talks else None
+            listener=listener,
+            asker=self._asker,
+            confirmer=self._asker if self.talks else None,
+            chooser=self._asker if self.talks else None,
         )
         self.answers = FormAnswers(self._asker) if self._asker is not None else None
         self.queue: deque[str] = deque()

@@ -16,6 +16,7 @@ from hookline.agent.models.choose import DEMO, ModelSetupError, default_model, p
 from hookline.agent.models.hook_models import ModelAgentRunner, ModelCompleter
 from hookline.agent.models.hook_tools import HookTool, read_only_tools
 from hookline.agent.models.port import ModelPort, RequestLog
+from hookline.agent.ports import Choice
 from hookline.agent.session.session import Agent, PromptTurn
 from hookline.agent.subagents.definitions import (
     AgentDefinition,
@@ -23,7 +24,7 @@ from hookline.agent.subagents.definitions import (
     definition_hooks,
     read_definitions,
 )
-from hookline.agent.user_interface import Choice, UserInterface
+from hookline.agent.user_interface import UserInterface
 from hookline.cli.commands.agent.report import as_document, result_line
 from hookline.cli.commands.agent.untrusted import waiting_in
 from hookline.cli.engines import (

@@ -5,7 +5,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from hookline.agent.user_interface import Choice, UserInterface
+from hookline.agent.ports import Choice
+from hookline.agent.user_interface import UserInterface
 from hookline.cli.commands.agent.untrusted import UntrustedItems
 from hookline.cli.commands.trust.report import as_text, diff_text, is_shown_whole
 from hookline.cli.text import terminal_width, with_tilde

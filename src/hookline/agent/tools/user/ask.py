@@ -1,0 +1,64 @@
+"""Ask the user a question with choices (AskUserQuestion)."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from hookline.agent.ports import Choice, Chooser, UserPort
+from hookline.agent.tools.base import MAIN, RecordTool, ToolOutput, Workplace
+from hookline.model import events as e
+from hookline.model import payloads as p
+from hookline.model.errors import ToolError
+
+_DESCRIPTION = """\
+Asks the user one to four questions, each with two to four choices; the user may also answer in other words. For \
+choices that only the user can make; not for permission, which the tools themselves ask for."""
+
+
+class Option(Struct, frozen=True, kw_only=True):
+    label: Annotated[str, Meta(min_length=1, max_length=200, description="The choice, in a few words.")]
+    description: Annotated[str, Meta(max_length=1000, description="What it means.")] = ""
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    question: Annotated[str, Meta(min_length=1, max_length=1000, description="The question.")]
+    header: Annotated[str, Meta(description="Its subject in one word.")] = ""
+    options: Annotated[list[Option], Meta(min_length=2, max_length=4)]
+    multiSelect: Annotated[bool, Meta(description="Several choices may be made.")] = False  # noqa: N815
+
+
+class AskArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    questions: Annotated[list[Question], Meta(min_length=1, max_length=4)]
+
+
+def ask_tool(user: UserPort) -> RecordTool[AskArguments]:
+    async def ask(arguments: AskArguments, workplace: Workplace) -> ToolOutput:
+        chooser = user.chooser
+        if chooser is None:
+            raise ToolError("There is no user to ask: decide yourself, and say what you assumed.")
+        answers: dict[str, str] = {}
+        async with user.dialog:
+            await workplace.hooks.dispatch(
+                e.USER_INPUT_WAITING,
+                p.InputAwaited(reason="question", message=arguments.questions[0].question),
+            )
+            for question in arguments.questions:
+                answers[question.question] = await _answer(chooser, question)
+        lines = [f"{question}\n= {answer}" for question, answer in answers.items()]
+        return ToolOutput(text="\n".join(lines), response={"answers": answers})
+
+    return RecordTool("AskUserQuestion", _DESCRIPTION, "read", AskArguments, ask, frozenset({MAIN}))
+
+
+async def _answer(chooser: Chooser, question: Question) -> str:
+    choices = [
+        Choice(str(number), f"{option.label}: {option.description}" if option.description else option.label)
+        for number, option in enumerate(question.options, 1)
+    ]
+    hint = "several: their numbers with a comma; or other words, then Enter" if question.multiSelect else ""
+    key, said = await chooser.pick(question.question, [hint] if hint else [], choices, words=True)
+    if key is None:
+        raise ToolError("The user did not answer.")
+    labels = {choice.key: option.label for choice, option in zip(choices, question.options, strict=True)}
+    parts = [part.strip() for part in (said or key).split(",")]
+    return ", ".join(labels[part] for part in parts) if all(part in labels for part in parts) else said
