@@ -127,7 +127,7 @@ async def deciding(
     decider = Decider(
         engine, engine.loader.home, revision_of(loaded), bounds.deadline, lifetimes or Lifetimes()
     )
-    app = DecisionApp(decider, token.encode(), bounds)
+    app = DecisionApp(decider, (token.encode(),) if token else (), bounds)
     listening = Listening("127.0.0.1", 0, tls)
     listener = open_socket(listening)
     listener.listen()

@@ -195,16 +195,16 @@ def test_other_machines_are_listened_to_only_with_tls(host: str, access: Access,
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     token = tmp_path / "token"
-    first = Access(token_file=str(token)).token()
-    assert (len(first) >= 16, Access(token_file=str(token)).token()) == (True, first)
+    first = Access(token_file=str(token)).tokens()
+    assert (len(first[0]) >= 16, Access(token_file=str(token)).tokens()) == (True, first)
     assert token.stat().st_mode & 0o777 == 0o600
     token.chmod(0o644)
     with pytest.raises(AccessError, match="can be used by others"):
-        Access(token_file=str(token)).token()
+        Access(token_file=str(token)).tokens()
     token.chmod(0o600)
     token.write_text("short")
     with pytest.raises(AccessError, match="at least 16"):
-        Access(token_file=str(token)).token()
+        Access(token_file=str(token)).tokens()
     with pytest.raises(AccessError, match=r"none\.pem cannot be used for TLS"):
         Access(cert=str(tmp_path / "none.pem")).tls()
     with pytest.raises(AccessError, match="need --cert"):

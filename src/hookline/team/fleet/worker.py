@@ -9,7 +9,7 @@ import fcntl
 import os
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -33,6 +33,7 @@ from hookline.team.fleet.jobs.publisher import JobPublisher
 from hookline.team.fleet.jobs.wakes import WakeRouter
 from hookline.team.fleet.machine import Machine, NameTakenError, Presence
 from hookline.team.fleet.settings import FleetSettings
+from hookline.team.ops import Metric
 
 #: Seconds until the server is tried again: at first, and at most. Half of it is left to chance, so that the machines
 #: of a fleet do not come back at once.
@@ -193,6 +194,33 @@ class Worker:
             last_problem=self._problems.last, last_problem_at=self._problems.last_at, problems=self._problems.count,
             hookline=__version__, user=self._user,
         )  # fmt: skip
+
+    def not_ready(self) -> str:
+        """Return why this machine is not in the fleet now; empty if it is."""
+        return self._problems.now() or (
+            "" if self._problems.serving is not None else "it is not connected yet"
+        )
+
+    def metrics(self) -> Iterator[Metric]:
+        """Yield the state of this machine as metrics."""
+        presence = self._presence()
+        connected = self._problems.serving is not None
+        for name, value, about in (
+            ("connected", connected, "1 while the server of the fleet answers."),
+            ("problem", bool(presence.problem), "1 while the worker has a problem."),
+            ("jobs_waiting", presence.waiting, "Own jobs that the fleet has not settled."),
+            ("jobs_running", presence.running, "Jobs of other machines that this one has."),
+            ("unsent_bytes", presence.unsent, "Bytes of runs that are not in the audit yet."),
+            ("wakes_waiting", presence.wakes, "Wakes on their way to other machines."),
+            ("runs_missing", presence.missing, "Runs that are missing in the audit."),
+        ):
+            yield Metric(f"hookline_fleet_{name}", "gauge", about, float(value))
+        yield Metric(
+            "hookline_fleet_problems_total", "counter", "Problems since the start.", presence.problems
+        )
+        yield Metric(
+            "hookline_fleet_jobs_lost_total", "counter", "Jobs that others took over.", presence.lost
+        )
 
     def _note(self, problem: str) -> None:
         """Report a problem once as long as it lasts, and count it."""

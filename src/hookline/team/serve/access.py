@@ -14,6 +14,7 @@ from hookline.model.errors import HooklineError
 
 #: Shorter ones can be guessed.
 _SHORTEST_TOKEN = 16
+_MOST_TOKENS = 2
 _NEEDED_FOR_TLS = (
     "it needs a certificate in PEM, and in --key the private key that belongs to it, without a password"
 )
@@ -60,20 +61,34 @@ class Access(Struct, frozen=True):
             raise AccessError(f"{file} cannot be used for TLS: {why}") from None
         return context
 
-    def token(self) -> bytes:
-        """Return the token that callers must send; create it the first time. Raises `AccessError`."""
+    def tokens(self) -> tuple[bytes, ...]:
+        """Return the tokens of which callers must send one; create one the first time. Raises `AccessError`.
+
+        Two lines are two tokens: while callers move from one to the other.
+        """
         if not self.token_file:
-            return b""
+            return ()
         try:
-            token = read_or_make_secret(self.token_file)
+            found = read_or_make_secret(self.token_file).split("\n")
         except (OSError, UnicodeDecodeError) as problem:
             raise AccessError(f"the token file {self.token_file} cannot be used: {problem}") from None
-        if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        tokens = [each.strip() for each in found if each.strip()]
+        if not 1 <= len(tokens) <= _MOST_TOKENS or not all(map(_is_token, tokens)):
             raise AccessError(
-                f"the token in {self.token_file} must be one word of at least {_SHORTEST_TOKEN} letters and digits; "
-                "remove the file to have one made"
+                f"{self.token_file} must have one or two lines, each one word of at least {_SHORTEST_TOKEN} letters "
+                "and digits; remove the file to have one made"
             )
-        return token.encode()
+        return tuple(each.encode() for each in tokens)
+
+    def reload(self, context: ssl.SSLContext | None) -> None:
+        """Read the server's certificate again, for connections from now on. Raises `AccessError`; it stays then."""
+        self.tls()  # what cannot be used must not be half of it
+        if context is not None:
+            context.load_cert_chain(self.cert, self.key or None, password=lambda: "")
+
+
+def _is_token(text: str) -> bool:
+    return len(text) >= _SHORTEST_TOKEN and text.isascii() and text.isprintable() and " " not in text
 
 
 def default_token_file(env: Mapping[str, str]) -> str:
@@ -93,13 +108,14 @@ def require_safe_bind(host: str, access: Access) -> None:
     )
 
 
-def has_token(headers: Headers, token: bytes) -> bool:
-    """Return True if the only Authorization header has the token. Compares in constant time."""
+def has_token(headers: Headers, tokens: Sequence[bytes]) -> bool:
+    """Return True if the only Authorization header has one of the tokens. Compares in constant time."""
     given = [value for name, value in headers if name == b"authorization"]
     if len(given) != 1:
         return False
     scheme, _, said = given[0].partition(b" ")
-    return scheme.lower() == b"bearer" and hmac.compare_digest(said.strip(), token)
+    found = [hmac.compare_digest(said.strip(), each) for each in tokens]
+    return scheme.lower() == b"bearer" and any(found)
 
 
 def from_browser(headers: Headers) -> bool:

@@ -6,7 +6,7 @@ has a body that says why, and is counted.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from time import perf_counter, time
 from typing import Any, Final
 
@@ -14,9 +14,12 @@ import msgspec
 from msgspec import Struct
 
 from hookline.handlers.http.handler import TRACE_PARENT
+from hookline.team.ops import Metric
 from hookline.team.serve.access import Headers, from_browser, has_token
 from hookline.team.serve.decide import VERSION, Decider, ServedDecision
 
+#: In the scope of a request: when its first bytes arrived, by `perf_counter`.
+ARRIVED: Final = "hookline.arrived"
 DECIDE: Final = f"/v{VERSION}/decide"
 STATUS: Final = f"/v{VERSION}/status"
 
@@ -36,8 +39,10 @@ class ServerLimits(Struct, frozen=True):
     #: Seconds in which a request must arrive, and the TLS handshake too.
     receive: float = 5.0
     connections: int = 1024
-    #: Seconds from the whole request to the answer.
+    #: Seconds from the arrival of a request to the answer.
     deadline: float = 0.2
+    #: Requests of one caller, by its address, that are under way or wait. Beyond that the answer is 429.
+    per_caller: int = 128
 
 
 class ServerCounts(Struct):
@@ -83,10 +88,14 @@ class RefusedError(Exception):
 class DecisionApp:
     """The ASGI application, without a framework, which would cost more than the decision."""
 
-    def __init__(self, decider: Decider, token: bytes, bounds: ServerLimits) -> None:
+    def __init__(self, decider: Decider, tokens: Sequence[bytes], bounds: ServerLimits) -> None:
         self.counts = ServerCounts()
+        #: Callers send one of them; they may be replaced at any time.
+        self.tokens = tokens
+        #: False while it ends: callers should ask another server.
+        self.accepting = True
         self._decider = decider
-        self._token = token
+        self._callers: Counter[str] = Counter()
         self._bounds = bounds
         self._slots = asyncio.Semaphore(bounds.at_once)
         self._pending = 0
@@ -119,9 +128,44 @@ class DecisionApp:
             journal_problems=journal.problems,
         )
 
+    def metrics(self) -> Iterator[Metric]:
+        """Yield the counts as metrics."""
+        status = self.status()
+        for name, value, about in (
+            ("decisions", status.decisions, "Decisions that were made."),
+            ("denied", status.denied, "Decisions that denied."),
+            ("timed_out", status.timed_out, "Decisions that were not made by the deadline."),
+            (
+                "failed_open",
+                status.failed_open,
+                "Decisions in which a hook gave no answer and something went ahead.",
+            ),
+        ):
+            yield Metric(f"hookline_serve_{name}_total", "counter", about, value)
+        about = "Requests that were refused, by reason."
+        yield Metric("hookline_serve_refused_total", "counter", about, label="reason", values=status.refused)
+        for name, value, about in (
+            ("under_way", status.under_way, "Decisions that are being made."),
+            ("waiting", status.waiting, "Decisions that wait for their turn."),
+            ("longest_queue", status.longest_queue, "The most that waited at the same time."),
+            ("hooks", status.hooks, "Hooks that decide."),
+            ("start_time_seconds", status.since, "When it started, in seconds since the epoch."),
+            ("journal_problems", len(status.journal_problems), "Problems of its journal."),
+        ):
+            yield Metric(f"hookline_serve_{name}", "gauge", about, value)
+
+    def not_ready(self) -> str:
+        """Return why callers should ask another server now; empty if they need not."""
+        if not self.accepting:
+            return "it is ending"
+        return "its queue is full" if self.waiting >= self._bounds.queue else ""
+
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        arrived: float = scope.get(ARRIVED) or perf_counter()
+        caller: str = (scope.get("client") or ("", 0))[0]
+        self._callers[caller] += 1
         try:
             self._check(scope)
             if scope["path"] == STATUS:
@@ -129,14 +173,19 @@ class DecisionApp:
                 return
             if self._decider.engine.observer is not None:
                 _go_on_with_trace(scope["headers"])
+            self._check_caller(caller)
             body = await self._body(scope["headers"], receive)
-            decision = await self._decided(body)
+            decision = await self._decided(body, arrived)
         except RefusedError as refused:
             self.counts.refused[refused.kind] += 1
             decision = self._decider.failed(refused.status, str(refused), "")
         except Exception as problem:  # noqa: BLE001 a server that breaks on one request must answer the next
             self.counts.refused["broke"] += 1
             decision = self._decider.failed(500, f"it broke: {type(problem).__name__}: {problem}", "")
+        finally:
+            self._callers[caller] -= 1
+            if not self._callers[caller]:
+                del self._callers[caller]
         if decision is not None:
             await _answer(send, decision.status, decision.body, decision)
 
@@ -144,7 +193,7 @@ class DecisionApp:
         headers: Headers = scope["headers"]
         if from_browser(headers):
             raise RefusedError(403, "browser", "pages in a browser are not answered")
-        if self._token and not has_token(headers, self._token):
+        if self.tokens and not has_token(headers, self.tokens):
             # Not the literal header: callers' journals would redact what follows it as a secret.
             raise RefusedError(
                 401, "token", "the token in the header Authorization is missing, doubled or wrong"
@@ -156,6 +205,11 @@ class DecisionApp:
             raise RefusedError(405, "method", f"{DECIDE} takes a payload by POST, {STATUS} by GET")
         if any(name == b"content-encoding" for name, _ in headers):
             raise RefusedError(415, "encoding", "a packed payload is not read")
+
+    def _check_caller(self, caller: str) -> None:
+        most = self._bounds.per_caller
+        if self._callers[caller] > most:
+            raise RefusedError(429, "caller", f"{most} requests of {caller} are under way: try again later")
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         """Return the payload, or None if the caller disconnected. The protocol bounds how long this takes."""
@@ -186,10 +240,15 @@ class DecisionApp:
     def _too_big(self) -> RefusedError:
         return RefusedError(413, "body", f"a payload may have {self._bounds.body:,} bytes")
 
-    async def _decided(self, body: bytes | None) -> ServedDecision | None:
+    async def _decided(self, body: bytes | None, arrived: float) -> ServedDecision | None:
         if body is None:
             return None
-        counts, received = self.counts, perf_counter()
+        counts = self.counts
+        late = perf_counter() - arrived
+        if late > self._bounds.deadline:
+            # Nobody waits for it any more: deciding it would only make the next one late, too.
+            old = f"it was {late:.2f} s old before its turn, and {self._bounds.deadline:g} s are allowed"
+            raise RefusedError(504, "late", old)
         if self.waiting >= self._bounds.queue:
             raise RefusedError(
                 503,
@@ -200,7 +259,7 @@ class DecisionApp:
         self._pending += 1
         counts.longest_queue = max(counts.longest_queue, self.waiting)
         try:
-            decision = await self._decider.decide(body, received, self._slots)
+            decision = await self._decider.decide(body, arrived, self._slots)
         finally:
             self._pending -= 1
         if decision.status == 400:
@@ -230,7 +289,7 @@ async def _answer(send: Send, status: int, body: bytes, decision: ServedDecision
         headers.append((b"hookline-decision-id", decision.id.encode()))
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if status == 503:
+    if status in (429, 503):
         headers.append((b"retry-after", b"1"))
     if status in (401, 403, 404, 405, 413, 415):
         # Do not wait for a request that is still arriving.

@@ -10,13 +10,14 @@ import socket
 import ssl
 from collections.abc import Callable, Generator
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import uvicorn
 from msgspec import Struct
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from hookline.team.serve.app import DecisionApp, ServerLimits
+from hookline.team.serve.app import ARRIVED, DecisionApp, ServerLimits
 
 #: Bytes of request line and headers.
 _MOST_HEAD = 16 * 1024
@@ -44,6 +45,7 @@ class BoundedProtocol(H11Protocol):
         self._bounds = bounds
         self._refused = refused
         self._until: asyncio.TimerHandle | None = None
+        self._arrived = perf_counter()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] as uvicorn
         super().connection_made(transport)
@@ -56,7 +58,12 @@ class BoundedProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         if self._until is None:
             self._expect()
+            self._arrived = perf_counter()
         super().data_received(data)
+        scope: Any = self.scope  # uvicorn sets it with the first request
+        if scope is not None:
+            # Before the application has begun with it.
+            scope.setdefault(ARRIVED, self._arrived)
         cycle: Any = self.cycle  # uvicorn sets it with the first request
         if cycle is not None and not cycle.response_complete and not cycle.more_body:
             self._received()
@@ -153,12 +160,17 @@ def open_socket(listening: Listening) -> socket.socket:
 
 
 async def serve(
-    server: DecisionServer, listener: socket.socket, started: Callable[[], None], reload: Callable[[], None]
+    server: DecisionServer,
+    listener: socket.socket,
+    started: Callable[[], None],
+    reload: Callable[[], None],
+    ending: Callable[[], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish running decisions; SIGHUP reloads the configuration."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
+        ending()
         server.should_exit = True
 
     for number, action in ((signal.SIGTERM, stop), (signal.SIGINT, stop), (signal.SIGHUP, reload)):

@@ -34,7 +34,7 @@ ACTIONS: Mapping[str, FleetAction] = {
     "worker": FleetAction(
         "run this machine's part: send its jobs and runs, run jobs of others, take bundles; Ctrl-C ends it",
         "HUP reads fleet.toml again.",
-        ("--slots", "--log"),
+        ("--slots", "--ops-port", "--ops-host", "--log"),
         examples=("hookline fleet worker", "hookline fleet worker --slots 0      only send what this machine has"),
     ),
     "init": FleetAction(
@@ -101,6 +101,10 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "type": int, "metavar": "N", "help": "how many jobs to run at once (default: as in fleet.toml)",
     },
     "--log": {"choices": ("text", "json"), "default": "text", "help": "how to write what happens (default text)"},
+    "--ops-port": {
+        "type": int, "metavar": "N", "help": "answer /healthz, /readyz and /metrics there, without a token",
+    },
+    "--ops-host": {"metavar": "ADDRESS", "default": "127.0.0.1", "help": "at this address (127.0.0.1)"},
     "--audit": {"action": "store_true", "help": "count missing runs by reading all of the audit"},
     "--permissions": {
         "choices": ("machine", "publisher", "console", "administrator"),
@@ -202,12 +206,10 @@ def foreign_options(args: Any) -> list[str]:
     """Return the options that were given and that the action does not have."""
     known = ACTIONS[args.action].options
     return [
-        name
-        for name, settings in _OPTIONS.items()
-        if name not in known
-        and getattr(args, settings.get("dest", name[2:]), None) != settings.get("default", _default(settings))
+        name for name, settings in _OPTIONS.items() if name not in known and _is_given(args, name, settings)
     ]
 
 
-def _default(settings: Mapping[str, Any]) -> Any:
-    return False if settings.get("action") == "store_true" else None
+def _is_given(args: Any, name: str, settings: Mapping[str, Any]) -> bool:
+    default = settings.get("default", False if settings.get("action") == "store_true" else None)
+    return getattr(args, settings.get("dest", name[2:].replace("-", "_")), default) != default

@@ -4,22 +4,63 @@ import argparse
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 
-from hookline.cli.output import ExitStatus, note, show
-from hookline.model.safe_text import one_line
-from hookline.team.fleet.settings import read_settings
+from hookline.cli.log_lines import log_lines
+from hookline.cli.output import ExitStatus, show
+from hookline.model.errors import HooklineError
+from hookline.team.fleet.settings import FleetSettings, read_settings
 from hookline.team.fleet.worker import Worker, with_slots
+from hookline.team.ops import Operations, operating
 
 
 async def run(args: argparse.Namespace) -> int:
+    say = log_lines(args.log, "hookline fleet")
     settings = with_slots(read_settings(os.environ), args.slots)
-    worker = Worker(settings, os.environ, lambda line: note(one_line(f"hookline fleet: {line}", 500)))
+    again = asyncio.Event()
+    while True:
+        worker = Worker(settings, os.environ, say)
+        operations = Operations(worker.not_ready, worker.metrics)
+        try:
+            async with operating(args.ops_host, args.ops_port, operations) as port:
+                if port is not None:
+                    say(f"http://{args.ops_host}:{port}/healthz, /readyz and /metrics")
+                await _until_signalled(worker, again)
+        except OSError as problem:
+            say(f"cannot listen on {args.ops_host} port {args.ops_port}: {problem.strerror or problem}")
+            return ExitStatus.PROBLEM
+        if not again.is_set():
+            return show(f"{settings.name} has left the fleet")
+        again.clear()
+        settings = _settings_again(args, settings, say)
+
+
+async def _until_signalled(worker: Worker, again: asyncio.Event) -> None:
+    """Run a worker until a signal ends it; HUP asks for another one."""
     task = asyncio.ensure_future(worker.run())
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+
+    def reload() -> None:
+        again.set()
+        task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, task.cancel)
+    loop.add_signal_handler(signal.SIGHUP, reload)
     try:
         await task
     except asyncio.CancelledError:
-        return show(f"{settings.name} has left the fleet")
-    return ExitStatus.OK
+        pass
+
+
+def _settings_again(
+    args: argparse.Namespace, before: FleetSettings, say: Callable[[str], None]
+) -> FleetSettings:
+    """Read the settings again. Those with a mistake leave the last ones."""
+    try:
+        settings = with_slots(read_settings(os.environ), args.slots)
+    except HooklineError as problem:
+        say(f"the settings stay as they were: {problem}")
+        return before
+    say("the settings were read again")
+    return settings

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hookline.cli.log_lines import add_operations_options
 from hookline.cli.main import add_json_option, add_model_option, add_source_options, command_parser
 
 _DESCRIPTION = """Answer http hooks of other machines with the hooks configured here: for guards that need central
@@ -22,7 +23,7 @@ an entry that asks it:
   { type = "http", url = "http://127.0.0.1:8978/v1/decide", timeout = 1,
     headers = { Authorization = "Bearer ${GUARD_TOKEN}" }, allowedEnvVars = ["GUARD_TOKEN"] }
 
-signals: TERM and INT finish running decisions and end it, HUP reloads the configuration
+signals: TERM and INT finish running decisions and end it, HUP reloads hooks, tokens and certificate
 exit status: 0 it was stopped, 1 it could not be started"""
 
 
@@ -36,7 +37,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--token-file",
         metavar="FILE",
-        help="the token of callers; made if it is not there (default: the user's)",
+        help="the token of callers, or two of them in two lines; made if it is not there (default: the user's)",
     )
     parser.add_argument("--cert", metavar="FILE", help="the certificate of this server")
     parser.add_argument("--key", metavar="FILE", help="its key, if that is in a separate file")
@@ -47,6 +48,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--at-once", metavar="N", type=int, default=64, help="decisions made at once (64)")
     parser.add_argument("--queue", metavar="N", type=int, default=256, help="decisions that wait (256)")
     parser.add_argument(
+        "--per-caller", metavar="N", type=int, default=128, help="requests of one address at once (128)"
+    )
+    parser.add_argument(
         "--deny-seconds", metavar="N", type=int, default=5, help="callers may repeat a denial this long (5)"
     )
     parser.add_argument(
@@ -56,4 +60,5 @@ def add_parser(commands: Any) -> None:
         default=0,
         help="and anything else this long (0: ask every time)",
     )
+    add_operations_options(parser)
     add_json_option(parser, "print its start and end as JSON lines")

@@ -17,16 +17,19 @@ from hookline.cli.engines import (
     report_diagnostics,
     working_directory,
 )
+from hookline.cli.log_lines import log_lines
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of
 from hookline.config.engine import Engine
-from hookline.model.safe_text import one_line
-from hookline.team.serve.access import Access, default_token_file, require_safe_bind
+from hookline.team.ops import Operations, operating
+from hookline.team.serve.access import Access, AccessError, default_token_file, require_safe_bind
 from hookline.team.serve.app import DECIDE, DecisionApp, ServerLimits, ServerStatus
 from hookline.team.serve.decide import Decider, InServerDirectory, Lifetimes, load_guards, revision_of
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from hookline.handlers.process.pool import Processes
 
 _CALLER = "hookline serve"
@@ -42,7 +45,8 @@ class ServerObserver(Protocol):
 async def run(args: argparse.Namespace) -> int:
     access, bounds = _access(args), _bounds(args)
     require_safe_bind(args.host, access)
-    tls, token = access.tls(), access.token()
+    tls, tokens = access.tls(), access.tokens()
+    say = log_lines(args.log, _CALLER)
     try:
         from hookline.team.serve.server import DecisionServer, Listening, open_socket, serve
     except ModuleNotFoundError as missing:
@@ -65,12 +69,29 @@ async def run(args: argparse.Namespace) -> int:
                 f"hookline serve: cannot listen on {args.host} port {args.port}: {why}; say another --host or --port"
             )
             return ExitStatus.PROBLEM
-        app = DecisionApp(decider, token, bounds)
+        app = DecisionApp(decider, tokens, bounds)
         if isinstance(engine.observer, ServerObserver):
             engine.observer.watch_server(lambda: (app.waiting, app.under_way, app.counts.refused))
         started = partial(_started, args, access, decider, listener.getsockname()[1])
         server = DecisionServer(app, listening, bounds)
-        await serve(server, listener, started, partial(_reload, decider, args))
+
+        def reload() -> None:
+            _reload(decider, args, say)
+            _reload_access(app, access, tls, say)
+
+        def ending() -> None:
+            app.accepting = False
+
+        try:
+            async with operating(
+                args.ops_host, args.ops_port, Operations(app.not_ready, app.metrics)
+            ) as port:
+                if port is not None:
+                    say(f"http://{args.ops_host}:{port}/healthz, /readyz and /metrics")
+                await serve(server, listener, started, reload, ending)
+        except OSError as problem:
+            say(f"cannot listen on {args.ops_host} port {args.ops_port}: {problem.strerror or problem}")
+            return ExitStatus.PROBLEM
         return _ended(app.status(), as_json=args.json)
     finally:
         await engine.close()
@@ -86,10 +107,12 @@ def _access(args: argparse.Namespace) -> Access:
 def _bounds(args: argparse.Namespace) -> ServerLimits:
     if not 0 < args.deadline <= 600:
         raise RequestError(f"--deadline {args.deadline:g}: say seconds, up to 600")
-    for name in ("at_once", "queue", "deny_seconds", "allow_seconds"):
-        if not (1 if name == "at_once" else 0) <= getattr(args, name) <= 100_000:
+    for name in ("at_once", "queue", "per_caller", "deny_seconds", "allow_seconds"):
+        if not (1 if name in ("at_once", "per_caller") else 0) <= getattr(args, name) <= 100_000:
             raise RequestError(f"--{name.replace('_', '-')} {getattr(args, name)} is out of range")
-    return ServerLimits(at_once=args.at_once, queue=args.queue, deadline=args.deadline)
+    return ServerLimits(
+        at_once=args.at_once, queue=args.queue, deadline=args.deadline, per_caller=args.per_caller
+    )
 
 
 def _engine(args: argparse.Namespace) -> Engine:
@@ -123,21 +146,34 @@ def _decider(engine: Engine, args: argparse.Namespace, bounds: ServerLimits) -> 
     return Decider(engine, engine.loader.home, revision_of(loaded), bounds.deadline, lifetimes)
 
 
-def _reload(decider: Decider, args: argparse.Namespace) -> None:
+def _reload_access(
+    app: DecisionApp, access: Access, tls: "SSLContext | None", say: Callable[[str], None]
+) -> None:
+    """Read the tokens and the certificate again. What cannot be used leaves the last ones."""
+    try:
+        tokens = access.tokens()
+        access.reload(tls)
+    except AccessError as problem:
+        say(f"the tokens and the certificate stay as they were: {problem}")
+        return
+    app.tokens = tokens
+
+
+def _reload(decider: Decider, args: argparse.Namespace, say: Callable[[str], None]) -> None:
     """Reload the configuration. One with a mistake, or without hooks, leaves the last one active."""
     before = decider.engine.hooks
     try:
         loaded = load(decider.engine, args, working_directory(args.cwd))
     except Exception as problem:  # noqa: BLE001 whatever is wrong with the files, decisions continue
-        note(one_line(f"hookline serve: not reloaded: {type(problem).__name__}: {problem}", 500))
+        say(f"not reloaded: {type(problem).__name__}: {problem}")
         return
     report_diagnostics(loaded.diagnostics)
     if any_error(loaded.diagnostics) or not decider.engine.hooks:
         decider.engine.swap(before)
-        note(f"hookline serve: revision {decider.revision} stays active")
+        say(f"revision {decider.revision} stays active")
         return
     decider.revision = revision_of(loaded)
-    note(f"hookline serve: revision {decider.revision}, {count_of(len(decider.engine.hooks), 'hook')}")
+    say(f"revision {decider.revision}, {count_of(len(decider.engine.hooks), 'hook')}")
 
 
 def _started(args: argparse.Namespace, access: Access, decider: Decider, port: int) -> None:
