@@ -48,6 +48,7 @@ _DENIED = (
     "bash -c 'echo x > src/generated/a.py'",
     "python3 -c \"open('src/generated/a.py', 'w').write('x')\"",
     "python3 - <<'E'\nfrom pathlib import Path\nPath('src/generated/a.py').write_text('x')\nE",
+    "python3 -c \"open('src/gener' + 'ated/a.py', 'w').write('x')\"",
     "node -e \"require('fs').writeFileSync('src/generated/a.js', '')\"",
     "cat ~/.ssh/id",
     "cat < ~/.ssh/id",

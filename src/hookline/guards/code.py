@@ -30,6 +30,8 @@ _CHANGES = re.compile(
 _HOME = re.compile(
     r"Path\.home\(\)|expanduser\(|homedir\(\)|Dir\.home|\$?ENV(?:IRON)?[\[{(]['\"]?HOME|environ\[['\"]HOME|getenv\(['\"]HOME"
 )
+#: A text that may be a path.
+_QUOTED = re.compile(r"'([^'\n\0]{1,500})'|\"([^\"\n\0]{1,500})\"|`([^`\n\0]{1,500})`")
 _AWK = frozenset(("awk", "gawk", "mawk", "nawk", "busybox"))
 _MOST_WORDS = 400
 _LONGEST = 256 * 1024
@@ -48,6 +50,19 @@ def code_in(reading: ShellReading, line: str) -> Iterator[str]:
         yield line
 
 
+def changes_files(text: str) -> bool:
+    """Return True if code may write, delete or rename a file."""
+    return _CHANGES.search(text) is not None
+
+
+def paths_in(text: str) -> Iterator[str]:
+    """Yield the texts in code that look like paths, each as the code puts it together."""
+    for found in _QUOTED.finditer(_JOINED.sub("", text)):
+        path = found[found.lastindex or 0]
+        if ("/" in path or "." in path[:-1]) and " " not in path and "://" not in path:
+            yield path
+
+
 def shown_in(policy: GuardSpec, files: CallFiles, text: str) -> Iterator[Found]:
     """Yield what a guard is about in the text of a program, and what that is."""
     text = _JOINED.sub("", text[:_LONGEST])
@@ -55,7 +70,7 @@ def shown_in(policy: GuardSpec, files: CallFiles, text: str) -> Iterator[Found]:
         yield "", policy.code_does
     if not (policy.secrets or policy.outside):
         return
-    changes = policy.outside and _CHANGES.search(text) is not None
+    changes = policy.outside and changes_files(text)
     if policy.secrets:
         for word in _words(text):
             if ("." in word or "/" in word) and (what := files.secret(policy, word)) is not None:

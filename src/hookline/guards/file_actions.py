@@ -5,7 +5,6 @@ shows is read: a file that a script or a variable names is not known here.
 """
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from glob import iglob
 from itertools import islice
@@ -15,6 +14,7 @@ from hookline.actions.action import Action, PathContext
 from hookline.actions.kinds import KINDS
 from hookline.actions.patches import files_named
 from hookline.actions.tool import NOTHING
+from hookline.guards.code import changes_files, paths_in
 from hookline.guards.paths import CallFiles
 from hookline.guards.settings import GuardSettings
 from hookline.model.patterns import LONGEST_PATH
@@ -38,13 +38,6 @@ _DELETES = frozenset(("rm", "grm", "srm", "unlink", "rmdir", "trash", "trash-put
 _ENTERS = frozenset(("cd", "pushd", "chdir"))
 #: Their operands are text that another command may take for files.
 _PRINTS = frozenset(("echo", "printf"))
-#: A text in code that looks like a path, and signs that the code writes or deletes files.
-_PATH_IN_CODE = r"'([^'\n\0]{1,500})'|\"([^\"\n\0]{1,500})\"|`([^`\n\0]{1,500})`"
-_WRITES_IN_CODE = (
-    r"open\([^)\n]{0,200},\s{0,9}(?:mode\s{0,9}=\s{0,9})?['\"][rb]{0,2}[wax+]|"
-    r"\b(?:write|append|truncate|unlink|remove|rmtree|rmdir|rename|replace|move|copy|touch|mkdir|symlink|chmod|rm|cp)"
-    r"\w{0,20}\s{0,9}\(|file_put_contents|File\.(?:write|delete|rename|open)"
-)
 
 
 def file_actions(actions: Iterable[Action], context: PathContext, reader: ShellReader) -> tuple[Action, ...]:
@@ -136,11 +129,9 @@ class _Files(CallFiles):
         """Yield files that code of another language plainly names, and that it may write if it writes any."""
         if len(text) > _LONGEST_CODE:
             return
-        use: FileUse = "write" if re.search(_WRITES_IN_CODE, text) else "read"
-        for match in re.finditer(_PATH_IN_CODE, text):
-            path = match[match.lastindex or 0]
-            if ("/" in path or "." in path[:-1]) and " " not in path and "://" not in path:
-                yield from self._actions(use, path, by, (self._cwd,), None)
+        use: FileUse = "write" if changes_files(text) else "read"
+        for path in paths_in(text):
+            yield from self._actions(use, path, by, (self._cwd,), None)
 
     def _actions(
         self,
