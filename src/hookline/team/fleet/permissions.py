@@ -60,7 +60,7 @@ def _machine(name: str) -> Iterator[str]:
     yield from _info()
     yield f"{_API}.STREAM.INFO.KV_{BUNDLES}"
     # Its name, its report, its runs.
-    for key in (f"machine.{name}", f"report.{name}"):
+    for key in (f"machine.{name}", f"report.{name}", f"root.{name}"):
         yield f"$KV.{MACHINES}.{key}"
         yield f"{_API}.DIRECT.GET.KV_{MACHINES}.$KV.{MACHINES}.{key}"
     yield f"hl.run.{name}"

@@ -24,7 +24,7 @@ from hookline.journal.file import account_name, state_dir
 from hookline.model.errors import HooklineError
 from hookline.team.fleet.approvals import ApprovalForwarder
 from hookline.team.fleet.audit.ship import Shipper
-from hookline.team.fleet.bundles.follow import follow_fleet
+from hookline.team.fleet.bundles.follow import follow_fleet, keep_bundles
 from hookline.team.fleet.connection import Fleet, FleetError, connect
 from hookline.team.fleet.jobs.consumer import JobConsumer
 from hookline.team.fleet.jobs.hooks import FleetHooks
@@ -86,8 +86,17 @@ class Problems:
 class Worker:
     """Work of one machine in the fleet, until cancelled."""
 
-    def __init__(self, settings: FleetSettings, env: Mapping[str, str], say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        settings: FleetSettings,
+        env: Mapping[str, str],
+        say: Callable[[str], None],
+        *,
+        for_all: bool = False,
+    ) -> None:
+        """Prepare a worker. `for_all`: it only takes bundles, for all users of this machine; they have workers, too."""
         self.settings = settings
+        self._for_all = for_all
         self._env = env
         self._say = say
         self._folder = os.path.join(state_dir(env), "fleet")
@@ -107,6 +116,9 @@ class Worker:
 
         Raises AlreadyRunningError, NameTakenError, and DurableError if the files cannot be used.
         """
+        if self._for_all:
+            await self._come_back(self._keep_bundles)
+            return
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         lock = _locked(os.path.join(self._folder, "worker.lock"))
         journal = user_journal(self._env, caller="hookline fleet")
@@ -129,18 +141,31 @@ class Worker:
         """Serve while the server is there, and reconnect when it was away."""
         keeping = asyncio.ensure_future(self._shipper.keep())
         try:
-            await self._come_back(hooks, begun)
+            await self._come_back(lambda fleet: self._serve(fleet, hooks, begun))
         finally:
             keeping.cancel()
 
-    async def _come_back(self, hooks: FleetHooks, begun: Callable[[], None]) -> None:
+    async def _keep_bundles(self, fleet: Fleet) -> None:
+        """Take bundles over one connection, without the name of this machine: a user's worker has that."""
+        await fleet.prepare()
+        self._problems.serving = time.monotonic()
+        if self._away:
+            self._away = False
+            self._say(f"{self.settings.name} takes its bundles from {fleet.server}")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(fleet.until_lost())
+            group.create_task(keep_bundles(fleet, self._env, self._say))
+
+    async def _come_back(self, serve: Callable[[Fleet], Awaitable[None]]) -> None:
         wait = _AGAIN
         while True:
             began = time.monotonic()
             try:
                 fleet = await connect(self.settings)
                 try:
-                    await self._serve(fleet, hooks, begun)
+                    await serve(fleet)
+                except ExceptionGroup as problems:
+                    raise _worst(problems) from None
                 finally:
                     self._problems.serving = None
                     await fleet.close()
@@ -203,11 +228,17 @@ class Worker:
 
     def metrics(self) -> Iterator[Metric]:
         """Yield the state of this machine as metrics."""
-        presence = self._presence()
-        connected = self._problems.serving is not None
         for name, value, about in (
-            ("connected", connected, "1 while the server of the fleet answers."),
-            ("problem", bool(presence.problem), "1 while the worker has a problem."),
+            ("connected", self._problems.serving is not None, "1 while the server of the fleet answers."),
+            ("problem", bool(self._problems.now()), "1 while the worker has a problem."),
+        ):
+            yield Metric(f"hookline_fleet_{name}", "gauge", about, float(value))
+        total = self._problems.count
+        yield Metric("hookline_fleet_problems_total", "counter", "Problems since the start.", total)
+        if self._for_all:
+            return
+        presence = self._presence()
+        for name, value, about in (
             ("jobs_waiting", presence.waiting, "Own jobs that the fleet has not settled."),
             ("jobs_running", presence.running, "Jobs of other machines that this one has."),
             ("unsent_bytes", presence.unsent, "Bytes of runs that are not in the audit yet."),
@@ -215,9 +246,7 @@ class Worker:
             ("runs_missing", presence.missing, "Runs that are missing in the audit."),
         ):
             yield Metric(f"hookline_fleet_{name}", "gauge", about, float(value))
-        yield Metric(
-            "hookline_fleet_problems_total", "counter", "Problems since the start.", presence.problems
-        )
+
         yield Metric(
             "hookline_fleet_jobs_lost_total", "counter", "Jobs that others took over.", presence.lost
         )

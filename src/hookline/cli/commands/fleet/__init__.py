@@ -34,7 +34,7 @@ ACTIONS: Mapping[str, FleetAction] = {
     "worker": FleetAction(
         "run this machine's part: send its jobs and runs, run jobs of others, take bundles; Ctrl-C ends it",
         "HUP reads fleet.toml again.",
-        ("--slots", "--ops-port", "--ops-host", "--log"),
+        ("--slots", "--for-all", "--ops-port", "--ops-host", "--log"),
         examples=("hookline fleet worker", "hookline fleet worker --slots 0      only send what this machine has"),
     ),
     "init": FleetAction(
@@ -101,6 +101,9 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "type": int, "metavar": "N", "help": "how many jobs to run at once (default: as in fleet.toml)",
     },
     "--log": {"choices": ("text", "json"), "default": "text", "help": "how to write what happens (default text)"},
+    "--for-all": {
+        "action": "store_true", "help": "only take bundles, for all users of this machine: root's part",
+    },
     "--ops-port": {
         "type": int, "metavar": "N", "help": "answer /healthz, /readyz and /metrics there, without a token",
     },

@@ -19,7 +19,7 @@ async def run(args: argparse.Namespace) -> int:
     settings = with_slots(read_settings(os.environ), args.slots)
     again = asyncio.Event()
     while True:
-        worker = Worker(settings, os.environ, say)
+        worker = Worker(settings, os.environ, say, for_all=args.for_all)
         operations = Operations(worker.not_ready, worker.metrics)
         try:
             async with operating(args.ops_host, args.ops_port, operations) as port:

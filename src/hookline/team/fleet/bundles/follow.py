@@ -107,29 +107,40 @@ async def follow_fleet(
     may not write the directory of bundles loses nothing else by that: another process keeps it.
     """
     said = ""
+    transport = ServerTransport(fleet)
+    reporter = _Reporter(transport, env)
     while True:
-        try:
-            await _Follower(ServerTransport(fleet), env, say, every).run()
-        except NotInFleetError:
-            pass
-        except UnwritableStoreError as problem:
-            if str(problem) != said:
-                said = str(problem)
-                say(f"this process takes no bundles: {said}")
-        await asyncio.sleep(every)
+        with suppress(NotInFleetError):
+            try:
+                await _Follower(transport, env, say, every).run()
+            except UnwritableStoreError as problem:
+                if str(problem) != said:
+                    said = str(problem)
+                    say(f"another process takes the bundles of this machine, as it must: {said}")
+                await reporter.send(activator(env))
+        await asyncio.sleep(_about(every))
+
+
+async def keep_bundles(fleet: Fleet, env: Mapping[str, str], say: Callable[[str], None]) -> None:
+    """Take the bundles of this machine for all of its users, until cancelled. Raises FleetError, NotInFleetError.
+
+    That is root's part, in a directory that only root writes. What hooks did, and for which agents, is the users'.
+    """
+    await _Follower(ServerTransport(fleet), env, say, LOOK_EVERY, for_all=True).run()
 
 
 class _Follower:
     """Follower of one transport, with what it has seen there."""
 
     def __init__(
-        self, transport: Transport, env: Mapping[str, str], say: Callable[[str], None], every: float
-    ) -> None:
+        self, transport: Transport, env: Mapping[str, str], say: Callable[[str], None], every: float, *,
+        for_all: bool = False,
+    ) -> None:  # fmt: skip
         self._transport = transport
         self._env = env
         self._say = say
         self._every = every
-        self._reporter = _Reporter(transport, env)
+        self._reporter = _Reporter(transport, env, for_all=for_all)
         #: The offers and the settings that were looked at last, and when.
         self._seen: object = None
         self._looked = float("-inf")
@@ -182,17 +193,18 @@ def _is_complete(activator: Activator) -> bool:
 class _Reporter:
     """Sender of this machine's report: when it has changed, and from time to time."""
 
-    def __init__(self, transport: Transport, env: Mapping[str, str]) -> None:
+    def __init__(self, transport: Transport, env: Mapping[str, str], *, for_all: bool = False) -> None:
         self._transport = transport
         self._env = env
+        self._for_all = for_all
         self._sent: MachineReport | None = None
 
     async def send(self, activator: Activator) -> None:
         # A journal may have grown by much, and the worker has jobs to look after.
-        report = await asyncio.to_thread(own_report, activator, self._env)
+        report = await asyncio.to_thread(own_report, activator, self._env, for_all=self._for_all)
         before = self._sent
         if before is None or replace(report, at=before.at) != before or report.at - before.at > _AT_LEAST:
-            await self._transport.report(report.machine, msgspec.json.encode(report))
+            await self._transport.report(report.machine, msgspec.json.encode(report), for_all=self._for_all)
             self._sent = report
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline import __version__
 from hookline.config.bundles.format import BundleError
@@ -47,10 +48,13 @@ class MachineReport(Struct, frozen=True, kw_only=True):
     asking: tuple[str, ...] = ()
 
 
-def own_report(activator: "Activator", env: Mapping[str, str], now: float | None = None) -> MachineReport:
+def own_report(
+    activator: "Activator", env: Mapping[str, str], now: float | None = None, *, for_all: bool = False
+) -> MachineReport:
+    """Make the report of this machine. `for_all`: of its bundles alone, by the process that takes them for all."""
     now = time.time() if now is None else now
     settings = activator.settings
-    agents, asking = _agents(env)
+    agents, asking = _agents(env) if not for_all else (None, ())
     return MachineReport(
         machine=settings.machine,
         groups=settings.groups,
@@ -58,7 +62,7 @@ def own_report(activator: "Activator", env: Mapping[str, str], now: float | None
         hookline=__version__,
         bundles=bundle_states(activator, now),
         refused=activator.place.report().refused,
-        last_day=last_day(env, settings.place, now),
+        last_day=last_day(env, settings.place, now) if not for_all else LastDay(),
         keys=tuple(sorted(settings.keys)),
         agents=agents,
         asking=asking,
@@ -103,4 +107,11 @@ def _state(activator: "Activator", name: str, now: float) -> BundleState:
         issued=bundle.issued,
         expires=bundle.expires,
         problem=problem,
+    )
+
+
+def merged(root: MachineReport, user: MachineReport) -> MachineReport:
+    """Return one report of a machine where root takes the bundles and a user has the agents."""
+    return replace(
+        root, at=max(root.at, user.at), last_day=user.last_day, agents=user.agents, asking=user.asking
     )

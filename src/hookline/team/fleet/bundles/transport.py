@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from hookline.config.bundles.format import LARGEST, Bundle
 from hookline.team.fleet.audit.ship import gaps
+from hookline.team.fleet.bundles.report import MachineReport, merged
 from hookline.team.fleet.connection import BUNDLES, MACHINES, Fleet, FleetError
 from hookline.team.fleet.machine import KEY, Presence
 from hookline.trust.store import replace_file
@@ -26,6 +27,7 @@ _HINT = "hl.bundle"
 _ENDS = ".bundle"
 #: Prefix of the keys of reports.
 REPORTS = "report."
+FOR_ALL = "root."
 
 
 class Offered(Struct, frozen=True):
@@ -72,7 +74,9 @@ class Transport(Protocol):
         """Publish a bundle; `after` is the write that it replaces, 0 for a new one. Raises FleetError."""
         ...
 
-    async def report(self, machine: str, raw: bytes) -> None: ...
+    async def report(self, machine: str, raw: bytes, *, for_all: bool = False) -> None:
+        """Keep the report of a machine. `for_all`: that of the process which takes bundles for all of its users."""
+        ...
 
     async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
         """Return the reports, and the current and past workers, by machine."""
@@ -119,7 +123,9 @@ class ServerTransport:
         await self.fleet.say(_HINT, key.encode())
 
     async def forget(self, machine: str) -> bool:
-        names = {f"{REPORTS}{machine}", f"{KEY}{machine}"} & set(await self.fleet.names(MACHINES))
+        names = {f"{REPORTS}{machine}", f"{FOR_ALL}{machine}", f"{KEY}{machine}"} & set(
+            await self.fleet.names(MACHINES)
+        )
         there = [each.key for each in await self.fleet.values(MACHINES, sorted(names))]
         for each in there:
             await self.fleet.purge(MACHINES, each)
@@ -134,20 +140,26 @@ class ServerTransport:
             raise _taken(bundle)
         await self.fleet.say(_HINT, key_of(bundle).encode())
 
-    async def report(self, machine: str, raw: bytes) -> None:
-        await self.fleet.put(MACHINES, f"{REPORTS}{machine}", raw)
+    async def report(self, machine: str, raw: bytes, *, for_all: bool = False) -> None:
+        await self.fleet.put(MACHINES, f"{FOR_ALL if for_all else REPORTS}{machine}", raw)
 
     async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
         reports: dict[str, bytes] = {}
+        for_all: dict[str, bytes] = {}
         workers: dict[str, WorkerSeen] = {}
         for each in await self.fleet.keys(MACHINES):
-            if each.key.startswith(REPORTS):
+            if each.key.startswith(FOR_ALL):
+                for_all[each.key.removeprefix(FOR_ALL)] = each.value
+            elif each.key.startswith(REPORTS):
                 reports[each.key.removeprefix(REPORTS)] = each.value
             elif each.key.startswith(KEY):
                 with suppress(msgspec.MsgspecError):  # of another version
                     presence = msgspec.json.decode(each.value, type=Presence)
                     workers[each.key.removeprefix(KEY)] = WorkerSeen(presence, each.written)
-        return reports, workers
+        return {
+            **for_all,
+            **{name: _merged(for_all.get(name), raw) for name, raw in reports.items()},
+        }, workers
 
     async def gaps(self) -> Mapping[str, int]:
         return await gaps(self.fleet)
@@ -192,7 +204,8 @@ class DirectoryTransport:
         file = os.path.join(self._bundles, f"{key_of(bundle)}{_ENDS}")
         _write(file, raw, new=None if after else _taken(bundle))
 
-    async def report(self, machine: str, raw: bytes) -> None:
+    async def report(self, machine: str, raw: bytes, *, for_all: bool = False) -> None:
+        del for_all  # `pull` reports for itself
         _write(os.path.join(self._machines, f"{machine}.json"), raw)
 
     async def machines(self) -> tuple[dict[str, bytes], dict[str, WorkerSeen]]:
@@ -201,6 +214,17 @@ class DirectoryTransport:
 
     async def gaps(self) -> Mapping[str, int]:
         return {}
+
+
+def _merged(root: bytes | None, user: bytes) -> bytes:
+    """Combine the reports of root's part and of the user's; one that cannot be read is shown as it is."""
+    if root is None:
+        return user
+    try:
+        one, other = (msgspec.json.decode(each, type=MachineReport) for each in (root, user))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return root
+    return msgspec.json.encode(merged(one, other))
 
 
 def _taken(bundle: Bundle) -> FleetError:
