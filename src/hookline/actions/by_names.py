@@ -36,16 +36,41 @@ _TEXTS = frozenset(
         "question", "oldtextcontext", "summary", "activeform", "subject",
     )
 )  # fmt: skip
-_CODE = frozenset(("code", "script", "source", "expression"))
+_CODE = frozenset(("code", "script", "source", "expression", "js", "javascript", "python", "snippet"))
 #: Usual keys of a command that are usual for other things, too, where nothing else is known of the tool.
 _OFTEN_OTHER = frozenset(("line", "script", "input"))
 _LINES = frozenset(("commands", "cmds"))
-_COMMANDS = (frozenset(map(_plain, USUAL_KEYS["command"])) - _OFTEN_OTHER) | _LINES | {"argv"}
+_COMMANDS = (frozenset(map(_plain, USUAL_KEYS["command"])) - _OFTEN_OTHER) | _LINES | {"argv", "bash", "run"}
+#: Arguments that name the program of a command, whose words come in another one.
+_PROGRAMS = frozenset(("program", "executable", "binary", "exe"))
+#: Tools with one of these words in their name give what they are sent to a shell.
+_TERMINALS = frozenset(("terminal", "shell", "bash", "console", "tmux", "pty", "ssh", "keys", "stdin"))
+_TYPED = frozenset(("input", "line", "keys", "text", "data"))
 #: Arguments that hold the words behind a command.
-_ARGUMENTS = frozenset(("args", "arguments", "commandargs", "parameters", "params"))
+_ARGUMENTS = frozenset(("args", "argv", "arguments", "commandargs", "parameters", "params"))
+#: Command lines that have tools named after their sub-commands: `git_push` with `force` is `git push --force`.
+_COMMAND_LINES = frozenset(
+    (
+        "git",
+        "docker",
+        "podman",
+        "kubectl",
+        "helm",
+        "gh",
+        "glab",
+        "npm",
+        "aws",
+        "gcloud",
+        "az",
+        "terraform",
+        "fly",
+    )
+)
+_DELETES = frozenset(("delete", "remove", "rm", "rmdir", "rmtree", "unlink", "trash", "purge"))
 _FILES = frozenset(map(_plain, USUAL_KEYS["file_path"])) | frozenset(
     ("paths", "files", "filepaths", "filenames", "source", "destination", "src", "dst", "dest", "outputpath",
-     "outputfile", "inputfile", "inputpath", "destinationpath", "notebookpath", "absolutepath")
+     "outputfile", "inputfile", "inputpath", "destinationpath", "notebookpath", "absolutepath", "target", "location",
+     "resource", "savepath", "saveto", "outfile", "bodyfile", "attachment", "attachments")
 )  # fmt: skip
 _ADDRESSES = frozenset(map(_plain, USUAL_KEYS["url"])) | {"urls"}
 #: Where a command runs.
@@ -118,13 +143,12 @@ def _is_declared(table: "ToolTable", action: Action) -> bool:
 def may_do(tool_name: str, arguments: Mapping[str, Any], *, changes: bool = False) -> Iterator[Action]:
     """Yield all that a call of an unknown tool may do; it only reads, if its name says so."""
     fields = list(_fields(arguments))
+    own = _words(tool_name)
     shells = any(name in _COMMANDS and value not in _LOOKS for name, value, _word in fields)
     looks = any(str(arguments.get(name)) in _LOOKS for name in ("command", "action"))
-    only = (reads_only(tool_name) and not changes) or (
-        looks and not shells and _WRITES.isdisjoint(_words(tool_name))
-    )
+    only = (reads_only(tool_name) and not changes) or (looks and not shells and _WRITES.isdisjoint(own))
     places = [value for name, value, _word in fields if name in _PLACES and shells]
-    found = () if only else _by_fields(fields, arguments, shells)
+    found = () if only else (*_by_fields(fields, arguments, shells), *_by_tool(own, fields, arguments))
     for kind, key, value, guess in (*found, *_read_by_fields(fields)):
         for place in places or ("",):
             yield Action(
@@ -157,16 +181,43 @@ def _by_fields(fields: Sequence[_Field], arguments: Mapping[str, Any], shells: b
             yield "shell", "command", value, word
         elif _may_be_path(value):
             yield "write", "file_path", value, name not in _FILES
-    for key, value in arguments.items():
-        if _plain(key) in _COMMANDS:
-            for line in _lines(value, arguments):
-                yield "shell", "command", line, False
+    given: list[tuple[str, Any]] = [(_plain(key), value) for key, value in arguments.items()]
+    commands = [value for key, value in given if key in _COMMANDS | _PROGRAMS]
+    if not commands:
+        # Without a program, the first of its arguments is one.
+        commands = [value for key, value in given if key in _ARGUMENTS and isinstance(value, list | tuple)]
+    for line in (line for command in commands for line in _lines(command, arguments)):
+        yield "shell", "command", line, False
+
+
+def _by_tool(own: Sequence[str], fields: Sequence[_Field], arguments: Mapping[str, Any]) -> Iterator[_May]:
+    """Yield what the name of the tool makes of its arguments: a terminal's input, a deletion, a command line."""
+    for name, value, _word in fields:
+        if name in _TYPED and not _TERMINALS.isdisjoint(own):
+            yield "shell", "command", value, False
+        elif name in _FILES | _PLACES and not _DELETES.isdisjoint(own) and _may_be_path(value):
+            yield "delete", "file_path", value, False
+    at = next((at for at, word in enumerate(own) if word in _COMMAND_LINES), None)
+    if at is not None:
+        # `mcp__git__git_push` names it twice.
+        words = [word for word in own[at:] if word != own[at]]
+        flags = [f"--{str(key).replace('_', '-')}" for key, value in arguments.items() if value is True]
+        given = [
+            value
+            for name, value, _word in reversed(fields)
+            if name not in _TEXTS | _PLACES | {"repopath", "path"}
+        ]
+        yield from (("shell", "command", line, False) for line in _joined([own[at], *words, *flags, *given]))
 
 
 def _read_by_fields(fields: Sequence[_Field]) -> Iterator[_May]:
     """Yield all that they may mean to a tool that reads."""
     for name, value, _word in fields:
-        if name in _FILES and _may_be_path(value):
+        if value.startswith("file://"):
+            yield "read", "file_path", value.removeprefix("file://"), False
+        elif (name in _FILES or (name not in _TEXTS and value[:1] in ("~", ".", "/"))) and _may_be_path(
+            value
+        ):
             yield "read", "file_path", value, False
         elif name in _ADDRESSES:
             yield "fetch", "url", value, False

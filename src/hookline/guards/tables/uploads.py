@@ -293,7 +293,7 @@ NETWORK_UPLOAD = GuardSpec(
         GuardedCommand(
             run="npm|pnpm|yarn|cargo|poetry|uv|hatch|flit|gem|twine|nuget|conan|dotnet publish|push|upload|nuget",
             does="publishes a package to an address that the line names",
-            unless="--dry-run -n",
+            unless="--dry-run",
             text=r"^(?:[\w-]{1,40}=)?(?!https?://(?:localhost|127\.))https?://",
             example="npm publish --registry https://example.com",
         ),
