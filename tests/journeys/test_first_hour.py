@@ -287,3 +287,35 @@ def test_an_expired_bundle_denies_and_every_command_says_so(tmp_path: Path) -> N
     assert machine.activator.offer(signed(5)).what == "activated"
     assert expired not in journey.ask(gate, payload).stdout
     assert expired not in journey.run("doctor").stdout
+
+
+def test_a_hook_about_files_is_asked_about_shell_lines_in_its_own_agent(where: Place) -> None:
+    """An agent asks its own hooks about its tools for files; Hookline asks them about what a shell line writes."""
+    journey = Journey(where)
+    line = "grep -q generated && { echo not by hand >&2; exit 2; } || echo asked >> $HOME/asked"
+    hook = {"matcher": "Edit|Write", "hooks": [{"type": "command", "command": line}]}
+    where.write("~/.claude/settings.json", json.dumps({"hooks": {"PreToolUse": [hook]}}))
+    first = journey.run("install", "claude-code", "--yes").stdout
+    assert "1 hook about files, written for other agents: not asked about shell lines" in " ".join(
+        first.split()
+    )
+    own = AGENTS["claude-code"]
+
+    def denied(tool: str, **arguments: str) -> bool:
+        call = own.call(own.gate, tool, arguments, str(where.project))
+        said = journey.ask(
+            journey.entry("claude-code", own.gate), {**call, "tool_use_id": f"{tool} {arguments}"}
+        )
+        return "not by hand" in said.stdout
+
+    lines = ("sed -i s/a/b/ src/generated/x.py", "echo x | tee src/generated/x.py", "cp a src/generated/x.py")
+    assert not any(denied("Bash", command=each) for each in lines)
+    said = journey.run("install", "claude-code", "--yes", "--actions", "all").stdout
+    assert "asked about shell lines, too (~/.config/hookline/hooks.toml:1)" in " ".join(said.split())
+    assert (where.home / ".config/hookline/hooks.toml").read_text().startswith('actions = "all"\n')
+    assert all(denied("Bash", command=each) for each in lines)
+    assert not denied("Bash", command="cat src/generated/x.py")
+    # About its own tools the agent asks it.
+    assert not denied("Edit", file_path="src/generated/x.py", old_string="a", new_string="b")
+    assert "shell lines" not in journey.run("install", "claude-code", "--yes").stdout
+    assert "shell-detour" not in run_cli(["doctor"], where.project, where.home).stdout

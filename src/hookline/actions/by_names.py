@@ -185,7 +185,8 @@ def _by_fields(fields: Sequence[_Field], arguments: Mapping[str, Any], shells: b
     commands = [value for key, value in given if key in _COMMANDS | _PROGRAMS]
     if not commands:
         # Without a program, the first of its arguments is one.
-        commands = [value for key, value in given if key in _ARGUMENTS and isinstance(value, list | tuple)]
+        lists = (value for key, value in given if key in _ARGUMENTS)
+        commands = [value for value in lists if type(value) in (list, tuple)]
     for line in (line for command in commands for line in _lines(command, arguments)):
         yield "shell", "command", line, False
 

@@ -16,17 +16,23 @@ _DETOURS = {"write": "echo x > FILE", "edit": "sed -i s/a/b/ FILE", "read": "cat
 
 def shell_detours(loaded: Loaded, _context: CheckContext) -> Iterator[Diagnostic]:
     """Report guards of files in other agents' formats that are not asked about the shell."""
-    followed = any(one.name == "all" for one in loaded.followed)
+    for hook, line in detours(loaded):
+        fix = (
+            'actions = "all" at the top of ~/.config/hookline/hooks.toml: it is asked about shell lines, too'
+        )
+        message = f"`{line}` goes around it: its agent asks it about tools for files, and not about the shell"
+        yield about(hook, "info", "shell-detour", message, fix=fix)
+
+
+def detours(loaded: Loaded) -> Iterator[tuple[Hook, str]]:
+    """Yield such guards, each with a line that goes around it."""
+    if any(one.name == "all" for one in loaded.followed):
+        return
     for hook in entries(loaded):
-        if hook.actions != "named" or followed or not hook.event.guard or hook.mode == "off":
-            continue
-        line = _detour(hook)
-        if line is not None:
-            fix = 'actions = "all" at the top of ~/.config/hookline/hooks.toml: it is asked about shell lines, too'
-            message = (
-                f"`{line}` goes around it: its agent asks it about tools for files, and not about the shell"
-            )
-            yield about(hook, "info", "shell-detour", message, fix=fix)
+        if hook.actions == "named" and hook.event.guard and hook.mode != "off":
+            line = _detour(hook)
+            if line is not None:
+                yield hook, line
 
 
 def _detour(hook: Hook) -> str | None:

@@ -72,12 +72,16 @@ def hooks_for(
         names = {"own": [OWN_FORMAT], "others": others}.get(hooks)
         loaded = loader.directory(cwd, names, without=caller, trust=trust)
         own = _files_of_caller(loader, trust, cwd, caller, loaded)
-    found = _without_own_calls(tuple(hook for hook in loaded.hooks if hook.where.file not in own))
+    # Its own hooks the agent does not ask about files that a shell line touches.
+    followed = tuple(hook for hook in loaded.hooks if hook.actions == "others")
+    rest = (hook for hook in loaded.hooks if hook.actions != "others" and hook.where.file not in own)
+    found, followed = (_without_own_calls(hooks) for hooks in (tuple(rest), followed))
     if files is None and any(hook.dialect != OWN_FORMAT for hook in found):
         from hookline.hook.call.same_hooks import each_once
 
         run_by_caller = loader.directory(cwd, [caller]).hooks if caller != OWN_FORMAT else ()
         found = each_once(found, run_by_caller, loader.dialect, engine.trust)
+    found = (*found, *followed)
     return replace(loaded, hooks=found)
 
 

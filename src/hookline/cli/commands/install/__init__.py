@@ -43,6 +43,12 @@ def add_parser(commands: Any) -> None:
         help="run Hookline's own guards only (own, the default), or also hooks written for other agents",
     )
     parser.add_argument(
+        "--actions",
+        choices=("all", "named"),
+        help="ask hooks about files in other agents' formats about shell lines, too (all), or as their agents do "
+        "(named, the default)",
+    )
+    parser.add_argument(
         "--if-missing",
         choices=("allow", "block"),
         help="let calls pass or refuse them when Hookline is not installed any more",

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from hookline.checks.shell_detours import detours
+from hookline.cli.commands.guard.files import file_for
 from hookline.cli.engines import inspection_engine
 from hookline.cli.output import show
 from hookline.cli.text import count_of, with_tilde
+from hookline.config.install import files
 from hookline.config.install.plan import installed_entries
 from hookline.config.install.self_calls import EntryChoice, entry_choice
 from hookline.dialects.dialect import Dialect
@@ -21,6 +24,8 @@ from hookline.model.hook import Hook
 from hookline.model.safe_text import one_line
 
 _LONGEST_NAME = 60
+#: Keys of a file in TOML come before its tables.
+_FOLLOWS = 'actions = "all"'
 
 
 class BroughtHook(Struct, frozen=True):
@@ -115,6 +120,29 @@ def _installed_choice(dialects: Sequence[Dialect], site: Site) -> EntryChoice | 
         "all" if any(each.hooks == "all" for each in choices) else "own",
         "block" if any(each.if_missing == "block" for each in choices) else "allow",
     )
+
+
+def offer_actions(args: argparse.Namespace, site: Site) -> None:
+    """Offer that hooks about files, written for other agents, are asked about shell lines that touch such files.
+
+    It is a setting of the user's own file.
+    """
+    engine = inspection_engine()
+    found = list(detours(engine.loader.directory(site.project)))
+    if not found:
+        return
+    hooks = f"{count_of(len(found), 'hook')} about files, written for other agents"
+    wanted = args.actions == "all"
+    if not wanted and not args.yes and at_terminal():
+        show(f"\n{hooks}: a shell line such as `{found[0][1]}` goes around them.")
+        wanted = answer_to("Ask them about such lines, too? [y]es, [n]o: ") in ("y", "yes")
+    if not wanted:
+        show(f"{hooks}: not asked about shell lines such as `{found[0][1]}` (--actions all)")
+        return
+    before = files.snapshot(file_for(engine, site.project, user=True), None)
+    files.refuse_unwritable(before)
+    files.replace(before, f"{_FOLLOWS}\n{before.text or ''}".encode())
+    show(f"{hooks}: asked about shell lines, too ({with_tilde(before.file)}:1)")
 
 
 def at_terminal() -> bool:

@@ -16,6 +16,7 @@ from hookline.cli.commands.install.choose import (
     answer_to,
     at_terminal,
     choose,
+    offer_actions,
 )
 from hookline.cli.commands.install.report import AgentDocument, InstallDocument, Promise, agent_document
 from hookline.cli.engines import working_directory
@@ -76,12 +77,10 @@ def run(args: argparse.Namespace) -> ExitStatus:
     wanted = _Wanted(events, program, choice)
     found = [planned(each, site, partial(_plan, each, site, wanted, records)) for each in dialects]
     status = settle(found, args, records, "install", Promise(choice.hooks, choice.if_missing, tuple(brought)))
-    if (
-        status == ExitStatus.OK
-        and not args.json
-        and at_terminal()
-        and lacks_guards(Engine().load(site.project).hooks)
-    ):
+    if status != ExitStatus.OK or args.json:
+        return status
+    offer_actions(args, site)
+    if at_terminal() and lacks_guards(Engine().load(site.project).hooks):
         show(f"\n{OFFER}")
     return status
 
