@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from bench import agent_kills, agent_stall, agent_turns
+from bench import agent_faults, agent_kills, agent_stall, agent_turns
 from bench.findings import Finding
 
 Say = Callable[[str], None]
@@ -30,6 +30,11 @@ async def session(say: Say, scale: float = 1.0) -> list[Finding]:
     return agent_turns.findings(seen, name)
 
 
+async def faults(say: Say, scale: float = 1.0) -> list[Finding]:
+    count = max(int(300 * scale), 10)
+    return agent_faults.findings(await agent_faults.faulty_session(count, seed=time.time_ns(), say=say))
+
+
 def kills(say: Say, scale: float = 1.0) -> list[Finding]:
     seed = time.time_ns()
     say(f"seed {seed}")
@@ -37,5 +42,11 @@ def kills(say: Say, scale: float = 1.0) -> list[Finding]:
 
 
 SOAKS: Mapping[str, Callable[[Say], Iterable[Finding] | Awaitable[Iterable[Finding]]]] = MappingProxyType(
-    {"agent-slow-hooks": slow_hooks, "agent-turns": turns, "agent-session": session, "agent-kills": kills}
+    {
+        "agent-slow-hooks": slow_hooks,
+        "agent-turns": turns,
+        "agent-session": session,
+        "agent-faults": faults,
+        "agent-kills": kills,
+    }
 )

@@ -3,12 +3,16 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from bench import agent_faults
 from bench.agent_kills import killed
 from bench.agent_play import playing
 from bench.agent_stall import EVENTS, slow_hooks
 from bench.agent_turns import HOOKS_PER_TURN, Endless, many_turns
 from hookline.agent.hooks import EventLog
 from hookline.agent.models.port import RequestLog
+from hookline.agent.turn import retries
 
 #: Far more than a good run needs, and far less than one hook takes.
 _SLOW = 1.0
@@ -37,6 +41,16 @@ def test_after_a_session_nothing_is_left_of_it() -> None:
     for now, earlier in zip((seen.after.fds, seen.after.zombies, seen.after.tasks), before, strict=True):
         assert now <= earlier
     assert seen.left == ()
+
+
+def test_a_provider_that_fails_loses_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "FIRST_SECONDS", 0.001)
+    monkeypatch.setattr(agent_faults, "WINDOW", 1000)
+    seen = asyncio.run(agent_faults.faulty_session(16, seed=7))
+    assert (seen.unanswered, seen.twice, seen.miscounted) == ((), (), {})
+    assert sum(seen.faults.values()) > 3
+    assert seen.faults["overflow"] > 0
+    assert seen.summaries > 1
 
 
 def test_slow_hooks_hold_up_nobody_else() -> None:

@@ -13,6 +13,8 @@ _CHANGES = (
     (r"home-project-[0-9a-f]{8}", "home-project-########"),
     (r"\d+\.\d s\b", "#.# s"),
     (r" *\d+ ms *", "  # ms  "),
+    (r"retry in \d+ s", "retry in # s"),
+    (r"127.0.0.1:\d+", "127.0.0.1:#"),
     (r"\d+ tok", "# tok"),
     (r"hookline \d+\.\d+\.\d+", "hookline #.#.#"),
 )

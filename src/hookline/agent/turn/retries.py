@@ -12,7 +12,7 @@ from hookline.agent.turn.turn import AgentParts
 T = TypeVar("T")
 
 #: Seconds before the first retry; each further one waits twice as long.
-_FIRST_SECONDS = 1.0
+FIRST_SECONDS = 1.0
 _MOST_SECONDS = 30.0
 #: A provider that asks for a longer wait than this gets no retry: the user decides.
 LONGEST_ASKED = 300.0
@@ -51,5 +51,5 @@ def seconds_before(number: int, error: ModelError) -> float | None:
         return None
     if error.retry_after is not None:
         return error.retry_after if 0 <= error.retry_after <= LONGEST_ASKED else None
-    seconds = min(_FIRST_SECONDS * 2 ** (number - 1), _MOST_SECONDS)
+    seconds = min(FIRST_SECONDS * 2 ** (number - 1), _MOST_SECONDS)
     return seconds * (1 + _SPREAD * random.random())  # noqa: S311 no secret

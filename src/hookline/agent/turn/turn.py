@@ -124,7 +124,8 @@ class Settlement:
     async def failed(self, turn: Turn, error: ModelError) -> TurnEnding:
         """Handle a model without an answer: Notification, Error and StopFailure fire, Stop does not."""
         message = str(error)
-        self._user.warn(f"the model failed ({error.kind}): {message}")
+        hint = "; /retry continues" if self._user.asker is not None else ""
+        self._user.warn(f"the model failed ({error.kind}): {message}{hint}")
         notice = p.Notice(message=message, notification_type="error", level="error")
         await self._hooks.dispatch(e.NOTIFICATION, notice)
         await self._hooks.dispatch(e.ERROR, p.RunError(message=message, error_type=error.kind))
