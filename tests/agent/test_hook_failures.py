@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hookline.dialects.registry import OWN_FORMAT, standard_dialects
+from hookline.dialects.registry import OWN_FORMAT
 from tests.agent.scripted_session import says
-from tests.agents import AGENTS
+from tests.agents import AGENTS, WITH_FILES
 from tests.cli.run_cli import Ran, run_cli
 
 _WAYS = {
@@ -29,7 +29,7 @@ def _run(directory: Path, dialect: str, line: str, *words: str) -> Ran:
 
 
 @pytest.mark.parametrize("way", _WAYS)
-@pytest.mark.parametrize("dialect", standard_dialects())
+@pytest.mark.parametrize("dialect", WITH_FILES)
 def test_a_failure_shows_the_first_line_of_stderr(dialect: str, way: str, tmp_path: Path) -> None:
     ran = _run(tmp_path, dialect, _WAYS[way], "--print", "hello")
     shown = [line for line in ran.stderr.splitlines() if line.startswith(("warning:", "blocked:"))]

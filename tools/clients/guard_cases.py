@@ -9,7 +9,7 @@ from tools.clients.client import Client
 from tools.clients.model_server import Model
 from tools.clients.scene import REASON, Hooked, Scene
 
-_QUESTION = "is the deploy window open?"
+QUESTION = "is the deploy window open?"
 _CONTEXT = "the deploy key is in the vault"
 
 
@@ -45,18 +45,18 @@ def _of(client: Client) -> Iterator[Case]:
             client=client,
             script=script,
             ran=ran,
-            decision=decision or _judged,
+            decision=decision or judged,
             hooked=hooked,
         )
 
     yield case("a harmless call", "ran", forbidden=False)
-    yield case("a guard denies", "denied", decision=_denied_with(REASON))
+    yield case("a guard denies", "denied", decision=denied_with(REASON))
     if client.printed:
-        denied = _denied_with(REASON)
+        denied = denied_with(REASON)
         yield case("a guard denies, with printed entries", "denied", decision=denied, hooked="printed")
-    yield case("a guard rewrites", "rewritten" if client.rewrites else "denied", _rewrites, _was_rewritten)
+    yield case("a guard rewrites", "rewritten" if client.rewrites else "denied", rewrites, was_rewritten)
     yield case(
-        "a guard asks, and nobody is there", client.asked, _asks, _denied_with(_QUESTION), forbidden=False
+        "a guard asks, and nobody is there", client.asked, asks, denied_with(QUESTION), forbidden=False
     )
     if client.prompt_context:
         prompted = _adds("UserPromptSubmit")
@@ -76,13 +76,13 @@ def _of(client: Client) -> Iterator[Case]:
         lambda info: info.add_hook("PreToolUse", "no-such-program"),
         forbidden=False,
     )
-    missing, broken = _denied_with("Hookline is not installed"), _denied_with("hookline could not be run")
+    missing, broken = denied_with("Hookline is not installed"), denied_with("hookline could not be run")
     yield case("hookline is gone", "denied", _loses("", client.before_tool), missing, forbidden=False)
     yield case(
         "hookline cannot start", "denied", _loses("exit 1", client.before_tool), broken, forbidden=False
     )
     # The shell says first that a program was killed.
-    words = broken if client.whole_reasons else _judged
+    words = broken if client.whole_reasons else judged
     yield case(
         "hookline is killed", "denied", _loses("kill -9 $$", client.before_tool), words, forbidden=False
     )
@@ -111,16 +111,16 @@ def _was_not_asked(_info: Scene, model: Model) -> str:
     return "asked" if model.asked else "not asked"
 
 
-def _judged(info: Scene, model: Model) -> str:
+def judged(info: Scene, model: Model) -> str:
     last = model.last_result
     if any(info.marks.glob("forbidden-*")) or (info.marks / "harmless").exists():
         return "ran"
     return "denied" if last is not None and last.is_error else "no effect"
 
 
-def _denied_with(words: str) -> Callable[[Scene, Model], str]:
+def denied_with(words: str) -> Callable[[Scene, Model], str]:
     def decision(info: Scene, model: Model) -> str:
-        seen, last = _judged(info, model), model.last_result
+        seen, last = judged(info, model), model.last_result
         if seen == "denied" and last is not None and words not in last.text:
             return f"denied with {last.text[:100]!r}"
         return seen
@@ -128,7 +128,7 @@ def _denied_with(words: str) -> Callable[[Scene, Model], str]:
     return decision
 
 
-def _rewrites(info: Scene) -> None:
+def rewrites(info: Scene) -> None:
     answer = {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
@@ -139,20 +139,20 @@ def _rewrites(info: Scene) -> None:
     info.add_hook("PreToolUse", f"echo '{json.dumps(answer)}'", rewrites=True)
 
 
-def _asks(info: Scene) -> None:
+def asks(info: Scene) -> None:
     answer = {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "ask",
-            "permissionDecisionReason": _QUESTION,
+            "permissionDecisionReason": QUESTION,
         }
     }
     info.add_hook("PreToolUse", f"echo '{json.dumps(answer)}'")
 
 
-def _was_rewritten(info: Scene, model: Model) -> str:
+def was_rewritten(info: Scene, model: Model) -> str:
     done = (info.marks / "rewritten").exists()
-    return "rewritten" if done and not info.mark().exists() else _judged(info, model)
+    return "rewritten" if done and not info.mark().exists() else judged(info, model)
 
 
 def _adds(event: str) -> Callable[[Scene], None]:

@@ -6,7 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -98,7 +98,7 @@ class Scene:
         """The user's own file of the client."""
         return self.home / self.client.settings
 
-    def install(self, *events: str, if_missing: str = "block") -> None:
+    def install(self, *events: str, if_missing: str = "block", options: Sequence[str] = ()) -> None:
         """Install with `hookline install`, from a Hookline that can disappear: it is in a separate directory."""
         self.programs = str(self.marks.parent / "programs")
         Path(self.programs).mkdir(exist_ok=True)
@@ -106,7 +106,7 @@ class Scene:
             shutil.copy(Path(_BIN, name), self.programs)
         only = ("--events", ",".join(events)) if events else ()
         self.hookline("uninstall", self.client.name, "--yes")
-        self.hookline("install", self.client.name, "--if-missing", if_missing, "--yes", *only)
+        self.hookline("install", self.client.name, "--if-missing", if_missing, "--yes", *only, *options)
 
     def connect(self, *events: str) -> None:
         """Put Hookline's printed entries into the client's own file, and let the client run them."""

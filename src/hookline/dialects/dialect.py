@@ -269,6 +269,8 @@ class Dialect(ABC):
     call_file: str = ""
     #: The administrator's file for such entries, on Linux and last on macOS; empty where it has none.
     managed_files: Sequence[str] = ()
+    #: The event at which Hookline can ask as a module inside the agent; empty where it cannot.
+    inside_event: str = ""
     #: The events most people want Hookline to see: every guard, and others that are cheap.
     call_events: Sequence[str] = ()
 

@@ -32,6 +32,8 @@ class HookCall(Struct, frozen=True):
     seconds: int
     #: True if the action must not proceed when the call fails.
     guards: bool
+    #: True for a call that a module of Hookline inside the agent makes.
+    inside: bool = False
 
 
 def grouped_entries(calls: Sequence[HookCall], **for_guards: str) -> str:

@@ -29,6 +29,10 @@ InstallScope = Literal["user", "plugin", "project", "managed"]
 Standing = Literal["trusted", "untrusted", "unknown"]
 
 
+#: The path of the call that a module inside the agent makes.
+INSIDE: Path = ("inside",)
+
+
 class InstallError(HooklineError):
     """Nothing was changed; the message says why and names the file."""
 
@@ -41,6 +45,8 @@ class Site(Struct, frozen=True):
     env: Mapping[str, str]
     #: True if the user wants the agent to trust the project, in an agent that asks for that.
     trusts_project: bool = False
+    #: True if Hookline should also run as a module inside the agent.
+    inside: bool = False
     #: The words that start Hookline, for the MCP server of a plugin.
     program: tuple[str, ...] = ()
 

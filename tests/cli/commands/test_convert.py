@@ -12,11 +12,12 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.cli.commands.hook.entries import faster, pinned_program
-from hookline.dialects.registry import dialect_named, every_dialect
+from hookline.dialects.registry import dialect_named
 from hookline.model.raw import Exited
 from hookline.model.wire import HookInvocation
 from hookline.schemas.examples import INFO, example_payload
 from tests.agents import AGENTS as ROWS
+from tests.agents import OTHERS
 from tests.cli.run_cli import Place, Ran, clean_env, place, run_cli, run_here
 from tests.warm_process import warm_path
 
@@ -26,7 +27,7 @@ FILES = {
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PAIRS = [(source, target) for source in FILES for target in FILES if source != target]
 #: Agents with hooks of a project, which is where they are converted to.
-AGENTS = [each.name for each in every_dialect() if each.has_agent and ROWS[each.name].has_projects]
+AGENTS = [name for name in OTHERS if ROWS[name].has_projects]
 #: The agents with an example of everything they have: its file, and the name of such a file.
 OTHERS = {
     "reasonix": ("reasonix/.reasonix/settings.json", ".reasonix/settings.json"),
@@ -656,6 +657,7 @@ def test_text_is_the_file_and_what_is_not_as_it_was_is_named(convert: Convert) -
     ("words", "text", "message"),
     [
         ((FILES["claude-code"], "--to", "codexx"), "{}", "did you mean 'codex'?"),
+        ((FILES["claude-code"], "--to", "opencode"), "{}", "hookline install opencode --hooks all"),
         ((FILES["claude-code"], "--to", "native"), "{}", "there is no agent 'native'"),
         ((FILES["claude-code"], "--to", "claude-code"), "{}", "is a file of Claude Code already"),
         (("none.json", "--to", "codex"), "{}", "none.json"),

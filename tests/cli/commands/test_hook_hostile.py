@@ -13,7 +13,7 @@ from hookline.events import EVENTS
 from hookline.extending import HookReply
 from hookline.hook.call.answer import AgentCall
 from hookline.hook.call.payload import CallError, read_payload
-from tests.agents import AGENTS
+from tests.agents import AGENTS, GATES
 from tests.dialects.claude_code.driver import RECORDED
 from tests.every import every
 
@@ -71,7 +71,7 @@ HOSTILE = {
 @every("name", NAMES)
 @every("raw", HOSTILE.values())
 def test_a_guard_never_passes_what_it_cannot_read(name: str, raw: bytes) -> None:
-    translated = answered(name, AGENTS[name].gate, raw)
+    translated = answered(name, GATES[name], raw)
     assert says_no(translated), translated
     assert "judged" not in translated.stdout + translated.stderr or name == "reasonix" or b"9999" in raw
 
@@ -134,9 +134,9 @@ class _Broken(Engine):
 
 @every("name", NAMES)
 def test_when_hookline_itself_breaks_a_guard_says_no(name: str) -> None:
-    gate = AGENTS[name].gate
+    gate = GATES[name]
     call = {
-        **AGENTS[name].call(gate, "Bash", {}, "/"),
+        **AGENTS.get(name, AGENTS["claude-code"]).call(gate, "Bash", {}, "/"),
         **({"tool_name": "Bash"} if name == "codewhale" else {}),
     }
     translated = asyncio.run(AgentCall(_Broken(), name, gate, (), {}).answer(json.dumps(call).encode()))

@@ -251,6 +251,8 @@ def test_it_is_installed_and_leaves_no_trace(opencode: OpenCode, scope: str, fil
     ][0]
     (site,) = [each for each in found["sites"] if each["events"]]
     assert (site["trusted_by_agent"], "was changed" in site["agent_says"]) == ("untrusted", True)
+    run_cli(["install", "opencode", scope, "--yes"], project, home)
+    assert "throw new Error(answer.reason)" in there.read_text()
     run_cli(["uninstall", "opencode", scope, "--yes"], project, home)
     assert seen() == before
 

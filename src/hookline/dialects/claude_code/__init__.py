@@ -94,6 +94,7 @@ class ClaudeCode(Dialect):
     call_file = ".claude/settings.json in a project, or ~/.claude/settings.json for all of them"
     call_events = USUAL_EVENTS
     managed_files = _MANAGED
+    inside_event = "PreToolUse"
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from hookline.dialects.claude_code.own_mod import is_ours
 from hookline.dialects.files import read_file
 from hookline.dialects.plugin_files import subdirectories
 from hookline.disk import Disk
@@ -58,7 +59,8 @@ def mods_of(root: str, disk: Disk) -> Iterator[Mod]:
             file = os.path.normpath(os.path.join(root, str(each)))
         text = _text(file, disk)
         events = tuple(dict.fromkeys(found[2] for found in _TAKES.finditer(text or "")))
-        yield Mod(os.path.basename(root), file, events, unreadable=text is None or not events)
+        if not is_ours(text):
+            yield Mod(os.path.basename(root), file, events, unreadable=text is None or not events)
 
 
 def mod_findings(mods: Sequence[Mod], managed: str) -> Iterator[Diagnostic]:
@@ -75,7 +77,8 @@ def mod_findings(mods: Sequence[Mod], managed: str) -> Iterator[Diagnostic]:
             continue
         message = f"the mod {mod.name} takes {what}: it can overrule every hook here, and nothing stops it"
         fix = (
-            f"remove {os.path.dirname(os.path.dirname(mod.file))}, or let an administrator write any setting into "
+            f"remove {os.path.dirname(os.path.dirname(mod.file))}, or run `hookline install claude-code --mod`, which "
+            "asks before other mods, or let an administrator write any setting into "
             "/etc/claude-code/managed-settings.json: then a mod cannot lift a denial"
         )
         yield Diagnostic("error", "overruling-mod", message, Where(mod.file), fix=fix)

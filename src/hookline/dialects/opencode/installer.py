@@ -35,7 +35,9 @@ class OpenCodeInstaller(Installer):
             raise InstallError(f"{file} is not Hookline's plugin: move it away first; nothing was changed")
         line = text[: found.start()].count("\n") + 1 if found is not None else None
         table = cast("dict[str, Any]", calls)
-        return [Entry(file, (event,), {"command": each}, line) for event, each in table.items()]
+        # A changed plugin is another one than is wanted: installing again writes it anew.
+        changed = {} if _is_ours(text, table) else {"changed": True}
+        return [Entry(file, (event,), {"command": each, **changed}, line) for event, each in table.items()]
 
     def wanted(self, calls: "Sequence[HookCall]", texts: Mapping[str, str | None], site: Site) -> list[Entry]:
         del texts
@@ -60,8 +62,7 @@ class OpenCodeInstaller(Installer):
     ) -> tuple[Standing, str]:
         del site
         for file in {entry.file for entry in own}:
-            written = plugin_text({entry.event: entry.command for entry in own})
-            if _HOME.sub("", texts.get(file) or "") != _HOME.sub("", written):
+            if not _is_ours(texts.get(file) or "", {entry.event: entry.command for entry in own}):
                 return "untrusted", f"{file} was changed, or is of another version: install it again"
         return "trusted", "OpenCode loads every plugin of this directory, unless it runs with --pure"
 
@@ -76,6 +77,11 @@ class OpenCodeInstaller(Installer):
                 "waits for it without a network"
             )
         yield "OpenCode drops a plugin that it cannot load without a word: `hookline doctor` says when it last asked"
+
+
+def _is_ours(text: str, calls: Mapping[str, str]) -> bool:
+    """Return True for the plugin exactly as this version writes it, whatever the home directory."""
+    return _HOME.sub("", text) == _HOME.sub("", plugin_text(calls))
 
 
 def plugin_text(calls: Mapping[str, str]) -> str:

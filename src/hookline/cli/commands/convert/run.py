@@ -24,7 +24,7 @@ from hookline.config.load import layer_of
 from hookline.dialects.dialect import ConfigPath, Dialect
 from hookline.dialects.entries import HookCall
 from hookline.dialects.installer import Entry, Site, Texts
-from hookline.dialects.registry import every_dialect
+from hookline.dialects.registry import OWN_FORMAT, standard_dialects
 from hookline.documents.document import format_of, read_document
 from hookline.trust.project import project_root
 
@@ -55,6 +55,11 @@ def run(args: argparse.Namespace) -> ExitStatus:
     require_files(engine, args.words)
     source = _source(engine, args.source or engine.loader.whose(file), args.words[0])
     (target,) = agents_named([args.to])
+    if not standard_dialects()[target.name].has_files:
+        instead = f"hookline install {target.name} --hooks all"
+        raise RequestError(
+            f"{target.title} has no file with hooks; `{instead}` runs those of other agents there"
+        )
     if source.name == target.name:
         raise RequestError(f"{args.words[0]} is a file of {source.title} already")
     document = layer_of(source, ConfigPath(file, "flag")).document
@@ -74,7 +79,7 @@ def run(args: argparse.Namespace) -> ExitStatus:
 
 
 def _source(engine: Engine, name: str, file: str) -> Dialect:
-    known = [each.name for each in every_dialect() if each.has_agent]
+    known = [name for name, listed in standard_dialects().items() if listed.has_files and name != OWN_FORMAT]
     if name not in known:
         raise RequestError(
             f"{file} is not known as a file of {', '.join(known)}: say whose it is with --from"

@@ -54,6 +54,11 @@ def add_parser(commands: Any) -> None:
         help="let calls pass or refuse them when Hookline is not installed any more",
     )
     parser.add_argument(
+        "--mod",
+        action="store_true",
+        help="also run as a mod inside the agent, before other plugins, where it has mods: they cannot overrule it",
+    )
+    parser.add_argument(
         "--trust",
         action="store_true",
         help="with --project: trust the project in an agent that reads no hooks of projects it does not trust",

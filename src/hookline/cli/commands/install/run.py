@@ -36,7 +36,7 @@ from hookline.config.install.plan import (
 from hookline.config.install.records import InstallRecords
 from hookline.config.install.self_calls import EntryChoice, isolated_program, plain_program, program_words
 from hookline.dialects.dialect import Dialect
-from hookline.dialects.installer import InstallError, InstallScope, Site
+from hookline.dialects.installer import INSIDE, InstallError, InstallScope, Site
 from hookline.dialects.registry import dialect_named, every_dialect
 from hookline.disk import ancestors
 from hookline.hook.call.payload import event_named
@@ -102,6 +102,11 @@ def _plan(dialect: Dialect, site: Site, wanted: _Wanted, records: InstallRecords
     # A project's file is read on other machines, too.
     named = os.path.relpath(file, site.project) if site.scope == "project" else file
     calls = hook_calls(dialect, names, program, wanted.choice, named, home=site.scope != "managed")
+    if site.inside or any(entry.path == INSIDE for entry in installed_entries(dialect, site)):
+        if not dialect.inside_event or site.scope != "user":
+            raise InstallError("there Hookline cannot run inside of it: leave --mod out")
+        (inside,) = hook_calls(dialect, [dialect.inside_event], program, wanted.choice, named)
+        calls.append(replace(inside, inside=True))
     plan = plan_install(dialect, site, calls, own_entries(dialect), records)
     notes = list(plan.notes)
     if not _CACHES.isdisjoint(program.split("/")):
@@ -141,7 +146,8 @@ def site_of(args: argparse.Namespace) -> Site:
     chosen: list[InstallScope] = [each for each in SCOPES if getattr(args, each)]
     words = program_words(shlex.split(isolated_program()))
     scope = chosen[0] if chosen else "user"
-    return Site(scope, project_root(cwd), os.environ, getattr(args, "trust", False), words)
+    trust, inside = getattr(args, "trust", False), getattr(args, "mod", False)
+    return Site(scope, project_root(cwd), os.environ, trust, inside, words)
 
 
 def installable() -> list[Dialect]:
