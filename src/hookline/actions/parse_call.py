@@ -297,11 +297,8 @@ class _Reader:
         elif not tool.kind:
             yield Action(None, name, dict(given), called=name, base=base)
         else:
-            yield from self._of_kind(tool, name, given, base)
-
-    def _of_kind(self, tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> Iterator[Action]:
-        for one in _by_each_key(tool, given):
-            yield from self._of_one_kind(one, name, given, base)
+            for one in _by_each_key(tool, given):
+                yield from self._of_one_kind(one, name, given, base)
 
     def _of_one_kind(self, tool: Tool, name: str, given: Mapping[str, Any], base: Path) -> Iterator[Action]:
         action = _action(tool, name, given, self._place, base)

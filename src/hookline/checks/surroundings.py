@@ -31,13 +31,10 @@ def relative_paths(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic
             continue
         for program in programs_of(hook, context):
             # One that is nowhere is reported as missing.
-            if _is_relative(program) and any(map(os.path.exists, program.places)):
+            relative = program.kind != "name" and not program.word.startswith(("/", "~", "$"))
+            if relative and any(map(os.path.exists, program.places)):
                 yield _relative(hook, program, dialect, context)
                 break
-
-
-def _is_relative(program: Program) -> bool:
-    return program.kind != "name" and not program.word.startswith(("/", "~", "$"))
 
 
 def _relative(hook: Hook, program: Program, dialect: Dialect, context: CheckContext) -> Diagnostic:

@@ -244,8 +244,5 @@ def misshaped(value: Any, shape: str) -> str | None:
     for known in ("true or false", "a number", "text", "an object"):
         if SHAPES[known](value):
             return f"{known}, not {shape}"
-    return f"{'a list' if isinstance(value, list | tuple) else _named(value)}, not {shape}"
-
-
-def _named(value: Any) -> str:
-    return "empty" if value is None else type(value).__name__
+    named = "empty" if value is None else type(value).__name__
+    return f"{'a list' if isinstance(value, list | tuple) else named}, not {shape}"

@@ -202,14 +202,11 @@ class Inbox:
                 return  # a message is delivered once
             self._wake_ids.add(item.wake_id)
         if len(self._items) >= self._limit:
-            self._drop_one()
+            spare = next((each for each in self._items if each.kind != "wake"), self._items[0])
+            self._items.remove(spare)
+            self.lost += 1
         self._items.append(item)
         self._wake_next()
-
-    def _drop_one(self) -> None:
-        spare = next((item for item in self._items if item.kind != "wake"), self._items[0])
-        self._items.remove(spare)
-        self.lost += 1
 
     def take(self) -> LateMessage | None:
         """Return the next item, or None when there is none right now."""

@@ -95,12 +95,10 @@ def _followed(last: "TranslationCache", event: EventSpec[Any], engine: "Engine")
         lines = file_actions((*call.actions, *more), context, reader)
         found = (*own, *lines, *more)
         # After the call a file that was deleted is of no use to hooks that format or check what was written.
-        known = last.followed = tuple(each for each in found if event.guard or not _deletes(each))
+        known = last.followed = tuple(
+            each for each in found if event.guard or each.kind is None or each.kind.name != "delete"
+        )
     return known
-
-
-def _deletes(action: Action) -> bool:
-    return action.kind is not None and action.kind.name == "delete"
 
 
 def _by_arguments(call: ReadCall) -> tuple[Action, ...]:

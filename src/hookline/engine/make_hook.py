@@ -266,7 +266,9 @@ def _made_of(action: "Action[Any]", event: EventSpec[Any], *, quick: bool) -> tu
     if quick and not callable(action):
         raise ValueError("quick=True is for functions: a command is a process, and a guard is quick anyway")
     if isinstance(action, str):
-        return _shell(action)
+        from hookline.handlers.command import CommandSpec  # noqa: PLC0415 a host of functions runs no processes
+
+        return "command", CommandSpec(command=action), action
     return _function(action, event, quick=quick) if callable(action) else _guard(action, event)
 
 
@@ -279,12 +281,6 @@ def _guard(guard: object, event: EventSpec[Any]) -> tuple[str, Any, str]:
 
         raise not_an_action(guard, event)
     return "builtin", BuiltinSpec(guard.name, guard.args), guard.name
-
-
-def _shell(command: str) -> tuple[str, Any, str]:
-    from hookline.handlers.command import CommandSpec  # noqa: PLC0415 a host of functions runs no processes
-
-    return "command", CommandSpec(command=command), command
 
 
 def _function(function: Callable[..., Any], event: EventSpec[Any], *, quick: bool) -> tuple[str, Any, str]:

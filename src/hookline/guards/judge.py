@@ -120,7 +120,9 @@ class GuardJudge:
             judge = ForbiddenJudge(self.settings, self._reader.reader)
             yield from (GuardFinding(*one) for one in judge.findings(action, path_context))
         if self.policy.protects:
-            yield from self._protected(action, path_context)
+            why = self._protects((action,), path_context.cwd) if self._protects else None
+            if why is not None:
+                yield GuardFinding("", why)
             yield from self._run(self._reader.read(line), "") if line is not None else ()
         elif line is not None:
             if kind == "code" and _language(action) not in _SHELL_LANGUAGES:
@@ -134,11 +136,6 @@ class GuardJudge:
                 yield from self._line(line, PathContext(cwd, path_context.root, path_context.home), searched)
         elif kind:
             yield from self._files(action, path_context)
-
-    def _protected(self, action: Action, path_context: PathContext) -> Iterator[GuardFinding]:
-        why = self._protects((action,), path_context.cwd) if self._protects else None
-        if why is not None:
-            yield GuardFinding("", why)
 
     # --- tools that name files
     # ---------------------------------------------------------------------------------------

@@ -141,7 +141,10 @@ class ProjectEngine:
         every = [each for row in rows for each in dialect.asked_at(row.event)]
         events = tuple([event for event in every if event.name in self.engine.store.lanes])
         lanes = [lane for event in events for lane in self.engine.store.lanes[event.name]]
-        return AskedAt(events, _is_memorable(lanes), _looks_at_place(lanes), _looks_at_calls(lanes))
+        hooks = [prepared.hook for lane in lanes for prepared in lane.hooks]
+        by_place = any(map(_names_place, hooks))
+        by_calls = all(each.condition is None or isinstance(each.condition, ToolCondition) for each in hooks)
+        return AskedAt(events, _is_memorable(lanes), by_place, by_calls)
 
 
 class AskedAt(NamedTuple):
@@ -166,15 +169,6 @@ def _is_memorable(lanes: Sequence[Lane]) -> bool:
         for lane in lanes
         for prepared in lane.hooks
     )
-
-
-def _looks_at_place(lanes: Sequence[Lane]) -> bool:
-    return any(_names_place(prepared.hook) for lane in lanes for prepared in lane.hooks)
-
-
-def _looks_at_calls(lanes: Sequence[Lane]) -> bool:
-    conditions = [prepared.hook.condition for lane in lanes for prepared in lane.hooks]
-    return all(each is None or isinstance(each, ToolCondition) for each in conditions)
 
 
 def _names_place(hook: Hook) -> bool:
@@ -246,7 +240,8 @@ class Engines:
             hooks += rule_hooks(engine.loader, rules).hooks
         if handlers.protection.reader is not None:
             handlers.protection.reader().remembered = _LINES
-        engine.swap([self._as_declared(hook) for hook in hooks])
+        declared = self._configuration.declared
+        engine.swap([replace(hook, side_effects="none") if hook.name in declared else hook for hook in hooks])
         return ProjectEngine(engine, loaded, project_root(directory) if directory else "", left_out)
 
     def _loaded(self, engine: Engine, directory: str) -> Loaded:
@@ -256,9 +251,6 @@ class Engines:
         trust = engine.trust_in(directory, TrustOptions(trusts_all=wanted.trust, environment=False))
         names = None if wanted.dialect is None else [wanted.dialect]
         return engine.loader.directory(directory, names, trust=trust)
-
-    def _as_declared(self, hook: Hook) -> Hook:
-        return replace(hook, side_effects="none") if hook.name in self._configuration.declared else hook
 
     def _why_not(self, hook: Hook) -> str:
         return "" if hook.side_effects == "none" else _UNDECLARED

@@ -163,7 +163,8 @@ class JournalFile:
             self._note(f"journal: a run could not be written: {type(error).__name__}: {error} ({self.path})")
             return
         try:
-            self._write(self._gap() + line)
+            gap = summed({"v": VERSION, "gap": self._missing}) if self._missing else b""
+            self._write(gap + line)
         except (OSError, ValueError) as error:
             self._lose()
             self._turn_off(error)
@@ -187,11 +188,6 @@ class JournalFile:
                 os.close(fd)
             except OSError as error:
                 self._note(f"journal: {_reason(error)} on closing ({self.path})")
-
-    def _gap(self) -> bytes:
-        if not self._missing:
-            return b""
-        return summed({"v": VERSION, "gap": self._missing})
 
     def _write(self, lines: bytes) -> None:
         fd = self._ready()

@@ -52,7 +52,8 @@ class RuleIndex:
         if not table.by_program:
             return table.always
         programs = self._programs(arguments)
-        found = table.by_program.values() if programs is None else _of(table.by_program, programs)
+        by = table.by_program
+        found = by.values() if programs is None else [by[each] for each in programs if each in by]
         more = tuple(chain.from_iterable(found))
         return tuple(sorted({*table.always, *more})) if more else table.always
 
@@ -105,10 +106,6 @@ def may_mean(condition: Condition, tool: str, called: str, *, beside: bool = Fal
     if isinstance(condition, AnyOf):
         return any(may_mean(each, tool, called, beside=beside) for each in condition.conditions)
     return True
-
-
-def _of(table: Mapping[str, tuple[int, ...]], programs: Iterable[str]) -> list[tuple[int, ...]]:
-    return [table[program] for program in programs if program in table]
 
 
 def _first_word(pattern: Glob) -> str | None:

@@ -273,10 +273,8 @@ class ServerEntryReader:
         if entry is None or entry.disabled:
             return None
         spec = self._spec(name, entry, path)
-        return spec if len(self.said) == found or not self._errors(found) else None
-
-    def _errors(self, since: int) -> bool:
-        return any(diagnostic.severity == "error" for diagnostic in self.said[since:])
+        failed = any(diagnostic.severity == "error" for diagnostic in self.said[found:])
+        return None if failed else spec
 
     def _entry(self, name: str, given: Mapping[str, Any], path: tuple[str, ...]) -> ServerEntry | None:
         fields: dict[str, Any] = {}

@@ -45,16 +45,13 @@ class Body:
     async def read(self, parts: AsyncIterable[bytes]) -> bytes:
         """Read everything up to the limit, and nothing past it."""
         async for part in parts:
-            self._add(part)
+            self._kept += self._unpacked(part)
+            self.truncated = len(self._kept) > self._most
             if self.truncated:
                 return bytes(self._kept[: self._most])
         if self._fed and self._unpacker is not None and not self._unpacker.eof:
             raise BodyError("the packed answer ends early")
         return bytes(self._kept)
-
-    def _add(self, part: bytes) -> None:
-        self._kept += self._unpacked(part)
-        self.truncated = len(self._kept) > self._most
 
     def _unpacked(self, part: bytes) -> bytes:
         if self._unpacker is None:

@@ -50,7 +50,8 @@ def find_project(
         )
     project = project or began
     if project is None and here is not None:
-        project = lookup_directory(here, _markers(), env.get("HOME", ""), disk)
+        markers = tuple(marker for listed in standard_dialects().values() for marker in listed.markers)
+        project = lookup_directory(here, markers, env.get("HOME", ""), disk)
         if project is None:
             return CallProject(here, here, here, in_project=False, remarks=tuple(remarks))
     if project is None:
@@ -83,7 +84,3 @@ def _fits(project: str, here: str | None, began: str) -> bool:
     """Return True if a variable fits the session. Settings of a project can set variables: an unrelated one
     is ignored."""
     return is_inside(began, project) or (here is not None and is_inside(here, project))
-
-
-def _markers() -> tuple[str, ...]:
-    return tuple(marker for listed in standard_dialects().values() for marker in listed.markers)

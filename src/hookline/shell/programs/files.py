@@ -82,14 +82,11 @@ def parallel(rest: Words, stdin: Stdin, spec: OptionSpec) -> Iterator[Found]:
         elif HOLE in name or "{" in " ".join(command):
             words = tuple(word.replace("{}", name) for word in command)
             yield Inner(words if words != tuple(command) else (*words, name))
-            yield from _line(" ".join(command).replace("{}", name))
+            code = " ".join(command).replace("{}", name)
+            if HOLE not in code:
+                yield Line(code)
         else:
             yield Line(" ".join((*command, name)))
-
-
-def _line(code: str) -> Iterator[Found]:
-    if HOLE not in code:
-        yield Line(code)
 
 
 def bundle(rest: Words, spec: OptionSpec) -> Words:

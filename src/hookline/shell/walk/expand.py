@@ -190,7 +190,9 @@ class Expander:
 
     def _after_operation(self, part: Parameter, mode: Literal["quoted", "value"]) -> list[Pieces]:
         """Return a placeholder, and the values that `${x%.md}` may have as far as they are known."""
-        origin: Origin = "unknown" if self._assigned(part.name) else "environment"
+        name = part.name
+        assigned = name.isdigit() or name in "@*" or self._variables.may_change(name)
+        origin: Origin = "unknown" if assigned else "environment"
         found: list[Pieces] = [(Piece(HOLE, mode, origin),)]
         word = plain(part.word)
         if origin == "unknown" and word is not None:
@@ -200,9 +202,6 @@ class Expander:
             texts = (edited(one[0].text, part.operator, word) for one in values if len(one) == 1)
             found += [(Piece(text, mode),) for text in texts if text and HOLE not in text]
         return found
-
-    def _assigned(self, name: str) -> bool:
-        return name.isdigit() or name in "@*" or self._variables.may_change(name)
 
     def _default(self, part: Parameter) -> list[Pieces]:
         pieces = self._pieces(part.word)

@@ -128,7 +128,8 @@ class LineAsker:
         if not words:
             return await self.choose(title, body, choices), ""
         hint = "  or another answer"
-        self.say("\n".join([f"? {printable(title)}", *map(printable, body), *_rows(choices), hint]))
+        rows = [f"  {choice.key} {printable(choice.text)}" for choice in choices]
+        self.say("\n".join([f"? {printable(title)}", *map(printable, body), *rows, hint]))
         line = await self.next_line()
         if line is None or not line.strip():
             return None, ""
@@ -164,10 +165,6 @@ class LineAsker:
             return await self.waiting
         finally:
             self.waiting = None
-
-
-def _rows(choices: Sequence[Choice]) -> list[str]:
-    return [f"  {choice.key} {printable(choice.text)}" for choice in choices]
 
 
 def permission_choices(question: PermissionPrompt) -> tuple[Choice, ...]:

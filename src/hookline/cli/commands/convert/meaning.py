@@ -71,7 +71,8 @@ def differences(source: Dialect, hook: Hook, target: Dialect, event: DialectEven
         if source.wire.answer(hook.policy.event_name, outcome, example_payload(hook.event)).lost:
             continue  # its own agent does not understand that either
         effect, words = _effect(name, outcome, target, event), saying.words
-        if name == "rewrite" and effect and not _effect(name, _allowed(outcome), target, event):
+        allowed = Outcome(votes=(Vote("allow"),))
+        if name == "rewrite" and effect and not _effect(name, allowed + outcome, target, event):
             words = "rewrite without an allow"
         if effect:
             instead.setdefault(effect, []).append(words)
@@ -81,10 +82,6 @@ def differences(source: Dialect, hook: Hook, target: Dialect, event: DialectEven
 
 def _any_of(words: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
-def _allowed(outcome: Outcome) -> Outcome:
-    return Outcome(votes=(Vote("allow"),)) + outcome
 
 
 def _said(name: str, saying: _Saying, event: EventSpec[Any]) -> Outcome:
