@@ -36,6 +36,7 @@ _MEASURES = frozenset(
 _HOLD_CODE = frozenset(("awk", "gawk", "mawk", "nawk", "busybox", "sqlite3", "sqlite", "duckdb", "sed", "jq"))
 #: A file that code of another language opens by its name.
 _OPENED = r"(?:open|read\w*|lines|Path)\s?\(\s?['\"]([^'\"\n]{1,200})['\"]"
+_COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync"))
 _PRINTS = frozenset(("echo", "printf"))
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"
 
@@ -208,6 +209,8 @@ class GuardJudge:
     ) -> Iterator[GuardFinding]:
         index = self.policy.by_program
         for at, command in enumerate(reading.commands):
+            if command.base_name in _COPIES and (hidden := _renamed(command.words, index)):
+                yield GuardFinding(_shown(command.words), "", f"it gives {hidden} another name")
             for words in spellings(command.words):
                 rows = [row for row in rows_for(words, index) if self._in_force(row)]
                 if not rows or self._is_allowed(command):
@@ -292,6 +295,16 @@ class GuardJudge:
             found = found if found is not None and (searched or starts_programs(text)) else None
         if found is not None:
             yield GuardFinding(one_line(found[0].strip("'\" "), _LONGEST_SHOWN), policy.code_does)
+
+
+def _renamed(words: Sequence[str], index: Mapping[str, object]) -> str:
+    """Return the program that gets another name, if it is one that the guard is about: `cp /usr/bin/git g`."""
+    *sources, target = [word for word in words[1:] if word[:1] != "-"] or [""]
+    for source in sources:
+        name = base_name(source)
+        if name in index and f"bin/{name}" in source and base_name(target) not in (name, "", ".", "bin"):
+            return name
+    return ""
 
 
 def _may_hold_code(reading: ShellReading, line: str) -> bool:

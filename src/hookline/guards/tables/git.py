@@ -148,6 +148,21 @@ FORCE_PUSH = GuardSpec(
             example="git config remote.origin.push +main",
         ),
         GuardedCommand(
+            run="git config",
+            does="makes git obey the settings of another file, which may force every push",
+            operand=r"^include(?:if\..*)?\.path$",
+            unless="--get --get-all --get-regexp --unset --unset-all -l --list",
+            part="config",
+            example="git config include.path ../x.cfg",
+        ),
+        GuardedCommand(
+            run="git config",
+            does="gives `push` another name, by which it can be forced unseen",
+            text=r"alias\.\S{1,100}\s{1,9}!?(?:git\s{1,9})?push\s*$",
+            part="config",
+            example="git config alias.p push",
+        ),
+        GuardedCommand(
             run="git fetch|pull",
             does="overwrites a branch of another repository",
             operand=r"^\+[^:]*:",
