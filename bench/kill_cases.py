@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from bench.process_cases import EMPTIED, ESCAPES, ROOT
-from hookline.checks.programs import SURVIVORS
+from hookline.checks.commands.programs import SURVIVORS
 from hookline.handlers.process import procfs
 from hookline.handlers.process.containment import become_subreaper
 from tests.cli.run_cli import clean_env, command_line

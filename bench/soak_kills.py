@@ -6,7 +6,7 @@ from signal import SIGKILL, Signals
 
 from bench.findings import Finding
 from bench.kill_cases import COMMANDS, KINDS, SETTLED, SIGNALS, Killed, apart
-from hookline.checks.programs import containment_tier, survivors
+from hookline.checks.commands.programs import containment_tier, survivors
 
 Say = Callable[[str], None]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hookline.checks.answers import answers, decides, uses_text
+from hookline.checks.commands.answers import answers, decides, uses_text
+from hookline.checks.commands.programs import unstartable
 from hookline.checks.jobs import jobs
 from hookline.checks.journal import payloads
-from hookline.checks.programs import unstartable
 from hookline.checks.registry import ranked
 from hookline.checks.settings import fails_open, open_cases, secrets
 from hookline.events import EVENTS

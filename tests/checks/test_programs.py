@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.checks.command_line import programs_of
+from hookline.checks.commands.command_line import programs_of
 from tests.checks.hooks import claude, here
 
 

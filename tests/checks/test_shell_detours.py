@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from hookline.checks.commands.shell_detours import shell_detours
 from hookline.checks.context import CheckContext
-from hookline.checks.shell_detours import shell_detours
 from hookline.config.engine import Engine
 from hookline.shell import ShellReader
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hookline.checks.warm import can_run_warm, cold_scripts
+from hookline.checks.commands.warm import can_run_warm, cold_scripts
 from tests.checks.hooks import claude, here, native
 from tests.every import every
 

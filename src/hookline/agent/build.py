@@ -35,7 +35,7 @@ from hookline.agent.tools.toolbox import Toolbox, core_tools
 from hookline.agent.tools.user.ask import ask_tool
 from hookline.agent.tools.user.plan import plan_tool
 from hookline.agent.tools.user.todo import Todo, todo_tool
-from hookline.agent.tools.web_fetch import WebFetch
+from hookline.agent.tools.web.fetch import WebFetch
 from hookline.agent.transcript.reader import EarlierSession
 from hookline.agent.transcript.records import SessionFacts
 from hookline.agent.transcript.store import SessionsStore, new_session_id

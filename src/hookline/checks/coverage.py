@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.actions.kinds import FURTHER, KINDS, ToolKind
-from hookline.checks.answers import judges
+from hookline.checks.commands.answers import judges
 from hookline.checks.context import CheckContext, entries
 from hookline.checks.matchers import plain_names
 from hookline.config.load import Loaded

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from hookline.checks.answers import judges
+from hookline.checks.commands.answers import judges
 from hookline.checks.context import CheckContext
 from hookline.config.load import Loaded
 from hookline.dialects.files import APPROVALS, KEEP_PAYLOADS, payload_settings, user_setting

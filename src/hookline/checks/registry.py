@@ -10,14 +10,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from hookline.checks.answers import answers
 from hookline.checks.bundles import bundles
+from hookline.checks.commands.answers import answers
+from hookline.checks.commands.programs import unstartable
+from hookline.checks.commands.shell_detours import shell_detours
+from hookline.checks.commands.warm import cold_scripts
 from hookline.checks.context import CheckContext, CheckFunction
 from hookline.checks.files import misspelled_keys, unread_agents, unread_files, unsearched, untrusted
 from hookline.checks.jobs import jobs
 from hookline.checks.journal import payloads
 from hookline.checks.matchers import dead_matchers
-from hookline.checks.programs import unstartable
 from hookline.checks.settings import (
     duplicates,
     fails_open,
@@ -28,11 +30,9 @@ from hookline.checks.settings import (
     timeouts,
 )
 from hookline.checks.severity import ORDER, graded
-from hookline.checks.shell_detours import shell_detours
 from hookline.checks.surroundings import relative_paths, unset_variables
 from hookline.checks.switches import surroundings as agent_surroundings
 from hookline.checks.switches import switches
-from hookline.checks.warm import cold_scripts
 from hookline.config.load import Loaded
 from hookline.model.diagnostics import Diagnostic
 

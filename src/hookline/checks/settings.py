@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from msgspec.json import encode
 
-from hookline.checks.answers import judges
+from hookline.checks.commands.answers import judges
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.registry import OWN_FORMAT

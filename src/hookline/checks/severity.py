@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from hookline.checks.answers import judges
+from hookline.checks.commands.answers import judges
 from hookline.checks.files import with_known_name
 from hookline.model.diagnostics import Diagnostic, Severity
 from hookline.model.events import PRE_TOOL_USE

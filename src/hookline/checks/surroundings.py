@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from hookline.checks.answers import judges
-from hookline.checks.command_line import Program, programs_of
+from hookline.checks.commands.answers import judges
+from hookline.checks.commands.command_line import Program, programs_of
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect

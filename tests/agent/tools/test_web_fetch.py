@@ -11,8 +11,8 @@ import pytest
 from hookline.agent.hooks import NoHooks
 from hookline.agent.tools.base import ToolOutput, Workplace
 from hookline.agent.tools.off_loop import WorkLimit
-from hookline.agent.tools.web_fetch import WebFetch
-from hookline.agent.tools.web_page import page_text
+from hookline.agent.tools.web.fetch import WebFetch
+from hookline.agent.tools.web.page import page_text
 from hookline.model.errors import ToolError
 from tests.agent.scripted_session import ScriptedSession, call, calls, says
 from tests.handlers.servers import Answer, Seen, response, serving

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookline import __version__
-from hookline.checks.programs import KNOWN_GAP, SURVIVORS, containment_tier, survivors
+from hookline.checks.commands.programs import KNOWN_GAP, SURVIVORS, containment_tier, survivors
 from hookline.cli.main import run
 from hookline.extending import Run
 from hookline.hook.daemon.server import DaemonStatus

@@ -304,7 +304,7 @@ import asyncio, os, time
 from pathlib import Path
 from bench.kill_cases import ESCAPES, KINDS, become_subreaper
 from bench.process_cases import Processes, alive_children, shell
-from hookline.checks.programs import SURVIVORS
+from hookline.checks.commands.programs import SURVIVORS
 become_subreaper()  # so that whatever is left is our child in the end
 lines = [line for name, line in KINDS.items() if name not in ESCAPES and "Python" not in name]
 lines += [row.example for row in SURVIVORS if row.where == "numbered"]

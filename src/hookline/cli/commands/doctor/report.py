@@ -11,9 +11,9 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from hookline.checks.commands.programs import KNOWN_GAP, Tier, survivors
 from hookline.checks.context import entries
 from hookline.checks.coverage import Covered, GuardCoverage
-from hookline.checks.programs import KNOWN_GAP, Tier, survivors
 from hookline.cli.commands.doctor.installation import AgentStatus, InstallationStatus
 from hookline.cli.guard_offer import OFFER, lacks_guards
 from hookline.cli.output import Colour, paint

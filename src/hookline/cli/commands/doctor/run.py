@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from hookline.agent.project_items import project_items
+from hookline.checks.commands.programs import containment_tier
 from hookline.checks.context import CheckContext
 from hookline.checks.coverage import GuardCoverage, coverage, guards, uncovered
 from hookline.checks.files import about_dormant, store_problems, untrusted_item
 from hookline.checks.journal import recent, writable
-from hookline.checks.programs import containment_tier
 from hookline.checks.registry import CHECKS, Check, ranked
 from hookline.cli.commands.doctor.accept import accepted_findings, finding_id, split_accepted
 from hookline.cli.commands.doctor.baseline import without_known

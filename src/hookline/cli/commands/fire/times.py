@@ -9,8 +9,8 @@ from time import perf_counter
 
 from msgspec.structs import replace
 
+from hookline.checks.commands.warm import can_run_warm, why_cold
 from hookline.checks.context import CheckContext
-from hookline.checks.warm import can_run_warm, why_cold
 from hookline.cli.commands.fire.samples import (
     HookKey,
     LeftOut,

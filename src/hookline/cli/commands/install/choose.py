@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from hookline.checks.shell_detours import detours
+from hookline.checks.commands.shell_detours import detours
 from hookline.cli.commands.guard.files import file_for
 from hookline.cli.engines import inspection_engine
 from hookline.cli.output import show

@@ -8,7 +8,7 @@ from typing import Any, Final, get_origin
 import msgspec
 from msgspec import Struct
 
-from hookline.checks.command_line import first_bytes, programs_of
+from hookline.checks.commands.command_line import first_bytes, programs_of
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.dialect import Dialect

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from hookline.checks.command_line import directories
+from hookline.checks.commands.command_line import directories
 from hookline.checks.context import CheckContext, entries, project_of_file
 from hookline.config.load import Loaded
 from hookline.dialects.report import about

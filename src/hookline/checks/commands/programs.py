@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hookline.checks.command_line import Program, directories, first_bytes, programs_of
+from hookline.checks.commands.command_line import Program, directories, first_bytes, programs_of
 from hookline.checks.context import CheckContext, entries
 from hookline.config.load import Loaded
 from hookline.dialects.report import about

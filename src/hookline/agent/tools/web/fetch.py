@@ -19,7 +19,7 @@ from hookline.model.errors import ToolError
 if TYPE_CHECKING:
     import ssl
 
-    from hookline.agent.tools.web_page import WebPage
+    from hookline.agent.tools.web.page import WebPage
 
 _SECONDS = 30.0
 _READING_SECONDS = 10.0
@@ -86,7 +86,7 @@ class WebFetch:
         raise ToolError(f"{target.shown} redirects more than {_MOST_REDIRECTS} times.")
 
     async def _got(self, target: UrlParts) -> "WebPage":
-        from hookline.agent.tools.web_page import get  # noqa: PLC0415 - the http packages are heavy
+        from hookline.agent.tools.web.page import get  # noqa: PLC0415 - the http packages are heavy
 
         try:
             return await get(
@@ -139,7 +139,7 @@ async def _readable(page: "WebPage", target: UrlParts) -> str:
         said = shortened(text, 300)
         raise ToolError(f"{target.shown} answered with status {page.status} {_phrase(page.status)}: {said}")
     if kind.startswith(_HTML) or (not kind and "<html" in text[:2000].casefold()):
-        from hookline.agent.tools.web_page import page_text  # noqa: PLC0415 - only pages need a parser
+        from hookline.agent.tools.web.page import page_text  # noqa: PLC0415 - only pages need a parser
 
         whole = _whole(target)
         return await off_loop(lambda limit: page_text(text, whole, limit), seconds=_READING_SECONDS)

@@ -1,0 +1,1 @@
+"""Fetch pages of the web for the agent."""

@@ -1,0 +1,1 @@
+"""Check what the commands of hooks run, and what they answer."""
