@@ -23,6 +23,7 @@ from hookline.agent.prompts.prompt import PreparedPrompt, PromptContext, Router
 from hookline.agent.session.changes import ChangeLog
 from hookline.agent.session.commands import session_commands
 from hookline.agent.session.session import Agent, Command
+from hookline.agent.session.show_commands import show_commands
 from hookline.agent.session.watch import ChangeLimit, FileWatch, SessionWatch, watched_names
 from hookline.agent.session_hooks import Additions, CommandHooks, add_builtin_hooks
 from hookline.agent.settings import AgentSettings, SettingsFound, read_settings
@@ -237,7 +238,11 @@ def build_agent(options: AgentOptions, host: AgentHost) -> BuiltAgent:
     _warn_of_unknown_tools(options, toolbox, host.user)
     prompts = _prompts(options, host, found, parts, join)
     store = SessionsStore(host.env, options.cwd)
-    commands = {**session_commands(worktrees, prompts, host.engine, store), **host.commands}
+    commands = {
+        **session_commands(worktrees, prompts, host.engine, store),
+        **show_commands(tasks, servers, changes),
+        **host.commands,
+    }
     agent = Agent(parts, prompts, commands, host.queue, changes)
     if records.past is not None:
         agent.restore(records.past)

@@ -10,7 +10,8 @@ from hookline.agent.ports import PermissionPrompt, Shown
 from hookline.model.safe_text import one_line, printable, spelled_out
 
 #: The usual names of a call's main argument.
-_MAIN = ("command", "file_path", "notebook_path", "url", "pattern", "query", "path", "description", "prompt")
+_MAIN = ("command", "file_path", "notebook_path", "url", "pattern", "query", "path", "description", "prompt",
+         "plan")  # fmt: skip
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
 #: Shown as a difference, not as arguments.
 _IN_PATCH = frozenset({"file_path", "old_string", "new_string", "content", "replace_all"})
@@ -22,8 +23,17 @@ _TAB = 4
 def headline(tool: str, given: Mapping[str, Any], width: int = 160) -> str:
     """Return the tool and its main argument on one line."""
     name = next((name for name in _MAIN if isinstance(given.get(name), str) and given[name]), None)
-    main = as_json(given) if name is None else near(given[name]) if name in _PATHS else given[name]
+    main = _of_list(given) if name is None else near(given[name]) if name in _PATHS else given[name]
     return one_line(f"{tool} {main}".removesuffix(" {}"), width)
+
+
+def _of_list(given: Mapping[str, Any]) -> str:
+    """Describe arguments without a main one; of a list of questions or steps, the current one."""
+    listed = next((cast("list[Any]", value) for value in given.values() if isinstance(value, list)), [])
+    rows = [cast("Mapping[str, Any]", row) for row in listed if isinstance(row, Mapping)]
+    current = next((row for row in rows if row.get("status") == "in_progress"), rows[0] if rows else {})
+    said = current.get("question") or current.get("content")
+    return said if isinstance(said, str) and said else as_json(given)
 
 
 def near(source: str) -> str:

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hookline.agent.ports import Choice
-from hookline.agent.prompts.steering import Steering
+from hookline.agent.prompts.steering import Steering, next_steering
 from hookline.agent.transcript.reader import earlier_session, read_transcript
+from hookline.agent.tui.channel import PromptQueue
 from hookline.model.messages import User
 from tests.agent.scripted_session import Answers, Probe, ScriptedSession, call, calls, says
+from tests.waiting import until
 
 _BASH = calls(call("Bash", command="echo by the shell > c.txt; echo again > b.txt"))
 
@@ -130,6 +132,15 @@ def test_a_prompt_typed_while_it_works_steers_the_turn_through_its_hooks(tmp_pat
     asyncio.run(main())
 
 
+def test_the_screens_queue_gives_steering_prompts_away() -> None:
+    posted: list[object] = []
+    queue = PromptQueue(posted.append)
+    queue.extend(["later", Steering("now"), Steering("then")])
+    assert [next_steering(queue), next_steering(queue), next_steering(queue)] == ["now", "then", None]
+    assert list(queue) == ["later"]
+    assert len(posted) == 2
+
+
 class _Picks:
     def __init__(self, *answers: tuple[str | None, str]) -> None:
         self._answers = list(answers)
@@ -160,5 +171,28 @@ def test_the_model_asks_the_user_and_keeps_a_list(tmp_path: Path) -> None:
                 assert scripted.results()[0] == f"Which?\n= {expected}"
                 assert [todo.content for todo in scripted.ready.todos] == ["paint"]
                 assert "$ref" not in str(scripted.requests[0].tools)
+
+    asyncio.run(main())
+
+
+def test_commands_show_tasks_servers_and_changes(tmp_path: Path) -> None:
+    script = [
+        calls(call("Bash", command="echo begun; sleep 600", run_in_background=True)),
+        calls(call("Write", file_path="a.txt", content="new\n")),
+        says("done"),
+    ]
+
+    async def main() -> None:
+        async with ScriptedSession(tmp_path, script, mode="bypass") as scripted:
+            await scripted.play("go")
+            await until(lambda: scripted.ready.tasks.all[0].streams.tail(1) == ["begun"])
+            await scripted.play("/tasks", "/tasks task_1", "/diff", "/mcp", "/tasks kill task_1", "/tasks")
+            tasks, one, diff, mcp, killed, after = scripted.seen.texts("notice")[-6:]
+            assert tasks.startswith("task_1  running")
+            assert one.endswith("begun")
+            assert diff.endswith("a.txt (new)\n  +new")
+            assert mcp == "no MCP server is configured"
+            assert "has been killed" in killed
+            assert "killed" in after
 
     asyncio.run(main())

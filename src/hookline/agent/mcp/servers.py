@@ -121,6 +121,11 @@ class McpServers:
         self._connections = {spec.name: ServerConnection(spec, setup) for spec in specs}
 
     @property
+    def untrusted(self) -> frozenset[str]:
+        """The names of servers that are not started for lack of trust."""
+        return self._untrusted
+
+    @property
     def connections(self) -> Sequence[ServerConnection]:
         return tuple(self._connections.values())
 

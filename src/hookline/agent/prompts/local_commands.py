@@ -60,6 +60,11 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
             "events [EVENT]",
             "show the active hooks; or the events they can be at, in their own words",
         ),
+        "tasks": LocalRow(
+            "optional", "[kill] ID", "list background tasks, show the output of one, or end it"
+        ),
+        "mcp": LocalRow("none", "", "show the MCP servers and their state"),
+        "diff": LocalRow("none", "", "show what Edit and Write have changed in this run"),
         "cost": LocalRow("none", "", "show the session's usage"),
         "context": LocalRow("none", "", "show how full the model's context window is, and of what"),
         "logout": LocalRow("none", "", "end the session and forget the account"),

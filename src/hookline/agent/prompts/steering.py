@@ -12,7 +12,7 @@ class Steering(str):
 def next_steering(queue: deque[str]) -> str | None:
     """Remove the first steering prompt from the queue and return it. The user may change the queue meanwhile."""
     try:
-        found = next((text for text in queue.copy() if isinstance(text, Steering)), None)
+        found = next((text for text in tuple(queue) if isinstance(text, Steering)), None)
         if found is not None:
             queue.remove(found)
     except (RuntimeError, ValueError):  # it changed while it was read, or was taken back

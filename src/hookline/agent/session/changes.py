@@ -67,6 +67,15 @@ class ChangeLog:
             self._turns.popleft()
 
     @property
+    def originals(self) -> dict[str, FileContent | None]:
+        """What each changed file was before its first change that is still known."""
+        found: dict[str, FileContent | None] = {}
+        for turn in tuple(self._turns):
+            for path, change in tuple(turn.files.items()):
+                found.setdefault(path, change.before)
+        return found
+
+    @property
     def last(self) -> TurnChanges | None:
         return self._turns[-1] if self._turns else None
 

@@ -179,6 +179,7 @@ class Subagent:
         self._workplace = Workplace(
             hooks, cwd, env=caller.env, files=caller.files, agent_id=agent_id, agent_type=kind.name
         )
+        self._workplace.outputs = caller.outputs
         self._workplace.worktree = cwd if cwd != caller.cwd else caller.worktree
         iterations = kind.max_iterations or parent.settings.max_iterations
         self._parts = AgentParts(

@@ -18,6 +18,7 @@ from hookline.permissions.rules import RuleSet
 
 if TYPE_CHECKING:
     from hookline.agent.tools.exec_guard import CommandGuard
+    from hookline.agent.tools.shell import Streams
 
 #: The caller that is not a subagent.
 MAIN = "main"
@@ -99,6 +100,8 @@ class Workplace:
         self.read_files: dict[str, float] = {}
         #: `allowed-tools` of the current turn. They hold for the subagents it starts, too.
         self.allowed: RuleSet | None = None
+        #: Outputs of running commands by the id of their call; subagents share their caller's.
+        self.outputs: dict[str, Streams] = {}
         #: The exec guard of its shell commands.
         self.guard: CommandGuard | None = None
         self._spent = Usage()

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from hookline.agent.ports import CURRENT_CALL
 from hookline.agent.tools.base import RecordTool, ShellError, ToolOutput, Workplace
 from hookline.agent.tools.files import shown
 from hookline.agent.tools.shell import ShellEnd, Streams, both, run_in_shell
@@ -60,8 +61,11 @@ class Bash:
         _refuse_lost_directory(workplace)
         if arguments.run_in_background:
             return await self._begin(arguments, workplace)
-        streams = Streams()
-        end = await self._shell(arguments, workplace, workplace.cwd, streams, arguments.timeout / 1000)
+        streams = workplace.outputs[CURRENT_CALL.get()] = Streams()
+        try:
+            end = await self._shell(arguments, workplace, workplace.cwd, streams, arguments.timeout / 1000)
+        finally:
+            workplace.outputs.pop(CURRENT_CALL.get(), None)
         moved_to = _moved(end.last_cwd, workplace)
         stdout, stderr = streams.stdout.text, streams.stderr.text
         text = "\n".join((*filter(None, (both(stdout, stderr),)), *end.notes))

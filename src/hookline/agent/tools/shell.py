@@ -33,6 +33,9 @@ MOST_SHOWN = 30_000
 _BASH: Final = "/bin/bash"
 _SH: Final = "/bin/sh"
 _LONGEST_NOTE: Final = 1 << 16
+#: Pieces of output that are kept for a look while a command runs, and characters of each.
+_MOST_RECENT: Final = 64
+_LONGEST_RECENT: Final = 4000
 # One line, which the shell has read whole before it starts the command: a command that cannot be parsed then
 # spoils nothing after it, and its own lines are counted from 1. $1 is the command, $2 the file, $3 what follows.
 _PROGRAM: Final = 'eval "$3"; eval "$__hookline_command"; { __hookline_note && :; } 2>/dev/null'
@@ -81,8 +84,9 @@ trap '{ __hookline_note && :; } 2>/dev/null' EXIT
 class KeptText:
     """Beginning and end of an output. It is fed bytes in any chunks, also ones that split a character."""
 
-    def __init__(self, most: int = MOST_SHOWN) -> None:
+    def __init__(self, most: int = MOST_SHOWN, recent: "deque[str] | None" = None) -> None:
         self._half = most // 2
+        self._recent = recent
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._reset()
 
@@ -95,6 +99,8 @@ class KeptText:
 
     def feed(self, chunk: bytes) -> None:
         text = self._decoder.decode(chunk)
+        if self._recent is not None and text:
+            self._recent.append(text[-_LONGEST_RECENT:])
         if self._room:
             start, text = text[: self._room], text[self._room :]
             self._head.append(start)
@@ -132,8 +138,17 @@ class Streams:
     """Both outputs of a command."""
 
     def __init__(self, most: int = MOST_SHOWN) -> None:
-        self.stdout = KeptText(most)
-        self.stderr = KeptText(most)
+        #: The newest pieces of both.
+        self._recent: deque[str] = deque(maxlen=_MOST_RECENT)
+        self.stdout = KeptText(most, self._recent)
+        self.stderr = KeptText(most, self._recent)
+
+    def tail(self, lines: int) -> list[str]:
+        """Return the last lines of both, as they arrived. May be called on another thread."""
+        text = "".join(self._recent.copy())[-_LONGEST_RECENT:]
+        return [
+            line.rstrip().rsplit("\r", 1)[-1] for line in text.rstrip().split("\n")[-lines:] if line.strip()
+        ]
 
 
 def both(stdout: str, stderr: str, most: int = MOST_SHOWN) -> str:

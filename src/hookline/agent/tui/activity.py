@@ -19,6 +19,7 @@ from hookline.agent.tui.text.paint import Painter
 from hookline.model.safe_text import one_line
 
 if TYPE_CHECKING:
+    from hookline.agent.tools.user.todo import Todo
     from hookline.agent.tui.conversation import ConversationView
     from hookline.engine.running import RunningHook
 
@@ -33,6 +34,12 @@ SILENT = 3.0
 #: Rows that the input, the rule and the status line need beside the live rows.
 _OTHER_ROWS = 4
 _MOST_TAIL = 16
+#: Steps of the model's list.
+_MOST_TODOS = 6
+
+
+def _no_lines(_tool_use_id: str) -> Sequence[str]:
+    return ()
 
 
 class RunningCall(Struct, eq=False):
@@ -80,12 +87,19 @@ class Activity:
         return ", ".join(parts[:3]) or "the turn"
 
     def rows(
-        self, hooks: "Iterable[RunningHook]", taken: str, queue: Sequence[str], now: float, *, asks: bool
+        self,
+        hooks: "Iterable[RunningHook]",
+        taken: str,
+        queue: Sequence[str],
+        now: float,
+        *,
+        asks: bool,
+        tail: Callable[[str], Sequence[str]] = _no_lines,
     ) -> Iterator[Text]:
         """Yield the rows.
 
-        `taken` is the prompt that hooks check before it counts; `asks`: a question waits for the
-        user.
+        `taken` is the prompt that hooks check before it counts; `asks`: a question waits for the user; `tail`
+        returns the last lines of a running command.
         """
         if taken:
             yield Text(f"> {one_line(taken, 160)}", "dim cyan")
@@ -93,6 +107,7 @@ class Activity:
         calls = [call for call in self.calls.values() if not call.printed and now - call.since >= _QUICK]
         for call in calls[:_MOST_CALLS]:
             yield _running(headline(call.shown.tool, call.shown.tool_input, 200), now - call.since, "")
+            yield from (Text(f"  │ {one_line(line, 200)}", "dim") for line in tail(call.shown.tool_use_id))
         if len(calls) > _MOST_CALLS:
             yield Text(f"  … {len(calls) - _MOST_CALLS} more calls", "dim")
         for hook in waited[:_MOST_HOOKS]:
@@ -143,6 +158,24 @@ def _silent(seconds: float, hooks: "Sequence[RunningHook]") -> Text:
     return Text(says, "bold red")
 
 
+_MARKS = {"pending": "☐", "in_progress": "▶", "completed": "☑"}
+
+
+def _todo_rows(todos: "Sequence[Todo]") -> Iterator[Text]:
+    """Yield the model's steps while some are left: those around the one it works on."""
+    left = next((at for at, todo in enumerate(todos) if todo.status != "completed"), None)
+    if left is None:
+        return
+    first = max(0, min(left - 1, len(todos) - _MOST_TODOS))
+    for todo in todos[first : first + _MOST_TODOS]:
+        now = todo.status == "in_progress"
+        text = todo.activeForm if now and todo.activeForm else todo.content
+        yield Text(f"{_MARKS[todo.status]} {one_line(text, 160)}", "bold" if now else "dim")
+    done = sum(todo.status == "completed" for todo in todos)
+    if len(todos) > _MOST_TODOS:
+        yield Text(f"  {done} of {len(todos)} steps done", "dim")
+
+
 class LiveRows:
     """All live rows, as many as fit."""
 
@@ -175,7 +208,10 @@ class LiveRows:
         hooks = self._channel.running_hooks()
         below: list[str] = []
         asks = self._dialog.open is not None
-        for row in self._talk.activity.rows(hooks, queue.taken, list(queue), time.monotonic(), asks=asks):
+        rows = self._talk.activity.rows(
+            hooks, queue.taken, list(queue), time.monotonic(), asks=asks, tail=self._channel.tail
+        )
+        for row in (*rows, *_todo_rows(self._channel.todos)):
             row.no_wrap, row.overflow = True, "ellipsis"
             below += self._painter.lines(row, columns)
         below = ["", *below] if below else below

@@ -16,6 +16,7 @@ from hookline.agent.tui.workbench.events import EventHistory
 
 if TYPE_CHECKING:
     from hookline.agent.build import BuiltAgent
+    from hookline.agent.tools.user.todo import Todo
     from hookline.config.engine import Engine
     from hookline.engine.running import RunningHook
     from hookline.model.hook import Hook
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Lines of a running command.
+_MOST_LINES = 3
 #: Runs of a hook whose time is remembered.
 _REMEMBERED = 99
 
@@ -196,6 +199,16 @@ class Channel:
 
     def running_hooks(self) -> "tuple[RunningHook, ...]":
         return self.engine.status.now() if self.engine is not None else ()
+
+    def tail(self, tool_use_id: str) -> Sequence[str]:
+        """Return the last lines of a running command."""
+        streams = self.ready.agent.workplace.outputs.get(tool_use_id) if self.ready is not None else None
+        return streams.tail(_MOST_LINES) if streams is not None else ()
+
+    @property
+    def todos(self) -> "Sequence[Todo]":
+        """The model's list of steps, while it works."""
+        return self.ready.todos if self.ready is not None and self.busy else ()
 
     @property
     def asks(self) -> bool:

@@ -37,6 +37,8 @@ class Facts(Struct, kw_only=True):
     #: Not trusted, so they do not run.
     untrusted: int = 0
     queued: int = 0
+    #: Running background tasks.
+    tasks: int = 0
     state: str = "starting"
     hint: str = ""
 
@@ -72,7 +74,7 @@ class StatusLine:
             facts.state = "busy" if ready.agent.busy else "on hold" if ready.agent.holds else "idle"
         if ready is None:
             return
-        agent = ready.agent
+        agent, facts.tasks = ready.agent, ready.tasks.running
         facts.model = agent.model_name
         facts.mode = agent.permissions.mode
         facts.directory = short_path(agent.workplace.cwd)
@@ -143,6 +145,7 @@ def status_line(facts: Facts, width: int) -> str:
         facts.hint,
         facts.state,
         f"{facts.queued} queued" if facts.queued else "",
+        f"{facts.tasks} task{'' if facts.tasks == 1 else 's'}" if facts.tasks else "",
         facts.mode,
         _context(facts),
         f"${cost:.{2 if cost >= 0.01 else 4}f}" if cost is not None else "",
