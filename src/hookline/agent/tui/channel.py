@@ -240,7 +240,10 @@ class Channel:
 
     def submit(self, text: str) -> None:
         """Queue a prompt; one for the running turn steers it. It also releases those on hold."""
-        steers = self.busy and _may_steer(text)
+        # It does not overtake what waits for the end of the turn.
+        steers = (
+            self.busy and _may_steer(text) and all(isinstance(one, Steering) for one in tuple(self.queue))
+        )
         self.queue.append(Steering(text) if steers else text)
         self.release()
 
