@@ -83,8 +83,11 @@ def test_an_approval_that_comes_later_asks_for_a_confirmation(
         ran.append(amount)
         return f"paid {amount}"
 
-    given = answer if isinstance(answer, dict) else {"allow": answer}
-    said = {"confirmed": given["allow"], "payload": {k: v for k, v in given.items() if k != "allow"}}
+    given: dict[str, Any] = answer if answer not in (True, False) else {"allow": answer}
+    said: dict[str, Any] = {
+        "confirmed": given["allow"],
+        "payload": {k: v for k, v in given.items() if k != "allow"},
+    }
 
     async def play() -> tuple[list[Any], list[Any]]:
         async with asks_later() as engine:

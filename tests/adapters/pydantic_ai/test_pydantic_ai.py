@@ -377,7 +377,7 @@ def test_hooks_find_the_dependencies_of_the_run() -> None:
         async with Engine() as engine:
             seen = run_contexts(engine)
             model = Model(ToolCallPart("act", {}, "c1"), "done")
-            agent = Agent(model.made(), deps_type=dict, capabilities=[HooklineCapability(engine)])
+            agent = Agent(model.made(), deps_type=dict[str, str], capabilities=[HooklineCapability(engine)])
 
             @agent.tool_plain
             def act() -> str:

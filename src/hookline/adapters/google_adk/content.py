@@ -135,7 +135,8 @@ class ToolCalls:
 
 def _approval(confirmation: Any) -> Approval:
     """Read a confirmation. Its payload may have other arguments, or words for the model."""
-    given: Any = confirmation.payload if isinstance(confirmation.payload, dict) else {}
+    payload: Any = confirmation.payload
+    given = cast("dict[str, Any]", payload) if isinstance(payload, dict) else {}
     others = {name: given[name] for name in ("message", "arguments") if name in given}
     return approval_of({"allow": confirmation.confirmed is True, **others})
 

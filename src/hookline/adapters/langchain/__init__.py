@@ -123,7 +123,8 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         try:
             response = await handler(request)
         except BaseException as error:
-            if request.state["hookline"] not in self._reported_outside:
+            state: Any = request.state
+            if state["hookline"] not in self._reported_outside:
                 await tell_failure(session, error)
             raise
         return await h.answered(session, response, kept)
