@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 
 _FRAMEWORKS = {
+    "agent_framework": "agent_framework",
     "claude_agent_sdk": "claude_agent_sdk",
     "google_adk": "google.adk",
     "langchain": "langchain",

@@ -109,6 +109,17 @@ def test_a_call_that_pauses_has_neither_failed_nor_succeeded() -> None:
     assert asyncio.run(play()) == ["PreToolUse"]
 
 
+def test_the_kind_of_a_failure_may_be_that_of_its_cause() -> None:
+    class RefusedError(Exception):
+        status_code = 429
+
+    error = RuntimeError("the service failed")
+    error.__cause__ = ValueError("no")
+    assert failure_kind(error) == "unknown"
+    error.__cause__.__cause__ = RefusedError()
+    assert failure_kind(error) == "rate_limit"
+
+
 def test_a_hook_that_an_adapter_never_calls_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
     engine = Engine()
     engine.add(PRE_COMPACT, lambda _compaction: None, name="never", quick=True)
@@ -124,5 +135,5 @@ def test_a_hook_that_an_adapter_never_calls_is_named_once(caplog: pytest.LogCapt
 def test_adapters_fire_what_they_say() -> None:
     """The measured events of each adapter are those that the log takes for granted."""
     results = read_results(Path(__file__).parents[2])
-    for name in ("google-adk", "langchain", "openai-agents", "pydantic-ai", "strands"):
+    for name in ("agent-framework", "google-adk", "langchain", "openai-agents", "pydantic-ai", "strands"):
         assert {*results[name].events} == FIRED, name

@@ -99,17 +99,17 @@ def measured(harness: Harness, extra: str) -> Measured:
 #: Cases that have, together, every event that a host can fire.
 _EVENTFUL = (
     "deny: not run", "context: after", "failure: one event", "ask: no", "end: every turn", "failure: model",
-    "subagent: told apart",
+    "subagent: distinguished",
 )  # fmt: skip
 
 
 def fired_events(harness: Harness) -> tuple[str, ...]:
     """Return the events that fire in the eventful cases, in the order of the table."""
     fired: set[str] = set()
-    for case in cases():
-        if case.name in _EVENTFUL:
-            with tempfile.TemporaryDirectory() as folder:
-                fired |= asyncio.run(_fired(harness, case, Path(folder)))
+    known = {case.name: case for case in cases()}
+    for case in (known[name] for name in _EVENTFUL):
+        with tempfile.TemporaryDirectory() as directory:
+            fired |= asyncio.run(_fired(harness, case, Path(directory)))
     return tuple(name for name in EVENTS if name in fired)
 
 

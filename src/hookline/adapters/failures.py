@@ -23,7 +23,15 @@ _NAMES = {
 
 
 def failure_kind(error: BaseException) -> str:
-    """Return one of `ERROR_TYPES`, by the HTTP status that the error carries, or by its name."""
+    """Return one of `ERROR_TYPES`, by the HTTP status that the error or its cause carries, or by its name."""
+    kind = _kind(error)
+    while kind == "unknown" and error.__cause__ is not None:
+        error = error.__cause__
+        kind = _kind(error)
+    return kind
+
+
+def _kind(error: BaseException) -> str:
     status = getattr(error, "status_code", None)
     if status is None:  # the client of Gemini calls it so
         status = getattr(error, "code", None)
