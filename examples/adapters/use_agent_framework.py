@@ -44,7 +44,7 @@ class ScriptedClient(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], Bas
             print(result.result)
         if results:
             return ChatResponse(messages=[Message("assistant", ["Done."])])
-        calls = [("deploy", {}), ("run_shell", {"command": "ls"})]
+        calls: list[tuple[str, dict[str, str]]] = [("deploy", {}), ("run_shell", {"command": "ls"})]
         made = [Content.from_function_call(name, name, arguments=given) for name, given in calls]
         return ChatResponse(messages=[Message("assistant", made)])
 
