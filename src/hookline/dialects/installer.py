@@ -249,6 +249,11 @@ class Installer:
         del texts, own, site
         return "trusted", f"{self.dialect.title} asks for no trust"
 
+    def asked(self, program: str, own: Sequence[Entry], site: Site) -> tuple[Standing, str] | None:
+        """Ask the agent's program itself if it will run these entries; None where it cannot say."""
+        del program, own, site
+        return None
+
     def shared_files(self, site: Site) -> Sequence[str]:
         """List those of its files that also hold settings for other projects."""
         del site

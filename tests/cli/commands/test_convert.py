@@ -12,12 +12,11 @@ import pytest
 from msgspec.structs import replace
 
 from hookline.cli.commands.hook.entries import faster, pinned_program
-from hookline.dialects.registry import dialect_named
+from hookline.dialects.registry import OWN_FORMAT, dialect_named
 from hookline.model.raw import Exited
 from hookline.model.wire import HookInvocation
 from hookline.schemas.examples import INFO, example_payload
 from tests.agents import AGENTS as ROWS
-from tests.agents import OTHERS
 from tests.cli.run_cli import Place, Ran, clean_env, place, run_cli, run_here
 from tests.warm_process import warm_path
 
@@ -27,7 +26,7 @@ FILES = {
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PAIRS = [(source, target) for source in FILES for target in FILES if source != target]
 #: Agents with hooks of a project, which is where they are converted to.
-AGENTS = [name for name in OTHERS if ROWS[name].has_projects]
+AGENTS = [name for name, row in ROWS.items() if name != OWN_FORMAT and row.has_projects]
 #: The agents with an example of everything they have: its file, and the name of such a file.
 OTHERS = {
     "reasonix": ("reasonix/.reasonix/settings.json", ".reasonix/settings.json"),

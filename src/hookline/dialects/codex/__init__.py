@@ -48,7 +48,7 @@ class Codex(Dialect):
     title = "Codex"
     directory = ".codex"
     project_files = (".codex/hooks.json", ".codex/config.toml")
-    tested_release = "0.166.0"
+    tested_release = "0.169.0"
     relative_to = "session"
     plugin_variables = frozenset(("PLUGIN_ROOT", "PLUGIN_DATA", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"))
     loosening = "switches all hooks off"

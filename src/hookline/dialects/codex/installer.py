@@ -137,6 +137,31 @@ class CodexInstaller(Installer):
             return "trusted", "Codex runs the hooks of this file without asking"
         return self._trust(texts, own, site)
 
+    def asked(self, program: str, own: Sequence[Entry], site: Site) -> tuple[Standing, str] | None:
+        from hookline.dialects.codex.app_server import listed_hooks  # noqa: PLC0415 starts a program
+
+        if site.scope == "managed":
+            return None
+        found = listed_hooks(program, site.project, site.env)
+        if found is None:
+            return None
+        known = {hook.key: hook for hook in found}
+        file = self.files(site)[0]
+        for entry in own:
+            key = _key(file, entry.path)
+            hook = known.get(key)
+            if hook is None:
+                why = (
+                    f"{unlisted(site.project)}: {TRUST_IT}"
+                    if site.scope == "project"
+                    else "its hooks are off"
+                )
+                return "untrusted", f"Codex does not load {key}: {why}"
+            if not hook.enabled or hook.trust not in ("trusted", "managed"):
+                state = hook.trust if hook.enabled else "off"
+                return "untrusted", f"Codex says that {key} is {state}: trust it there with /hooks"
+        return "trusted", "Codex says so itself"
+
     def _trust(
         self, texts: Mapping[str, str | None], own: Sequence[Entry], site: Site
     ) -> tuple[Standing, str]:

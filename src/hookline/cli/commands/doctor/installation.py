@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.checks.coverage import GuardCoverage
 from hookline.cli.commands.hook.entries import GONE, moved_program
@@ -14,7 +15,7 @@ from hookline.config.install.plan import further, installer_of, is_there, look, 
 from hookline.config.install.self_calls import plain_program
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import Entry, InstallScope, Site, Standing
-from hookline.dialects.registry import dialects_here
+from hookline.dialects.registry import dialects_here, standard_dialects
 from hookline.dialects.report import about
 from hookline.journal.file import journal_path
 from hookline.journal.reader import scan_journal
@@ -168,7 +169,8 @@ def _site(dialect: Dialect, site: Site, review: Review) -> SiteStatus:
         own = [entry for entry in installer.entries(texts, site) if is_own(entry)]
         if not own:
             return SiteStatus(site.scope, file)
-        standing, why = installer.standing(texts, own, site)
+        said = _asked(dialect, own, site)
+        standing, why = said if said is not None else installer.standing(texts, own, site)
     except HooklineError as problem:
         return SiteStatus(site.scope, file, problem=str(problem))
     return SiteStatus(
@@ -181,6 +183,21 @@ def _site(dialect: Dialect, site: Site, review: Review) -> SiteStatus:
         why,
         _is_trusted(own, review),
     )
+
+
+def _asked(dialect: Dialect, own: Sequence[Entry], site: Site) -> tuple[Standing, str] | None:
+    """Ask the agent's program, but none that is in the project: opening a directory must not start its programs."""
+    real = os.path.realpath(site.project)
+    path = [each for each in site.env.get("PATH", "").split(os.pathsep) if not _is_below(each, real)]
+    env = {**site.env, "PATH": os.pathsep.join(path)}
+    outside = [
+        each for each in standard_dialects()[dialect.name].programs_in_path(env) if not _is_below(each, real)
+    ]
+    return installer_of(dialect).asked(outside[0], own, replace(site, env=env)) if outside else None
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return f"{os.path.realpath(path)}/".startswith(f"{directory.rstrip('/')}/")
 
 
 def _program_problem(dialect: Dialect, own: Sequence[Entry]) -> str | None:
