@@ -262,6 +262,9 @@ def test_a_setting_that_was_meant_to_keep_payloads_is_said(tmp_path: Path) -> No
         ("approvals = true", [f"{settings}:1"]),
         ("approvals = 601", [f"{settings}:1"]),
         ("approvals = 300", []),
+        ("[jobs]\ndelays = [-1]", [f"{settings}:1"]),
+        ('[jobs]\nsynchronous = "often"', [f"{settings}:1"]),
+        ('[jobs]\ndelays = []\nsynchronous = "full"', []),
         ("", []),
     ):
         settings.write_text(text)

@@ -14,6 +14,7 @@ from hookline import Engine
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE
 from hookline.jobs import jobs_path
 from hookline.jobs.file import DurableFile
+from hookline.jobs.port import JobSettings
 from hookline.model.payloads import ToolCall, ToolResult
 from tests.waiting import wait_until
 from tests.warm_process import run_warm
@@ -343,3 +344,44 @@ def test_an_agent_that_has_the_hook_leaves_a_job_of_the_fleet_to_the_worker(tmp_
 
     asyncio.run(main())
     assert not ran.exists()
+
+
+def test_dead_letters_are_retried_and_dropped_many_at_once(tmp_path: Path) -> None:
+    settings = tmp_path / "home/.config/hookline/settings.toml"
+    configure(tmp_path / "home/.config/hookline/hooks.json", f"test -e {tmp_path}/up", name="scan")
+    settings.write_text("[jobs]\ndelays = []\n")  # one attempt
+
+    async def fire() -> None:
+        """A session without a directory: its hook is in the user's own file, so another process finds it."""
+        engine = Engine(env=user(tmp_path))
+        engine.load(tmp_path / "project")
+        engine.background.closed = True
+        for number in range(3):
+            await engine.session(f"s{number}").dispatch(POST_TOOL_USE, RESULT)
+        await engine.close(0)
+
+    asyncio.run(fire())
+    hookline(tmp_path, "jobs", "run", status=1)
+    dead = json.loads(hookline(tmp_path, "jobs", "--json", status=1))["jobs"]
+    assert [(each["state"], each["attempts"]) for each in dead] == [("dead", 1)] * 3
+    assert "0 dead letters wait again, 3 left" in hookline(tmp_path, "jobs", "retry", "--hook", "other")
+    assert "0 dead letters wait again, 3 left" in hookline(tmp_path, "jobs", "retry", "--since", "2100-01-01")
+    (tmp_path / "up").touch()
+    assert "3 dead letters wait again, 0 left" in hookline(
+        tmp_path, "jobs", "retry", "--hook", "scan", "--since", "1h"
+    )
+    hookline(tmp_path, "jobs", "run")
+    assert "no jobs wait" in hookline(tmp_path, "jobs")
+    (tmp_path / "up").unlink()
+    asyncio.run(fire())
+    hookline(tmp_path, "jobs", "run", status=1)
+    assert "3 dead letters are forgotten, 0 left" in hookline(tmp_path, "jobs", "drop", "--all")
+    assert "say which job" in hookline_error(tmp_path, "jobs", "drop")
+
+
+def test_the_default_outlasts_ten_minutes() -> None:
+    assert sum(JobSettings().delays) * 0.8 >= 590
+
+
+def hookline_error(directory: Path, *words: str) -> str:
+    return run_warm(words, cwd=directory / "project", env=user(directory)).stderr.decode()

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from hookline.checks.commands.answers import judges
 from hookline.checks.context import CheckContext
+from hookline.config.job_settings import JOBS, read_job_settings
 from hookline.config.load import Loaded
 from hookline.dialects.files import APPROVALS, KEEP_PAYLOADS, payload_settings, user_setting
 from hookline.engine.host.approvals import LONGEST
@@ -60,6 +61,10 @@ def payloads(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             message = f"{APPROVALS} is no number of seconds from 1 to {LONGEST:.0f}"
             fix = f"{APPROVALS} = 300"
             yield Diagnostic("error", "bad-setting", message, document.where(APPROVALS), fix=fix)
+    for document, value in user_setting(JOBS, context.env):
+        if isinstance(wrong := read_job_settings(value), str):
+            fix = f'{JOBS} = {{ delays = [1, 60, 300], synchronous = "full" }}'
+            yield Diagnostic("error", "bad-setting", f"{JOBS}: {wrong}", document.where(JOBS), fix=fix)
 
 
 def writable(path: str) -> Iterator[Diagnostic]:

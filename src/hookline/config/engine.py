@@ -187,11 +187,12 @@ class Engine:
 
     def _job_runner(self) -> "JobRunner":
         """Make the runner, by default with the queue that all processes of the user share."""
+        from hookline.config.job_settings import job_settings  # noqa: PLC0415 as above
         from hookline.jobs.file import user_queue  # noqa: PLC0415 few have durable hooks
         from hookline.jobs.projects import ProjectHooks  # noqa: PLC0415 as above
         from hookline.jobs.runner import JobRunner  # noqa: PLC0415 as above
 
-        queue = self._durable if self._durable is not None else user_queue(self.env)
+        queue = self._durable if self._durable is not None else user_queue(self.env, job_settings(self.env))
         return JobRunner(self, queue, ProjectHooks(partial(hooks_of, self)))
 
     def _changes_guards(self, actions: "Sequence[ToolAction]", cwd: str) -> str | None:

@@ -17,7 +17,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from hookline.jobs import jobs_path
 from hookline.jobs.owner import is_gone, now, owner_name
-from hookline.jobs.port import FLEET, MAX_ATTEMPTS, DurableError, Job, JobInfo, Lease, Settled, Wake
+from hookline.jobs.port import (
+    FLEET,
+    LOST,
+    MAX_ATTEMPTS,
+    DurableError,
+    Job,
+    JobInfo,
+    JobSettings,
+    Lease,
+    Settled,
+    Wake,
+)
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -114,8 +125,6 @@ _CLAIMED: Final = (
 )
 _BURY: Final = "UPDATE job SET state = 'dead', settled = ?, why = ?, owner = NULL WHERE id = ?"
 _FIND: Final = f"SELECT * FROM ({_ALL}) WHERE substr(id, 1, ?) = ?"
-#: The note on a job whose process ended while it ran.
-_LOST: Final = "its process ended"
 _AT_WORK: Final = "SELECT count(*), total(why = ?) FROM job WHERE owner = ? AND state = 'running'"
 _HELD: Final = " WHERE id = ? AND epoch = ? AND owner = ? AND state = 'running'"
 #: Not before earlier ordered jobs of the same session.
@@ -139,10 +148,13 @@ class DurableFile:
     """An open queue. The file is opened when first needed."""
 
     def __init__(
-        self, path: str, *, lease: float = LEASE, back_off: Sequence[float] = _BACK_OFF, grace: float = GRACE
-    ) -> None:
+        self, path: str, *, lease: float = LEASE, back_off: Sequence[float] = _BACK_OFF, grace: float = GRACE,
+        attempts: int = MAX_ATTEMPTS, synchronous: str = "normal",
+    ) -> None:  # fmt: skip
         self.path = path
         self.lease = lease
+        self.attempts = attempts
+        self._synchronous = synchronous
         #: The name under which this process has jobs.
         self.owner = owner_name()
         self._back_off = back_off
@@ -187,11 +199,11 @@ class DurableFile:
 
         def claim(connection: "Connection") -> Sequence[Lease]:
             self._take_back(connection)
-            busy, suspects = connection.execute(_AT_WORK, (_LOST, self.owner)).fetchone()
+            busy, suspects = connection.execute(_AT_WORK, (LOST, self.owner)).fetchone()
             if suspects:
                 return ()  # that one runs alone
             ready = f"{_CLAIMED} {_ready(queues)}"
-            values = self.owner, *queues, now(), _LOST
+            values = self.owner, *queues, now(), LOST
             rows = connection.execute(f"{ready} AND why <> ? ORDER BY n LIMIT ?", (*values, most)).fetchall()
             if not rows and not busy:
                 rows = connection.execute(f"{ready} AND why = ? ORDER BY n LIMIT 1", values).fetchall()
@@ -212,7 +224,7 @@ class DurableFile:
     def _take_back(self, connection: "Connection") -> None:
         """Release the jobs of owners that are gone or silent. Jobs that were running start again a little later."""
         for owner, silent in self._lost(connection):
-            values: tuple[object, ...] = (now() + self._grace, _LOST, owner)
+            values: tuple[object, ...] = (now() + self._grace, LOST, owner)
             connection.execute(
                 _TAKE_BACK + (_SILENT if silent else ""), (*values, *self._valid()) if silent else values
             )
@@ -259,7 +271,7 @@ class DurableFile:
         return self._finish(lease, "dead", wakes, why)
 
     def retry(self, lease: Lease, wakes: Sequence[Wake], why: str) -> Settled:
-        if lease.attempt >= MAX_ATTEMPTS:
+        if lease.attempt >= self.attempts:
             return self._finish(lease, "dead", wakes, why)
         pause = self._back_off[min(lease.attempt, len(self._back_off)) - 1] * random.uniform(0.8, 1.2)  # noqa: S311 no secret
         put_off = "UPDATE job SET state = 'queued', due = ?, why = ?"
@@ -478,7 +490,7 @@ class DurableFile:
         )
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if self._synchronous == 'full' else 'NORMAL'}")
             connection.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
             _make_tables(connection)
             if random.randrange(_RARELY) == 0:  # noqa: S311 no secret
@@ -495,9 +507,13 @@ class DurableFile:
         return connection
 
 
-def user_queue(env: Mapping[str, str]) -> DurableFile:
+def user_queue(env: Mapping[str, str], settings: JobSettings | None = None) -> DurableFile:
     """Return this user's queue, which is opened when first needed."""
-    return DurableFile(jobs_path(env))
+    settings = settings or JobSettings()
+    return DurableFile(
+        jobs_path(env), back_off=settings.delays or (0.0,), attempts=len(settings.delays) + 1,
+        synchronous=settings.synchronous,
+    )  # fmt: skip
 
 
 def _make_tables(connection: "Connection") -> None:

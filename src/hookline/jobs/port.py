@@ -11,8 +11,22 @@ from msgspec import Struct
 
 from hookline.model.errors import HooklineError
 
-#: How often a job is begun at most.
+#: Processes that a job may kill, and attempts of a queue without settings.
 MAX_ATTEMPTS: Final = 3
+#: Why a job waits again whose process ended without a result.
+LOST: Final = "its process ended"
+
+
+class JobSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of a queue."""
+
+    #: Seconds before each further attempt of a job that failed; after the last of them it is a dead letter. Together
+    #: they outlast ten minutes in which something that jobs need is down.
+    delays: tuple[float, ...] = (1, 4, 15, 60, 120, 240, 300)
+    #: `full`: an accepted job also survives a power failure right after that; `normal`: it survives the end of any
+    #: process.
+    synchronous: Literal["normal", "full"] = "normal"
+
 
 #: The queue of jobs that are sent to other machines. No process of this one runs them.
 FLEET: Final = "fleet"
@@ -92,6 +106,11 @@ class Durable(Protocol):
     @property
     def lease(self) -> float:
         """Seconds after which others take the jobs of a process that has not renewed its lease."""
+        ...
+
+    @property
+    def attempts(self) -> int:
+        """How often a job is tried."""
         ...
 
     def submit(self, job: Job) -> bool:

@@ -33,7 +33,8 @@ class ProjectHooks:
             stored.directory,
             stored.info.cwd,
             stored.info.project_dir or "",
-            os.path.dirname(stored.file),
+            # The user's own files are read in every directory; in their own they would be those of a project.
+            os.sep if stored.scope in ("user", "managed") else os.path.dirname(stored.file),
         )
         looks = [(each, "") for each in dict.fromkeys(directories) if each and os.path.isdir(each)]
         if stored.scope == "flag" and stored.file:

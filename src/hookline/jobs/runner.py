@@ -20,7 +20,7 @@ from hookline.engine.dispatch import DispatchState
 from hookline.engine.judge import CANCELLED, Judgement, decode_and_judge
 from hookline.engine.prepared_hook import PreparedHook
 from hookline.engine.run_hook import begin_handler, record
-from hookline.jobs.port import FLEET, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Settled, Wake
+from hookline.jobs.port import FLEET, LOST, MAX_ATTEMPTS, Durable, DurableError, Job, Lease, Settled, Wake
 from hookline.jobs.stored import (
     FILES,
     FindHook,
@@ -313,6 +313,11 @@ class JobRunner:
         except _GivenUpError:
             self._held.pop(lease.job.id, None)  # it stays in the queue, and is run again
 
+    def _kills(self, lease: Lease) -> bool:
+        """Return True if the process of a job's last attempt ended without a result."""
+        found = (each for each in self.queue.open_jobs(lease.job.session) if each.id == lease.job.id)
+        return any(each.why == LOST for each in found)
+
     async def _attempt(self, lease: Lease) -> None:
         made = self._held.get(lease.job.id)
         if made is None:
@@ -321,8 +326,8 @@ class JobRunner:
                 await self._over(lease, "dead", found)
                 return
             made = found
-        if lease.attempt > MAX_ATTEMPTS:
-            why = f"the process that ran it ended {MAX_ATTEMPTS} times"
+        if lease.attempt > self.queue.attempts or (lease.attempt > MAX_ATTEMPTS and self._kills(lease)):
+            why = f"the process that ran it ended {lease.attempt - 1} times"
             await self._over(lease, "dead", why)
             return
         state, prepared, call = made.state, made.prepared, made.call

@@ -241,7 +241,7 @@ def test_what_does_not_load_is_not_signed(desk: Desk) -> None:
     ("words", "says"),
     [
         (["--stage", "200%"], "--stage '200%' is no share: say 10%"),
-        (["--expires", "soon"], "is no time: say 12h"),
+        (["--expires", "soon"], "is no time: say 90s"),
         (["--scope", "team=x"], "is none of machine=NAME, machine!=NAME, group=NAME, project=DIRECTORY"),
         (["--name", "A B"], "small letters"),
         (["--revision", "0"], "revisions begin with 1"),

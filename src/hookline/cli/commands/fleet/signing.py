@@ -11,6 +11,7 @@ import msgspec
 
 from hookline.cli.output import note, show
 from hookline.cli.requests import RequestError
+from hookline.cli.since import parse_duration
 from hookline.config.bundles.format import WHOLE, BundleScope, ScopeException
 from hookline.model.safe_text import one_line, printable
 from hookline.team.fleet.access import FleetError
@@ -18,7 +19,6 @@ from hookline.team.fleet.bundles.publish import KnownFleet
 from hookline.team.fleet.bundles.transport import Transport
 from hookline.team.fleet.status import fleet_status
 
-_UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _SCOPES = {"machine": "machines", "machine!": "not_machines", "group": "groups", "project": "projects"}
 _LONGEST = 500
 
@@ -110,7 +110,8 @@ def _stage(text: str) -> int:
 
 
 def seconds_of(text: str, option: str) -> float:
-    given = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
-    if given is None or not int(given[1]):
-        raise RequestError(f"{option} {text[:40]!r} is no time: say 12h, 7d or 4w")
-    return float(int(given[1]) * _UNITS[given[2]])
+    """Return a time above 0 in seconds."""
+    seconds = parse_duration(text, option)
+    if not seconds:
+        raise RequestError(f"{option} {text!r} is no time")
+    return seconds

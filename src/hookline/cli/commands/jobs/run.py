@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import time
 from collections.abc import Coroutine
 from typing import Any
 
@@ -9,6 +10,7 @@ from hookline.cli.commands.jobs.report import JobsDocument, job_document, job_te
 from hookline.cli.engines import command_engine
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
+from hookline.cli.since import parse_since
 from hookline.cli.text import count_of, json_lines, terminal_width
 from hookline.jobs.file import DurableFile, user_queue
 from hookline.jobs.port import DurableError, JobInfo
@@ -23,6 +25,8 @@ def run(args: argparse.Namespace) -> "int | Coroutine[Any, Any, int]":
     try:
         if args.action == "list":
             return _list(args, queue)
+        if args.action in ("retry", "drop") and not args.words and _chooses(args):
+            return _many(args, queue)
         return _one(args, queue, _found(queue, args.words))
     except DurableError as problem:
         return _unusable(problem)
@@ -42,6 +46,24 @@ def _list(args: argparse.Namespace, queue: DurableFile) -> int:
     document = JobsDocument(queue=queue.path, jobs=jobs)
     status = show(document.as_json() if args.json else document.as_text(terminal_width()), as_json=args.json)
     return ExitStatus.PROBLEM if document.dead else status
+
+
+def _chooses(args: argparse.Namespace) -> bool:
+    return args.all or args.hook is not None or args.since is not None
+
+
+def _many(args: argparse.Namespace, queue: DurableFile) -> int:
+    """Retry or drop the dead letters that the options choose."""
+    since = parse_since(args.since, time.time()) if args.since is not None else 0.0
+    documents = [job_document(job) for job in queue.jobs() if job.state == "dead"]
+    chosen = [each for each in documents if each.sent >= since and args.hook in (None, each.hook)]
+    change = queue.requeue if args.action == "retry" else queue.drop
+    done = tuple(each for each in chosen if change(each.id))
+    if args.json:
+        return show(JobsDocument(queue=queue.path, jobs=done).as_json(), as_json=True)
+    said = "wait again" if args.action == "retry" else "are forgotten"
+    left = len(documents) - len(done)
+    return show(f"{count_of(len(done), 'dead letter')} {said}, {left} left")
 
 
 def _found(queue: DurableFile, words: list[str]) -> JobInfo:
