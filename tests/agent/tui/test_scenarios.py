@@ -45,7 +45,7 @@ ROWS: Sequence[tuple[str, Sequence[str], Sequence[tuple[str, str]], Sequence[str
          "> plain again", "two"],
     ),
     (
-        "seed000_queued_message", CODEWHALE, [("first\rsecond\r", "second done")],
+        "seed000_queued_message", CODEWHALE, [("first\r", "first done"), ("second\r", "second done")],
         ["> first", "looking", "● Read notes.txt", "first done", "> second", "second done"],
     ),
     (
