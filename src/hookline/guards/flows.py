@@ -35,7 +35,14 @@ def flows_of(reading: ShellReading) -> DataFlows:
 
 def feeding(at: int, flows: DataFlows) -> list[int]:
     """Return the commands whose output reaches a command, directly or through others."""
-    found = [at]
-    for each in found:
-        found += [source for source, target in flows if target == each and source not in found]
-    return found[1:]
+    into: dict[int, list[int]] = {}
+    for source, target in flows:
+        into.setdefault(target, []).append(source)
+    # In the order in which they were found, each once.
+    found: dict[int, None] = {}
+    waiting = [at]
+    for each in waiting:
+        new = [source for source in into.get(each, ()) if source != at and source not in found]
+        found.update(dict.fromkeys(new))
+        waiting += dict.fromkeys(new)
+    return list(found)

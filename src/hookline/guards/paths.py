@@ -98,6 +98,7 @@ _ANY_SECRET = re.compile(
     r"PASSW|SECRET|TOKEN|API_?KEY|CREDENTIAL|PRIVATE|^DB_|AWS_|^[.=^$'\"*]{0,3}$|^\.[*+]$"
 )
 _MOST_BESIDE = 500
+_MOST_SOURCES = 16
 
 Found = tuple[str, str, str]
 
@@ -112,6 +113,10 @@ class CallFiles:
         self._line = _BRACES.sub(r"$\1", plain) if "${" in plain else plain
         self._patterns = LinePatterns(line)
         self._tried = 0
+        #: Directories that were searched for secrets.
+        self._looked_into: set[str] = set()
+        #: Commands whose lists of names were followed, to commands that show content and to others.
+        self._followed_lists: set[tuple[int, bool]] = set()
         #: Links that the line makes, and what they lead to.
         self._links: dict[str, str] = {}
 
@@ -210,8 +215,11 @@ class CallFiles:
         """Yield files that one command lists and another one reads: `find . -name .env | xargs cat`."""
         words = reading.commands[at].words
         shows = not {base_name(words[0])} & (_MEASURES | SEARCHES)
-        for source in feeding(at, flows):
+        for source in feeding(at, flows)[:_MOST_SOURCES]:
             listing = reading.commands[source]
+            if (source, shows) in self._followed_lists:
+                continue
+            self._followed_lists.add((source, shows))
             for word in listing.words[1:]:
                 if (what := self.secret(policy, word)) is not None:
                     yield shown(word), f"holds {what}", ""
@@ -240,7 +248,10 @@ class CallFiles:
         """Yield files with secrets that are in a directory whose files are all read."""
         for place, directory in product(places, directories or (self._place.cwd,)):
             whole = self.whole(place, directory)
-            for path in islice(matched(f"{whole}/*", dotted=True), _MOST_BESIDE) if whole else ():
+            if whole is None or whole in self._looked_into:
+                continue
+            self._looked_into.add(whole)
+            for path in islice(matched(f"{whole}/*", dotted=True), _MOST_BESIDE):
                 if policy.may_be_secret(path) and (what := self.secret(policy, path)) is not None:
                     yield shown(path), f"holds {what}", ""
 
