@@ -240,7 +240,7 @@ def test_mistakes_are_told_before_anything_is_read(cli: InProcess) -> None:
         (("--config", str(bad)), "has mistakes"),
         (("--from", "nowhere"), "No such file"),
         (("--from", str(bad)), "not a transcript of an agent that can be read"),
-        (("--since", "yesterday"), "is no time"),
+        (("--since", "yesterday"), "is not a time"),
         (("--dialect", "codx"), "codex"),
     ):
         ran = cli.call("backtest", *words)

@@ -111,7 +111,7 @@ def with_known_name(one: Diagnostic, whose: str, context: CheckContext) -> Diagn
     if event is None:
         if not dialect.tested_release:
             return one
-        message = f"{dialect.title} {dialect.tested_release}, which Hookline knows, has no event {found[1]!r}"
+        message = f"{dialect.title} has no event {found[1]!r} (as of version {dialect.tested_release})"
         fix = (
             "compare the name with its documentation: a later release may have it, an earlier one ignores it"
         )

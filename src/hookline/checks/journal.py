@@ -58,7 +58,7 @@ def payloads(_loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             yield Diagnostic("error", "bad-setting", message, document.where(KEEP_PAYLOADS), fix=fix)
     for document, value in user_setting(APPROVALS, context.env):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST:
-            message = f"{APPROVALS} is no number of seconds from 1 to {LONGEST:.0f}"
+            message = f"{APPROVALS} is not a number of seconds from 1 to {LONGEST:.0f}"
             fix = f"{APPROVALS} = 300"
             yield Diagnostic("error", "bad-setting", message, document.where(APPROVALS), fix=fix)
     for document, value in user_setting(JOBS, context.env):

@@ -41,8 +41,8 @@ def _relative(hook: Hook, program: Program, dialect: Dialect, context: CheckCont
     # A guard that is not found after a `cd` no longer guards; of another hook only its work is missing.
     severity: Severity = "warning" if judges(hook, context) else "info"
     message = (
-        f"{program.word} is looked for where {dialect.title} works at that time: from another directory, as after "
-        "a cd, it cannot start"
+        f"{dialect.title} looks for {program.word} in its current directory: from another one, such as after a cd, "
+        "it cannot start"
     )
     name = next(iter(dialect.project_variables), None)
     spec: CommandSpec = hook.spec

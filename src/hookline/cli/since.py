@@ -14,7 +14,7 @@ def parse_duration(text: str, option: str) -> float:
     """Parse `10m` to seconds. Raises RequestError, which names the option."""
     found = re.fullmatch(r"(\d{1,9})([smhdw])", text.strip())
     if found is None:
-        raise RequestError(f"{option} {text!r} is no time: say 90s, 10m or 2h")
+        raise RequestError(f"{option} {text!r} is not a time: say 90s, 10m or 2h")
     return float(int(found[1]) * _UNITS[found[2]])
 
 
@@ -27,5 +27,5 @@ def parse_since(text: str, now: float) -> float:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
         raise RequestError(
-            f"--since {text!r} is no time: say 90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04"
+            f"--since {text!r} is not a time: say 90s, 30m, 2h, 7d, 2026-01-02 or 2026-01-02T15:04"
         ) from None

@@ -150,7 +150,7 @@ class Fixes:
         try:
             now = snapshot(each.file)
             if digest(now.content) != each.written:
-                return f"{each.file} was changed since: it is left as it is"
+                return f"{each.file} was left alone: it has changed since"
             if now.content != each.before:
                 self._records.carry_out([self._as_write(now, each.before)])
             os.chmod(now.real, each.mode)

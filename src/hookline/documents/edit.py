@@ -85,7 +85,7 @@ def joined(text: str, path: Path) -> str:
                 {key: value for key, value in cast("dict[str, Any]", each).items() if key not in place}
             )
         else:
-            raise EditError(f"{shown(path)} is neither a list nor a table each time")
+            raise EditError(f"{shown(path)} is there more than once, as a list and as something else")
     shorter = without_duplicates(text, path)
     return with_value(shorter, "json", path, place)
 

@@ -275,7 +275,7 @@ def _given(row: GuardedCommand, options: Options, behind: Words) -> str | None: 
     for word in options.unknown:
         known, hole, _ = word.partition(HOLE)
         if hole and any(name.startswith(known) for name in names):
-            return f"what `{known}…` is, only the shell knows"
+            return f"only the shell knows what `{known}…` is"
     return None
 
 
@@ -296,7 +296,7 @@ def _operand(row: GuardedCommand, options: Options, behind: Words) -> str | None
             continue
         if HOLE not in found[0]:
             return ""
-        doubt = "what it is given, only the shell knows"
+        doubt = "only the shell knows what it is given"
     return doubt
 
 

@@ -88,7 +88,7 @@ def _unknown_outside(files: CallFiles, directories: Sequence[str], listed: str) 
     if listed:
         yield listed, OUTSIDE, ""
     elif directories and all(files.is_outside(".", directory) for directory in directories):
-        yield directories[0], OUTSIDE, "which file there is written, only the shell knows"
+        yield directories[0], OUTSIDE, "only the shell knows which file there is written"
 
 
 def _listed_outside(files: CallFiles, reading: ShellReading) -> Mapping[int, str]:

@@ -329,7 +329,7 @@ class _Call:
         if code or not operands or is_stdin(operands[0]):
             return
         if unknown_file(operands[0]):
-            yield ShellDoubt("which file is run, only the shell knows")
+            yield ShellDoubt("only the shell knows which file is run")
         elif self._row.stdin == "line":
             yield Inner(operands)
 
@@ -379,7 +379,7 @@ class _Call:
                 # After an option it is more likely its value: `docker run -v $PWD:/x`.
                 before = rest[at - 1]
                 if at == start or before[:1] != "-" or before == "--" or is_program_pattern(word):
-                    yield ShellDoubt("what the command is, only the shell knows")
+                    yield ShellDoubt("only the shell knows what the command is")
             elif not word.startswith("-"):
                 yield Inner(tuple(rest[at:]))
 

@@ -90,8 +90,8 @@ def refusal(env: Mapping[str, str], signals: list[str], *, only_here: bool) -> s
             return f"{variable} is not an address of a collector: write it as http://127.0.0.1:4318"
         if only_here and not _on_this_machine(endpoint):
             return (
-                f"{_shown(endpoint)} is another machine, and this process has its environment from an agent, which may "
-                "have it from a project: run a collector on this machine"
+                f"{_shown(endpoint)} is on another machine, and a project may have set it, because an agent started "
+                "this process: run a collector on this machine"
             )
     return None
 

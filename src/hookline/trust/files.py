@@ -272,10 +272,10 @@ class _Looking:
 
 
 def _is_read_only(line: str, text: str, path: str) -> bool:
-    """Return True if a line only reads a file, which is no script: then its content is data."""
+    """Return True if a line only reads a file, which is not a script: then its content is data."""
     if path.endswith(_SCRIPTS):
         return False
-    from hookline.trust.data_files import is_data  # noqa: PLC0415 few commands name a file that is no script
+    from hookline.trust.data_files import is_data  # noqa: PLC0415 few commands name other files
 
     return is_data(line, text)
 

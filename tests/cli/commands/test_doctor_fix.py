@@ -91,7 +91,7 @@ def test_a_file_that_changed_since_is_not_restored(
     file.write_text("{}")
     capsys.readouterr()
     assert doctor(case, "--undo") == 1
-    assert "was changed since" in capsys.readouterr().err
+    assert "has changed since" in capsys.readouterr().err
     assert file.read_text() == "{}"
 
 

@@ -106,7 +106,7 @@ def test_only_a_person_at_a_terminal_can_begin_one(cli: InProcess) -> None:
         (("pause", "force-push"), "only a person at a terminal"),
         (("pause", "force-push", "--yes"), "pause always asks"),
         (("pause", "force-push", "--for", "9h"), "at most 8 hours"),
-        (("pause", "force-push", "--for", "soon"), "is no time"),
+        (("pause", "force-push", "--for", "soon"), "is not a time"),
         (("pause", "force-psh"), "did you mean 'force-push'?"),
         (("pause", "recommended"), "did you mean"),
     ):

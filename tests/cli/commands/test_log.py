@@ -150,9 +150,9 @@ def test_an_event_that_is_misspelt_says_the_nearest(where: Place, log: Log) -> N
 @pytest.mark.parametrize(
     ("words", "translated"),
     [
-        (["--since", "soon"], "--since 'soon' is no time: say 90s, 30m, 2h"),
-        (["--since", "99999999999999d"], "is no time"),
-        (["--since", "2026-13-01"], "is no time"),
+        (["--since", "soon"], "--since 'soon' is not a time: say 90s, 30m, 2h"),
+        (["--since", "99999999999999d"], "is not a time"),
+        (["--since", "2026-13-01"], "is not a time"),
         (["--limit", "-3"], "--limit -3: say how many, or 0 for all"),
         (["--limit", "few"], "invalid int value"),
         (["--decision", "dney"], "invalid choice: 'dney'"),
@@ -230,7 +230,7 @@ def test_times_are_ago_or_dates(text: str, at: float) -> None:
 
 @every("text", ["", "h", "2", "2y", "-2h", "1.5h", "2 h", "yesterday", "\x1b[31m"])
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(RequestError, match="is no time"):
+    with pytest.raises(RequestError, match="is not a time"):
         parse_since(text, 1000.0)
 
 

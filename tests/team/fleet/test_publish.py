@@ -240,8 +240,8 @@ def test_what_does_not_load_is_not_signed(desk: Desk) -> None:
 @every(
     ("words", "says"),
     [
-        (["--stage", "200%"], "--stage '200%' is no share: say 10%"),
-        (["--expires", "soon"], "is no time: say 90s"),
+        (["--stage", "200%"], "--stage '200%' is not a share: say 10%"),
+        (["--expires", "soon"], "is not a time: say 90s"),
         (["--scope", "team=x"], "is none of machine=NAME, machine!=NAME, group=NAME, project=DIRECTORY"),
         (["--name", "A B"], "small letters"),
         (["--revision", "0"], "revisions begin with 1"),

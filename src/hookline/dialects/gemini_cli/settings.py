@@ -151,7 +151,7 @@ class FileReader(family.FileReader):
         try:
             matcher = search_matcher(text, self.tools.patterns)
         except PatternError as error:
-            message = f"matcher: {error}, so it is compared letter by letter"
+            message = f"matcher: {error}, so it is compared as plain text"
             return Matching(OneName(text, text), note=MatcherNote("bad-pattern", message))
         return Matching(matcher, note=untestable_note(matcher) or _dead(text, matcher))
 

@@ -164,7 +164,7 @@ class FileReader(family.FileReader):
         try:
             matcher, condition = self._understood(text)
         except PatternError as error:
-            message = f"matcher: {error}, so it is compared letter by letter"
+            message = f"matcher: {error}, so it is compared as plain text"
             return Matching(OneName(text, text), note=MatcherNote("bad-pattern", message))
         return Matching(matcher, condition, _doubt(text, own_event.event, matcher, condition))
 

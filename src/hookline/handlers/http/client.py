@@ -126,7 +126,7 @@ class Exchange:
     async def _understood(self, response: httpcore2.Response, target: UrlParts) -> RawResult:
         status = response.status
         if status < 200 or 300 <= status < 400:
-            why = "is no answer" if status < 200 else "is a redirect, and those are not followed"
+            why = "is not an answer" if status < 200 else "is a redirect, and those are not followed"
             return Failed("transport", f"{target.shown}: status {status} {why}")
         body = Body(_encoding(response.headers), self._most_kept)
         async with aclosing(response.aiter_stream()) as parts:

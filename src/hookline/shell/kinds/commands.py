@@ -101,7 +101,7 @@ def file(name: str) -> Iterator[Found]:
         yield Foreign(name)
         yield ShellDoubt("a program is given as data")
     elif unknown_file(name):
-        yield ShellDoubt("which file is run, only the shell knows")
+        yield ShellDoubt("only the shell knows which file is run")
 
 
 def settings(name: str) -> Iterator[Found]:

@@ -17,7 +17,7 @@ def tar_action(action: str) -> Iterator[Found]:
     if action.startswith("exec="):
         yield from commands.line(action.removeprefix("exec="))
     elif HOLE in action:
-        yield ShellDoubt("what tar runs at checkpoints, only the shell knows")
+        yield ShellDoubt("only the shell knows what tar runs at checkpoints")
 
 
 def tar_action_beyond(action: str) -> bool:
@@ -39,7 +39,7 @@ def socat_address(address: str) -> Iterator[Found]:
             yield from commands.line(rest)
             yield from commands.line(re.split(r"(?<!\\),", rest)[0])
         elif HOLE in kind:
-            yield ShellDoubt("what socat connects, only the shell knows")
+            yield ShellDoubt("only the shell knows what socat connects")
 
 
 def socat_beyond(address: str) -> bool:

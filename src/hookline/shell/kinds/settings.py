@@ -40,7 +40,7 @@ def git(setting: str) -> Iterator[Found]:
     key, _equals, value = setting.partition("=")
     key = key.casefold()
     if HOLE in key:
-        yield ShellDoubt("which setting of git is changed, only the shell knows")
+        yield ShellDoubt("only the shell knows which setting of git is changed")
     elif key.startswith("alias."):
         yield from _alias(value)
     elif re.fullmatch(_GIT_LINES, key):
@@ -89,7 +89,7 @@ def wget(setting: str) -> Iterator[Found]:
     """Read `NAME = VALUE` of wget's settings. Blanks around it, capitals, dashes and underscores do not matter."""
     name, _equals, value = setting.partition("=")
     if HOLE in name or (HOLE in value and "ask" in name.casefold()):
-        yield ShellDoubt("which setting of wget is changed, only the shell knows")
+        yield ShellDoubt("only the shell knows which setting of wget is changed")
     elif re.sub(r"[\s_-]", "", name).casefold() == "useaskpass":
         yield from commands.program(value.strip())
 
@@ -105,7 +105,7 @@ def _alias(value: str) -> Iterator[Found]:
             # The arguments of the alias come after it.
             yield from commands.line(f'{value[1:]} "$@"')
     elif value.startswith(HOLE):
-        yield ShellDoubt("what an alias of git runs, only the shell knows")
+        yield ShellDoubt("only the shell knows what an alias of git runs")
     else:
         yield Inner(("git", *commands.split(value)))
 
@@ -162,7 +162,7 @@ def ssh(setting: str) -> Iterator[Found]:
     """Read `ProxyCommand=LINE` or `ProxyCommand LINE`."""
     name, value = _ssh_setting(setting)
     if HOLE in name:
-        yield ShellDoubt("which setting of ssh is changed, only the shell knows")
+        yield ShellDoubt("only the shell knows which setting of ssh is changed")
     elif name in _SSH_LINES and value.casefold() != "none":
         # ssh replaces `%h` and the like.
         line = re.sub(r"^exec\s+", "", value.removeprefix("exec="))

@@ -43,7 +43,7 @@ def python(rest: Words, stdin: Stdin, spec: OptionSpec) -> Iterator[Found]:
     if not operands or is_stdin(operands[0]):
         yield from from_stdin("python", stdin, named=bool(operands))
     elif not operands[0].strip(_UNNAMED):
-        yield ShellDoubt("which file is run, only the shell knows")
+        yield ShellDoubt("only the shell knows which file is run")
 
 
 def _end_of_options(rest: Words, spec: OptionSpec) -> int:
@@ -72,7 +72,7 @@ def _code_in(word: str) -> Iterator[Found]:
 
 def _module(module: str, after: Words, stdin: Stdin) -> Iterator[Found]:
     if HOLE in module:
-        yield ShellDoubt("which module is run, only the shell knows")
+        yield ShellDoubt("only the shell knows which module is run")
     elif module.casefold() in _CODE_MODULES:
         for word in after:
             if " " in word or "(" in word:
@@ -80,7 +80,7 @@ def _module(module: str, after: Words, stdin: Stdin) -> Iterator[Found]:
             elif is_stdin(word) and word != "-":
                 yield from from_stdin("python", stdin, named=True)
             elif not word.strip(_UNNAMED):
-                yield ShellDoubt("which file is run, only the shell knows")
+                yield ShellDoubt("only the shell knows which file is run")
         if module in {"code", "pdb"}:
             yield from from_stdin("python", stdin)
         if module == "pdb" and any(word in {"-c", "--command"} for word in after):

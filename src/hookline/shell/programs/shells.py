@@ -44,7 +44,7 @@ def _only_checks(rest: Words, read: Options) -> bool:
 
 def running(rest: Words, stdin: Stdin, spec: OptionSpec) -> Iterator[Found]:
     yield from shell(rest, stdin, spec)
-    yield ShellDoubt("which program a process is, only the shell knows")
+    yield ShellDoubt("only the shell knows which program a process is")
 
 
 def _file(name: str, stdin: Stdin) -> Iterator[Found]:
@@ -52,7 +52,7 @@ def _file(name: str, stdin: Stdin) -> Iterator[Found]:
     if is_stdin(name):
         yield from from_stdin("line", stdin, named=True)
     elif unknown_file(name):
-        yield ShellDoubt("which file a shell reads, only the shell knows")
+        yield ShellDoubt("only the shell knows which file a shell reads")
     else:
         yield Inner((name,))
 
@@ -65,7 +65,7 @@ def _code(operands: Words) -> Iterator[Found]:
 def _script(operands: Words) -> Iterator[Found]:
     """Read a shell given a file: its content is not known, but rules can be about its name."""
     if unknown_file(operands[0]):
-        yield ShellDoubt("which file a shell reads, only the shell knows")
+        yield ShellDoubt("only the shell knows which file a shell reads")
     else:
         yield Inner(operands)
 
@@ -109,7 +109,7 @@ def alias(rest: Words, _stdin: Stdin, _spec: OptionSpec) -> Iterator[Found]:
         if "=" in word:
             yield from KINDS["line"].found(word.partition("=")[2])
         elif HOLE in word:
-            yield ShellDoubt("what an alias stands for, only the shell knows")
+            yield ShellDoubt("only the shell knows what an alias stands for")
 
 
 def command(rest: Words, _stdin: Stdin, spec: OptionSpec) -> Iterator[Found]:

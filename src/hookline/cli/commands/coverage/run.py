@@ -60,5 +60,5 @@ def _excused(words: "list[str] | tuple[str, ...]") -> frozenset[str]:
         if word not in known:
             close = nearest(word, known)
             meant = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
-            raise RequestError(f"--except {word!r} is no cause; {meant}")
+            raise RequestError(f"--except {word!r} is not a cause; {meant}")
     return frozenset(words)

@@ -102,7 +102,7 @@ def _stop(args: argparse.Namespace) -> int:
 def _seconds(text: str) -> float:
     found = re.fullmatch(r"(\d{1,6})([smhd])", text.strip())
     if found is None:
-        raise RequestError(f"--idle {text!r} is no time: say 90s, 30m or 4h")
+        raise RequestError(f"--idle {text!r} is not a time: say 90s, 30m or 4h")
     return int(found[1]) * float(_UNITS[found[2]])
 
 

@@ -221,7 +221,7 @@ def _entry_lines(
 
 
 def _is_own_entry(run: Run) -> bool:
-    """Return True for an entry of Hookline in an agent's file, which is no hook of the user."""
+    """Return True for an entry of Hookline in an agent's file, which is not a hook of the user."""
     return run.hook == INSTALLED_HERE and run.status == "skipped"
 
 

@@ -87,7 +87,7 @@ def _until(text: str) -> float:
         try:
             found = datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
         except ValueError:
-            raise RequestError(f"--except: {text} is no date") from None
+            raise RequestError(f"--except: {text} is not a date") from None
         if found <= time.time():
             raise RequestError(f"--except: {text} is over")
         return found
@@ -105,7 +105,7 @@ def stages_of(text: str | None) -> list[int]:
 def _stage(text: str) -> int:
     number = re.fullmatch(r"(\d{1,3}(?:\.\d{1,2})?)\s*%?", text.strip())
     if number is None or not 0 <= float(number[1]) <= 100:
-        raise RequestError(f"--stage {text[:40]!r} is no share: say 10%")
+        raise RequestError(f"--stage {text[:40]!r} is not a share: say 10%")
     return round(float(number[1]) * WHOLE / 100)
 
 
