@@ -47,6 +47,7 @@ class Lane:
     """Hooks in config order under one policy, and which of them concern which subject."""
 
     __slots__ = (
+        "_file_followers",
         "_index",
         "_memory",
         "_subject",
@@ -100,9 +101,25 @@ class Lane:
             and each.hook.mode != "off"
             and not (each.hook.matcher is None and each.hook.condition is None)
         )
+        self._file_followers: tuple[PreparedHook, ...] | None = None
         self._subject = hooks[0].hook.event.subject
         self._memory: dict[str, MatchedHooks] = {}
         self._index: RuleIndex | bool | None = False
+
+    @property
+    def file_followers(self) -> "tuple[PreparedHook, ...]":
+        """The followers without those whose rules are about lines of a shell alone."""
+        if self._file_followers is None:
+            self._file_followers = self.followers
+            if any(each.hook.condition is not None for each in self.followers):
+                from hookline.matching.tool_rules import only_about_lines  # noqa: PLC0415 it is loaded with rules
+
+                self._file_followers = tuple(
+                    each
+                    for each in self.followers
+                    if each.hook.condition is None or not only_about_lines(each.hook.condition)
+                )
+        return self._file_followers
 
     @property
     def index(self) -> "RuleIndex | None":

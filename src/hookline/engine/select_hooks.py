@@ -51,6 +51,9 @@ def _with_followers(
     names = {prepared.key: prepared for prepared in selected}
     asked_elsewhere = any(prepared.hook.actions == "others" for prepared in selected)
     others = [prepared for prepared in lane.followers if prepared.key not in names]
+    if others and session.tool_table.tool(getattr(payload, "tool_name", "")) is not None:
+        # What a declared tool does beside what it says, it does to files.
+        others = [prepared for prepared in lane.file_followers if prepared.key not in names]
     asked = [follow(prepared, event, payload, session) for prepared in others]
     added = {
         prepared.key: prepared for prepared in asked if prepared is not None and _is_due(prepared, session)

@@ -160,7 +160,7 @@ def translate_call(
                 break  # a hook for all tools but some must not get another name of one of those
         needed += 0 if implied else parts
     if not actions and event.guard and hook.kind == "builtin" and target.canonical:
-        actions += _translate_by_names(hook, event, payload, last, target)
+        actions += _translate_by_names(hook, event, last, target)
     if not actions and _is_meant_by_name(hook, call):
         whole = HookInput(payload, info, call.whole)
         held = _if_held(hook, event, whole)
@@ -169,31 +169,24 @@ def translate_call(
 
 
 def _translate_by_names(
-    hook: "Hook", event: EventSpec[Any], payload: Any, last: "TranslationCache", target: "ToolTable"
+    hook: "Hook", event: EventSpec[Any], last: "TranslationCache", target: "ToolTable"
 ) -> list[HookInput]:
     """Translate what an undeclared tool may do, for a rule about what calls do, not about a tool alone."""
     call, condition = last.call, hook.condition
     if hook.in_doubt == "pass" or condition is None or not call.is_undeclared:
         return []
-    from hookline.actions.by_names import may_do  # noqa: PLC0415 as above
-    from hookline.matching.tool_rules import has_argument  # noqa: PLC0415 most calls are of known tools
+    from hookline.matching.rule_index import may_mean  # noqa: PLC0415 most calls are of known tools
+    from hookline.matching.tool_rules import has_argument  # noqa: PLC0415 as above
 
-    found: list[HookInput] = []
-    for action in may_do(call.tool_name, call.arguments) if has_argument(condition) else ():
-        if action.guess or action.kind is None:
-            continue
-        # A tool that writes a file may also edit it.
-        for name in dict.fromkeys((action.kind.tool, action.kind.rules_of or action.kind.tool)):
-            view = TranslatedAction(
-                name,
-                replace(action, implied=True, doubt="", irreversible=action.doubt),
-                None,
-                action.kind.also,
-            )
-            translated = translated_view(view, call, target, payload, last.info)
-            if _names(hook, event, view) and condition.holds(event, translated.payload, translated.info):
-                found.append(replace(translated, doubt=action.doubt))
-    return found
+    if not has_argument(condition):
+        return []
+    return [
+        replace(one, doubt=one.view.action.irreversible)
+        for one in last.by_names(target)
+        if _names(hook, event, one.view)
+        and may_mean(condition, one.view.tool_name, call.tool_name)
+        and condition.holds(event, one.payload, one.info)
+    ]
 
 
 def possible_hooks(
@@ -324,6 +317,8 @@ class TranslationCache(Struct, eq=False):
     followed: "tuple[Action, ...] | None" = None
     #: By such an action and the tools of an agent.
     ways: "dict[tuple[int, int], tuple[Way, ...]]" = {}
+    #: What an undeclared tool may do, once that was read.
+    guessed: "list[HookInput] | None" = None
 
     def followed_ways(self, action: "Action", target: "ToolTable") -> "tuple[Way, ...]":
         key = id(action), id(target)
@@ -331,6 +326,28 @@ class TranslationCache(Struct, eq=False):
         if known is None:
             known = self.ways[key] = self.call.followed_ways(action, target)
         return known
+
+    def by_names(self, target: "ToolTable") -> "Sequence[HookInput]":
+        """Return what an undeclared tool may do by the names of its arguments, in canonical terms."""
+        if self.guessed is None:
+            from hookline.actions.by_names import may_do  # noqa: PLC0415 most calls are of known tools
+
+            views = [
+                TranslatedAction(
+                    name,
+                    replace(action, implied=True, doubt="", irreversible=action.doubt),
+                    None,
+                    action.kind.also,
+                )
+                for action in may_do(self.call.tool_name, self.call.arguments)
+                if not action.guess and action.kind is not None
+                # A tool that writes a file may also edit it.
+                for name in dict.fromkeys((action.kind.tool, action.kind.rules_of or action.kind.tool))
+            ]
+            self.guessed = [
+                translated_view(view, self.call, target, self.payload, self.info) for view in views
+            ]
+        return self.guessed
 
     def translated_tool(self, view: "TranslatedAction", target: "ToolTable") -> HookInput:
         key = id(view), id(target)

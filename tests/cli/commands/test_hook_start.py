@@ -26,8 +26,8 @@ _HEAVY = (
     "hookline.matching.conditions", "hookline.trust.files", "hookline.permissions.facts",
     "hookline.dialects.claude_code.answers", "hookline.dialects.claude_code.settings", "hookline.cli.requests",
 )  # fmt: skip
-#: 167 when this was written: a module that every call needs must be worth its quarter of a millisecond.
-_MOST_OF_OURS = 168
+#: 170 when this was written: a module that every call needs must be worth its quarter of a millisecond.
+_MOST_OF_OURS = 170
 
 #: Runs the command as its script does; when it ends, tells what was loaded.
 _PROBE = """
