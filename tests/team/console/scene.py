@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from hookline.engine.host.approvals import ApprovalQueue, QueuedCall
+from hookline.engine.host.pending import PendingCall
 from hookline.history.reports import keep_report
 from hookline.jobs.file import DurableFile
 from hookline.jobs.port import Job
@@ -79,6 +81,7 @@ def furnish(home: Path) -> None:
     codex_session(home, "7c1f-unguarded", str(project), ["git push --force", "rm -rf build", "ls"], began)
     _kept_payload(home, project)
     _jobs(home, project)
+    _waiting_call(home, project)
     keep_report({"HOME": str(home)}, REPORT.read_bytes(), time.time() - 3600)
 
 
@@ -99,6 +102,19 @@ def _kept_payload(home: Path, project: Path) -> None:
         at=time.time() - 3600,
     )  # fmt: skip
     file.close()
+
+
+def _waiting_call(home: Path, project: Path) -> None:
+    """A call that waits for a person."""
+    given = {"command": "terraform apply -auto-approve"}
+    pending = PendingCall(
+        tool_name="Bash", tool_input=given, given=given, reason="this changes production", hook="clusters",
+        tool_use_id="waits-1", session_id="2c9a-waits",
+    )  # fmt: skip
+    asked = QueuedCall(
+        pending=pending, agent="Gemini CLI", project=str(project), user="ci", until=time.time() + 600
+    )
+    ApprovalQueue({"HOME": str(home)}).add(asked)
 
 
 def _jobs(home: Path, project: Path) -> None:

@@ -50,6 +50,10 @@ class Logins:
                 )
             return session
 
+    def form_token(self, session: str) -> str:
+        """Return the word that a form of this login must send: a page that cannot read ours cannot know it."""
+        return hmac.new(session.encode(), b"form", "sha256").hexdigest()
+
     def is_known(self, session: str) -> bool:
         with self._lock:
             given = session.encode()

@@ -1,7 +1,8 @@
 """Check every request first, in plain ASGI so that streams are never buffered.
 
 A page of another site, or another server on this machine, can make the browser send requests here. So the
-host, the origin and the cookie are all checked, and no request can change anything.
+host, the origin and the cookie are all checked, and only an answer to a call that waits changes anything. A browser
+names the page that sends a form: it must be ours, and the form must have a word that only our pages know.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -18,6 +19,10 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOGIN: Final = "/login"
 STATIC: Final = "/static/"
+#: The only requests that change something.
+ANSWERS: Final = "/approvals/"
+#: The key of a request for the word that its forms must have.
+FORM_WORD: Final = "hookline.form_word"
 #: Of one name in one request.
 _MOST_COOKIES: Final = 10
 
@@ -80,9 +85,8 @@ class SecurityMiddleware:
             await _answer(guarded, *problem)
         elif scope["path"] == LOGIN:
             await self._log_in(scope, guarded)
-        elif scope["path"].startswith(STATIC) or any(
-            map(self._logins.is_known, headers.cookies(self._logins.cookie))
-        ):
+        elif (session := self._session(headers)) or scope["path"].startswith(STATIC):
+            scope[FORM_WORD] = self._logins.form_token(session) if session else ""
             await self._app(scope, receive, guarded)
         else:
             await _answer(guarded, 401, _SIGNED_OUT % b"Please sign in", "text/html; charset=utf-8")
@@ -98,8 +102,12 @@ class SecurityMiddleware:
         if any(site not in ("same-origin", "none") for site in sites) and not _is_way_in(scope, headers):
             return 403, b"requests of other pages are not answered"
         if scope["method"] not in ("GET", "HEAD"):
-            return 405, b"this console only shows"
+            return _problem_of_form(scope, headers)
         return None
+
+    def _session(self, headers: "_Headers") -> str:
+        """Return the login of a request; empty if it has none."""
+        return next(filter(self._logins.is_known, headers.cookies(self._logins.cookie)), "")
 
     async def _log_in(self, scope: Scope, send: Send) -> None:
         token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
@@ -111,6 +119,17 @@ class SecurityMiddleware:
         secure = "; Secure" if self._secure else ""
         cookie = f"{self._logins.cookie}={session}; Path=/; HttpOnly; SameSite=Strict{secure}"
         await _answer(send, 200, _WELCOME, html, (b"set-cookie", cookie.encode()))
+
+
+def _problem_of_form(scope: Scope, headers: "_Headers") -> tuple[int, bytes] | None:
+    if scope["method"] != "POST" or not scope["path"].startswith(ANSWERS):
+        return 405, b"this console only shows"
+    # A browser sends the origin with every form. Without one it is no form of ours.
+    if len(headers.all(b"origin")) != 1 or any(
+        site != "same-origin" for site in headers.all(b"sec-fetch-site")
+    ):
+        return 403, b"requests of other pages are not answered"
+    return None
 
 
 def _is_way_in(scope: Scope, headers: "_Headers") -> bool:

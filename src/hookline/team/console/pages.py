@@ -1,17 +1,20 @@
 """Build the page of an address: each view with its data."""
 
+import hmac
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Final
+from urllib.parse import parse_qs
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from hookline import __version__
@@ -29,12 +32,26 @@ from hookline.team.console.filter import (
 from hookline.team.console.html import Child, Html, h
 from hookline.team.console.index import Index
 from hookline.team.console.live import Live
+from hookline.team.console.middleware import FORM_WORD
 from hookline.team.console.ports import Document, Ports
 from hookline.team.console.queries import PAGE, IndexAwayError, OpenPass, Queries, RunRow
-from hookline.team.console.views import backtests, fleet, guards, jobs, one_run, runs, sessions, start, times
+from hookline.team.console.views import (
+    approvals,
+    backtests,
+    fleet,
+    guards,
+    jobs,
+    one_run,
+    runs,
+    sessions,
+    start,
+    times,
+)
 from hookline.team.console.views.layout import Frame, call_row, empty, page, section
 
 _SESSIONS: Final = 100
+#: Bytes of an answer's form.
+_LARGEST_FORM: Final = 8192
 _STATIC: Final[Mapping[str, str]] = {
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
@@ -90,6 +107,7 @@ class Pages:
             "/guards/coverage": (self._guards_coverage, FILTER_PARAMETERS),
             "/time": (self._time, FILTER_PARAMETERS),
             "/jobs": (self._jobs, ("state",)),
+            "/approvals": (self._approvals, ("result",)),
             "/job/{id}": (self._job, ()),
             "/backtests": (self._backtests, ()),
             "/backtest/{name}": (self._backtest, ()),
@@ -97,6 +115,7 @@ class Pages:
         if self._team:
             pages["/fleet"] = self._fleet_page, ()
         routes = [Route(path, self._timed(path, *view)) for path, view in pages.items()]
+        routes.append(Route("/approvals/{id}", self._answer, methods=["POST"]))
         routes += [Route("/live", self._live), Route("/static/{name}", self._file)]
         return Starlette(routes=routes, exception_handlers={404: self._missing})
 
@@ -235,6 +254,7 @@ class Pages:
             passes=self._queries.open_passes(week, now),
             hooks=self._queries.hooks(week, now),
             dead_letters=self._dead_letters(),
+            approvals=self._waiting(),
             missed_calls=counted.document["unguarded"] if counted.document is not None else None,
         )
         answer = start.standing(known)
@@ -252,11 +272,42 @@ class Pages:
         body = fleet.body(found.document, found.problem, failed, now)
         return View("/fleet", "Fleet", body, {"fleet": found.document, "failures": failed})
 
+    def _waiting(self) -> int:
+        try:
+            return len(self._ports.approvals())
+        except HooklineError:
+            return 0
+
     def _dead_letters(self) -> int:
         try:
             return sum(job["state"] == "dead" for job in self._ports.jobs()["jobs"])
         except HooklineError:
             return 0
+
+    def _approvals(self, request: Request) -> View:
+        result = request.query_params.get("result", "")
+        check_choice("result", result, approvals.RESULTS)
+        waiting, now = self._ports.approvals(), time.time()
+        body = approvals.body(waiting, result, request.scope[FORM_WORD], now)
+        return View("/approvals", "Approvals", body, {"waiting": waiting})
+
+    async def _answer(self, request: Request) -> Response:
+        """Answer a call that waits, and show the page again."""
+        given: dict[str, list[str]] = {}
+        if int(request.headers.get("content-length") or _LARGEST_FORM + 1) <= _LARGEST_FORM:
+            given = parse_qs((await request.body()).decode(errors="replace"))
+        token, wanted, message = (given.get(name, [""])[0] for name in ("token", "answer", "message"))
+        known = bool(request.scope[FORM_WORD]) and hmac.compare_digest(
+            token.encode(), request.scope[FORM_WORD].encode()
+        )
+        name = request.path_params["id"]
+        if not known or wanted not in ("allow", "deny") or not _WORD.fullmatch(name):
+            body = section("This form is not valid", empty("Load the page again, and answer there."))
+            return self._page("/approvals", "Not answered", body, status=403)
+        allow = wanted == "allow"
+        done = await run_in_threadpool(self._ports.answer, name, allow=allow, message=message[:500])
+        result = ("allowed" if allow else "denied") if done else "late"
+        return RedirectResponse(f"/approvals?result={result}", 303)
 
     def _runs(self, request: Request) -> View:
         wanted, now = PageFilter.of(request.query_params), time.time()

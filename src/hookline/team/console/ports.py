@@ -52,6 +52,14 @@ class Ports(Protocol):
         """Return everything about one job, without secrets."""
         ...
 
+    def approvals(self) -> list[Document]:
+        """Return the calls that wait for a person, the longest first."""
+        ...
+
+    def answer(self, name: str, *, allow: bool, message: str) -> bool:
+        """Answer a call that waits. Return False if it was answered already, or does not wait any more."""
+        ...
+
     def backtests(self) -> list[Document]:
         """Return the stored reports, newest first: `name`, `at`, and a summary."""
         ...

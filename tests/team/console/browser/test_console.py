@@ -28,6 +28,7 @@ VIEWS = {
     "time": "/time",
     "time-of-a-hook": "/time?hook=audit",
     "jobs": "/jobs",
+    "approvals": "/approvals",
     "job": ("/jobs", ".job"),
     "backtests": "/backtests",
     "backtest": ("/backtests", ".job"),

@@ -28,7 +28,7 @@ class ApprovalsDocument(Struct, frozen=True, kw_only=True):
 
 
 async def run(args: argparse.Namespace) -> int:
-    async with _approvals(fleet=args.fleet) as approvals:
+    async with open_approvals(fleet=args.fleet) as approvals:
         waiting = await approvals.waiting()
         if args.action == "list":
             return _list(args, waiting)
@@ -41,7 +41,8 @@ async def run(args: argparse.Namespace) -> int:
 
 
 @asynccontextmanager
-async def _approvals(*, fleet: bool) -> AsyncGenerator[Approvals]:
+async def open_approvals(*, fleet: bool) -> AsyncGenerator[Approvals]:
+    """Open the questions of this user, or of the fleet."""
     if not fleet:
         yield OwnApprovals(ApprovalQueue(os.environ))
         return

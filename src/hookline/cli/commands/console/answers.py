@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from hookline.cli.commands.approvals.run import open_approvals
 from hookline.cli.output import note, show_part
 from hookline.cli.requests import RequestError
 from hookline.journal.journal import Journal
@@ -48,9 +49,10 @@ class ConsoleOptions(Struct, frozen=True, kw_only=True):
 class ConsoleAnswers:
     """Services for the console. Each method may be called in any thread."""
 
-    def __init__(self, *, opens: bool, as_json: bool) -> None:
+    def __init__(self, *, opens: bool, as_json: bool, fleet: bool = False) -> None:
         self._opens = opens
         self._as_json = as_json
+        self._fleet = fleet
 
     # -- the terminal
 
@@ -184,6 +186,25 @@ class ConsoleAnswers:
             return None
         document = msgspec.to_builtins(job_document(found[0], payload=True))
         return Journal(Redactor(os.environ)).without_secrets(document)
+
+    def approvals(self) -> list[Mapping[str, Any]]:
+        async def waiting() -> list[Mapping[str, Any]]:
+            async with open_approvals(fleet=self._fleet) as found:
+                return [msgspec.to_builtins(each) for each in await found.waiting()]
+
+        return asyncio.run(waiting())
+
+    def answer(self, name: str, *, allow: bool, message: str) -> bool:
+        from hookline.engine.host.approvals import ApprovalAnswer
+        from hookline.journal.file import account_name
+
+        async def answer() -> bool:
+            async with open_approvals(fleet=self._fleet) as found:
+                call = next((each for each in await found.waiting() if each.pending.id == name), None)
+                given = ApprovalAnswer(allow=allow, by=account_name(), message=message, at=time.time())
+                return call is not None and await found.answer(call, given)
+
+        return asyncio.run(answer())
 
     def backtests(self) -> list[Mapping[str, Any]]:
         from hookline.history.reports import kept_reports

@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
         raise RequestError("the console can only be started by the command `hookline`")
     if args.port is not None and not 0 <= args.port < 65536:
         raise RequestError(f"--port {args.port}: say a number from 1 to 65535, or 0 for any that is free")
-    answers = ConsoleAnswers(opens=not args.no_open, as_json=args.json)
+    answers = ConsoleAnswers(opens=not args.no_open, as_json=args.json, fleet=args.fleet)
     team = _team(answers.say) if args.fleet else None
     options = ConsoleOptions(
         directory=console_directory(os.environ, fleet=team is not None),

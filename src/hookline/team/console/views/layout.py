@@ -21,6 +21,7 @@ PAGES: Final[Mapping[str, str]] = {
     "/guards": "Guards",
     "/time": "Time",
     "/jobs": "Jobs",
+    "/approvals": "Approvals",
     "/fleet": "Fleet",
     "/backtests": "Backtests",
 }
@@ -125,7 +126,7 @@ def page(frame: Frame, path: str, title: str, *body: Child) -> Html:
     foot = h(
         "footer",
         h("span", f"Hookline {frame.version} on {frame.machine}"),
-        h("span", "read-only · press ", h("kbd", "?"), " for keys"),
+        h("span", "press ", h("kbd", "?"), " for keys"),
     )
     content = h("main", notes, body, id="main", tabindex=-1)
     skip = h("a", "Skip to content", href="#main", class_="skip")

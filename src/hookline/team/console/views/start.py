@@ -42,6 +42,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     passes: Sequence[OpenPass]
     hooks: Sequence[HookTimes]
     dead_letters: int
+    #: Calls that wait for a person.
+    approvals: int = 0
     #: Calls that no guard saw, by the last count of coverage; None: not counted.
     missed_calls: int | None
 
@@ -74,7 +76,7 @@ def _judged(
     silent = [each["title"] for each in installed if not each["seen"]]
     if facts.doctor is None:
         return "warn", f"Not known yet: {facts.doctor_problem or 'Hookline is still checking your hooks.'}"
-    if not installed and not facts.runs:
+    if not installed and not facts.runs and not facts.approvals:
         return "begin", "Nothing is guarded yet: no agent asks Hookline, and no hook has run."
     if not installed:
         return "bad", "Not guarded: Hookline is not installed in any agent, so no agent asks it."
@@ -107,6 +109,10 @@ def _tasks(facts: Facts, installed: Sequence[Mapping[str, Any]], guards: int) ->
         )
     if facts.doctor is not None and not installed:
         yield Task("error", "No agent asks Hookline: install it in the agents you use.", "hookline install")
+    if facts.approvals:
+        waits = "waits" if facts.approvals == 1 else "wait"
+        text = f"{many(facts.approvals, 'call')} {waits} for your answer."
+        yield Task("error", text, "hookline approvals", "/approvals")
     whole = sum(each.failed_open for each in facts.passes)
     if whole:
         worst = facts.passes[0]
