@@ -20,11 +20,13 @@ _OTHERS = ("transcript.py", "transcript_reader.py", "installer.py")
 #: Functions among them that look past the disk, and why.
 _PAST = {
     "config/protection/protected_paths.py": {"there", "below", "_contents"},  # for one call, never kept
+    "dialects/registry.py": {"programs_in_path"},  # for install and doctor
     "hook/call/answer.py": {"_background_results"},  # for one call
     "hook/call/deduplicate.py": {"process_started"},  # /proc
     "hook/call/headless.py": {"_words", "_has_terminal", "_parent"},  # /proc
     "trust/items.py": {"holds"},  # compares what was found through the disk
     "trust/sessions.py": {"keep", "open_calls", "sweep", "_all", "_changed"},  # write or clean up
+    "trust/user_edits.py": {"__init__", "_concerns", "_is_it"},  # for one edit of the user
     "trust/store.py": {"_prepared", "_locked", "replace_file"},  # write
 }
 _LOOKS = frozenset(

@@ -140,7 +140,7 @@ def test_the_schemas_of_an_agent_are_in_its_own_keys(capsys: pytest.CaptureFixtu
     ("words", "said"),
     [
         (["answer", "shell_env", "--dialect", "codewhale"], "hooks of codewhale answer no JSON at shell_env"),
-        (["config", "--dialect", "codewhale"], "`hookline doctor` checks codewhale's"),
+        (["config", "Stop", "--dialect", "codewhale"], "one word too many"),
         (["payload", "--dialect", "codewhale"], "say of which event"),
         (["payload", "PreModelCall", "--dialect", "docker-agent"], "means turn_start and before_llm_call"),
         (["payload", "Setup", "--dialect", "codewhale"], "codewhale has no event Setup"),

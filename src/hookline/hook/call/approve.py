@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from hookline.dialects.files import APPROVALS, user_setting
+from hookline.disk import DISK
 from hookline.engine.host.approvals import LONGEST, ApprovalAnswer, ApprovalQueue, QueuedCall
 from hookline.engine.host.pending import PendingCall
 from hookline.journal.file import account_name
@@ -19,7 +20,7 @@ from hookline.model.session_info import SessionInfo
 
 def seconds_to_wait(env: Mapping[str, str]) -> float:
     """Return how long a question may wait in the queue; 0 if the settings do not say so."""
-    for _document, value in user_setting(APPROVALS, env):
+    for _document, value in user_setting(APPROVALS, env, DISK):
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
             return min(float(value), LONGEST)
     return 0.0
