@@ -125,7 +125,7 @@ def test_a_push_that_the_user_approved_is_verified_and_runs(room: Room) -> None:
 
 def test_settings_that_cannot_be_read_are_judged_as_the_worst(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s")
-    view = View("", str(tmp_path), str(tmp_path), {"GIT_CONFIG_GLOBAL": str(tmp_path / "s")})
+    view = View("", str(tmp_path), {"GIT_CONFIG_GLOBAL": str(tmp_path / "s")})
 
     (found,) = spelled_out(("git", "push", "origin"), view)
 

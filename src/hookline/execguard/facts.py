@@ -102,7 +102,9 @@ class FactReader:
         if judged.identity is None:
             return False
         try:
-            if _command_line(pid) != b"".join([os.fsencode(word) + b"\0" for word in judged.final]):
+            if _whole(f"/proc/{pid}/cmdline") != b"".join(
+                [os.fsencode(word) + b"\0" for word in judged.final]
+            ):
                 return False
             if judged.interpreter:
                 # The interpreter was judged by its name: it has to be the file of that name.
@@ -114,7 +116,7 @@ class FactReader:
     def after(self, pid: int) -> ExecFacts:
         """Read the program that a stopped task has just begun to run. Raises UnreadableError."""
         try:
-            words = _command_line(pid).removesuffix(b"\0").split(b"\0")
+            words = _whole(f"/proc/{pid}/cmdline").removesuffix(b"\0").split(b"\0")
             argv = tuple([os.fsdecode(word) for word in words])
             cwd, exe = os.readlink(f"/proc/{pid}/cwd"), os.readlink(f"/proc/{pid}/exe")
             found = os.stat(f"/proc/{pid}/exe")
@@ -164,10 +166,6 @@ def environment_of(facts: ExecFacts) -> dict[str, str]:
         raise UnreadableError(str(error)) from error
     # Of two with one name, programs take the first.
     return dict(reversed([(name, value) for name, _, value in (word.partition("=") for word in words)]))
-
-
-def _command_line(pid: int) -> bytes:
-    return _whole(f"/proc/{pid}/cmdline")
 
 
 def _whole(file: str) -> bytes:

@@ -3,7 +3,7 @@
 import errno
 import socket
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -22,7 +22,6 @@ _NOTIFY: Final = 0x7FC00000
 _ERROR: Final = 0x00050000
 _FASTOPEN: Final = 0x20000000
 _TYPES: Final = 0xF
-_ROUTE: Final = 0
 #: Options by which packets take another way than their address says, by level: source routes.
 _DETOURS: Final = {socket.IPPROTO_IP: (4,), socket.IPPROTO_IPV6: (5, 6, 57)}
 
@@ -36,8 +35,9 @@ def guard_filter(machine: Machine, *, network: bool = False) -> bytes:
     third: list[bytes] = []
     if machine.third_from:
         third = [_op(_IF_NOT_BELOW, 0, 1, machine.third_from), _op(_RETURN, 0, 0, _ERROR | errno.ENOSYS)]
-    own = [*third, *_reported((machine.execve, machine.execveat))]
-    old = [*_reported(machine.old_execs)]
+    report = [_op(_RETURN, 0, 0, _NOTIFY)]
+    own = [*third, *_when(machine.execve, report), *_when(machine.execveat, report)]
+    old = [op for number in machine.old_execs for op in _when(number, report)]
     if network:
         own += _network(machine)
         old += [op for number in machine.old_sockets for op in _when(number, [_refuse(errno.ENOSYS)])]
@@ -88,7 +88,7 @@ def _sockets() -> list[bytes]:
     internet = [
         _argument(1), _op(_AND, 0, 0, _TYPES), *_when(socket.SOCK_STREAM, stream), _refuse(errno.EPERM),
     ]  # fmt: skip
-    netlink = [_argument(2), *_when(_ROUTE, [_allow()]), _refuse(errno.EPROTONOSUPPORT)]
+    netlink = [_argument(2), *_when(0, [_allow()]), _refuse(errno.EPROTONOSUPPORT)]
     return [
         _argument(0),
         *_when(socket.AF_UNIX, [_allow()]),
@@ -121,12 +121,6 @@ def _allow() -> bytes:
 
 def _refuse(number: int) -> bytes:
     return _op(_RETURN, 0, 0, _ERROR | number)
-
-
-def _reported(numbers: Iterable[int]) -> Iterator[bytes]:
-    for number in numbers:
-        yield _op(_IF_EQUAL, 0, 1, number)
-        yield _op(_RETURN, 0, 0, _NOTIFY)
 
 
 def _op(code: int, if_true: int, if_false: int, value: int) -> bytes:

@@ -203,7 +203,7 @@ class ExecJudge:
         except UnreadableError:
             yield GitCommand(("git", "push", "--mirror"), "variables that cannot be read")
             return
-        view = View(f"/proc/{facts.tid}/root", f"/proc/{facts.tid}/cwd", facts.cwd, env)
+        view = View(f"/proc/{facts.tid}/root", f"/proc/{facts.tid}/cwd", env)
         yield from spelled_out(facts.argv, view)
 
     def _spellings(self, facts: ExecFacts) -> Iterator[tuple[str, ...]]:

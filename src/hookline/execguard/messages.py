@@ -78,7 +78,6 @@ class Denied(Struct, frozen=True, tag="denied"):
     source: str = ""
     #: It had begun to run, because its arguments were changed after they were judged, and was killed.
     killed: bool = False
-    pid: int = 0
 
 
 class Started(Struct, frozen=True, tag="started"):

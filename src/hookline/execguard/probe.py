@@ -1,7 +1,5 @@
 """Find out how far the exec guard works on this machine, by trying it, and why not further."""
 
-import ctypes
-import errno
 import os
 import signal
 import sys
@@ -12,7 +10,7 @@ from msgspec import Struct
 
 from hookline.execguard import kernel
 from hookline.execguard.filter import guard_filter
-from hookline.execguard.walls.landlock import NETWORK_VERSION
+from hookline.execguard.walls.landlock import NETWORK_VERSION, version
 
 Level = Literal["verify", "notify", "none"]
 
@@ -75,12 +73,10 @@ def capabilities() -> Capabilities:
     os.close(ready)
     os.waitpid(pid, 0)
     filters, traces = (*said.decode().split("\0"), "", "")[:2] if said else ("it failed", "")
-    landlock, landlock_why = _landlock()
-    if filters:
-        return Capabilities("none", filters, landlock, landlock_why)
-    if traces:
-        return Capabilities("notify", f"processes cannot be traced: {traces}", landlock, landlock_why)
-    return Capabilities("verify", "", landlock, landlock_why)
+    landlock, landlock_why = version()
+    level: Level = "none" if filters else "notify" if traces else "verify"
+    why = filters or (f"processes cannot be traced: {traces}" if traces else "")
+    return Capabilities(level, why, landlock, landlock_why)
 
 
 def _tried() -> tuple[str, str]:
@@ -105,15 +101,3 @@ def _tried() -> tuple[str, str]:
     except OSError as error:
         return refusal(error), traces
     return "", traces
-
-
-_LANDLOCK_CREATE = 444
-
-
-def _landlock() -> tuple[int, str]:
-    try:
-        return kernel.call(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1)), ""
-    except OSError as error:
-        if error.errno == errno.EOPNOTSUPP:
-            return 0, "Landlock is switched off when this kernel boots"
-        return 0, "this kernel has no Landlock (Linux 5.13 has)"

@@ -8,6 +8,8 @@ import threading
 from contextlib import suppress
 from typing import Final
 
+from msgspec.structs import replace
+
 from hookline.execguard.judge import ExecRules
 from hookline.execguard.messages import Job, receive, sealed, send
 from hookline.handlers.process.early_status import EarlyStatus
@@ -46,7 +48,7 @@ class Supervisors:
         program = find_program(job.argv[0], env_path, job.cwd)
         if isinstance(program, Failed):
             return program
-        job = _with(job, program, mark)
+        job = replace(job, program=program, batch=mark.batch, number=mark.number)
         pipes: Pipes | None = None
         try:
             with self._lock:
@@ -173,9 +175,3 @@ serve(socket(fileno=int(sys.argv[1])))
 
 #: The same for one command: the process is its supervisor, and no zygote.
 START_ALONE: Final = _START.replace("serve", "supervise_one")
-
-
-def _with(job: Job, program: str, mark: Mark) -> Job:
-    from msgspec.structs import replace  # noqa: PLC0415 - see the name
-
-    return replace(job, program=program, batch=mark.batch, number=mark.number)

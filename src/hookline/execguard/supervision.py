@@ -2,11 +2,13 @@
 
 import asyncio
 import errno
+import socket
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.execguard.judge import ExecRules
 from hookline.execguard.messages import (
@@ -212,11 +214,7 @@ class _GuardedRun:
         self._problem = ""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    # For the pool of processes
-
     def start(self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, mark: Mark) -> Started | Failed:
-        from msgspec.structs import replace  # noqa: PLC0415 - see the name
-
         job = replace(self._job, argv=tuple(argv), env=dict(env), cwd=cwd)
         begun = self._supervisors.start(job, self._decider.rules, mark, env.get("PATH", ""))
         if isinstance(begun, Supervised):
@@ -225,7 +223,7 @@ class _GuardedRun:
 
     def begun(self, running: ProcessRun) -> None:
         self._running = running
-        channel = self._started.channel if self._started is not None else None
+        channel = self._channel
         if channel is not None:
             running.loop.add_reader(channel.fileno(), self._hear)
 
@@ -233,14 +231,16 @@ class _GuardedRun:
     def pids(self) -> frozenset[int]:
         return self._supervisors.pids
 
-    # Reports of the supervisor
+    @property
+    def _channel(self) -> socket.socket | None:
+        return self._started.channel if self._started is not None else None
 
     def _hear(self) -> None:
         while self._take():
             pass
 
     def _take(self) -> bool:
-        channel = self._started.channel if self._started is not None else None
+        channel = self._channel
         if channel is None or channel.fileno() < 0:
             return False
         try:
@@ -283,7 +283,7 @@ class _GuardedRun:
         # The command's time does not run while a user is asked.
         with running.unclocked():
             reply = await self._decider.answer(question, self._call)
-        channel = self._started.channel if self._started is not None else None
+        channel = self._channel
         if channel is not None and channel.fileno() >= 0:
             try:
                 send(channel, encoded(reply))
@@ -291,7 +291,7 @@ class _GuardedRun:
                 pass  # the command has ended meanwhile
 
     def _stop_hearing(self) -> None:
-        channel = self._started.channel if self._started is not None else None
+        channel = self._channel
         if channel is not None and self._running is not None and not self._running.loop.is_closed():
             self._running.loop.remove_reader(channel.fileno())
 

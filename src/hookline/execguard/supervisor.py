@@ -91,7 +91,11 @@ class Supervisor:
         self._streams = streams
         self._verify = job.mode == "verify"
         self._facts = FactReader(machine)
-        self._connections = _connections(job)
+        self._connections: Connections | None = None
+        if job.network is not None:
+            from hookline.execguard.walls import network  # noqa: PLC0415 few commands have walls
+
+            self._connections = network.Connections(job.network)
         self._listener = self._stops = -1
         self._pid = 0
         self._first = job.trusts_first
@@ -163,8 +167,6 @@ class Supervisor:
         self._wait_for_children()
         return True
 
-    # --- starting and ending
-
     def _prepare(self) -> None:
         job = self._job
         kernel.become_subreaper()
@@ -208,8 +210,6 @@ class Supervisor:
         self._ended(int(signal.SIGKILL), f"it was ended after {self._denials} denied programs")
         # Closes the listener with it: what escapes the group can execute nothing more.
         os.killpg(0, signal.SIGKILL)
-
-    # --- execs
 
     def _notified(self) -> None:
         found = kernel.receive(self._listener)
@@ -340,8 +340,6 @@ class Supervisor:
         if self._denials >= self._job.most_denials:
             self._end_run()
 
-    # --- the engine
-
     def _ask(self, waiting: _Waiting, finding: ExecFinding | None) -> None:
         self._asked += 1
         self._waiting[self._asked] = waiting
@@ -391,8 +389,6 @@ class Supervisor:
             return False
         return True
 
-    # --- children and traced tasks
-
     def _wait_for_children(self) -> None:
         while True:
             try:
@@ -418,14 +414,6 @@ class Supervisor:
         # Its exec has failed, or will be made anew: then it is judged anew.
         self._traced.pop(pid, None)
         kernel.detach(pid, 0 if event == _STOP else os.WSTOPSIG(status))
-
-
-def _connections(job: Job) -> "Connections | None":
-    if job.network is None:
-        return None
-    from hookline.execguard.walls.network import Connections  # noqa: PLC0415 few commands have walls
-
-    return Connections(job.network)
 
 
 def _is_traced(tid: int) -> bool:

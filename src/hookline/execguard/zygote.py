@@ -93,9 +93,8 @@ def _touch(judge: ExecJudge) -> None:
     judge.finding(ExecFacts(("cat", "-n", "x"), "/", "/bin/cat", "/bin/cat"))
     encoded(Problem(""))
     job_in(sealed(Job(argv=("cat",), program="/bin/cat", env={}, cwd="/")))
-    number = machine()
-    if number is not None:
-        guard_filter(number)
+    if (known := machine()) is not None:
+        guard_filter(known)
     os.close(signal_descriptor(signal.SIGCHLD))
     select.poll().poll(0)
     strings([b"cat"])

@@ -24,6 +24,8 @@ _PLAIN_WORDS: Final = """
 """
 _PLAIN: Final = frozenset(_PLAIN_WORDS.split())
 _DEEPEST_ALIAS: Final = 10
+#: Settings that choose the remote of a push without a name.
+_CHOOSE: Final = frozenset((("remote", "pushdefault"), ("branch", "pushremote"), ("branch", "remote")))
 
 
 class GitCommand(NamedTuple):
@@ -109,14 +111,9 @@ def _pushed(parsed: _Parsed, settings: GitSettings, why: str) -> Iterator[GitCom
 
 def _remotes(settings: GitSettings) -> set[str]:
     """Return the remotes that a push without a name may go to."""
-    chosen: list[Setting] = [
-        *settings.of("remote", "", "pushdefault"),
-        *settings.named("branch", "pushremote"),
-        *settings.named("branch", "remote"),
-    ]
-    all_remotes = settings.subsections("remote") - {""}
-    only = all_remotes if len(all_remotes) == 1 else set[str]()
-    return {"origin", *only, *(one.value for one in chosen)}
+    chosen = {one.value for one in settings.all if (one.section, one.name) in _CHOOSE}
+    remotes = {one.subsection for one in settings.all if one.section == "remote"} - {""}
+    return {"origin", *(remotes if len(remotes) == 1 else ()), *chosen}
 
 
 def _operands(rest: tuple[str, ...]) -> tuple[list[str], str]:

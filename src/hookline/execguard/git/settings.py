@@ -12,10 +12,9 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from hookline.disk import ancestors
-
 _LARGEST_FILE: Final = 1 << 20
 _MOST_FILES: Final = 64
+_DEEPEST: Final = 200
 _SYSTEM: Final = ("/etc/gitconfig", "/usr/local/etc/gitconfig", "/usr/etc/gitconfig")
 _TRUE: Final = frozenset(("true", "yes", "on", "1", ""))
 _HEADER: Final = re.compile(r'\[\s*([-\w.]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]')
@@ -52,8 +51,6 @@ class View(NamedTuple):
     #: Paths by which this process reaches the task's root and directory.
     root: str
     directory: str
-    #: The directory by its name in the task's root.
-    cwd: str
     env: Mapping[str, str]
 
     def reach(self, path: str) -> str:
@@ -82,6 +79,19 @@ class View(NamedTuple):
         finally:
             os.close(descriptor)
 
+    def upwards(self, path: str) -> Iterator[str]:
+        """Yield a directory and all above it."""
+        for _ in range(_DEEPEST):
+            yield path
+            above = f"{path}/.."
+            try:
+                if os.path.samefile(self.reach(path), self.reach(above)):
+                    return
+            except OSError:
+                return
+            path = above
+        raise UnknownSettingsError("the directory is too deep")
+
     def exists(self, path: str) -> bool:
         return os.path.lexists(self.reach(path))
 
@@ -108,18 +118,7 @@ class GitSettings:
         self.all = [*self._read_all(options)]
 
     def of(self, section: str, subsection: str, name: str) -> list[Setting]:
-        return [
-            one
-            for one in self.all
-            if (one.section, one.subsection, one.name) == (section, subsection, name.lower())
-        ]
-
-    def named(self, section: str, name: str) -> list[Setting]:
-        """Return a setting of every subsection."""
-        return [one for one in self.all if (one.section, one.name) == (section, name.lower())]
-
-    def subsections(self, section: str) -> set[str]:
-        return {one.subsection for one in self.all if one.section == section}
+        return [one for one in self.all if one[:3] == (section, subsection, name)]
 
     def old_remote(self, name: str) -> list[Setting]:
         """Return the push lines of a remote that is described by a file of its name, as git once did."""
@@ -134,9 +133,6 @@ class GitSettings:
 
     def _read_all(self, options: Options) -> Iterator[Setting]:
         env = self._view.env
-        for text in options.given:
-            key, equals, value = text.partition("=")
-            yield from self._from_key(key, value if equals else "true", "-c")
         for text in options.from_env:
             key, _, variable = text.rpartition("=")
             yield from self._from_key(key, env.get(variable, ""), f"--config-env, {variable}")
@@ -144,14 +140,14 @@ class GitSettings:
             if name.startswith("GIT_CONFIG_KEY_"):
                 value = env.get(f"GIT_CONFIG_VALUE_{name.removeprefix('GIT_CONFIG_KEY_')}", "")
                 yield from self._from_key(key, value, name)
-        if parameters := env.get("GIT_CONFIG_PARAMETERS"):
-            try:
-                words = shlex.split(parameters)
-            except ValueError as error:
-                raise UnknownSettingsError("GIT_CONFIG_PARAMETERS cannot be read") from error
+        try:
+            inherited = shlex.split(env.get("GIT_CONFIG_PARAMETERS", ""))
+        except ValueError as error:
+            raise UnknownSettingsError("GIT_CONFIG_PARAMETERS cannot be read") from error
+        for source, words in (("-c", options.given), ("GIT_CONFIG_PARAMETERS", inherited)):
             for text in words:
                 key, equals, value = text.partition("=")
-                yield from self._from_key(key, value if equals else "true", "GIT_CONFIG_PARAMETERS")
+                yield from self._from_key(key, value if equals else "true", source)
         home = env.get("HOME", "")
         own = [env[name] for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM") if env.get(name)]
         xdg = env.get("XDG_CONFIG_HOME") or f"{home}/.config"
@@ -191,9 +187,8 @@ class GitSettings:
         named = self._view.env.get("GIT_DIR")
         if named:
             return _joined(start, named)
-        directory = os.path.normpath(os.path.join(self._view.cwd, start))
-        # Relative first: the directory itself may have no name any more.
-        for path in (start or ".", *ancestors(directory)):
+        # Upwards step by step: in another root the directory has another name, or none.
+        for path in self._view.upwards(start or "."):
             link = _joined(path, ".git")
             if self._view.exists(link):
                 text = self._view.read(link)
@@ -226,7 +221,7 @@ def parse_settings(text: str, path: str) -> Iterator[tuple[str, str, str, str]]:
         if letter.isspace():
             at += 1
         elif letter in "#;":
-            at = _line_end(text, at)
+            at = text.find("\n", at) % (end + 1)  # -1 is the end of the text
         elif letter == "[":
             header = _HEADER.match(text, at)
             if header is None:
@@ -267,7 +262,7 @@ def _value(text: str, at: int, path: str) -> tuple[str, int]:
             quoted = not quoted
             kept = len(found)
         elif letter in "#;" and not quoted:
-            at = _line_end(text, at)
+            at = text.find("\n", at) % (len(text) + 1)
             break
         elif quoted or not letter.isspace():
             found.append(letter)
@@ -278,8 +273,3 @@ def _value(text: str, at: int, path: str) -> tuple[str, int]:
     if quoted:
         raise UnknownSettingsError(f"{path} is not in git's format")
     return "".join(found[:kept]), at
-
-
-def _line_end(text: str, at: int) -> int:
-    found = text.find("\n", at)
-    return len(text) if found < 0 else found

@@ -6,10 +6,12 @@ Names in those directories stay visible.
 """
 
 import ctypes
+import errno
 import os
 import stat
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from hookline.execguard.kernel import call, forbid_new_privileges
@@ -24,54 +26,54 @@ _IOCTL_DEVICE: Final = 1 << 15
 _CHANGE_DIR: Final = 0b1_1111_1111_0000
 _REFER: Final = 1 << 13
 _CONNECT_TCP: Final = 1 << 1
-#: The version of Landlock that can refuse connections.
 NETWORK_VERSION: Final = 4
 #: Commands need these, and nothing in them lasts.
 _DEVICES: Final = ("/dev", "/proc")
 
 
-def version() -> int:
-    """Return the version of Landlock; 0 without."""
+def version() -> tuple[int, str]:
+    """Return the version of Landlock; 0 and why, without."""
     try:
-        return call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1))
-    except OSError:
-        return 0
+        return call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1)), ""
+    except OSError as error:
+        if error.errno == errno.EOPNOTSUPP:
+            return 0, "Landlock is switched off when this kernel boots"
+        return 0, "this kernel has no Landlock (Linux 5.13 has)"
 
 
 def restrict(wall: FileWall) -> None:
     """Put the wall around this thread and everything it starts. Raises OSError."""
-    supported = version()
+    supported, why = version()
     if not supported:
-        raise OSError("this kernel has no Landlock")
+        raise OSError(why)
     writes = (
         _WRITE_FILE | _CHANGE_DIR | (_REFER if supported >= 2 else 0) | (_TRUNCATE if supported >= 3 else 0)
     )
     handled = (writes if wall.writes is not None else 0) | (_READ_FILE if wall.hidden else 0)
     if not handled:
         return
-    rules = call(
-        _CREATE, ctypes.create_string_buffer(struct.pack("Q", handled)), ctypes.c_size_t(8), ctypes.c_uint(0)
-    )
-    try:
+    with _rules(struct.pack("Q", handled)) as rules:
         for directory in (*(wall.writes or ()), *_DEVICES) if wall.writes is not None else ():
             _grant(rules, directory, writes)
         for path in readable(wall.hidden) if wall.hidden else ():
             _grant(rules, path, _READ_FILE)
-        forbid_new_privileges()
-        call(_RESTRICT, ctypes.c_int(rules), ctypes.c_uint(0))
-    finally:
-        os.close(rules)
 
 
 def forbid_connecting() -> None:
     """Refuse all TCP connections of this thread and of everything it starts. Raises OSError."""
-    if version() < NETWORK_VERSION:
+    if version()[0] < NETWORK_VERSION:
         raise OSError("this kernel's Landlock knows no network (Linux 6.7 does)")
-    rules = call(
-        _CREATE, ctypes.create_string_buffer(struct.pack("QQ", 0, _CONNECT_TCP)), ctypes.c_size_t(16),
-        ctypes.c_uint(0),
-    )  # fmt: skip
+    with _rules(struct.pack("QQ", 0, _CONNECT_TCP)):  # and grant nothing
+        pass
+
+
+@contextmanager
+def _rules(handled: bytes) -> Generator[int]:
+    """Make rules about these rights, and put them around this thread when they are filled."""
+    form = ctypes.create_string_buffer(handled, len(handled))
+    rules = call(_CREATE, form, ctypes.c_size_t(len(handled)), ctypes.c_uint(0))
     try:
+        yield rules
         forbid_new_privileges()
         call(_RESTRICT, ctypes.c_int(rules), ctypes.c_uint(0))
     finally:

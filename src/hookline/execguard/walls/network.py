@@ -65,10 +65,7 @@ class Connections:
     def said(self) -> list[Denied]:
         """Return the denials since the last call."""
         os.eventfd_read(self.denials)
-        found: list[Denied] = []
-        while self._denied:
-            found.append(self._denied.popleft())
-        return found
+        return [self._denied.popleft() for _ in range(len(self._denied))]
 
     def _decide(
         self,
