@@ -63,6 +63,7 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
         "hookline.cli.commands.fleet.report.PruneDocument",
         "hookline.cli.commands.fleet.report.ForgetDocument",
         "hookline.cli.commands.fleet.report.InitDocument",
+        "hookline.cli.commands.fleet.report.JoinDocument",
         "hookline.team.fleet.permissions.Rights",
     ),
     "approvals": (

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -96,3 +98,33 @@ def test_a_problem_is_over_when_the_worker_serves_again() -> None:
     slow.add("denied")
     slow.serving = time.monotonic()
     assert slow.now() == "denied"  # it may be thrown out again at once
+
+
+def test_one_command_joins_a_fleet(tmp_path: Path) -> None:
+    server = Server(tmp_path / "server")
+    env = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+    (tmp_path / "home").mkdir()
+
+    def join(*words: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "hookline", "fleet", "join", *words]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+    async def published() -> None:
+        async with connected(settings_of(server)) as fleet:
+            await fleet.prepare()
+            made = bundle(1)
+            await ServerTransport(fleet).put(made, key().sign(made), 0)
+
+    try:
+        asyncio.run(published())
+        assert "is not a public key" in join(server.url, "--trust", "x").stderr
+        ran = join(server.url, "--machine", "alpha", "--trust", key().text)
+        assert ran.returncode == 0, ran.stderr
+        assert "bundle guards 1: activated" in ran.stdout
+        unit = tmp_path / "home/.config/systemd/user/hookline-fleet.service"
+        assert f"ExecStart={sys.executable} -m hookline fleet worker" in unit.read_text()
+        found = asyncio.run(status(server))
+        assert [each.report.machine for each in found.machines] == ["alpha"]
+        assert "--force writes it anew" in join(server.url).stderr
+    finally:
+        server.kill()

@@ -151,7 +151,7 @@ class ConsoleAnswers:
         return msgspec.to_builtins(as_document(examine(build_parser("doctor").parse_args(["doctor"]))))
 
     def fleet(self) -> Mapping[str, Any]:
-        from hookline.cli.commands.fleet.transport import transport_of
+        from hookline.cli.commands.fleet.run import transport_of
         from hookline.config.bundles.settings import bundle_settings
         from hookline.team.fleet.status import FleetStatus, read_status
 

@@ -37,6 +37,16 @@ ACTIONS: Mapping[str, FleetAction] = {
         ("--slots", "--for-all", "--ops-port", "--ops-host", "--log"),
         examples=("hookline fleet worker", "hookline fleet worker --slots 0      only send what this machine has"),
     ),
+    "join": FleetAction(
+        "make this machine a part of the fleet at URL: settings, first bundles, agents, and a service",
+        "It writes ~/.config/hookline/fleet.toml, takes the bundles that are meant for this machine, runs hookline\n"
+        "install, and writes a service of systemd or launchd that runs the worker.",
+        ("--machine", "--credentials", "--trust", "--force", "--json"),
+        "URL",
+        (
+            "hookline fleet join tls://nats.example:4222 --credentials build-1.creds --trust ed25519:O5Fwe...",
+        ),
+    ),
     "init": FleetAction(
         "create the streams and buckets on the server, and set how long the audit keeps runs",
         "For an administrator: machines then need no rights to create anything. It may be repeated.",
@@ -113,7 +123,12 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "choices": ("machine", "publisher", "console", "administrator"),
         "help": "only print the rights of this role, as the server's configuration has them",
     },
-    "--machine": {"metavar": "NAME", "help": "the machine whose rights to print"},
+    "--machine": {"metavar": "NAME", "help": "the name of the machine (join: by default the host name)"},
+    "--credentials": {"metavar": "FILE", "help": "credentials of this machine, as nsc makes them; they are copied"},
+    "--trust": {
+        "action": "append", "default": [], "metavar": "KEY",
+        "help": "take bundles that this public key has signed (repeatable)",
+    },
     "--key": {"metavar": "FILE", "help": "the private key to sign with"},
     "--name": {"default": "guards", "help": "which bundle (default guards)"},
     "--scope": {

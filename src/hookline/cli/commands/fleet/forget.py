@@ -3,7 +3,7 @@
 import argparse
 
 from hookline.cli.commands.fleet.report import ForgetDocument, as_json
-from hookline.cli.commands.fleet.transport import transport_of
+from hookline.cli.commands.fleet.run import transport_of
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
 from hookline.model.safe_text import one_line

@@ -3,7 +3,7 @@
 import argparse
 
 from hookline.cli.commands.fleet.report import PruneDocument, as_json
-from hookline.cli.commands.fleet.transport import transport_of
+from hookline.cli.commands.fleet.run import transport_of
 from hookline.cli.output import show
 from hookline.cli.requests import RequestError
 from hookline.team.fleet.bundles.keys import read_signing_key

@@ -6,6 +6,7 @@ import os
 import re
 
 from hookline.cli.commands.fleet.report import PublishDocument, as_json
+from hookline.cli.commands.fleet.run import transport_of
 from hookline.cli.commands.fleet.signing import (
     agreed,
     known_fleet,
@@ -14,7 +15,6 @@ from hookline.cli.commands.fleet.signing import (
     seconds_of,
     stages_of,
 )
-from hookline.cli.commands.fleet.transport import transport_of
 from hookline.cli.engines import inspection_engine, report_diagnostics
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError

@@ -4,7 +4,7 @@ import argparse
 import os
 
 from hookline.cli.commands.fleet.report import PullDocument, as_json
-from hookline.cli.commands.fleet.transport import transport_of
+from hookline.cli.commands.fleet.run import transport_of
 from hookline.cli.output import ExitStatus, note, show
 from hookline.model.safe_text import one_line
 from hookline.team.fleet.access import FleetError

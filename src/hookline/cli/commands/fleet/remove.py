@@ -3,8 +3,8 @@
 import argparse
 
 from hookline.cli.commands.fleet.report import ReissueDocument, as_json
+from hookline.cli.commands.fleet.run import transport_of
 from hookline.cli.commands.fleet.signing import agreed, known_fleet, overruled
-from hookline.cli.commands.fleet.transport import transport_of
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import RequestError
 from hookline.model.safe_text import printable

@@ -54,6 +54,13 @@ class InitDocument(Struct, frozen=True, kw_only=True):
     audit_days: float
 
 
+class JoinDocument(Struct, frozen=True, kw_only=True):
+    """A machine that has joined a fleet, and what was done for it."""
+
+    machine: str
+    done: tuple[str, ...]
+
+
 class PruneDocument(Struct, frozen=True, kw_only=True):
     """Revisions that were taken off."""
 

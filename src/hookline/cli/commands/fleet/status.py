@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from hookline.cli.commands.fleet.report import as_json
-from hookline.cli.commands.fleet.transport import transport_of
+from hookline.cli.commands.fleet.run import transport_of
 from hookline.cli.output import ExitStatus, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of, paragraph, table, terminal_width
