@@ -1,65 +1,55 @@
 """List commands by which developers upload files to services: forges, clouds, registries and hosts."""
 
+from functools import partial
+
 from hookline.guards.spec import GuardedCommand
 
-_SENDS = "sends a file to another machine"
+_sends = partial(GuardedCommand, does="sends a file to another machine")
+_shows = partial(GuardedCommand, does="puts files on the web")
 PLATFORMS = (
     "vercel|now|netlify|firebase|fly|flyctl|railway|heroku|wrangler|surge|supabase|amplify|eb|doctl|sls|serverless|"
     "render"
 )
-_DEPLOYS = "uploads the project to a hosting service"
+_deploys = partial(GuardedCommand, does="uploads the project to a hosting service", part="deploy")
 
 SERVICES: tuple[GuardedCommand, ...] = (
-    GuardedCommand(
+    _sends(
         run="aws **",
-        does=_SENDS,
         text="(?:^|=)fileb?://",
         example="aws ssm put-parameter --name x --value file://notes.txt",
     ),
-    GuardedCommand(
+    _sends(
         run="aws **",
-        does=_SENDS,
         given="--zip-file --body --template-body --cli-input-json --payload",
         value="^fileb?://",
         example="aws lambda update-function-code --function-name x --zip-file fileb://x.zip",
     ),
-    GuardedCommand(
+    _deploys(
         run="sam|cdk|copilot|chalice|zappa deploy|sync|package",
-        does=_DEPLOYS,
-        part="deploy",
         example="sam deploy --guided",
     ),
-    GuardedCommand(
+    _deploys(
         run="aws ** deploy|package",
-        does=_DEPLOYS,
-        part="deploy",
         example="aws cloudformation deploy --template-file x.yml --stack-name x",
     ),
-    GuardedCommand(run="gcloud builds submit", does=_SENDS, example="gcloud builds submit ."),
-    GuardedCommand(
+    _sends(run="gcloud builds submit", example="gcloud builds submit ."),
+    _deploys(
         run="gcloud ** deploy",
-        does=_DEPLOYS,
-        part="deploy",
         example="gcloud run deploy x --source .",
     ),
-    GuardedCommand(
+    _sends(
         run="gcloud ** create|update|add|import|publish|set",
-        does=_SENDS,
         given="--data-file --from-file --source --message-file --body-file --file",
         example="gcloud secrets create x --data-file=notes.txt",
     ),
-    GuardedCommand(
+    _sends(
         run="az ** create|update|deploy|up|set|import|upload|publish",
-        does=_SENDS,
         text=r"^@.|^--(?:file|source|src|src-path|body|template-file)\b",
         example="az keyvault secret set --name x --file notes.txt",
     ),
-    GuardedCommand(
-        run="oci os object put|bulk-upload|sync", does=_SENDS, example="oci os object put --file x -bn b"
-    ),
-    GuardedCommand(
+    _sends(run="oci os object put|bulk-upload|sync", example="oci os object put --file x -bn b"),
+    _sends(
         run="gh|glab api",
-        does=_SENDS,
         given="-F --field -f --raw-field --form",
         value="[=<]@",
         example="glab api snippets -F content=@notes.txt",
@@ -71,28 +61,24 @@ SERVICES: tuple[GuardedCommand, ...] = (
         value=r"^(?!-$)(?!.*\.(?:md|markdown)$)",
         example="gh issue create --title x --body-file notes.txt",
     ),
-    GuardedCommand(
+    _shows(
         run="gh gist edit",
-        does="puts files on the web",
         given="-a --add",
         example="gh gist edit 1 -a notes.txt",
     ),
-    GuardedCommand(
+    _sends(
         run="gh codespace|cs cp",
-        does=_SENDS,
         operand="^remote:",
         which="last",
         example="gh codespace cp notes.txt remote:x",
     ),
-    GuardedCommand(
+    _shows(
         run="hub|tea|jf gist|release|releases|rt create|upload|edit",
-        does="puts files on the web",
         text=r"^-a$|^--(?:attach|asset)\b|^gist$",
         example="hub release create -a notes.txt v1",
     ),
-    GuardedCommand(
+    _sends(
         run="gh|glab secret|variable set",
-        does=_SENDS,
         given="-f --env-file",
         example="gh secret set -f .env",
     ),
@@ -109,30 +95,26 @@ SERVICES: tuple[GuardedCommand, ...] = (
         value="public",
         example="gh repo edit --visibility public",
     ),
-    GuardedCommand(
+    _shows(
         run="gh release create",
-        does="puts files on the web",
         operand=r"/|\.\w+$|#",
         which="last",
         spare=r"^v?\d",
         example="gh release create v1 dist/app.zip",
     ),
-    GuardedCommand(
+    _shows(
         run="glab snippet create|new",
-        does="puts files on the web",
         example="glab snippet create notes.txt",
     ),
-    GuardedCommand(
+    _shows(
         run="glab release upload|create",
-        does="puts files on the web",
         operand=r"/|\.\w+$",
         spare=r"^v?\d",
         example="glab release upload v1 dump.sql",
     ),
     GuardedCommand(run="rclone serve", does="offers files to other machines", example="rclone serve http ."),
-    GuardedCommand(
+    _sends(
         run="rclone copy|copyto|sync|move|moveto|bisync|rcat|rcp|serve",
-        does=_SENDS,
         operand=r"^:?[\w-]+(?:,[^:]*)?:",
         which="last",
         unless="-n --dry-run",
@@ -182,135 +164,109 @@ SERVICES: tuple[GuardedCommand, ...] = (
         operand=r"^(?:docker|oci)://|^[\w.-]+\.[a-z]{2,}[/:]|/",
         example="skopeo copy dir:. docker://example.com/x",
     ),
-    GuardedCommand(
-        run="ipfs add|dag|block|files", does="puts files on the web", example="ipfs add notes.txt"
-    ),
-    GuardedCommand(
+    _shows(run="ipfs add|dag|block|files", example="ipfs add notes.txt"),
+    _deploys(
         run=f"{PLATFORMS} deploy|up|publish|release|--prod|container:push|builds:create|hosting:channel:deploy",
-        does=_DEPLOYS,
         unless="--dry-run",
-        part="deploy",
         example="vercel deploy --prod",
     ),
-    GuardedCommand(
+    _deploys(
         run="wrangler|supabase|firebase|doctl pages|functions|serverless|versions|app deploy|upload|publish",
-        does=_DEPLOYS,
         unless="--dry-run",
-        part="deploy",
         example="wrangler pages deploy .",
     ),
-    GuardedCommand(
+    _sends(
         run="wrangler|supabase|netlify kv|r2|storage|blobs|d1|secret key|object|put|cp|bulk|set|execute|secret",
-        does=_SENDS,
         given="--path -f --file",
         example="wrangler kv key put --binding=x k --path notes.txt",
     ),
-    GuardedCommand(
-        run="wrangler secret|secret:bulk bulk", does=_SENDS, example="wrangler secret bulk secrets.json"
-    ),
+    _sends(run="wrangler secret|secret:bulk bulk", example="wrangler secret bulk secrets.json"),
     GuardedCommand(
         run="supabase db push",
         does="changes the database of a service",
         part="deploy",
         example="supabase db push",
     ),
-    GuardedCommand(run="wrangler r2 object put", does=_SENDS, example="wrangler r2 object put b/k --pipe"),
-    GuardedCommand(
+    _sends(run="wrangler r2 object put", example="wrangler r2 object put b/k --pipe"),
+    _sends(
         run="supabase storage cp|mv",
-        does=_SENDS,
         operand="^ss://",
         which="last",
         example="supabase storage cp notes.txt ss:///b/n",
     ),
-    GuardedCommand(
+    _deploys(
         run="vercel|now",
-        does=_DEPLOYS,
         given="--prod --prebuilt",
-        part="deploy",
         example="vercel --prod",
     ),
-    GuardedCommand(
+    _deploys(
         run="vercel|now|surge",
-        does=_DEPLOYS,
         operand=r"^[./]",
         which="first",
-        part="deploy",
         example="surge ./dist example.surge.sh",
     ),
-    GuardedCommand(
+    _shows(
         run="hf|huggingface-cli upload|upload-large-folder|repo-files",
-        does="puts files on the web",
         example="hf upload me/x notes.txt",
     ),
-    GuardedCommand(
+    _shows(
         run="kaggle datasets|kernels|models|competitions|d|k|m|c create|version|push|submit|instances",
-        does="puts files on the web",
         example="kaggle datasets create -p .",
     ),
-    GuardedCommand(run="wandb artifact put", does=_SENDS, example="wandb artifact put notes.txt"),
-    GuardedCommand(
+    _sends(run="wandb artifact put", example="wandb artifact put notes.txt"),
+    _sends(
         run="mlflow artifacts log-artifact|log-artifacts",
-        does=_SENDS,
         example="mlflow artifacts log-artifact --local-file notes.txt --run-id 1",
     ),
-    GuardedCommand(run="modal volume|nfs put", does=_SENDS, example="modal volume put v notes.txt"),
-    GuardedCommand(run="dvc push", does=_SENDS, example="dvc push"),
-    GuardedCommand(run="wandb sync", does=_SENDS, example="wandb sync runs"),
-    GuardedCommand(
+    _sends(run="modal volume|nfs put", example="modal volume put v notes.txt"),
+    _sends(run="dvc push", example="dvc push"),
+    _sends(run="wandb sync", example="wandb sync runs"),
+    _sends(
         run="jf|jfrog rt|c upload|u|build-publish|docker-push|terraform-publish",
-        does=_SENDS,
         example="jf rt upload notes.txt repo/",
     ),
-    GuardedCommand(
+    _sends(
         run="svn|hg|bzr|fossil|cvs import|commit|ci|push",
-        does=_SENDS,
         text=r"^(?!file:)[a-z+]+://",
         example="svn import notes.txt http://example.com/svn -m x",
     ),
-    GuardedCommand(
+    _shows(
         run="pastebinit|wgetpaste|fpaste|haste|sprunge|gist|wput|cadaver|megaput|mega-put|gdrive|transfer|transfer.sh|0x0",
-        does="puts files on the web",
         example="pastebinit notes.txt",
     ),
-    GuardedCommand(
+    _sends(
         run="slackcat|telegram-send|slack|discord.sh|salt-cp",
-        does=_SENDS,
         text=r"^--?(?:f|file|image|video|upload)$|\.\w{1,5}$|/",
         example="telegram-send --file notes.txt",
     ),
-    GuardedCommand(
+    _sends(
         run="mosquitto_pub|kcat|kafkacat|mongoimport|mongorestore|influx",
-        does=_SENDS,
         text=r"^-(?:f|l|P)$|^--file\\b|\.\w{1,5}$",
         given="-h --host -b --uri",
         value=r"^(?:\w+://)?(?!localhost|127\.)[\w-]+\.[\w.-]",
         example="mosquitto_pub -h example.com -t x -f notes.txt",
     ),
-    GuardedCommand(
+    _sends(
         run="openai|anthropic|replicate|modal files|api|file create|upload|files.create",
-        does=_SENDS,
         given="-f --file",
         example="openai api files.create -f notes.txt -p fine-tune",
     ),
-    GuardedCommand(
+    _sends(
         run="ansible|ansible-console",
-        does=_SENDS,
         given="-m --module-name",
         value="^(?:ansible\\.builtin\\.)?(?:copy|template|unarchive|script|synchronize)$",
         example="ansible all -m copy -a 'src=notes.txt dest=/x'",
     ),
-    GuardedCommand(
+    _sends(
         run="gio copy|move|save",
-        does=_SENDS,
         operand=r"^(?!file:)[a-z][\w+-]{1,20}://",
         which="last",
         example="gio copy notes.txt sftp://example.com/x",
     ),
-    GuardedCommand(
+    _sends(
         run="swift|openstack|ibmcloud|s4cmd|tailscale|doctl upload|object|cos|put|file|spaces|cp|create|cp|sync|*",
-        does=_SENDS,
         text=r"^(?:upload|create|put|cp|sync|object-put)$",
         example="swift upload container notes.txt",
     ),
-    GuardedCommand(run="mc|mcli cp|mirror|put|pipe|mv", does=_SENDS, example="mc cp notes.txt play/bucket"),
+    _sends(run="mc|mcli cp|mirror|put|pipe|mv", example="mc cp notes.txt play/bucket"),
 )
