@@ -40,7 +40,10 @@ def test_seed001_text_of_an_async_hook_reaches_the_model_with_the_next_request(t
 
 
 def test_seed001_late_text_that_comes_when_the_turn_is_over_waits_for_the_next_prompt(tmp_path: Path) -> None:
-    late = {**answers("UserPromptSubmit", additionalContext="late but true"), "async": True, "once": True}
+    over = tmp_path / "over"
+    said = answers("UserPromptSubmit", additionalContext="late but true")
+    waits = f"while ! [ -e {over} ]; do sleep 0.05; done; {said['command']}"
+    late = {**said, "command": waits, "async": True, "once": True}
 
     async def main() -> None:
         async with ScriptedSession(
@@ -49,6 +52,7 @@ def test_seed001_late_text_that_comes_when_the_turn_is_over_waits_for_the_next_p
             received = await scripted.play("first")
             assert received is not None
             assert received.text == "one", "late text is no reason to go on"
+            over.touch()
             await until(lambda: len(scripted.agent.hooks.inbox))
             await scripted.play("second")
             assert "late but true" in str(scripted.requests[1].messages)
