@@ -322,6 +322,9 @@ def _doubts(engine: Engine, request: "EventRequest") -> tuple[Diagnostic, ...]:
 
 
 def _speaks_of(event: EventSpec[Any], dialect: "Dialect", one: Diagnostic) -> bool:
+    # A file that could not be read may be a pipe, which would never end.
+    if not os.path.isfile(one.where.file):
+        return True
     try:
         with open(one.where.file, encoding="utf-8", errors="replace") as file:
             text = file.read(LIMIT)

@@ -35,7 +35,7 @@ _MEASURES = frozenset(
 )
 _HOLD_CODE = frozenset(("awk", "gawk", "mawk", "nawk", "busybox", "sqlite3", "sqlite", "duckdb", "sed", "jq"))
 #: A file that code of another language opens by its name.
-_OPENED = r"(?:open|read\w*|lines|Path)\s?\(\s?['\"]([^'\"\n]{1,200})['\"]"
+_OPENED = r"(?:open|read|read_text|readFile|readFileSync|lines|Path)\s?\(\s?['\"]([^'\"\n]{1,200})['\"]"
 _COPIES = frozenset(("cp", "ln", "install", "mv", "link", "rsync"))
 _PRINTS = frozenset(("echo", "printf"))
 _FUNCTION = r"([\w.-]{1,100})\s*\(\s*\)|\bfunction\s+([\w.-]{1,100})"

@@ -160,8 +160,8 @@ def options_of(program: str, operand: str, text: str) -> Iterator[Found]:
         yield Inner((*program.split(), *found, *operand.split()))
 
 
-_SCRIPTS = re.compile(r'"scripts"\s*:\s*\{([^}]{0,20000})')
-_SCRIPT = re.compile(r'"(?:[^"\\]|\\.)*+"\s*:\s*("(?:[^"\\]|\\.)*+")')
+_SCRIPTS = re.compile(r'"scripts"\s{0,9}:\s{0,9}\{([^}]{0,20000})')
+_SCRIPT = re.compile(r'"(?:[^"\\]|\\.){0,200}+"\s{0,9}:\s{0,9}("(?:[^"\\]|\\.){0,2000}+")')
 
 
 def project_scripts(text: str) -> Iterator[Found]:

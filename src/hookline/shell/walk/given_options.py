@@ -10,7 +10,7 @@ from hookline.shell.placeholders import Words
 #: They set variables for the command that they run.
 _ASSIGNING = frozenset(("env", "genv", "sudo", "doas"))
 _CONFIG_ENV = "--config-env"
-_OF_CURL = re.compile(r"^\s*-{0,2}(?:url|data|form|upload-file|proxy|json|header)\b", re.MULTILINE)
+_OF_CURL = re.compile(r"^[ \t]{0,40}-{0,2}(?:url|data|form|upload-file|proxy|json|header)\b", re.MULTILINE)
 #: `url = "…"` in a file of settings for curl.
 _SETTING = re.compile(r"\s*-{0,2}([a-z][\w-]*)(?:\s*[=:]\s*|\s+)\"?([^\"\n]*)")
 _MOST_OPTIONS = 128
