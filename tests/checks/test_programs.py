@@ -57,21 +57,21 @@ def test_a_project_with_blanks_in_its_path_is_filled_in(tmp_path: Path, quotes: 
     project = tmp_path / "my project's (1)"
     (hook,) = claude(project, "PreToolUse", {"command": quotes}).hooks
     (start,) = programs_of(hook, here(project))
-    assert start.places == (f"{project}/a.sh",)
+    assert start.paths == (f"{project}/a.sh",)
     assert start.word == "$CLAUDE_PROJECT_DIR/a.sh"
 
 
 def test_a_relative_path_may_start_here_or_where_the_project_is(tmp_path: Path) -> None:
     (hook,) = claude(tmp_path, "PreToolUse", {"command": "./a.sh"}).hooks
     (start,) = programs_of(hook, here(tmp_path / "sub"))
-    assert start.places == (f"{tmp_path}/sub/a.sh", f"{tmp_path}/a.sh")
+    assert start.paths == (f"{tmp_path}/sub/a.sh", f"{tmp_path}/a.sh")
 
 
 def test_without_a_shell_nothing_is_expanded(tmp_path: Path) -> None:
     (hook,) = claude(tmp_path, "PreToolUse", {"command": "~/a.sh", "args": ["$HOME"]}).hooks
     (start,) = programs_of(hook, here(tmp_path))
     assert start.bare
-    assert start.places == (f"{tmp_path}/~/a.sh",)
+    assert start.paths == (f"{tmp_path}/~/a.sh",)
 
 
 def test_powershell_is_not_read(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_a_dialect_nobody_knows_says_the_nearest() -> None:
 
 
 def test_every_place_is_known_before_anything_is_there(tmp_path: Path) -> None:
-    places = loader({"HOME": str(tmp_path / "home")}).places(str(tmp_path))
+    places = loader({"HOME": str(tmp_path / "home")}).config_files(str(tmp_path))
     for file in (
         ".claude/settings.json",
         ".codewhale/hooks.toml",

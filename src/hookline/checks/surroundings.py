@@ -32,7 +32,7 @@ def relative_paths(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic
         for program in programs_of(hook, context):
             # One that is nowhere is reported as missing.
             relative = program.kind != "name" and not program.word.startswith(("/", "~", "$"))
-            if relative and any(map(os.path.exists, program.places)):
+            if relative and any(map(os.path.exists, program.paths)):
                 yield _relative(hook, program, dialect, context)
                 break
 

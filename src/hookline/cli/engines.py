@@ -223,7 +223,9 @@ def require_files(engine: Engine, files: Sequence[str]) -> None:
     known: list[str] = []
     with suppress(OSError):  # the directory, or the working directory, is not there either
         here = os.getcwd()
-        known = [relative_to(here, place) for place in engine.loader.places(here) if os.path.exists(place)]
+        known = [
+            relative_to(here, place) for place in engine.loader.config_files(here) if os.path.exists(place)
+        ]
         beside = [os.path.join(directory, each) for each in os.listdir(directory or ".")]
     for files_there in (beside, known):
         names = {os.path.basename(each): each for each in files_there if os.path.isfile(each)}
@@ -346,7 +348,7 @@ def searched_files(loader: "Loader", cwd: str, dialect: str | None = None) -> st
     """List every file that could hold hooks of an agent, or of any, a line each; suffixes are
     joined."""
     stems: dict[str, list[str]] = {}
-    for file in loader.places(cwd, None if dialect is None else [dialect]):
+    for file in loader.config_files(cwd, None if dialect is None else [dialect]):
         stem, _, suffix = file.rpartition(".")
         stems.setdefault(stem, []).append(suffix)
     return "\n".join(

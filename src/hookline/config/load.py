@@ -307,7 +307,7 @@ class Loader:
         by_shape = [each.name for each in dialects if value is not None and each.recognises(value)]
         return by_shape[0] if len(by_shape) == 1 else OWN_FORMAT
 
-    def places(self, cwd: str, names: Sequence[str] | None = None) -> tuple[str, ...]:
+    def config_files(self, cwd: str, names: Sequence[str] | None = None) -> tuple[str, ...]:
         """List every file that could hold hooks for this directory, existing or not."""
         wanted = self.names if names is None else names
         found = [
@@ -316,10 +316,10 @@ class Loader:
             for config_path in self.dialect(name).find(cwd, self._env, self.disk)
         ]
         if self.home.name in wanted:
-            found += self.bundle_places()
+            found += self.bundle_files()
         return tuple(dict.fromkeys(found))
 
-    def bundle_places(self) -> tuple[str, ...]:
+    def bundle_files(self) -> tuple[str, ...]:
         """List the files that change when other bundles of a fleet are active."""
         if not self._in_fleet():
             return ()

@@ -123,8 +123,8 @@ class Watch:
         self._waiting: set[str] = set()
         self._on_reload = on_reload
         self._dialects = dialects
-        self._files = engine.loader.places(cwd, dialects)
-        self._signed = frozenset(engine.loader.bundle_places())
+        self._files = engine.loader.config_files(cwd, dialects)
+        self._signed = frozenset(engine.loader.bundle_files())
         self._seen = _marks(self._files)
         self._stop = asyncio.Event()
         #: Set once changes are noticed.

@@ -28,10 +28,10 @@ class EditError(HooklineError):
 def appended(text: str, form: Format, path: Path, value: Any) -> str:
     """Append the value to the array at this path; missing parts of the path are created."""
     wanted = read_value(text, form)
-    place = _entered(wanted, path, [])
-    if not isinstance(place, list):
+    holder = _entered(wanted, path, [])
+    if not isinstance(holder, list):
         raise EditError(f"{shown(path)} is not a list")
-    cast("list[Any]", place).append(value)
+    cast("list[Any]", holder).append(value)
     return _changed(text, form, wanted, "appended", path, value)
 
 
@@ -65,8 +65,8 @@ def removed(text: str, form: Format, path: Path) -> str:
 def renamed(text: str, form: Format, path: Path, key: str) -> str:
     """Rename the last key of this path."""
     wanted = read_value(text, form)
-    place = found_at(wanted, path[:-1])
-    place[key] = place.pop(path[-1])
+    holder = found_at(wanted, path[:-1])
+    holder[key] = holder.pop(path[-1])
     return _changed(text, form, wanted, "renamed", path, key)
 
 
@@ -76,18 +76,18 @@ def joined(text: str, path: Path) -> str:
 
     *before, last = duplicates(text, path)
     wanted = read_value(text, "json")
-    place = found_at(wanted, path)
+    holder = found_at(wanted, path)
     for each in before:
         if isinstance(last, list) and isinstance(each, list):
-            cast("list[Any]", place).extend(cast("list[Any]", each))
+            cast("list[Any]", holder).extend(cast("list[Any]", each))
         elif isinstance(last, dict) and isinstance(each, dict):
-            place.update(
-                {key: value for key, value in cast("dict[str, Any]", each).items() if key not in place}
+            holder.update(
+                {key: value for key, value in cast("dict[str, Any]", each).items() if key not in holder}
             )
         else:
             raise EditError(f"{shown(path)} is there more than once, as a list and as something else")
     shorter = without_duplicates(text, path)
-    return with_value(shorter, "json", path, place)
+    return with_value(shorter, "json", path, holder)
 
 
 def read_value(text: str, form: Format) -> Any:

@@ -74,14 +74,14 @@ def removed(text: str, path: Path) -> str:
     if len(nodes) <= len(path):
         raise EditError("there is no such value")
     parent = nodes[-2]
-    place = _place(parent, path[-1]) or 0
+    number = _number_of(parent, path[-1]) or 0
     starts, items = _starts(parent), _items(parent)
     if parent.flow_style:
-        if place:
-            return text[: items[place - 1].end_mark.index] + text[items[place].end_mark.index :]
+        if number:
+            return text[: items[number - 1].end_mark.index] + text[items[number].end_mark.index :]
         after = starts[1] if len(items) > 1 else parent.end_mark.index - 1
         return text[: starts[0]] + text[after:]
-    start, end = tree.line_start(starts[place]), tree.line_end(items[place])
+    start, end = tree.line_start(starts[number]), tree.line_end(items[number])
     shorter = text[:start] + text[end:]
     if len(items) > 1 or len(nodes) < 3:
         return shorter
@@ -108,9 +108,9 @@ class _Tree:
         found: list[Any] = [self._root]
         for step in path:
             node = found[-1]
-            if node is None or node.id == "scalar" or (place := _place(node, step)) is None:
+            if node is None or node.id == "scalar" or (number := _number_of(node, step)) is None:
                 break
-            found.append(_items(node)[place])
+            found.append(_items(node)[number])
         return found
 
     def column(self, node: Any) -> int:
@@ -133,7 +133,7 @@ class _Tree:
         return found.end() if found else end
 
 
-def _place(node: Any, step: str | int) -> int | None:
+def _number_of(node: Any, step: str | int) -> int | None:
     if isinstance(step, int):
         return step if node.id == "sequence" and step < len(node.value) else None
     if node.id != "mapping":
@@ -151,10 +151,10 @@ def _starts(node: Any) -> list[int]:
 
 
 def _key(node: Any, step: str | int) -> Any:
-    place = _place(node, step)
-    if node.id != "mapping" or place is None:
+    number = _number_of(node, step)
+    if node.id != "mapping" or number is None:
         raise EditError("it is written in a way that cannot be changed in place")
-    return node.value[place][0]
+    return node.value[number][0]
 
 
 def _is_null(node: Any) -> bool:

@@ -53,7 +53,7 @@ class ShellArgument(Struct, frozen=True, eq=False):
 
     def covers(self, arguments: Mapping[str, Any], cwd: str) -> bool:
         commands = self.literal_commands(arguments)
-        places = places_of(commands, (cwd,))
+        places = directories_of(commands, (cwd,))
         return bool(commands) and all(self.covers_command(command, places) for command in commands)
 
     def literal_commands(self, arguments: Mapping[str, Any]) -> tuple[ShellCommand, ...]:
@@ -119,7 +119,7 @@ class ShellArgument(Struct, frozen=True, eq=False):
         return any(Glob(("", *one.pieces, "")).matches(folded) for one in self.wide)
 
 
-def places_of(commands: Sequence[ShellCommand], roots: Sequence[str]) -> tuple[Places, ...]:
+def directories_of(commands: Sequence[ShellCommand], roots: Sequence[str]) -> tuple[Places, ...]:
     """Return the project, by each of its roots, and the directories in it where the commands of a line are run."""
     changes = [one.words for one in commands if one.base_name in {"cd", "pushd"}]
     return tuple(Places(root).after(changes) for root in roots)

@@ -236,7 +236,7 @@ class _Steps:
         return PermissionDecision("ask", "default", f"{self._tool} needs approval: no rule allows this call.")
 
     def _first_concerned(self, rules: tuple[PermissionRule, ...]) -> RuleMatch | None:
-        places = self._permissions.guard_places
+        places = self._permissions.guard_roots
         found = first_concerned(rules, self._facts, places, self._rules.reader)
         if found is not None and found.doubt is not None and self._facts.guarded:
             left = tuple(rule for rule in rules if not holds_at_exec(rule))
@@ -244,7 +244,7 @@ class _Steps:
         return found
 
     def _covering(self, rules: tuple[PermissionRule, ...]) -> tuple[PermissionRule, ...]:
-        return covering(rules, self._facts, self._permissions.places)
+        return covering(rules, self._facts, self._permissions.roots)
 
     def _in_reach(self) -> bool:
         """Return True if all files of the call are in the directories. A tool that writes has to name some."""

@@ -44,8 +44,8 @@ class Permissions:
         self.root = root
         #: Base directories of rules about files: those that allow start at the root, those that guard also
         #: above it.
-        self.places = (root,) if root else ()
-        self.guard_places = (*self.places, *above)
+        self.roots = (root,) if root else ()
+        self.guard_roots = (*self.roots, *above)
         self.categories = categories
         self.parent = parent
         self.reader = reader if reader is not None else RuleReader()
@@ -192,7 +192,7 @@ class Permissions:
             reader=self.reader,
             categories=self.categories,
             parent=self,
-            above=self.guard_places[1:],
+            above=self.guard_roots[1:],
             protected=self.protected,
         )
         made.add_rules("ask", ask, source or "subagent")

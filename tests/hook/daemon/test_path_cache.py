@@ -37,7 +37,7 @@ def test_nothing_changed_means_that_it_holds(caller: Caller) -> None:
 def test_every_place_that_could_hold_hooks_is_looked_at(caller: Caller) -> None:
     """Also those of agents that nothing is there of yet."""
     loader = Engine().loader
-    places = [Path(each) for each in loader.places(str(caller.project))]
+    places = [Path(each) for each in loader.config_files(str(caller.project))]
     # The agent that calls runs its own hooks itself; another one that reads its files as well is not used here.
     own = [each for each in places if each.is_relative_to(caller.home) and ".claude" not in each.parts]
     assert len(own) > 20

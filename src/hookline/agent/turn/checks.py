@@ -88,7 +88,7 @@ def _deny_list(use: ToolUse, rules: CallRules) -> Refusal | None:
 def _allow_list(use: ToolUse, rules: CallRules) -> Refusal | None:
     if rules.allowed is None:
         return None
-    if covering(rules.allowed.allow, facts_of(use, rules), rules.permissions.places):
+    if covering(rules.allowed.allow, facts_of(use, rules), rules.permissions.roots):
         return None
     allowed = ", ".join(rule.shown for rule in rules.allowed.allow) or "none"
     return Refusal("allow_list", f"{use.name} is not among the tools this command may use: {allowed}.")

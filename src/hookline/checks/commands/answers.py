@@ -115,7 +115,7 @@ def script_text(hook: Hook, context: CheckContext) -> ScriptText | None:
 def _source(hook: Hook, spec: CommandSpec, context: CheckContext) -> ScriptText | None:
     """Return the script in any language; `language` is empty if it is neither shell nor Python."""
     for program in reversed(programs_of(hook, context)):
-        place = next((each for each in program.places if os.path.isfile(each)), None)
+        place = next((each for each in program.paths if os.path.isfile(each)), None)
         if place is not None:
             text = _small(place)
             return (
@@ -332,7 +332,7 @@ def judges(hook: Hook, context: CheckContext) -> bool | None:
 
 
 def _command_judges(hook: Hook, spec: CommandSpec, context: CheckContext) -> bool | None:
-    if any(each.places and not any(map(os.path.exists, each.places)) for each in programs_of(hook, context)):
+    if any(each.paths and not any(map(os.path.exists, each.paths)) for each in programs_of(hook, context)):
         return False  # it cannot start, which is reported separately
     script = _source(hook, spec, context)
     if script is None:

@@ -45,7 +45,7 @@ class Program(Struct, frozen=True):
     word: str
     kind: Literal["name", "file", "script"]
     #: Absolute paths, one of which must exist: agents start hooks in the project or in the working directory.
-    places: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
     #: The program that runs the script.
     interpreter: str = ""
     #: Started without a shell.
@@ -109,7 +109,7 @@ def _of_words(words: Sequence[str], variables: "_Variables", *, bare: bool) -> I
     if HOLE in program:
         return
     if "/" in program:
-        yield Program(variables.shown(program), "file", variables.places(program, bare=bare), bare=bare)
+        yield Program(variables.shown(program), "file", variables.paths(program, bare=bare), bare=bare)
     else:
         yield Program(program, "name", bare=bare)
     interpreter = os.path.basename(program)
@@ -117,8 +117,8 @@ def _of_words(words: Sequence[str], variables: "_Variables", *, bare: bool) -> I
         return
     script = _script(interpreter, words[1:])
     if script is not None and HOLE not in script:
-        places = variables.places(script, bare=bare)
-        yield Program(variables.shown(script), "script", places, interpreter)
+        paths = variables.paths(script, bare=bare)
+        yield Program(variables.shown(script), "script", paths, interpreter)
 
 
 def _script(interpreter: str, words: Sequence[str]) -> str | None:
@@ -160,7 +160,7 @@ class _Variables:
         name = found[1] or found[2]
         return f"{_MARK}{self._names.index(name)}--" if name in self._values else found[0]
 
-    def places(self, word: str, *, bare: bool) -> tuple[str, ...]:
+    def paths(self, word: str, *, bare: bool) -> tuple[str, ...]:
         """Return every path that the word may mean."""
         if word.startswith("~/") and not bare and self._home:
             return (os.path.normpath(self._home + word[1:]),)

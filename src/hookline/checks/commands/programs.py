@@ -89,7 +89,7 @@ def _in_files(program: Program, context: CheckContext) -> bool:
     return (
         program.kind != "name"
         and not program.word.startswith(("~", "$HOME"))
-        and all(f"{os.path.realpath(each)}/".startswith(top) for each in program.places)
+        and all(f"{os.path.realpath(each)}/".startswith(top) for each in program.paths)
     )
 
 
@@ -97,12 +97,12 @@ def _no_directory(hook: Hook, context: CheckContext) -> Diagnostic | None:
     spec = hook.spec
     if not isinstance(spec, CommandSpec) or not spec.cwd:
         return None
-    places = directories(hook, context)
-    if any(os.path.isdir(place) for place in places):
+    paths = directories(hook, context)
+    if any(os.path.isdir(path) for path in paths):
         return None
     message = f"its working directory {spec.cwd} does not exist, so it cannot start"
     return about(
-        hook, "error", "no-directory", message, *_field(hook, context, "cwd"), fix=f"mkdir -p {places[0]}"
+        hook, "error", "no-directory", message, *_field(hook, context, "cwd"), fix=f"mkdir -p {paths[0]}"
     )
 
 
@@ -137,27 +137,27 @@ def _names_in(search_path: Sequence[str]) -> Iterator[str]:
 def _file_problem(
     program: Program, hook: Hook, context: CheckContext, guesses: _Guesses
 ) -> Diagnostic | None:
-    place = _existing(program)
-    if place is None:
+    path = _existing(program)
+    if path is None:
         message, fix = (
             f"the file {program.word} does not exist, so it cannot start",
             _path_fix(program, guesses),
         )
         return about(hook, "error", "command-not-found", message, "command", fix=fix)
-    if os.path.isdir(place):
+    if os.path.isdir(path):
         return about(
             hook, "error", "not-executable", f"{program.word} is a directory, not a program", "command"
         )
-    if not os.access(place, os.X_OK):
+    if not os.access(path, os.X_OK):
         message = f"{program.word} is not executable, so it cannot start"
-        repair = Repair("executable", file=place)
+        repair = Repair("executable", file=path)
         return about(
-            hook, "error", "not-executable", message, "command", fix=f"chmod +x {place}", repair=repair
+            hook, "error", "not-executable", message, "command", fix=f"chmod +x {path}", repair=repair
         )
-    wrong = _unrunnable(place, program, context)
+    wrong = _unrunnable(path, program, context)
     if wrong is None:
         return None
-    repair = Repair("line-ends", file=place) if wrong[1] and wrong[1].startswith(_LINE_ENDS) else None
+    repair = Repair("line-ends", file=path) if wrong[1] and wrong[1].startswith(_LINE_ENDS) else None
     return about(hook, "error", "bad-interpreter", wrong[0], "command", fix=wrong[1], repair=repair)
 
 
@@ -165,11 +165,11 @@ def _script_problem(
     program: Program, hook: Hook, context: CheckContext, guesses: _Guesses
 ) -> Diagnostic | None:
     del context  # the interpreter is checked as a separate program
-    place = _existing(program)
-    if place is None:
+    path = _existing(program)
+    if path is None:
         message = f"the script {program.word} does not exist, so {program.interpreter} cannot run it"
         return about(hook, "error", "script-not-found", message, "command", fix=_path_fix(program, guesses))
-    if _SHELLS.fullmatch(program.interpreter) and b"\r\n" in first_bytes(place):
+    if _SHELLS.fullmatch(program.interpreter) and b"\r\n" in first_bytes(path):
         message = (
             f"{program.word} has CRLF line ends, which {program.interpreter} reads as part of its commands"
         )
@@ -179,8 +179,8 @@ def _script_problem(
             "bad-interpreter",
             message,
             "command",
-            fix=f"{_LINE_ENDS} {place}",
-            repair=Repair("line-ends", file=place),
+            fix=f"{_LINE_ENDS} {path}",
+            repair=Repair("line-ends", file=path),
         )
     return None
 
@@ -189,21 +189,21 @@ _PROBLEMS: Final = {"name": _name_problem, "file": _file_problem, "script": _scr
 
 
 def _existing(program: Program) -> str | None:
-    return next((place for place in program.places if os.path.exists(place)), None)
+    return next((path for path in program.paths if os.path.exists(path)), None)
 
 
 def _path_fix(program: Program, guesses: _Guesses) -> str:
     """Suggest how to correct a path: its quotes, or a file with a similar name."""
     if program.word.startswith("~"):
         return f"no quotes around ~: write $HOME{program.word[1:]}"
-    if any("$" in place for place in program.places):
+    if any("$" in path for path in program.paths):
         return "double quotes: between single ones a shell fills in no variable"
-    for place in program.places:
-        directory, name = os.path.split(place)
+    for path in program.paths:
+        directory, name = os.path.split(path)
         close = guesses.nearest(name, [directory])
         if close is not None:
             return f"did you mean {os.path.join(os.path.dirname(program.word), close)}?"
-    return f"create {program.places[0]}, or correct the path"
+    return f"create {program.paths[0]}, or correct the path"
 
 
 def _field(hook: Hook, context: CheckContext, name: str) -> tuple[str, ...]:
@@ -214,21 +214,21 @@ def _field(hook: Hook, context: CheckContext, name: str) -> tuple[str, ...]:
 # Files that the system cannot run
 
 
-def _unrunnable(place: str, program: Program, context: CheckContext) -> tuple[str, str | None] | None:
+def _unrunnable(path: str, program: Program, context: CheckContext) -> tuple[str, str | None] | None:
     """Explain why the system cannot run an executable file, and what to do."""
-    head = first_bytes(place)
+    head = first_bytes(path)
     if not head.startswith(b"#!"):
         if program.bare and head and not head.startswith((b"\x7fELF", b"\xcf\xfa", b"\xca\xfe")):
             return f"{program.word} has no #! line, and is not started by a shell", "begin it with #!/bin/sh"
         return None
-    return _interpreter_problem(place, program, os.fsdecode(head.split(b"\n", 1)[0]), context)
+    return _interpreter_problem(path, program, os.fsdecode(head.split(b"\n", 1)[0]), context)
 
 
 def _interpreter_problem(
-    place: str, program: Program, line: str, context: CheckContext
+    path: str, program: Program, line: str, context: CheckContext
 ) -> tuple[str, str | None] | None:
     if line.endswith("\r"):
-        return f"{program.word}: its #! line ends in CRLF", f"{_LINE_ENDS} {place}"
+        return f"{program.word}: its #! line ends in CRLF", f"{_LINE_ENDS} {path}"
     words = line[2:].split()
     if not words:
         return f"{program.word}: its #! line names no interpreter", "#!/bin/sh"
@@ -249,8 +249,8 @@ def _env_problem(program: Program, words: list[str], path: str) -> tuple[str, st
     return f"{program.word}: its #! line asks env for {wanted}, which is not in PATH", f"install {wanted}"
 
 
-def _executable(place: str) -> bool:
-    return os.path.isfile(place) and os.access(place, os.X_OK)
+def _executable(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 # Processes that hooks leave behind

@@ -84,19 +84,19 @@ class Protected:
     def __init__(
         self,
         names: Mapping[str, str] = PROTECTED,
-        places: Mapping[str, str] | None = None,
+        paths: Mapping[str, str] | None = None,
         roots: Sequence[str] = (),
         home: str = "",
     ) -> None:
         #: Reasons by name: a part of a path that is protected everywhere.
         self.names = names
         #: Protected files and whole directories, by their absolute paths.
-        self.places = dict(places or {})
+        self.paths = dict(paths or {})
         #: The directories of the project, and the user's home.
         self.roots = tuple(roots)
         self.home = home
         self._notes = _notes()
-        self._folded = {path.casefold(): why for path, why in self.places.items()}
+        self._folded = {path.casefold(): why for path, why in self.paths.items()}
         self._longest_place = max(map(len, self._folded), default=0)
 
     def why(self, path: str, worktree: str = "") -> str | None:
@@ -143,7 +143,7 @@ class Protected:
         """Every protected path of the project and the user that configures something, existing or not."""
         configuring = [name for name, why in self.names.items() if why == CONFIGURES]
         named = {f"{root.rstrip('/')}/{name}": CONFIGURES for root in self.roots for name in configuring}
-        return {**named, **self.places}
+        return {**named, **self.paths}
 
     @cached_property
     def _known_folded(self) -> Mapping[str, str]:
@@ -196,9 +196,9 @@ class Protected:
     @cached_property
     def _mention_words(self) -> frozenset[str]:
         words = {name for name, why in self.names.items() if why == CONFIGURES}
-        for place in self.places:
-            words.add(place)
-            inside = (place[len(root) :].lstrip("/") for root in self.roots if is_inside(place, root))
+        for path in self.paths:
+            words.add(path)
+            inside = (path[len(root) :].lstrip("/") for root in self.roots if is_inside(path, root))
             # A plain word is not specific enough.
             words.update(each for each in inside if "/" in each or "." in each)
         return frozenset(map(str.casefold, words))
@@ -225,20 +225,20 @@ def protected_in(
     chain = _chain(directories, disk)
     home = _directory(env.get("HOME", ""))
     roots = [*chain, *([home] if home else [])]
-    places: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for listed in standard_dialects().values():
-        places |= dict.fromkeys(_places_of(listed, roots, env), CONFIGURES)
-    places |= dict.fromkeys(user_directories(env), CONFIGURES)
-    places |= {os.path.join(home, *_STATE_DIRECTORY): _STATE} if home else {}
-    places |= dict.fromkeys(_installation(chain, env, disk), _PROGRAM)
-    places |= {hook.where.file: CONFIGURES for hook in hooks if os.path.isabs(hook.where.file)}
+        paths |= dict.fromkeys(_paths_of(listed, roots, env), CONFIGURES)
+    paths |= dict.fromkeys(user_directories(env), CONFIGURES)
+    paths |= {os.path.join(home, *_STATE_DIRECTORY): _STATE} if home else {}
+    paths |= dict.fromkeys(_installation(chain, env, disk), _PROGRAM)
+    paths |= {hook.where.file: CONFIGURES for hook in hooks if os.path.isabs(hook.where.file)}
     # The directory of a bundle's files is in that of its name, and that in the store of all bundles.
     signed = {
         os.path.dirname(os.path.dirname(hook.bundle.directory)) for hook in hooks if hook.bundle is not None
     }
-    places |= dict.fromkeys(signed - {""}, CONFIGURES)
-    places |= dict.fromkeys(_scripts(hooks, chain, disk), _RUN_BY_HOOK)
-    return Protected(names, {**_real(places, disk), **places}, roots, home)
+    paths |= dict.fromkeys(signed - {""}, CONFIGURES)
+    paths |= dict.fromkeys(_scripts(hooks, chain, disk), _RUN_BY_HOOK)
+    return Protected(names, {**_real(paths, disk), **paths}, roots, home)
 
 
 def _installation(chain: Sequence[str], env: Mapping[str, str], disk: Disk) -> Iterator[str]:
@@ -253,11 +253,11 @@ def _installation(chain: Sequence[str], env: Mapping[str, str], disk: Disk) -> I
             yield from filter(disk.is_there, files)
 
 
-def _real(places: Mapping[str, str], disk: Disk) -> dict[str, str]:
+def _real(paths: Mapping[str, str], disk: Disk) -> dict[str, str]:
     """Return the paths with links followed. Many are in the same directories, which are followed once."""
     real_directories: dict[str, str] = {}
     found: dict[str, str] = {}
-    for path, why in places.items():
+    for path, why in paths.items():
         directory, name = os.path.split(path)
         if directory not in real_directories:
             real_directories[directory] = real_path(directory, disk)
@@ -281,7 +281,7 @@ def _chain(directories: Sequence[str], disk: Disk) -> list[str]:
     return list(found)
 
 
-def _places_of(listed: Listed, roots: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
+def _paths_of(listed: Listed, roots: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
     for name in (*listed.markers, *listed.also_configure):
         if not name.startswith(".") or "/" in name:
             yield from (os.path.join(root, name) for root in roots)

@@ -34,7 +34,7 @@ class WarmScript(Struct, frozen=True):
     program: str
     #: Its whole argv, and the position of the script, the program text or the name of the module in it.
     argv: tuple[str, ...]
-    place: int
+    script_at: int
     form: Form
     #: Its options, which are part of the interpreter started ahead.
     flags: tuple[str, ...]
@@ -44,7 +44,7 @@ class WarmScript(Struct, frozen=True):
 
     @property
     def target(self) -> str:
-        return self.argv[self.place]
+        return self.argv[self.script_at]
 
 
 _SHELLS: Final = {("/bin/sh", "-c"): "/bin/sh", ("bash", "-c"): "bash"}
@@ -235,30 +235,30 @@ _KNOWN: Final = frozenset(
 
 def _python(program: str, words: tuple[str, ...], shell: str | None) -> WarmScript | Cold:
     flags: list[str] = []
-    place = 1
-    while place < len(words) and words[place].startswith("-") and words[place] not in ("-", "--"):
-        word = words[place]
+    script_at = 1
+    while script_at < len(words) and words[script_at].startswith("-") and words[script_at] not in ("-", "--"):
+        word = words[script_at]
         letters = word[1:]
         for number, letter in enumerate(letters):
             if letter in _BARE:
                 flags.append(f"-{letter}")
                 continue
             rest = letters[number + 1 :]
-            if letter in "cm" and not rest and place + 1 < len(words):
+            if letter in "cm" and not rest and script_at + 1 < len(words):
                 form: Form = "code" if letter == "c" else "module"
-                return WarmScript(program, words, place + 1, form, tuple(flags), shell)
-            if letter not in "WX" or (not rest and place + 1 >= len(words)):
+                return WarmScript(program, words, script_at + 1, form, tuple(flags), shell)
+            if letter not in "WX" or (not rest and script_at + 1 >= len(words)):
                 return Cold(f"{word} is an option that a script started ahead cannot have")
-            value = rest or words[place + 1]
+            value = rest or words[script_at + 1]
             if letter == "X" and not _X_OPTIONS.fullmatch(value):
                 return Cold(f"-X {value} is an option that a script started ahead cannot have")
             flags += [f"-{letter}", value]
-            place += 0 if rest else 1
+            script_at += 0 if rest else 1
             break
-        place += 1
-    if place >= len(words) or words[place] in ("-", "--"):
+        script_at += 1
+    if script_at >= len(words) or words[script_at] in ("-", "--"):
         return Cold("it names no script")
-    return WarmScript(program, words, place, "file", tuple(flags), shell)
+    return WarmScript(program, words, script_at, "file", tuple(flags), shell)
 
 
 #: For each program: a function of the program, its argv and the shell before it that returns the script.

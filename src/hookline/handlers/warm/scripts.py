@@ -380,7 +380,7 @@ def _give(
 
 
 def _job(script: WarmScript, found: _Prepared, cwd: str, keeps: Sequence[int], mark: Mark) -> bytes | None:
-    numbers = (found.umask, int(mark.batch), mark.number, script.place, len(script.argv), *keeps)
+    numbers = (found.umask, int(mark.batch), mark.number, script.script_at, len(script.argv), *keeps)
     entries = [f"{name}={value}" for name, value in found.env.items()]
     if any("=" in name or not name for name in found.env):
         return None

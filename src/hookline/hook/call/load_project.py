@@ -103,7 +103,7 @@ def _files_of_caller(loader: Loader, trust: Trust, cwd: str, caller: str, loaded
         return set()
     disk, reads = loader.disk, dict[str, bool]()
     named, root = upward(os.path.abspath(cwd), disk)[-1], project_root(cwd, disk)
-    for place in loader.places(cwd, [caller]):
+    for place in loader.config_files(cwd, [caller]):
         real = disk.realpath(place)
         # A link in the project may lead to a file of the user: the hooks there stay active.
         by_link = is_inside(os.path.abspath(place), named) and not is_inside(real, root)

@@ -29,7 +29,7 @@ class WarmJob:
 
     def __init__(self, message, descriptors):
         numbers, self.cwd, self.program, self.form, *rest = message.split(b"\0")
-        self.umask, self.batch, self.locks, self.place, count, *self.keeps = map(int, numbers.split())
+        self.umask, self.batch, self.locks, self.script_at, count, *self.keeps = map(int, numbers.split())
         self.argv, self.env = rest[:count], rest[count:]
         self.descriptors = descriptors
 
@@ -117,7 +117,7 @@ def _overwrite(area, entries):
 def prepared(job):
     """Return the function to call and its arguments, so that the script runs as `__main__`. Raises Elsewhere."""
     words = [os.fsdecode(each) for each in job.argv]
-    target = words[job.place]
+    target = words[job.script_at]
     for entry in list(sys.path_importer_cache):
         if entry not in modules_ahead.STANDARD:
             del sys.path_importer_cache[entry]
@@ -129,15 +129,15 @@ def prepared(job):
     names["__loader__"] = BuiltinImporter
     if job.form == b"file":
         call = (exec, _file(target, names), names)
-        argv, first = words[job.place :], _first_path(target)
+        argv, first = words[job.script_at :], _first_path(target)
     elif job.form == b"code":
         call = (exec, _text(target), names)
-        argv, first = ["-c", *words[job.place + 1 :]], ""
+        argv, first = ["-c", *words[job.script_at + 1 :]], ""
     else:
         import runpy
 
         call = (runpy._run_module_as_main, target)
-        argv, first = ["-m", *words[job.place + 1 :]], os.getcwd()
+        argv, first = ["-m", *words[job.script_at + 1 :]], os.getcwd()
     _start_clocks()
     sys.argv, sys.orig_argv = argv, words
     if USES_FIRST_PATH:
