@@ -94,11 +94,11 @@ def patch_lines(patch: Sequence[Mapping[str, Any]]) -> list[str]:
     for hunk in patch:
         if len(patch) > 1 or hunk.get("oldStart", 1) > 1:
             lines.append(f"@@ line {hunk.get('newStart', 1)} @@")
-        lines += [_patch_line(str(line)) for line in hunk.get("lines", ())]
+        lines += [patch_line(str(line)) for line in hunk.get("lines", ())]
     return lines
 
 
-def _patch_line(line: str) -> str:
+def patch_line(line: str) -> str:
     """Expand tabs to their real width: the mark at the beginning does not count."""
     return spelled_out(line[:1] + line[1:].expandtabs(_TAB))
 

@@ -29,6 +29,8 @@ _INVISIBLE = (
     "\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"
 )
+#: Joins two emoji into one: a family, a profession, a flag.
+_JOINER = "(?<=[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d(?=[\u2600-\u27bf\U0001f000-\U0001faff])"
 _BLANK = " \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 #: Anything printable() may have to change. Plain text is searched once for it and returned as it is.
 _SUSPECT = rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufe0f{_INVISIBLE}]|[{_BLANK}]{{9}}"
@@ -47,7 +49,7 @@ def printable(text: str) -> str:
     if _pattern(_SUSPECT).search(text) is None:
         return text
     text = _pattern(_SEQUENCES).sub("", text)
-    text = _pattern(rf"[{_INVISIBLE}]++|(?<![^\n\t\ufe0f])\ufe0f++").sub(_shown, text)
+    text = _pattern(rf"(?:(?!{_JOINER})[{_INVISIBLE}])++|(?<![^\n\t\ufe0f])\ufe0f++").sub(_shown, text)
     return _pattern(rf"[{_BLANK}]{{9,}}+").sub(_gap, text)
 
 

@@ -38,7 +38,7 @@ def test_words_calls_and_results_are_shown_in_order(project: Project) -> None:
             await one.idle()
             text = one.text
             order = ["> fix it", "I look first.", "● Read shop.py", "The tax is missing.", "● Edit shop.py",
-                     "-    return net", "+    return net * 2", "Done", "• one"]  # fmt: skip
+                     "-     return net", "+     return net * 2", "Done", "• one"]  # fmt: skip
             places = [text.index(each) for each in order]
             assert places == sorted(places)
             one.types("\x04")
@@ -119,7 +119,7 @@ def test_a_question_shows_the_change_and_the_rule_and_words_of_refusal_reach_the
             for each in (
                 "why: a person must look at prices",
                 "hook prices",
-                "+    return net * 2",
+                "+     return net * 2",
                 "1 yes",
                 "3 no",
             ):

@@ -134,7 +134,7 @@ def opening(path: str) -> Opening:
 def described(store: SessionsStore) -> dict[str, str]:
     """Return the newest sessions with a message in them, by id: when it was used last, and how it began."""
     return {
-        each.id: f"{_when(each)}  {one_line(opening(each.path).prompt, 80)}"
+        each.id: f"{when_used(each)}  {one_line(opening(each.path).prompt, 80)}"
         for each in islice(_with_messages(store), _MOST_LISTED)
     }
 
@@ -151,7 +151,7 @@ def _with_messages(store: SessionsStore) -> Iterator[StoredSession]:
     return (each for each in store.sessions() if _has_message(each.path))
 
 
-def _when(session: StoredSession) -> str:
+def when_used(session: StoredSession) -> str:
     when = datetime.fromtimestamp(session.changed)  # noqa: DTZ006 - by the user's own clock
     return f"{when:%Y-%m-%d %H:%M}"
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct, field
@@ -60,6 +60,10 @@ class Taken(Struct, frozen=True):
     text: str
     #: It is for the agent itself: nothing of it reaches the model.
     is_command: bool = False
+    #: The time by `monotonic`, and the hooks that had run by then, with the milliseconds they took.
+    at: float = 0.0
+    runs: int = 0
+    milliseconds: float = 0.0
 
 
 class Withdrawn(Struct, frozen=True, eq=False):
@@ -84,10 +88,11 @@ class Opened(Struct, frozen=True, eq=False):
     ready: "BuiltAgent"
     #: Hooks that do not run for lack of trust.
     untrusted: int = 0
-    #: The session it continues, with its last prompt and answer, as they were when it was opened.
+    #: The session it continues, and what was said in it, as it was when it was opened.
     goes_on: str = ""
-    asked: str = ""
-    answer: str = ""
+    earlier: Sequence[Shown] = ()
+    #: What the start screen says about the session, by name.
+    facts: Mapping[str, str] = {}
 
 
 class Idle(Struct, frozen=True):
@@ -102,9 +107,10 @@ Call = Callable[[], object]
 class PromptQueue(deque[str]):
     """Waiting prompts, the next one first; and the one that hooks check before it counts."""
 
-    def __init__(self, post: "Callable[[Item], None]") -> None:
+    def __init__(self, post: "Callable[[Item], None]", stats: "HookStats") -> None:
         super().__init__()
         self._post = post
+        self._stats = stats
         self.taken = ""
 
     def popleft(self) -> str:
@@ -117,7 +123,7 @@ class PromptQueue(deque[str]):
     def _take(self, text: str) -> str:
         is_command = local_command(text) is not None
         self.taken = "" if is_command else text
-        self._post(Taken(text, is_command))
+        self._post(Taken(text, is_command, time.monotonic(), self._stats.runs, self._stats.milliseconds))
         return text
 
 
@@ -149,6 +155,9 @@ class HookStats:
         self.count = 0
         #: Grows with every hook that was not run for lack of trust.
         self.refused = 0
+        #: The hooks that ran, and the milliseconds they took.
+        self.runs = 0
+        self.milliseconds = 0.0
 
     def ran(self, run: "Run") -> None:
         """Record a run; subscribe this to the journal."""
@@ -157,6 +166,8 @@ class HookStats:
         if run.status not in ("skipped", "untrusted", "background"):
             record.runs += 1
             record.times.append(run.duration_ms)
+            self.runs += 1
+            self.milliseconds += run.duration_ms
         record.failed_open += run.failed_open
         record.last = run
         self.refused += run.status == "untrusted"
@@ -169,13 +180,13 @@ class HookStats:
 class Channel:
     def __init__(self) -> None:
         self.items: deque[Item] = deque()
-        self.queue = PromptQueue(self.post)
+        #: Totals of the hooks.
+        self.hook_stats = HookStats()
+        self.queue = PromptQueue(self.post, self.hook_stats)
         #: The user wants to leave.
         self.over = False
         self.engine: Engine | None = None
         self.ready: BuiltAgent | None = None
-        #: Totals of the hooks.
-        self.hook_stats = HookStats()
         #: The last events that were fired.
         self.events = EventHistory()
         #: The agent's loop; None before it runs and after it has ended.

@@ -1,10 +1,11 @@
 """Handle what the agent posts, item by item: print it when it is finished, else keep it for the live rows."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.text import Text
 
+from hookline.agent.call_text import near
 from hookline.agent.ports import Shown
 from hookline.agent.tui.activity import Activity
 from hookline.agent.tui.channel import (
@@ -27,13 +28,14 @@ from hookline.agent.tui.text import cards
 from hookline.agent.tui.text.paint import indented
 from hookline.agent.tui.text.stream import Stream, as_markdown
 from hookline.agent.tui.text.welcome import keys_card, welcome
-from hookline.model.safe_text import head_and_tail
+from hookline.journal.run_text import NO_ANSWER
+from hookline.model.run import Run
 
 #: Events at which hooks check a prompt before it counts.
 _OF_PROMPTS = frozenset({"UserPromptSubmit", "UserPromptExpansion"})
 
-#: Characters at both ends of the last prompt and answer of a session that is resumed.
-_MOST_RECALLED = 1000
+#: Prompts, answers and calls of a session that is resumed that are printed again.
+_MOST_RECALLED = 60
 
 
 class ConversationView:
@@ -62,6 +64,12 @@ class ConversationView:
         self._for_command = False
         #: The last notice or warning.
         self._said = ""
+        #: The prompt of the turn, and what the session had cost before it.
+        self._turn: tuple[Taken, float] | None = None
+        self._calls = 0
+        #: The call whose subagent spoke last, and the last words of each.
+        self._speaker = ""
+        self._last_words: dict[str, str] = {}
 
     def now(self, item: Item) -> None:
         for _ in self.handle(item):
@@ -91,7 +99,7 @@ class ConversationView:
                 self._stopped = True
             case Opened():
                 self._status.open(item.untrusted)
-                self._open(item)
+                yield from self._open(item)
             case Idle():
                 self._put_early()
                 self.activity.asked = None
@@ -100,6 +108,8 @@ class ConversationView:
     def _take(self, item: Taken) -> None:
         """Print a command at once; print a prompt when it counts, as hooks have left it."""
         self._for_command = item.is_command
+        if not item.is_command:
+            self._turn, self._calls = (item, self._status.facts.cost_usd or 0.0), 0
         if item.is_command:
             self._put(cards.command_card(item.text), "command")
         if item.text == "/help":
@@ -113,21 +123,14 @@ class ConversationView:
             case "answer" | "partial":
                 yield from self._answer(shown, nested)
             case "prompt":
-                self._channel.queue.taken = ""
-                self.end_stream()
-                self._put(cards.prompt_card(shown.text), "prompt")
-                self._put_early()
-                self._stopped = False
+                self._put_prompt(shown)
             case "call":
                 self._parent(shown)
                 self.activity.begin_call(shown)
                 if not nested:
                     self.activity.asked = None
             case "result":
-                self._parent(shown)
-                call = self.activity.end_call(shown)
-                printed = call is not None and call.printed
-                self._put(cards.result_card(shown, with_head=not printed), "card")
+                self._put_result(shown)
             case "retry":
                 self._parent(shown)
                 self._put_news(shown)
@@ -136,9 +139,31 @@ class ConversationView:
             case "settled":
                 self.end_stream()
                 self.activity.settle()
+                self._end_turn()
             case _:
                 self._parent(shown)
                 self._news(shown)
+
+    def _put_prompt(self, shown: Shown) -> None:
+        self._channel.queue.taken = ""
+        self.end_stream()
+        self._put(cards.prompt_card(shown.text), "prompt")
+        self._put_early()
+        self._stopped = False
+
+    def _put_result(self, shown: Shown) -> None:
+        self._parent(shown)
+        call = self.activity.end_call(shown)
+        printed = call is not None and call.printed
+        if printed and self._speaker not in ("", shown.tool_use_id):
+            self._put(cards.call_card(shown), "card")
+        also = self._also(shown) if shown.refused else ()
+        said = self._last_words.pop(shown.tool_use_id, "")
+        card = cards.result_card(shown, with_head=not printed, also=also, said=said)
+        self._put(card, "result" if printed else "card")
+        self._calls += 1
+        if printed:
+            self._speaker = ""
 
     def _progress(self, shown: Shown, nested: int) -> None:
         """Update the live rows without printing."""
@@ -156,6 +181,30 @@ class ConversationView:
         else:
             self.activity.asked = (shown.text, time.monotonic())
             self.activity.held, self.activity.writes = "", False
+
+    def _end_turn(self) -> None:
+        """Print what the turn took; not after one that no prompt began."""
+        if self._turn is None:
+            return
+        (begun, cost), self._turn = self._turn, None
+        self._status.count()
+        stats, now = self._channel.hook_stats, time.monotonic()
+        took, spent = (
+            (stats.milliseconds - begun.milliseconds) / 1000,
+            (self._status.facts.cost_usd or 0.0) - cost,
+        )
+        self._put(cards.turn_line(now - begun.at, self._calls, stats.runs - begun.runs, took, spent), "end")
+
+    def _also(self, shown: Shown) -> Sequence[str]:
+        """Return the other hooks that denied the same, with where they are: five broken guards are five lines."""
+        for fired in reversed(self._channel.events.events):
+            if getattr(fired.payload, "tool_use_id", None) == shown.tool_use_id and fired.outcome.blocked:
+                runs = {run.hook: run for run in fired.runs if _has_stopped(run) and run.hook != shown.hook}
+                return [
+                    f"hook {run.hook}: {run.reason or run.detail} · {near(run.source)}"
+                    for run in runs.values()
+                ]
+        return ()
 
     def _news(self, shown: Shown) -> None:
         if self._stopped and shown.kind == "warning" and shown.text == "interrupted":
@@ -186,6 +235,7 @@ class ConversationView:
         if nested:
             self._parent(shown)
             self._put(indented(as_markdown(shown.text), nested), "text")
+            self._last_words[shown.under] = shown.text
             return
         if not self.streams:
             self.stream.add(shown.text)
@@ -206,19 +256,34 @@ class ConversationView:
     def _parent(self, shown: Shown) -> None:
         """Print the head of the call that a subagent works for, before the subagent's output."""
         call = self.activity.calls.get(shown.under) if shown.under else None
-        if call is not None and not call.printed:
+        if call is None:
+            return
+        if not call.printed:
             call.printed = True
             self._put(cards.call_card(call.shown), "card")
+        elif self._speaker not in ("", shown.under):
+            self._put(cards.label_card(call.shown), "label")
+        self._speaker = shown.under
 
-    def _open(self, opened: Opened) -> None:
+    def _open(self, opened: Opened) -> Iterator[None]:
         from hookline import __version__  # noqa: PLC0415 only when a session begins
 
         engine = self._channel.engine
         events = [hook.policy.event_name for hook in engine.hooks] if engine is not None else []
-        self._put(welcome(self._status.facts, __version__, events), "note")
+        self._put(welcome(self._status.facts, __version__, events, opened.facts), "note")
         if opened.goes_on:
             self._put(Text(f"  continues {opened.goes_on}", "dim"), "note")
-        if opened.asked:
-            self._put(cards.prompt_card(head_and_tail(opened.asked, _MOST_RECALLED)), "prompt")
-        if opened.answer:
-            self._put(as_markdown(head_and_tail(opened.answer, _MOST_RECALLED)), "text")
+        before = len(opened.earlier) - _MOST_RECALLED
+        if before > 0:
+            self._put(Text(f"  … {before} earlier entries (Ctrl-T shows all)", "dim"), "note")
+        for number, shown in enumerate(opened.earlier):
+            self.kept.add(shown)
+            if number >= before and shown.kind != "context":
+                yield from self._show(shown)
+        self._turn = None
+
+
+def _has_stopped(run: Run) -> bool:
+    """Return True if a hook stopped the action, or would have, had another one not been first."""
+    denied = run.decision == "deny" or (run.status in NO_ANSWER and not run.failed_open)
+    return run.mode == "enforce" and denied

@@ -16,6 +16,8 @@ from hookline.agent.tui.text.paint import Painter, marked, stack, words
 
 #: Seconds without a key before keys count as answers.
 GUARD = 0.5
+#: Seconds since the last key in which a user is still typing their prompt.
+TYPING = 1.5
 
 
 class Dialog:
@@ -27,11 +29,19 @@ class Dialog:
         self._waiting: deque[UserQuestion] = deque()
         self._draft = Document()
         self._quiet_since = 0.0
+        #: When the user typed something last, and True if that was just before the question appeared.
+        self._typed_at = -TYPING
+        self._was_typing = False
         self._chosen: int | None = None
         self.open: UserQuestion | None = None
         #: All of the question is above the panel: it was too long for it.
         self.is_above = False
         self.problem = ""
+
+    def typed(self) -> None:
+        """Note that the user is typing a prompt."""
+        if self.open is None:
+            self._typed_at = self._clock()
 
     def ask(self, asked: UserQuestion) -> None:
         self._waiting.append(asked)
@@ -49,6 +59,7 @@ class Dialog:
         self.open = self._waiting.popleft() if self._waiting else None
         self._chosen, self.problem, self.is_above = None, "", False
         self._quiet_since = self._clock()
+        self._was_typing = self._quiet_since - self._typed_at < TYPING
         self._buffer.set_document(self._draft if self.open is None else Document(), bypass_readonly=True)
 
     # -- keys -------------------------------------------------------------------------------------------
@@ -63,9 +74,13 @@ class Dialog:
         """The text that returns to the input after the last question."""
         return self._draft.text
 
-    def held_key(self, text: str) -> None:
-        """Add a key that came too early to the draft."""
+    def early_key(self, text: str) -> None:
+        """Handle a key that came too early. It belongs to the draft if the user was typing; an answer is dropped."""
         self._quiet_since = self._clock()
+        if not self._was_typing:
+            self.problem = "too early: the question had just appeared; press it again"
+            if not text or (self.open is not None and any(text == one.key for one in self.open.choices)):
+                return
         before, after = self._draft.text_before_cursor + text, self._draft.text_after_cursor
         self._draft = Document(before + after, len(before))
 

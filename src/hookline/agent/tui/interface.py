@@ -2,8 +2,9 @@
 
 import asyncio
 import gc
+import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -11,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from hookline.agent.build import BuiltAgent
-from hookline.agent.call_text import patch_lines, question_lines, question_title, why_lines
+from hookline.agent.call_text import question_lines, question_title, why_lines
 from hookline.agent.hooks import FiredEvent
 from hookline.agent.mcp.form import FormAnswers
 from hookline.agent.ports import Choice, PermissionPrompt, PermissionReply, Shown, UserPort
@@ -28,10 +29,12 @@ from hookline.agent.tui.channel import (
     Withdrawn,
 )
 from hookline.agent.tui.status import untrusted
+from hookline.agent.tui.text.diffs import patch_counts, patch_diff
 from hookline.agent.tui.text.paint import diff, exact, words
 from hookline.agent.tui.text.stream import as_markdown
+from hookline.agent.tui.welcome_facts import welcome_facts
 from hookline.config.engine import Engine
-from hookline.model.messages import Assistant, User
+from hookline.model.messages import Assistant, Message, ToolMessage, ToolUse, User
 from hookline.model.safe_text import one_line
 
 T = TypeVar("T")
@@ -91,9 +94,13 @@ class ScreenFront:
         if self._channel.ready is None:
             # Modules and tables stay: to look through all of them for garbage would hold the screen up.
             gc.freeze()
+        self._channel.alive = time.monotonic()
         self._channel.ready = ready
         engine = self._channel.engine
-        self._channel.post(Opened(ready, untrusted(engine) if engine is not None else 0, *_earlier(ready)))
+        facts = welcome_facts(ready)
+        self._channel.post(
+            Opened(ready, untrusted(engine) if engine is not None else 0, *_earlier(ready), facts)
+        )
 
     async def talk(self, ready: BuiltAgent) -> PromptTurn | None:
         if self._channel.over:
@@ -224,15 +231,34 @@ class ScreenFront:
                 self._channel.post(Withdrawn(asked))
 
 
-def _earlier(ready: BuiltAgent) -> tuple[str, str, str]:
-    """Describe the session that is continued, with its last prompt and answer."""
+def _earlier(ready: BuiltAgent) -> tuple[str, Sequence[Shown]]:
+    """Describe the session that is continued, and return what was said in it."""
     messages = ready.agent.conversation.messages
     if ready.source == "startup":
-        return "", "", ""
+        return "", ()
     what = "a copy of an earlier session" if ready.source == "fork" else "an earlier session"
-    asked = next((one.text for one in reversed(messages) if isinstance(one, User) and not one.by), "")
-    answer = next((one.text for one in reversed(messages) if isinstance(one, Assistant) and one.text), "")
-    return f"{what}: {len(messages)} message{'' if len(messages) == 1 else 's'}", asked, answer
+    goes_on = f"{what}: {len(messages)} message{'' if len(messages) == 1 else 's'}"
+    return goes_on, tuple(_shown_again(messages))
+
+
+def _shown_again(messages: Sequence[Message]) -> Iterator[Shown]:
+    calls: dict[str, ToolUse] = {}
+    for message in messages:
+        match message:
+            case User(by=""):
+                yield Shown(kind="prompt", text=message.text)
+            case User():
+                yield Shown(kind="context", text=message.text, hook=message.by)
+            case Assistant():
+                calls |= {call.id: call for call in message.tool_calls}
+                if message.text.strip():
+                    yield Shown(kind="answer", text=message.text)
+            case ToolMessage():
+                call = calls.get(message.tool_use_id, ToolUse())
+                yield Shown(
+                    kind="result", tool=message.name, tool_input={} if isinstance(call.input, str) else call.input,
+                    text=message.text, is_error=message.is_error, tool_use_id=message.tool_use_id,
+                )  # fmt: skip
 
 
 def _settle(future: "asyncio.Future[T]", result: T) -> None:
@@ -246,7 +272,11 @@ def _call_body(question: PermissionPrompt) -> list[RenderableType]:
     if isinstance(question.tool_input.get("plan"), str) and question.title:
         return [as_markdown(question.tool_input["plan"])]
     if question.patch:
-        return [Text(lines[0]), diff(patch_lines(question.patch))]
+        file = str(question.tool_input.get("file_path", ""))
+        return [
+            Text(lines[0]).append(f"  {patch_counts(question.patch)}", "dim"),
+            patch_diff(question.patch, file),
+        ]
     if len(question.tool_input) == 1 and isinstance(question.tool_input.get("command"), str):
         return [exact(question.tool_input["command"], "bold")]
     return [Text(line) for line in lines]

@@ -28,10 +28,12 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.screen import Char
+from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
 from hookline.agent.tui.output import ScreenOutput
+from hookline.agent.tui.text.colours import is_coloured
 from hookline.model.safe_text import one_line
 
 _MOST_INPUT_ROWS = 10
@@ -78,6 +80,7 @@ class ScreenApp(Application[None]):
             output=output,
             input=source,
             erase_when_done=True,
+            color_depth=None if is_coloured(os.environ) else ColorDepth.DEPTH_1_BIT,
             max_render_postpone_time=0.05,
         )
         self._drawn_columns = 0
@@ -281,7 +284,8 @@ class ScreenLayout:
         first = max(0, min(at - _MOST_COMPLETIONS + 1, len(state.completions) - _MOST_COMPLETIONS))
         rows: list[tuple[str, str]] = []
         for number, one in enumerate(state.completions[first : first + _MOST_COMPLETIONS], first):
-            chosen = "class:menu.chosen" if number == state.complete_index else ""
+            # Without a choice Enter takes the first.
+            chosen = "class:menu.chosen" if number == at else ""
             name = f"  {one_line(one.display_text, 40):24}"
             rows += [
                 (chosen, name),

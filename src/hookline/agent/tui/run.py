@@ -95,6 +95,8 @@ async def _main(play: Play, state: TerminalState) -> int:
         if not screen.actions.abandoned and not agent.ended.is_set():
             await _wait(agent)
     clear_typeahead(screen.app.input)
+    if (ready := channel.ready) is not None and ready.agent.conversation.records.path and ready.agent.turns:
+        print(f"continue with: hookline agent --resume {ready.session_id}", flush=True)
     if agent.error is not None:
         raise agent.error
     return agent.status if agent.ended.is_set() else _INTERRUPTED

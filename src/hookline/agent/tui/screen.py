@@ -68,6 +68,8 @@ class Screen:
         )
         self.actions = Actions(self)
         self.app = self.layout.build(bindings(self))
+        self.app.key_processor.before_key_press += self._key_pressed
+        self.buffer.on_text_changed += self._text_changed
         #: There is something to show.
         self.awake = asyncio.Event()
         self._seen_runs = 0
@@ -75,6 +77,12 @@ class Screen:
 
     def _live_rows(self, input_rows: int) -> list[str]:
         return self._live.rows(input_rows)
+
+    def _key_pressed(self, _keys: object) -> None:
+        self.actions.key_pressed()
+
+    def _text_changed(self, _buffer: Buffer) -> None:
+        self.dialog.typed()
 
     def _changed(self) -> None:
         self.app.invalidate()
@@ -159,7 +167,8 @@ class Screen:
             if beat % 5 == 0:
                 self.channel.check_alive()
             activity = self.talk.activity
-            activity.alive = self.channel.alive if self.channel.loop is not None else time.monotonic()
+            # Before the session is ready, silence is the start of it.
+            activity.alive = self.channel.alive if self.channel.ready is not None else time.monotonic()
             self.status.expire_hint()
             self._look_after_terminal()
             silent = time.monotonic() - activity.alive >= SILENT

@@ -30,10 +30,10 @@ class Scrollback:
     def put(self, what: RenderableType, kind: str) -> None:
         """Queue something of a kind: text, card, note, prompt, command. `flush` prints it.
 
-        Kinds have a blank line between, and so have blocks of text; a command's output follows it directly.
+        Kinds have a blank line between, and so have blocks of text and cards; a command's output follows it directly.
         """
         follows = not self._last_kind or kind == "prompt" or (self._last_kind, kind) == ("command", "note")
-        apart = not follows and (kind == "text" or kind != self._last_kind)
+        apart = not follows and (kind in ("text", "card") or kind != self._last_kind)
         self._last_kind = kind
         self._past.append((what, kind, apart))
         self._count += 1

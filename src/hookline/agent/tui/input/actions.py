@@ -27,12 +27,17 @@ class Actions:
         self._buffer = screen.buffer
         self._dialog = screen.dialog
         self._status = screen.status
-        #: When Ctrl-C was pressed last.
-        self._pressed = 0.0
+        #: When Ctrl-C was pressed last, and how many keys had been pressed by then.
+        self._pressed = (0.0, 0)
+        self._keys = 0
         #: The agent's thread is left alone: it does not end.
         self.abandoned = False
         #: Another program has the terminal, and gets its signals, too.
         self.away = False
+
+    def key_pressed(self) -> None:
+        """Count a key, whatever it does."""
+        self._keys += 1
 
     def send(self) -> None:
         """Handle Enter."""
@@ -83,7 +88,9 @@ class Actions:
         if self.away:
             return
         now = time.monotonic()
-        twice, self._pressed = now - self._pressed < HINT, now
+        before, keys = self._pressed
+        # A key in between means that the first was not to leave; the second is one key itself, or a signal.
+        twice, self._pressed = now - before < HINT and self._keys - keys <= 1, (now, self._keys)
         if self._status.leaving:
             self._abandon()
         elif self._dialog.open is not None:
@@ -92,6 +99,7 @@ class Actions:
             self._stop()
         elif self._buffer.text and not twice:
             self._buffer.reset()
+            self._status.hint("cleared; Ctrl-C again leaves")
         elif twice:
             self.leave()
         else:

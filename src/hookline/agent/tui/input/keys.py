@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, Filter, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
+
+from hookline.agent.prompts.local_commands import LOCAL_COMMANDS
 
 if TYPE_CHECKING:
     from hookline.agent.tui.screen import Screen
@@ -54,11 +57,7 @@ def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> Non
     queued = Condition(lambda: bool(screen.channel.queue))
 
     def enter() -> None:
-        # The choice of the menu is in the text already. A file is part of a prompt that may continue.
-        state = buffer.complete_state
-        chosen = state is not None and state.complete_index is not None
-        buffer.complete_state = None
-        if not chosen or buffer.text.startswith("/") or (state is not None and len(state.completions) == 1):
+        if _accept_entry(buffer):
             actions.send()
 
     def tab() -> None:
@@ -83,6 +82,29 @@ def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> Non
     _on(keys, ("c-d",), typing & empty, actions.leave)
 
 
+def _accept_entry(buffer: Buffer) -> bool:
+    """Accept the entry of an open menu: the chosen one, else the first. Return True if the text is to be sent.
+
+    A first entry of several is only filled in, and so is a file, which is part of a prompt that may continue.
+    """
+    state, before = buffer.complete_state, buffer.text
+    if state is None or not state.completions:
+        return True
+    chosen = state.complete_index is not None  # it is in the text already
+    if not chosen:
+        buffer.apply_completion(state.completions[0])
+    buffer.complete_state = None
+    if not chosen and buffer.text == before:
+        return True
+    if not buffer.text.startswith("/") or not (chosen or len(state.completions) == 1):
+        return chosen and len(state.completions) == 1
+    row = LOCAL_COMMANDS.get(buffer.text.removeprefix("/"))
+    if row is not None and row.argument == "required":
+        buffer.insert_text(" ")
+        return False
+    return True
+
+
 def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> None:
     dialog, buffer, actions = screen.dialog, screen.buffer, screen.actions
     held = asking & Condition(lambda: not dialog.listens)
@@ -90,7 +112,7 @@ def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> Non
     def typed(event: KeyPressEvent) -> None:
         text = event.data.replace("\r\n", "\n").replace("\r", "\n")
         if not dialog.listens:
-            dialog.held_key(text if "\n" in text or text.isprintable() else "")
+            dialog.early_key(text if "\n" in text or text.isprintable() else "")
         elif dialog.is_choice(text):
             dialog.answer(text)
         elif text.isprintable() or "\n" in text:
@@ -99,7 +121,7 @@ def _add_dialog_keys(keys: KeyBindings, screen: "Screen", asking: Filter) -> Non
     keys.add(Keys.Any, filter=asking)(typed)
     keys.add(Keys.BracketedPaste, filter=asking)(typed)
     for key in _HELD:
-        _on(keys, (key,), held, lambda: dialog.held_key(""))
+        _on(keys, (key,), held, lambda: dialog.early_key(""))
     _on(keys, ("enter",), asking & ~held, dialog.enter)
     _on(keys, ("c-j",), asking & ~held, dialog.enter)
     _on(keys, ("up",), asking & ~held, lambda: dialog.move(-1))

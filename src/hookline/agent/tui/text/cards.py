@@ -1,13 +1,17 @@
 """Render a conversation as blocks of text: calls with their results, messages of hooks, notices."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
-from hookline.agent.call_text import headline, near, patch_lines, result_text, rewrite_text
+from hookline.agent.call_text import headline, near, result_text, rewrite_text
 from hookline.agent.ports import Shown
-from hookline.agent.tui.text.paint import diff, indented, marked, stack, words
+from hookline.agent.tui.text.colours import colour_system
+from hookline.agent.tui.text.diffs import patch_counts, patch_diff
+from hookline.agent.tui.text.paint import indented, marked, stack, words
 from hookline.model.safe_text import one_line, printable
 
 _NESTED = 4
@@ -28,6 +32,9 @@ def depth(shown: Shown) -> int:
 def prompt_card(text: str) -> RenderableType:
     first, *rest = printable(text).split("\n")
     lines = [f"> {first}", *(f"  {line}" for line in rest)]
+    if colour_system(os.environ) == "256":
+        # A bar over the whole width is found when scrolling. Text and background are set: any terminal shows it.
+        return stack([Text(""), Padding(Text("\n".join(lines)), style="bold color(255) on color(237)")])
     return stack([Text(""), Text("\n".join(lines), "bold cyan")])
 
 
@@ -39,37 +46,54 @@ def command_card(text: str) -> RenderableType:
 def head(shown: Shown) -> Text:
     """Render the call on one line."""
     style = "red" if shown.refused else "yellow" if shown.is_error else "green"
-    text = Text("✗ " if shown.refused else "● ", style)
+    text = Text().append("✗ " if shown.refused else "● ", style)
     call = headline(shown.tool, shown.tool_input, _WIDEST_CALL)
     name, _, rest = call.partition(" ")
-    return text.append(name, "bold").append(f" {rest}" if rest else "")
+    text.append(name, f"bold {style}").append(f" {rest}" if rest else "")
+    if shown.patch and not shown.is_error:
+        text.append(f"  {patch_counts(shown.patch)}", "dim")
+    elif _is_read(shown):
+        lines = shown.text.rstrip().count("\n") + 1
+        text.append(f"  {lines} line{'' if lines == 1 else 's'}", "dim")
+    return text
+
+
+def _is_read(shown: Shown) -> bool:
+    """Return True for the content of a file: the model needs it, the user has it."""
+    return shown.kind == "result" and shown.tool == "Read" and not shown.is_error and not shown.refused
 
 
 def call_card(shown: Shown) -> RenderableType:
     return indented(head(shown), depth(shown))
 
 
-def result_card(shown: Shown, *, with_head: bool) -> RenderableType:
+def result_card(shown: Shown, *, with_head: bool, also: Sequence[str] = (), said: str = "") -> RenderableType:
+    """Render a call with its result. `also`: further hooks that denied it; `said`: its text was printed already."""
     parts: list[RenderableType] = [head(shown)] if with_head else []
-    parts += _result(shown)
+    if shown.text.strip() == said.strip() and said and not shown.refused:
+        parts.append(Text("  └ done", "dim"))
+    else:
+        parts += _result(shown, also, with_head=with_head)
     return indented(stack(parts), depth(shown))
 
 
-def _result(shown: Shown) -> Iterator[RenderableType]:
+def _result(shown: Shown, also: Sequence[str], *, with_head: bool) -> Iterator[RenderableType]:
     if shown.refused:
         yield marked(
-            "  └ ", "red", Text("denied: ", "red").append_text(words(shown.text or "no reason was given"))
+            "  └ ", "dim", Text("denied: ", "bold").append_text(words(shown.text or "no reason was given"))
         )
         if by := source_text(shown):
             yield Text(f"    {by}", "dim")
-        return
-    if shown.patch and not shown.is_error:
-        lines = patch_lines(shown.patch)
-        yield indented(diff(lines[:_MOST_PATCH]), 4)
-        if len(lines) > _MOST_PATCH:
-            yield Text(f"    … +{len(lines) - _MOST_PATCH} lines ({_MORE})", "dim")
-        return
-    yield _folded(shown)
+        yield from also_lines(also)
+    elif shown.patch and not shown.is_error:
+        yield indented(patch_diff(shown.patch, str(shown.tool_input.get("file_path", "")), _MOST_PATCH), 4)
+    elif not (_is_read(shown) and with_head):
+        yield _folded(shown)
+
+
+def also_lines(also: Sequence[str]) -> Iterator[RenderableType]:
+    """Render the other hooks that denied the same, so that none of them stays unknown."""
+    yield from (Text(f"    also {one_line(each, 300)}", "dim") for each in also)
 
 
 def _folded(shown: Shown) -> RenderableType:
@@ -78,13 +102,13 @@ def _folded(shown: Shown) -> RenderableType:
     most = _MOST_FAILED_LINES if shown.is_error else _MOST_LINES
     lines = looked_at.split("\n")
     more = shown.text.rstrip().count("\n") + 1 - min(len(lines), most)
-    style = "red" if shown.is_error else "dim"
+    style = "" if shown.is_error else "dim"
     kept = [one_line(line, _WIDEST) if len(line) > _WIDEST else printable(line) for line in lines[:most]]
     kept = [line.expandtabs(4) for line in kept]
     text = Text("\n".join(kept) if looked_at else "(no output)", style)
     if more > 0:
         text.append(f"\n… +{more} line{'' if more == 1 else 's'} ({_MORE})", "dim")
-    return marked("  └ ", style, text)
+    return marked("  └ ", "dim", text)
 
 
 def source_text(shown: Shown) -> str:
@@ -133,6 +157,30 @@ def note_card(shown: Shown) -> RenderableType | None:
 
 def _rewritten(shown: Shown) -> str:
     return rewrite_text(shown.field, shown.before, shown.after, 200).replace(" -> ", " → ")
+
+
+def label_card(shown: Shown) -> RenderableType:
+    """Render whose words follow, where several subagents work at once."""
+    return indented(Text(f"↳ {headline(shown.tool, shown.tool_input, _WIDEST_CALL)}", "dim"), _NESTED)
+
+
+def turn_line(
+    seconds: float, calls: int, hooks: int, hook_seconds: float, cost: float | None
+) -> RenderableType:
+    """Render the end of a turn on one line."""
+    parts = [
+        _seconds(seconds),
+        f"{calls} call{'' if calls == 1 else 's'}" if calls else "",
+        f"{hooks} hook{'' if hooks == 1 else 's'} {_seconds(hook_seconds)}" if hooks else "",
+        f"${cost:.2f}" if cost else "",
+    ]
+    return Text(" · ".join(filter(None, parts)), "dim")
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
 def note_lines(text: str) -> RenderableType:

@@ -1,12 +1,15 @@
 """Render Markdown for terminals: headings on the left, code without a frame, links with their address."""
 
+import os
 from typing import ClassVar
 
+from markdown_it import MarkdownIt
 from rich import markdown as rich_markdown
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.syntax import Syntax
 from rich.text import Text
 
+from hookline.agent.tui.text.colours import code_theme
 from hookline.model.safe_text import printable
 
 
@@ -44,4 +47,8 @@ class Markdown(rich_markdown.Markdown):
     }
 
     def __init__(self, text: str) -> None:
-        super().__init__(printable(text), code_theme="ansi_dark", hyperlinks=False)
+        clean = printable(text)
+        super().__init__(clean, code_theme=code_theme(os.environ), hyperlinks=False)
+        # Without HTML: a tag is text, and would disappear.
+        parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
+        self.parsed = parser.parse(clean)

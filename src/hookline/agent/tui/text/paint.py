@@ -14,7 +14,9 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
+from rich.theme import Theme
 
+from hookline.agent.tui.text.colours import colour_system, is_coloured
 from hookline.model.safe_text import printable, spelled_out
 
 NARROWEST = 20
@@ -24,16 +26,18 @@ class Painter:
     """A painter that lays out and colours. `NO_COLOR` leaves bold and dim."""
 
     def __init__(self, env: Mapping[str, str] = os.environ) -> None:
-        self.coloured = not env.get("NO_COLOR")
+        self.coloured = is_coloured(env)
         self._console = Console(
             force_terminal=True,
-            color_system="standard",
+            color_system=colour_system(env),
             no_color=not self.coloured,
             highlight=False,
             markup=False,
             emoji=False,
             legacy_windows=False,
             width=80,
+            # Without a background: a black one is a block on a light terminal.
+            theme=Theme({"markdown.code": "bold cyan"}),
         )
 
     def lines(self, what: RenderableType, width: int) -> list[str]:

@@ -1,7 +1,7 @@
 """Draw the start screen: program, model, mode, hooks, and the session it continues."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -19,6 +19,7 @@ KEYS: Sequence[tuple[str, str]] = (
     ("Esc, Ctrl-C", "stop the current action; Ctrl-C clears the line, twice it leaves"),
     ("Ctrl-D", "leave, on an empty line"),
     ("F2, /hooks", "the hooks: their runs, and a switch for each"),
+    ("F3", "the workbench: events as they fire; read, mend, replay and test a hook"),
     ("Ctrl-T", "the whole conversation, nothing folded"),
     ("Ctrl-L, Ctrl-Z", "draw the screen again; suspend"),
 )
@@ -27,14 +28,17 @@ KEYS: Sequence[tuple[str, str]] = (
 _MOST_EVENTS = 6
 
 
-def welcome(facts: Facts, version: str, events: Sequence[str]) -> RenderableType:
+def welcome(facts: Facts, version: str, events: Sequence[str], more: Mapping[str, str]) -> RenderableType:
+    """Draw the start screen; `more` are facts of `welcome_facts`."""
+    key = f" · key: {more['key']}" if more.get("key") else ""
     rows = [
         Text("hookline ", "bold cyan").append(version, "cyan").append(" · an agent under your hooks", "dim"),
-        _row("model", facts.model),
+        _row("model", f"{facts.model}{key}"),
         _row("mode", f"{facts.mode} (Shift-Tab changes it)"),
         _row("directory", facts.directory),
         _row("hooks", _hooks(facts, events)),
     ]
+    rows += [_row(name, more[name]) for name in ("reads", "servers", "last") if name in more]
     if facts.untrusted:
         says = (
             f"{facts.untrusted} of them not trusted, so they do not run; `hookline trust` shows them and asks"
@@ -56,7 +60,7 @@ def _hooks(facts: Facts, events: Sequence[str]) -> str:
     counts += f" and {len(numbers) - _MOST_EVENTS} more events" if len(numbers) > _MOST_EVENTS else ""
     off = f"; {facts.not_enforced} not enforced" if facts.not_enforced else ""
     what = "configured" if facts.untrusted else "active"
-    return f"{facts.hooks} {what}: {counts}{off} (F2 shows them)"
+    return f"{facts.hooks} {what}: {counts}{off} (F2 shows them, F3 their runs)"
 
 
 def keys_card() -> RenderableType:
