@@ -440,7 +440,8 @@ def _prompts(
         includes=Includes(parts),
     )
     file = os.path.join(state_dir(host.env), "input_history.jsonl")
-    return ProjectPrompts(context, InputHistory(file, report=host.user.warn), join)
+    history = InputHistory(file, report=host.user.warn) if options.keep else None
+    return ProjectPrompts(context, history, join)
 
 
 def _project(cwd: str) -> str:

@@ -17,7 +17,7 @@ from tests.cli.run_cli import clean_env
 
 
 @contextmanager
-def _serving(*replies: Reply) -> Generator[Loopback]:
+def serving(*replies: Reply) -> Generator[Loopback]:
     """Serve on a thread with its own loop, while the program runs."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
@@ -54,7 +54,7 @@ def test_a_turn_survives_429_529_a_cut_stream_and_overflow(tmp_path: Path) -> No
     (place.project / "notes.txt").write_text("hello\n")
     settings = tmp_path / ".config/hookline/settings.toml"
     settings.write_text(settings.read_text() + "\n[agent]\ncontext_window = 2000\n")
-    with _serving(*replies) as server:
+    with serving(*replies) as server:
         line = [sys.executable, "-m", "hookline.app", "agent", "--model", "openai:toy-1"]
         terminal = RealTerminal(
             [*line, "--base-url", f"{server.url}/v1"], place.project, clean_env(tmp_path), 40

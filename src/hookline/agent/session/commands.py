@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from hookline.agent.call_text import near
+from hookline.agent.models.suggest import model_choices
+from hookline.agent.ports import Choice
 from hookline.agent.prompts.local_commands import SHELL
 from hookline.agent.prompts.prepare import ProjectPrompts
 from hookline.agent.session.context import context
@@ -70,10 +72,24 @@ async def mode(agent: Agent, argument: str) -> PromptTurn:
 
 
 async def model(agent: Agent, argument: str) -> PromptTurn:
-    if not argument:
+    name = argument or await _picked_model(agent)
+    if name is None:
         return _say(agent, f"model: {agent.model_name}; /model NAME changes it")
-    why = await agent.set_model(argument, "command")
-    return _say(agent, why or f"model: {argument}", failed=why is not None)
+    why = await agent.set_model(name, "command" if argument else "picker")
+    return _say(agent, why or f"model: {name}", failed=why is not None)
+
+
+async def _picked_model(agent: Agent) -> str | None:
+    """Let the user pick among models whose keys are set; None without one, or without an answer."""
+    chooser = agent.user.chooser
+    if chooser is None:
+        return None
+    listed = await asyncio.to_thread(lambda: dict(model_choices(agent.workplace.env)))
+    if not listed:
+        return None
+    choices = [Choice(key, name) for key, name in listed.items()]
+    key, said = await chooser.pick(f"Which model? Now: {agent.model_name}", (), choices, words=True)
+    return None if key is None else listed.get(key, said)
 
 
 async def add_dir(agent: Agent, argument: str) -> PromptTurn:

@@ -106,7 +106,7 @@ async def _model(
 ) -> tuple[str, ModelPort]:
     """Return the model's name, and a port to it. Where there is none, a user at a terminal is offered the demo."""
     try:
-        name = args.model or (defined.root.model if defined else None) or default_model(env)
+        name = args.model or (defined.root.model if defined else None) or await _default(env, front)
         return name, provider_model(name, base_url=args.base_url, env=env)
     except ModelSetupError as problem:
         choices = (
@@ -121,6 +121,36 @@ async def _model(
         if not front.talks or await front.choose("No model is set up", why, choices) != "1":
             raise
         return DEMO, provider_model(DEMO, env=env)
+
+
+async def _default(env: Mapping[str, str], front: UserInterface) -> str:
+    """Return the model that the environment names, the one chosen earlier, or the one a user with a key chooses now."""
+    from hookline.agent.models import suggest  # only where no model is named
+
+    try:
+        return default_model(env)
+    except ModelSetupError:
+        if known := await asyncio.to_thread(suggest.remembered_model, env):
+            return known
+        chooser = front.user.chooser
+        if chooser is None or not front.talks or not suggest.providers_with_key(env):
+            raise
+    listed = await asyncio.to_thread(lambda: dict(suggest.model_choices(env)))
+    keys = f"a key is set for {', '.join(suggest.providers_with_key(env))}"
+    key, said = await chooser.pick(
+        "Which model?", [keys], [Choice(key, name) for key, name in listed.items()], words=True
+    )
+    if key is None:
+        return default_model(env)  # which raises, and says what to set
+    name = listed.get(key, said)
+    provider_model(name, env=env)  # which raises if it cannot be used
+    problem = await asyncio.to_thread(suggest.remember_model, name, env)
+    front.note(
+        f"the model cannot be remembered: {problem}"
+        if problem
+        else f"{name} is remembered; --model, HOOKLINE_MODEL and /model choose another one"
+    )
+    return name
 
 
 def _real(directory: str) -> str:
@@ -233,6 +263,8 @@ def _options(args: argparse.Namespace, cwd: str, model: str, defined: _Defined |
         max_iterations=args.max_iterations or root.max_iterations,
         max_tool_calls=args.max_tool_calls,
         compact_at=args.compact_at,
+        # Nothing of the demo is worth keeping.
+        keep=model != DEMO,
         resume=args.resume,
         fork=args.fork,
         walls=args.walls,

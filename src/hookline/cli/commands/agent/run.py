@@ -45,6 +45,10 @@ async def _play(args: argparse.Namespace) -> int:
     from hookline.cli.commands.agent.play import play
     from hookline.cli.commands.agent.report import front_for
 
+    if args.print or args.format != "text":
+        from hookline.cli.commands.agent.piped import with_piped_input
+
+        args.words = with_piped_input(args.words)
     return await play(args, front_for(args))
 
 
