@@ -218,7 +218,9 @@ def test_no_race_leads_to_it(kind: str, tmp_path_factory: pytest.TempPathFactory
 def test_a_wall_that_lets_calls_continue_loses_so_the_test_bites(
     kind: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    assert raced(tmp_path_factory.mktemp("d"), kind, 5 * ATTEMPTS, naive=True) > 0
+    # A race needs luck, on a busy machine more of it.
+    rounds = (raced(tmp_path_factory.mktemp("d"), kind, 5 * ATTEMPTS, naive=True) for _ in range(20))
+    assert any(rounds)
 
 
 def raced(directory: Path, kind: str, attempts: int, *, naive: bool = False) -> int:
