@@ -38,7 +38,7 @@ class PathContext(Struct, frozen=True):
         return _joined(self.cwd, path)
 
 
-#: Why an act is in doubt that is read by the names of arguments (`tools/by_names.py`).
+#: Why an act is in doubt that is read by the names of arguments (`actions/by_names.py`).
 BY_NAMES = "it is known by the names of its arguments alone"
 
 

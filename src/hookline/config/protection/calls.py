@@ -1,6 +1,6 @@
 """Find the protected file that a tool call writes to, by its actions.
 
-The actions of an undeclared tool are read from the names of its arguments (`tools/by_names.py`).
+The actions of an undeclared tool are read from the names of its arguments (`actions/by_names.py`).
 """
 
 import os
@@ -99,8 +99,8 @@ class CallReader:
         self, line: str, directories: Sequence[str], worktree: str = ""
     ) -> ProtectedWrite | None:
         """Return the first protected file that a shell line may write to."""
-        glance = WritePreCheck(line, directories, self._protected, worktree)
-        if not glance.may_concern():
+        precheck = WritePreCheck(line, directories, self._protected, worktree)
+        if not precheck.may_concern():
             return None
         # Only here: most lines need no parser.
         from hookline.config.protection.lines import protected_write  # noqa: PLC0415
@@ -108,7 +108,7 @@ class CallReader:
 
         if self._shell is None:
             self._shell = ShellReader()
-        return protected_write(glance, self._shell)
+        return protected_write(precheck, self._shell)
 
 
 class CallReaders:

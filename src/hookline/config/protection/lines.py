@@ -30,10 +30,10 @@ _MOST_DIRECTORIES = 16
 _MOST_NAMES = 1000
 
 
-def protected_write(glance: WritePreCheck, reader: ShellReader) -> ProtectedWrite | None:
+def protected_write(found: WritePreCheck, reader: ShellReader) -> ProtectedWrite | None:
     """Return the first protected file that the line certainly writes; None where it shows none."""
-    line = _Line(glance.line, glance.directories, glance.protected, glance.worktree)
-    return line.written(reader.read(glance.line))
+    line = _Line(found.line, found.directories, found.protected, found.worktree)
+    return line.written(reader.read(found.line))
 
 
 class _Line(WritePreCheck):
