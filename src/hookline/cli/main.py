@@ -238,6 +238,22 @@ def add_history_options(parser: Any, since: str) -> None:
     )
 
 
+def add_host_option(parser: Any) -> None:
+    """Add the option that puts the network wall around commands."""
+
+    def host(text: str) -> str:
+        from argparse import ArgumentTypeError
+
+        from hookline.execguard.walls.network import wrong_host
+
+        if wrong := wrong_host([text]):
+            raise ArgumentTypeError(wrong)
+        return text
+
+    what = "commands connect to loopback and to this host only (repeatable; Linux 6.7)"
+    parser.add_argument("--only-host", action="append", type=host, metavar="HOST", help=what)
+
+
 def add_hook_option(parser: Any) -> None:
     parser.add_argument(
         "--hook", action="append", metavar="EVENT=COMMAND", help="one more command hook (repeatable)"

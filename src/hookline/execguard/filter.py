@@ -59,18 +59,12 @@ def _network(machine: Machine) -> list[bytes]:
     """Return the rows of the network wall: which sockets there are, and what could go around `connect`."""
     calls = machine.sockets
     flags = ((calls.sendto, 3), (calls.sendmsg, 2), (calls.sendmmsg, 3))
+    # It connects and sends at once.
+    slow = [_op(_IF_ANY_BIT, 0, 1, _FASTOPEN), _refuse(errno.EOPNOTSUPP), _allow()]
     return [
         *_when(calls.connect, [_op(_RETURN, 0, 0, _NOTIFY)]),
         *_when(calls.socket, _sockets()),
-        *(
-            op
-            for number, at in flags
-            # It connects and sends at once.
-            for op in _when(
-                number,
-                [_argument(at), _op(_IF_ANY_BIT, 0, 1, _FASTOPEN), _refuse(errno.EOPNOTSUPP), _allow()],
-            )
-        ),
+        *(op for number, at in flags for op in _when(number, [_argument(at), *slow])),
         *_when(calls.setsockopt, [_argument(1), *_detours(), _allow()]),
         # Calls that are made through it pass no filter.
         *_when(IO_URING_SETUP, [_refuse(errno.ENOSYS)]),

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hookline.actions.action import Action, PathContext
 from hookline.actions.kinds import KINDS
 from hookline.execguard.facts import ExecFacts, Identity, UnreadableError, environment_of
-from hookline.execguard.git.commands import GitCommand, spelled_out
+from hookline.execguard.git.commands import GitCommand, may_depend, spelled_out
 from hookline.execguard.git.settings import View
 from hookline.guards.judge import GuardJudge, reason_for
 from hookline.guards.rows import GuardLineReader
@@ -146,7 +146,7 @@ class ExecJudge:
 
     def depends_on_surroundings(self, facts: ExecFacts) -> bool:
         """Return True for a program that is judged by more than its arguments: by variables and files."""
-        return self._about_git and self._is_git(facts)
+        return self._about_git and may_depend(facts.argv) and self._is_git(facts)
 
     def finding_after(self, facts: ExecFacts) -> ExecFinding | None:
         """Judge a program that runs and is not the one that was judged: also as a script that the kernel gave to
@@ -196,7 +196,7 @@ class ExecJudge:
 
     def _by_settings(self, facts: ExecFacts) -> Iterator[GitCommand]:
         """Yield a git command as its settings make it."""
-        if not facts.tid or not self._is_git(facts):
+        if not facts.tid or not may_depend(facts.argv) or not self._is_git(facts):
             return
         try:
             env = environment_of(facts)

@@ -82,8 +82,8 @@ class Spawning:
         c.posix_spawnattr_setflags(attributes, ctypes.c_short(_SET_SIGMASK | _SET_SIGDEF))
         job = self._job
         try:
-            argv = strings([os.fsencode(word) for word in job.argv])
-            env = strings([os.fsencode(f"{name}={value}") for name, value in _environment(job).items()])
+            argv = _strings([os.fsencode(word) for word in job.argv])
+            env = _strings([os.fsencode(f"{name}={value}") for name, value in _environment(job).items()])
             return c.posix_spawn(ctypes.byref(pid), os.fsencode(job.program), actions, attributes, argv, env)
         except (ValueError, UnicodeEncodeError):
             return errno.EINVAL
@@ -98,8 +98,7 @@ def _environment(job: Job) -> dict[str, str]:
     return {**job.env, "RES_OPTIONS": f"{job.env.get('RES_OPTIONS', '')} use-vc".strip()}
 
 
-def strings(texts: list[bytes]) -> "ctypes.Array[ctypes.c_char_p]":
-    """Return texts as C takes them. Raises ValueError."""
+def _strings(texts: list[bytes]) -> "ctypes.Array[ctypes.c_char_p]":
     if any(b"\0" in text for text in texts):
         raise ValueError("a text holds a NUL character")
     return (ctypes.c_char_p * (len(texts) + 1))(*texts, None)

@@ -7,7 +7,6 @@ processes are children of the engine, not of the zygote, so that it waits for th
 import ctypes
 import gc
 import os
-import select
 import signal
 import socket
 import sys
@@ -21,7 +20,6 @@ from hookline.execguard.filter import guard_filter
 from hookline.execguard.judge import ExecJudge, ExecRules
 from hookline.execguard.kernel import libc, machine, signal_descriptor
 from hookline.execguard.messages import Job, Problem, encoded, job_in, receive, sealed, send
-from hookline.execguard.spawn import strings
 from hookline.execguard.supervisor import Supervisor
 
 #: By machine: the number of clone, and True if the address for the thread's id comes before the one for its storage.
@@ -96,8 +94,6 @@ def _touch(judge: ExecJudge) -> None:
     if (known := machine()) is not None:
         guard_filter(known)
     os.close(signal_descriptor(signal.SIGCHLD))
-    select.poll().poll(0)
-    strings([b"cat"])
     thread = threading.Thread(target=libc)
     thread.start()
     thread.join()

@@ -23,6 +23,8 @@ _PLAIN_WORDS: Final = """
     upload-pack var verify-commit version whatchanged worktree write-tree
 """
 _PLAIN: Final = frozenset(_PLAIN_WORDS.split())
+#: Those among them that overwrite branches, in whatever repository variables name.
+_ELSEWHERE: Final = frozenset(("branch", "fetch", "pull", "symbolic-ref", "update-ref"))
 _DEEPEST_ALIAS: Final = 10
 #: Settings that choose the remote of a push without a name.
 _CHOOSE: Final = frozenset((("remote", "pushdefault"), ("branch", "pushremote"), ("branch", "remote")))
@@ -43,11 +45,20 @@ class _Parsed(NamedTuple):
     rest: tuple[str, ...]
 
 
+def may_depend(argv: tuple[str, ...]) -> bool:
+    """Return False for commands that settings and variables cannot turn into another one."""
+    return _parsed(_words(argv)).subcommand not in _PLAIN - _ELSEWHERE
+
+
+def _words(argv: tuple[str, ...]) -> tuple[str, ...]:
+    base = os.path.basename(argv[0]) if argv else ""
+    return (base.removeprefix("git-"), *argv[1:]) if base.startswith("git-") else argv[1:]
+
+
 def spelled_out(argv: tuple[str, ...], view: View) -> Iterator[GitCommand]:
     """Yield what settings make of a git command, besides what its words say."""
-    base = os.path.basename(argv[0]) if argv else ""
-    words = (base.removeprefix("git-"), *argv[1:]) if base.startswith("git-") else argv[1:]
-    if base.startswith("git-"):
+    words = _words(argv)
+    if words != argv[1:]:
         yield GitCommand(("git", *words), "")
     git_dir = view.env.get("GIT_DIR")
     if git_dir:

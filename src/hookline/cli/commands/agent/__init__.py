@@ -3,7 +3,13 @@
 import argparse
 from typing import Any
 
-from hookline.cli.main import add_hook_option, add_json_option, add_source_options, command_parser
+from hookline.cli.main import (
+    add_hook_option,
+    add_host_option,
+    add_json_option,
+    add_source_options,
+    command_parser,
+)
 
 _DESCRIPTION = """Run a coding agent in the terminal: it reads, edits and runs commands in a project, and every
 step of its work is an event your hooks can see, change or stop.
@@ -53,12 +59,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--walls", action="store_true", help="the kernel refuses what guards over files forbid (Linux)"
     )
-    parser.add_argument(
-        "--only-host",
-        action="append",
-        metavar="HOST",
-        help="shell commands reach loopback and this host only (Linux)",
-    )
+    add_host_option(parser)
     parser.add_argument("--add-dir", action="append", metavar="DIR", help="tools may work there too")
     parser.add_argument("--definition", metavar="FILE", help="a YAML file that describes the agent to run")
     parser.add_argument("--agent", metavar="NAME", help="which agent of the definition (default: root)")

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from hookline.cli.main import command_parser
+from hookline.cli.main import add_host_option, command_parser
 
 _DESCRIPTION = """Run a command under the exec guard: each program that it starts is judged by the deny and ask rules
 and the built-in guards that are active here, and by hooks of ExecStart.
@@ -28,12 +28,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--walls", action="store_true", help="the kernel refuses what guards over files forbid (Landlock)"
     )
-    parser.add_argument(
-        "--only-host",
-        action="append",
-        metavar="HOST",
-        help="connections go to loopback and to this host only (repeatable; Linux 6.7)",
-    )
+    add_host_option(parser)
     for name in ("deny", "ask"):
         parser.add_argument(
             f"--{name}",

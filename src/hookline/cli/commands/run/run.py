@@ -35,7 +35,6 @@ from hookline.execguard.probe import capabilities
 from hookline.execguard.ready import START_ALONE
 from hookline.execguard.supervision import MOST_DENIALS, CallContext
 from hookline.execguard.walls.files import file_wall
-from hookline.execguard.walls.network import wrong_host
 from hookline.handlers.process.spawn import find_program
 from hookline.model.raw import Failed
 from hookline.model.safe_text import one_line, printable
@@ -57,13 +56,9 @@ async def run(args: argparse.Namespace) -> int:
     if args.walls and not found.landlock:
         note(printable(f"hookline: file walls do not work here, so nothing was run: {found.landlock_why}"))
         return ExitStatus.PROBLEM
-    if args.only_host is not None:
-        wrong = wrong_host(args.only_host)
-        if wrong is None and found.network_why:
-            wrong = f"there is no network wall here, so nothing was run: {found.network_why}"
-        if wrong is not None:
-            note(printable(f"hookline: {wrong}"))
-            return ExitStatus.PROBLEM
+    if args.only_host is not None and found.network_why:
+        note(printable(f"hookline: there is no network wall here, so nothing was run: {found.network_why}"))
+        return ExitStatus.PROBLEM
     if found.level == "notify":
         note(printable(f"hookline: programs are judged, but not verified: {found.why}"))
     cwd = os.getcwd()
