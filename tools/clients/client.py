@@ -31,6 +31,8 @@ class Client(Struct, frozen=True, kw_only=True):
     #: The name of the event before a tool call, and of the one for a prompt.
     before_tool: str = "PreToolUse"
     prompted: str = "UserPromptSubmit"
+    #: The event at the start of a session, at which users read messages.
+    starts: str = "SessionStart"
     #: In which unit timeouts are.
     second: int = 1
     #: What the user says below the home directory to have the entries of a file run: texts by path.
@@ -59,5 +61,7 @@ class Client(Struct, frozen=True, kw_only=True):
     whole_reasons: bool = True
     #: True if a prompt is not sent when its hook cannot be run.
     gates_prompts: bool = True
+    #: True if its user reads why a prompt was refused, without a terminal too.
+    shows_refusals: bool = True
     #: True if it runs the files that `hookline convert` makes out of those of Claude Code.
     converts: bool = False

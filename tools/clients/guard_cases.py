@@ -93,22 +93,29 @@ def _of(client: Client) -> Iterator[Case]:
         forbidden=False,
     )
     if client.gates_prompts:
-        lost = _loses("", client.prompted)
+        lost = _loses("", client.prompted, "block", client.starts)
         yield case("hookline is gone when a prompt comes", "not asked", lost, _was_not_asked)
 
 
-def _loses(instead: str, event: str, if_missing: str = "block") -> Callable[[Scene], None]:
-    """Write an entry at one event alone that runs another program than Hookline."""
+def _loses(instead: str, event: str, if_missing: str = "block", *others: str) -> Callable[[Scene], None]:
+    """Write an entry at these events alone that runs another program than Hookline."""
 
     def prepare(info: Scene) -> None:
-        info.install(event, if_missing=if_missing)
+        info.install(event, *others, if_missing=if_missing)
         info.lose_hookline(instead)
 
     return prepare
 
 
-def _was_not_asked(_info: Scene, model: Model) -> str:
-    return "asked" if model.asked else "not asked"
+def _was_not_asked(info: Scene, model: Model) -> str:
+    """The user must read why: the model reads nothing."""
+    if model.asked:
+        return "asked"
+    return (
+        "not asked"
+        if "Hookline is not installed" in info.said or not info.client.shows_refusals
+        else info.said[-300:]
+    )
 
 
 def judged(info: Scene, model: Model) -> str:

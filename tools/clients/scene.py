@@ -68,6 +68,8 @@ class Scene:
         self.home, self.project, self.marks = place / "home", place / "project", place / "marks"
         for directory in (self.home, self.project, self.marks):
             directory.mkdir(parents=True)
+        #: What the user saw of the last session.
+        self.said = ""
         #: Where the client finds programs before anywhere else.
         self.programs = _BIN
         self.hooks = self.project / ".hookline" / "hooks.toml"
@@ -188,10 +190,12 @@ class Scene:
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """The client, as the user starts it in the project."""
-        return subprocess.run(
+        ran = subprocess.run(
             [self.program, *words], cwd=self.project, env=self.environment(), stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=_LONGEST, check=False,
         )  # fmt: skip
+        self.said = ran.stdout + ran.stderr
+        return ran
 
     def hookline(self, *words: str) -> str:
         """Return the output of a command of the user. Its status says only whether something is untrusted."""

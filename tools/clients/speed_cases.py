@@ -1,7 +1,7 @@
-"""Measure a tool call in the real client: without hooks, with one in `sh`, and with Hookline by its relay.
+"""Measure a tool call in real clients: without hooks, with one in `sh`, and with Hookline.
 
-Measured by the model: from its answer with a call to the request with the result. Sessions take turns, so that whatever
-else the machine does concerns all of them.
+In Claude Code by its relay and as a mod, in OpenCode as a plugin. Measured by the model: from its answer with a call to
+the request with the result. Sessions take turns, so that whatever else the machine does concerns all of them.
 """
 
 import json
@@ -12,13 +12,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from tools.clients.agents.claude_code import CLAUDE_CODE
+from tools.clients.agents.opencode import OPENCODE
 from tools.clients.case import MAIN, Case, Scripts
+from tools.clients.client import Client
 from tools.clients.model_server import Model
 from tools.clients.scene import Scene
 
-#: How much longer a call may take with Hookline than with a hook that is a shell script.
-BOUND = 1.2
-_ROUNDS, _CALLS = 6, 24
+#: How much longer a call may take than with a hook that is a shell script: by the relay, as a mod.
+BOUNDS = {"relay": 1.2, "mod": 1.0}
+#: Milliseconds that the plugin may add to a call in OpenCode.
+PLUGIN_BOUND = 10.0
+_ROUNDS, _CALLS = 10, 24
 #: The first calls of a session load what the others use.
 _FIRST = 4
 _GUARD = """[[hooks.PreToolUse]]
@@ -28,17 +33,24 @@ _SCRIPT = """#!/bin/sh
 case $(cat) in *"push --force"*) echo "not by force" >&2; exit 2 ;; esac
 exit 0
 """
-_EXPECTED = f"at most {BOUND}x, denied"
+_EXPECTED = "within the bounds, denied"
+#: An event without tools, so that only the mod asks about calls.
+_ALONE = "SessionEnd"
 
 
 def cases() -> Iterator[Case]:
+    yield _case(CLAUDE_CODE, "a tool call by the relay and as a mod, beside one with sh", _claude_code)
+    yield _case(OPENCODE, "a tool call with the plugin, beside one without", _opencode)
+
+
+def _case(client: Client, name: str, measured: "Callable[[Scene, _Resident], str]") -> Case:
     daemons: list[_Resident] = []
     figures: list[str] = []
 
     def script(info: Scene) -> Scripts:
         daemons.append(_Resident(info))
         try:
-            figures[:] = [_measured(info, daemons[-1])]
+            figures[:] = [measured(info, daemons[-1])]
         except BaseException:
             daemons.pop().stop()
             raise
@@ -50,9 +62,9 @@ def cases() -> Iterator[Case]:
         last = model.last_result
         return f"{figures[0]}, {'denied' if last is not None and last.is_error else 'NOT denied'}"
 
-    yield Case(
-        name="speed: a tool call by the relay, beside one with sh", expected=_EXPECTED,
-        script=script, decision=decision, hooked="", guarded=False,
+    return Case(
+        name=f"speed, {client.name}: {name}", expected=_EXPECTED, client=client, script=script, decision=decision,
+        hooked="", guarded=False,
     )  # fmt: skip
 
 
@@ -65,7 +77,7 @@ class _Resident:
         self._info = info
         info.write(".hookline/hooks.toml", _GUARD)
         self._process = subprocess.Popen(
-            ["hookline", "daemon", "run", "--directory", self.directory, "--home", info.home],
+            ["hookline", "daemon", "run", "--directory", self.directory, "--home", info.home, "--http", "0"],
             cwd="/", env=info.environment(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
@@ -79,26 +91,52 @@ class _Resident:
         self._process.wait()
 
 
-def _measured(info: Scene, daemon: _Resident) -> str:
-    settings: Mapping[str, Callable[[], str]] = {
-        "no hook": lambda: "{}",
-        "sh": lambda: _entry(str(_script(info))),
-        "relay": lambda: _installed(info, daemon.directory),
-    }
-    taken: dict[str, list[float]] = {name: [] for name in settings}
+def _claude_code(info: Scene, daemon: _Resident) -> str:
+    taken = _measured(
+        info,
+        {
+            "no hook": lambda: info.write(str(info.settings), "{}"),
+            "sh": lambda: info.write(str(info.settings), _entry(str(_script(info)))),
+            "relay": lambda: info.write(str(info.settings), _installed(info, daemon.directory)),
+            "mod": lambda: info.install(_ALONE, options=("--mod",)),
+        },
+    )
+    if daemon.calls < 2 * _ROUNDS * _CALLS:
+        return f"only {daemon.calls} of {2 * _ROUNDS * _CALLS} calls reached the daemon"
+    ratios = {name: taken[name] / taken["sh"] for name in BOUNDS}
+    for name, ratio in ratios.items():
+        _say(f"a call by the {name} takes {ratio:.2f}x one with sh (at most {BOUNDS[name]}x)")
+    over = [f"{name} {ratio:.2f}x" for name, ratio in ratios.items() if ratio > BOUNDS[name]]
+    return ", ".join(over) or "within the bounds"
+
+
+def _opencode(info: Scene, daemon: _Resident) -> str:
+    taken = _measured(
+        info, {"no plugin": lambda: None, "plugin": lambda: info.install("tool.execute.before")}
+    )
+    if daemon.calls < _ROUNDS * _CALLS:
+        return f"only {daemon.calls} of {_ROUNDS * _CALLS} calls reached the daemon"
+    more = 1000 * (taken["plugin"] - taken["no plugin"])
+    _say(f"a call with the plugin takes {more:.1f} ms more (at most {PLUGIN_BOUND:g} ms)")
+    return "within the bounds" if more <= PLUGIN_BOUND else f"{more:.1f} ms more"
+
+
+def _measured(info: Scene, prepare: Mapping[str, Callable[[], object]]) -> dict[str, float]:
+    """Return the median seconds of a call, by the way in which the client is prepared."""
+    taken: dict[str, list[float]] = {name: [] for name in prepare}
     for number in range(_ROUNDS):
-        for name, text in settings.items():
-            info.write(str(info.settings), text())
+        for name, arrange in prepare.items():
+            info.hookline("uninstall", info.client.name, "--yes")
+            arrange()
             taken[name] += _session(info)
         medians = ", ".join(f"{name} {1000 * statistics.median(each):.1f} ms" for name, each in taken.items())
-        sys.stdout.write(f"    round {number + 1} of {_ROUNDS}: {medians}\n")
-        sys.stdout.flush()
-    made = _ROUNDS * _CALLS
-    if daemon.calls < made:
-        return f"only {daemon.calls} of {made} calls reached the resident"
-    ratio = statistics.median(taken["relay"]) / statistics.median(taken["sh"])
-    sys.stdout.write(f"    a call by the relay takes {ratio:.2f}x one with sh (at most {BOUND}x)\n")
-    return f"at most {BOUND}x" if ratio <= BOUND else f"{ratio:.2f}x"
+        _say(f"round {number + 1} of {_ROUNDS}: {medians}")
+    return {name: statistics.median(each) for name, each in taken.items()}
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"    {text}\n")
+    sys.stdout.flush()
 
 
 def _session(info: Scene) -> list[float]:

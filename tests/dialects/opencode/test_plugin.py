@@ -44,7 +44,8 @@ DRIVER = """
 const [file, directory, steps] = process.argv.slice(1)
 const { Hookline } = await import(file)
 const logged = []
-const client = { app: { log: async ({ body }) => logged.push(body.message) } }
+const say = async ({ body }) => logged.push(body.message)
+const client = { app: { log: say }, tui: { showToast: say } }
 const hooks = await Hookline({ client, directory })
 const results = []
 for (const [event, input, output] of JSON.parse(steps)) {
@@ -154,12 +155,14 @@ def test_prompts_and_results(opencode: OpenCode) -> None:
     opencode.daemons.start("--http", "0")
     parts = [{"type": "text", "text": "my password"}, {"type": "text", "text": "added", "synthetic": True}]
     after = {"tool": "bash", "sessionID": "s", "callID": "c", "args": {"command": "ls"}}
-    refused, fine, result = opencode.play(
+    found = opencode.play(
         ("chat.message", {"sessionID": "s"}, {"parts": parts, "message": {}}),
         ("chat.message", {"sessionID": "s"}, {"parts": parts[1:], "message": {}}),
         ("tool.execute.after", after, {"title": "", "output": "a b", "metadata": {}}),
-    )["results"]
+    )
+    refused, fine, result = found["results"]
     assert refused == {"error": "no passwords"}
+    assert found["logged"] == ["hookline: no passwords"]  # the user reads it, as OpenCode does not say it
     assert "output" in fine
     assert result["output"]["output"] == "a b\nlook twice"
 

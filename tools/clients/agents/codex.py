@@ -42,6 +42,7 @@ CODEX = Client(
     name="codex", package="@openai/codex", program="codex", protocol=Responses(),
     words=_words, environment=lambda _url: {"SCRIPTED_KEY": NO_KEY},
     settings=".codex/hooks.json", project_settings=".codex/hooks.json", trust=_trust,
+    shows_refusals=False,
     shell=lambda line: call("exec_command", cmd=line), write=_patch, edit=("mcp", "add", "one", "--", "true"),
     own=f'{{{{"description": "mine", "hooks": {{{{ "PreToolUse": {OWN_HOOK} }}}}}}}}\n',
     others=(".codex/config.toml",), converts=True,

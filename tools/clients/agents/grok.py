@@ -23,6 +23,7 @@ GROK = Client(
     environment=lambda _url: {"GROK_DISABLE_AUTOUPDATER": "1"},
     settings=".grok/hooks/a-mine.json", project_settings=".grok/hooks/a-mine.json",
     beforehand={".grok/config.toml": _CONFIG}, prompt_context=False, whole_reasons=False,
+    shows_refusals=False,
     shell=lambda line: call("run_terminal_command", command=line, description="a step"),
     write=lambda file, text: call("write_file", file_path=file, content=text),
     own=f'{{{{"hooks": {{{{"PreToolUse": {OWN_HOOK}}}}}}}}}\n',

@@ -18,6 +18,7 @@ QWEN_CODE = Client(
         '{{"disableAutoUpdate": true, "disableUpdateNag": true, "enableAutoUpdate": false}}}}\n'
     },
     rewrites=False,
+    shows_refusals=False,
     shell=lambda line: call("run_shell_command", command=line, is_background=False),
     write=lambda file, text: call("write_file", file_path=file, content=text),
     edit=("mcp", "add", "-s", "user", "one", "true"),

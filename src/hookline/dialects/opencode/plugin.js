@@ -82,6 +82,11 @@ export const Hookline = async ({ client, directory }) => {
       return {}
     }
   }
+  // OpenCode says nothing of why a prompt was refused.
+  const show = async (message) => {
+    if (process.argv.includes("run")) console.error(`hookline: ${message}`)
+    else await client?.tui?.showToast?.({ body: { message: `hookline: ${message}`, variant: "error" } })
+  }
   const hooks = {
     "tool.execute.before": async (input, output) => {
       const answer = await ask("tool.execute.before", call(input, output.args))
@@ -97,8 +102,14 @@ export const Hookline = async ({ client, directory }) => {
       if (answer.output !== undefined) output.output = answer.output
       if (answer.context !== undefined) output.output = `${output.output}\n${answer.context}`
     },
-    "chat.message": async (input, output) =>
-      refuse(await ask("chat.message", { session_id: input.sessionID, cwd: directory, prompt: text(output.parts) })),
+    "chat.message": async (input, output) => {
+      try {
+        refuse(await ask("chat.message", { session_id: input.sessionID, cwd: directory, prompt: text(output.parts) }))
+      } catch (problem) {
+        await show(problem.message)
+        throw problem
+      }
+    },
   }
   const chosen = Object.fromEntries(Object.entries(hooks).filter(([event]) => event in CALLS))
   const watched = ["session.created", "session.idle"].filter((event) => event in CALLS)
