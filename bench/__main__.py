@@ -67,6 +67,7 @@ def main() -> int:
             relay_calls.findings,
             durable_hooks.findings,
             decisions.findings,
+            decisions.load,
             agent_stall.stall,
             screen_terminal.findings,
             hindsight.findings,

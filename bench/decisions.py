@@ -88,7 +88,7 @@ def _cost(starting: "Generator[_Server]") -> Cost:
         return asyncio.run(_measured(server))
 
 
-def _deciding(top: Path) -> Generator[_Server]:
+def _deciding(top: Path, deadline: str = "10", *more: str) -> Generator[_Server]:
     (top / "guards.toml").write_text(_CONFIG)
     words = [
         "serve",
@@ -100,7 +100,8 @@ def _deciding(top: Path) -> Generator[_Server]:
         "--deny-seconds",
         "0",
         "--deadline",
-        "10",
+        deadline,
+        *more,
     ]
     with _process([sys.executable, "-m", "hookline", *words], top) as process:
         assert process.stdout is not None
@@ -171,5 +172,99 @@ def _processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+class Load(Struct, frozen=True):
+    """Answers of a server under load."""
+
+    #: Answers a second, the share that were decisions, and their p99 in milliseconds.
+    rate: float
+    decided: float
+    p99: float
+    late: int
+
+
+def load() -> list[Finding]:
+    """Measure one server at half of what it can do, at all of it, and at twice that; an echo beside it."""
+    with tempfile.TemporaryDirectory(prefix="hookline-bench-") as scratch:
+        top = Path(scratch)
+        with contextmanager(lambda: _echoing(top))() as server:
+            echo = asyncio.run(_closed_loop(server))
+        with contextmanager(lambda: _deciding(top, "0.2", "--per-caller", "10000"))() as server:
+            full = asyncio.run(_closed_loop(server))
+            half = asyncio.run(_open_loop(server, full.rate / 2))
+            twice = asyncio.run(_open_loop(server, full.rate * 2))
+    return [
+        Finding(
+            "a server of decisions, saturated by 64 connections, beside an echo",
+            f"{full.rate:,.0f} a second, p99 {full.p99:.0f} ms; {echo.rate:,.0f} a second, p99 {echo.p99:.0f} ms",
+            "printed", True,
+        ),
+        Finding("at half of that, p99", f"{half.p99:.1f} ms, {half.decided:.1%} decided", "printed", True),
+        Finding(
+            "at twice of that: decided, refused as late or full, p99 of the decided",
+            f"{twice.decided:.0%}, {twice.late:,}, {twice.p99:.0f} ms", "refused > 0", twice.late > 0,
+        ),
+    ]  # fmt: skip
+
+
+_LOAD_SECONDS, _LOAD_CONNECTIONS = 6.0, 64
+
+
+async def _closed_loop(server: _Server) -> Load:
+    """Ask as fast as answers come, on many connections."""
+    end = perf_counter() + _LOAD_SECONDS
+    taken: list[tuple[float, int]] = []
+
+    async def one() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        while perf_counter() < end:
+            taken.append(await _once(server, reader, writer, perf_counter()))
+        writer.close()
+
+    await asyncio.gather(*(one() for _ in range(_LOAD_CONNECTIONS)))
+    return _summed(taken, _LOAD_SECONDS)
+
+
+async def _open_loop(server: _Server, rate: float) -> Load:
+    """Ask at a rate, whatever the answers do, on so many connections that the server has to queue."""
+    taken: list[tuple[float, int]] = []
+    due: asyncio.Queue[bool] = asyncio.Queue()
+
+    async def one() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        while await due.get():
+            taken.append(await _once(server, reader, writer, perf_counter()))
+        writer.close()
+
+    workers = [asyncio.create_task(one()) for _ in range(14 * _LOAD_CONNECTIONS)]
+    began, sent = perf_counter(), 0
+    while (passed := perf_counter() - began) < _LOAD_SECONDS:
+        while sent < passed * rate:
+            due.put_nowait(True)
+            sent += 1
+        await asyncio.sleep(0.002)
+    for _ in workers:
+        due.put_nowait(False)
+    await asyncio.gather(*workers)
+    return _summed(taken, perf_counter() - began)
+
+
+async def _once(
+    server: _Server, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, began: float
+) -> tuple[float, int]:
+    """Return the milliseconds of one request, and the status of its answer."""
+    body = _payload(_LINES[0], 0)
+    head = f"POST /v1/decide HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.token}\r\n"
+    writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    answered = (await reader.readuntil(b"\r\n\r\n")).lower()
+    await reader.readexactly(int(answered.split(b"content-length:")[1].split(b"\r\n")[0]))
+    return (perf_counter() - began) * 1e3, int(answered.split(b" ")[1])
+
+
+def _summed(taken: list[tuple[float, int]], seconds: float) -> Load:
+    good = sorted(each for each, status in taken if status == 200)
+    p99 = good[int(len(good) * 0.99)] if good else float("inf")
+    return Load(len(taken) / seconds, len(good) / len(taken), p99, len(taken) - len(good))
+
+
 if __name__ == "__main__":
-    print(*findings(), sep="\n")
+    print(*findings(), *load(), sep="\n")
