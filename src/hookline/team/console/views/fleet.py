@@ -38,6 +38,8 @@ def body(document: Document | None, problem: str, failed: Sequence[ProblemRow], 
         if found
         else None,
         _bundles(document, now),
+        [_canary(each) for each in document["bundles"] if each.get("gate")],
+        _guards(document.get("guards", ())),
         _machines(document, now),
         failures(failed, now, "Failures by hook and message, last 7 days") if failed else None,
     )
@@ -74,6 +76,68 @@ def _bundles(document: Document, now: float) -> Html:
         for each in bundles
     ]  # fmt: skip
     return section("Bundles: machines that have the newest revision", h("ol", rows, class_="bars"))
+
+
+def _canary(bundle: Mapping[str, Any]) -> Html:
+    """Show the machines of a stage beside the rest: whether the new revision fails, denies or delays more."""
+    gate: Mapping[str, Any] = bundle["gate"]
+    rows = [
+        h("tr", h("th", word, scope="row"), [h("td", cell, data_agent=head) for head, cell in _counts(gate[key])])
+        for key, word in (("stage", "this stage"), ("rest", "the rest"))
+    ]  # fmt: skip
+    heads = ("", *(head for head, _ in _counts(gate["stage"])))
+    table = h(
+        "table",
+        h("thead", h("tr", [h("th", head, scope="col") if head else h("td") for head in heads])),
+        h("tbody", rows),
+        class_="matrix",
+    )
+    name = one_line(f"{bundle['name']} {bundle['revision']}", _LONGEST)
+    halts = [
+        h("p", h("span", "✗ ", class_="state bad"), one_line(f"Halted: {each}", 300))
+        for each in gate["halts"]
+    ]
+    region = h("div", table, class_="scroll", tabindex=0, role="region", aria_label=f"Rollout of {name}")
+    return section(f"Rollout of {name}: stage {bundle['stage']:g} % beside the rest, last day", halts, region)
+
+
+def _counts(counts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    slow = counts["p95_ms"]
+    return [
+        ("machines", number(counts["machines"])),
+        ("runs", number(counts["runs"])),
+        ("failed", _part(counts["failed"], counts["runs"])),
+        ("denied", _part(counts["denied"], counts["runs"])),
+        ("would have blocked", _part(counts["would_block"], counts["runs"])),
+        ("95 of 100 runs within", f"{slow:,} ms" if slow is not None else "unknown"),
+    ]
+
+
+def _part(count: int, whole: int) -> str:
+    return f"{count:,} ({count / whole:.1%})" if whole else number(count)
+
+
+def _guards(guards: Sequence[Mapping[str, Any]]) -> Html | None:
+    """Show what guards did on all machines; those in shadow mode first, by what they would have blocked."""
+    if not guards:
+        return None
+    ordered = sorted(guards, key=lambda each: -each["counts"].get("would_block", 0))
+    lines = [
+        h("li", one_line(f"{_guard(each['counts'])} on {many(each['machines'], 'machine')}", 300))
+        for each in ordered
+    ]
+    return section("Guards on all machines, last day", h("ol", lines, class_="lines"))
+
+
+def _guard(counts: Mapping[str, Any]) -> str:
+    parts = [f"{many(counts.get('runs', 0), 'run')}"]
+    if counts.get("denied"):
+        parts.append(f"{counts['denied']:,} denied")
+    if counts.get("would_block"):
+        parts.append(f"would have blocked {many(counts['would_block'], 'call')}")
+    if counts.get("failed"):
+        parts.append(f"{counts['failed']:,} failed")
+    return f"{counts['hook']}: {', '.join(parts)}"
 
 
 def _until(expires: float, now: float) -> str:
