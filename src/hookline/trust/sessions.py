@@ -214,16 +214,16 @@ class SessionStore:
 
 def guards_of(hooks: Sequence[Hook], trust: "Trust") -> dict[str, KnownGuard]:
     """Return the guards among the hooks, by identity; not those that may not run, which stop nothing."""
-    return {
-        guard_identity(hook, trust.item(hook).files): KnownGuard(
-            hook.event.name, _label(hook, trusted=trust.status(hook).runs)
-        )
-        for hook in hooks
+    found: dict[str, KnownGuard] = {}
+    for hook in hooks:
         # A signed bundle may replace another.
-        if is_guard(hook)
-        and hook.bundle is None
-        and (trust.status(hook).runs or trust.admit(hook, SessionInfo()).admitted)
-    }
+        if not is_guard(hook) or hook.bundle is not None:
+            continue
+        trusted = trust.status(hook).runs
+        if trusted or trust.admit(hook, SessionInfo()).admitted:
+            identity = guard_identity(hook, trust.item(hook).files)
+            found[identity] = KnownGuard(hook.event.name, _label(hook, trusted=trusted))
+    return found
 
 
 def is_guard(hook: Hook) -> bool:
