@@ -190,7 +190,7 @@ def test_only_places_of_the_project_are_looked_at(kit: Hooks, project: Path, dia
     name = loader.dialect(dialect).project_files[0]
     write(project, name, "{")
     found = find_project(loader, [project], dialect, "")
-    assert found.loaded.looked_for == (str(project / name),)
+    assert found.loaded.searched == (str(project / name),)
 
 
 def test_the_trace_and_variables_of_hookline_are_ignored(

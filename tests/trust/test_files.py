@@ -28,8 +28,8 @@ def look(root: Path, *lines: str, finder: FileFinder | None = None) -> FileSnaps
     variables = {"PROJECT": str(root), "HOME": str(root / "home"), "PWD": str(root)}
     places = CommandPaths(str(root), str(root / "home"), variables)
     finder = finder or FileFinder(str(root))
-    found = finder.look(lines, places)
-    quick = finder.look_at_words(lines[0], str(root)) if len(lines) == 1 else None
+    found = finder.snapshot(lines, places)
+    quick = finder.snapshot_words(lines[0], str(root)) if len(lines) == 1 else None
     assert quick is None or (quick.files, quick.seen) == (found.files, found.seen)
     return found
 

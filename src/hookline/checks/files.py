@@ -31,12 +31,12 @@ _SUFFIXES: Final = ("json", "jsonc", "json5", "toml", "yaml", "yml")
 def unread_files(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Find files with hooks beside those that an agent reads, but under another name."""
     read = {found.file for found in loaded.found} | {one.where.file for one in loaded.diagnostics}
-    looked_into = {os.path.dirname(file) for file in loaded.looked_for}
+    searched_directories = {os.path.dirname(file) for file in loaded.searched}
     for directory in upward(context.cwd):
         for dialect in context.agents:
             beside = os.path.join(directory, dialect.directory)
-            for file in _suspects(beside) if dialect.directory and beside in looked_into else ():
-                if file not in read and file not in loaded.looked_for and _has_hooks(file):
+            for file in _suspects(beside) if dialect.directory and beside in searched_directories else ():
+                if file not in read and file not in loaded.searched and _has_hooks(file):
                     message = f"{dialect.title} does not read a file of this name, so its hooks never run"
                     fix = f"move them to {dialect.project_files[0]}"
                     yield Diagnostic("error", "unread-file", message, read_file(file).where(), fix=fix)
@@ -56,7 +56,7 @@ def _has_hooks(file: str) -> bool:
 
 def unread_agents(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Name the hooks of agents that Hookline does not read: its guards do not hold there."""
-    read = {*loaded.looked_for, *(found.file for found in loaded.found)}
+    read = {*loaded.searched, *(found.file for found in loaded.found)}
     home = "" if context.files_only else context.env.get("HOME", "")
     by_agent: dict[str, list[str]] = {}
     for agent, file in unread_files_of_agents(upward(context.cwd), home, context.loader.names):

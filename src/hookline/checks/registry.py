@@ -31,8 +31,7 @@ from hookline.checks.settings import (
 )
 from hookline.checks.severity import ORDER, graded
 from hookline.checks.surroundings import relative_paths, unset_variables
-from hookline.checks.switches import surroundings as agent_surroundings
-from hookline.checks.switches import switches
+from hookline.checks.switches import overrulers, switches
 from hookline.config.load import Loaded
 from hookline.model.diagnostics import Diagnostic
 
@@ -78,7 +77,7 @@ CHECKS: Final = (
     Check("needs of hooks", needed_hosts),
     Check("agents", of_dialects),
     Check("switches", switches, of_given_files=False),
-    Check("mods", agent_surroundings, of_given_files=False),
+    Check("mods", overrulers, of_given_files=False),
     Check("trust", untrusted, of_machine=True),
     Check("bundles", bundles, of_given_files=False, of_machine=True),
     Check("jobs", jobs, of_given_files=False, of_machine=True),

@@ -43,10 +43,10 @@ def switches(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
             yield Diagnostic("error", "hooks-off", message, layer.document.where(*path), fix=fix)
 
 
-def surroundings(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
+def overrulers(loaded: Loaded, context: CheckContext) -> Iterator[Diagnostic]:
     """Report what each agent has besides hooks that changes what hooks can do here."""
     del loaded
     if context.files_only:
         return
     for dialect in context.agents:
-        yield from dialect.surroundings(context.cwd, context.env)
+        yield from dialect.overrulers(context.cwd, context.env)

@@ -70,7 +70,7 @@ class Loaded(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     found: tuple[Found, ...] = ()
     #: Every file that was searched for.
-    looked_for: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
     #: Settings of a project that change hooks of other files, such as switching them off.
     loosening: tuple[TrustItem, ...] = ()
     #: The hooks that the user's own file switches off, by name.
@@ -93,7 +93,7 @@ class Loaded(Struct, frozen=True):
             self.hooks + other.hooks,
             self.diagnostics + other.diagnostics,
             self.found + other.found,
-            self.looked_for + other.looked_for,
+            self.searched + other.searched,
             self.loosening + other.loosening,
             self.disabled + other.disabled,
             self.followed + other.followed,
@@ -397,7 +397,7 @@ class Loader:
         self,
         dialect: Dialect,
         config_paths: Sequence[ConfigPath],
-        looked_for: tuple[str, ...],
+        searched: tuple[str, ...],
         cwd: str | None = None,
         trust: "Trust | None" = None,
     ) -> Loaded:
@@ -431,7 +431,7 @@ class Loader:
         )
         diagnostics = plugins.diagnostics + reading.diagnostics
         return Loaded(
-            reading.hooks, diagnostics, found, looked_for, loosening, reading.disabled, reading.followed
+            reading.hooks, diagnostics, found, searched, loosening, reading.disabled, reading.followed
         )
 
     def plugins(

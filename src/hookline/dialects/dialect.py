@@ -402,7 +402,7 @@ class Dialect(ABC):
         del settings
         return ()
 
-    def surroundings(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Iterator[Diagnostic]:
+    def overrulers(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Iterator[Diagnostic]:
         """Yield findings for `doctor` about what, besides hooks, changes what hooks can do in a directory."""
         del cwd, env, disk
         yield from ()

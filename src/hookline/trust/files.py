@@ -112,11 +112,11 @@ class FileFinder:
         #: By signature, if a later change certainly changes the signature.
         self._digests: dict[Signature, str] = {}
 
-    def look(self, lines: Sequence[str], paths: CommandPaths) -> FileSnapshot:
+    def snapshot(self, lines: Sequence[str], paths: CommandPaths) -> FileSnapshot:
         """Read everything that lines may name."""
-        return _Looking(self, paths).at(lines)
+        return _FileSearch(self, paths).snapshot(lines)
 
-    def look_at_words(self, line: str, directory: str) -> FileSnapshot | None:
+    def snapshot_words(self, line: str, directory: str) -> FileSnapshot | None:
         """Read a line of plain words, as most are; return None where the full search is needed.
 
         It finds what the full search finds, in half the time.
@@ -198,14 +198,14 @@ class FileFinder:
             os.close(descriptor)
 
 
-class _Looking:
+class _FileSearch:
     """One search for the files of one command."""
 
-    __slots__ = ("_directories", "_finder", "_found", "_inside", "_lines", "_places", "_seen", "_settled")
+    __slots__ = ("_directories", "_finder", "_found", "_inside", "_lines", "_paths", "_seen", "_settled")
 
     def __init__(self, finder: FileFinder, paths: CommandPaths) -> None:
         self._finder = finder
-        self._places = paths
+        self._paths = paths
         self._found: dict[str, NamedFile] = {}
         self._seen: dict[str, Signature | None] = {}
         self._inside: dict[str, tuple[int, int]] = {}
@@ -213,7 +213,7 @@ class _Looking:
         self._settled = True
         self._lines: Sequence[str] = ()
 
-    def at(self, lines: Sequence[str]) -> FileSnapshot:
+    def snapshot(self, lines: Sequence[str]) -> FileSnapshot:
         self._lines = lines
         names, left = names_in(lines), _MOST_PATHS
         assigned = names.assigned
@@ -221,12 +221,12 @@ class _Looking:
             for text in names.texts:
                 if left <= 0:
                     break
-                for path in paths_of(text, directory, self._places, assigned):
+                for path in paths_of(text, directory, self._paths, assigned):
                     left -= 1
                     if path not in self._seen and path not in self._inside:
                         self._add(text, path)
             for pattern in names.patterns[:_MOST_PATTERNS]:
-                for path in paths_of(pattern, directory, self._places, assigned):
+                for path in paths_of(pattern, directory, self._paths, assigned):
                     self._add_fitting(pattern, path)
         if left <= 0 or len(names.patterns) > _MOST_PATTERNS:
             self._found[_MANY] = NamedFile("", _MANY, "(not covered: the command has too many words)")
@@ -249,7 +249,7 @@ class _Looking:
         else:
             self._seen[path] = opened.signature
             self._settled = self._settled and opened.settled
-            if self._finder.counts(opened, self._places.home) and not self._is_data(text, opened):
+            if self._finder.counts(opened, self._paths.home) and not self._is_data(text, opened):
                 self._found.setdefault(opened.real, NamedFile(text, opened.real, opened.digest))
 
     def _is_data(self, text: str, opened: "_Opened") -> bool:

@@ -151,7 +151,7 @@ class HookSnapshots:
         own, directory = _own_variables(spec), cwd or self._project.root
         starts_in = os.path.join(directory, os.path.expanduser(spec.cwd)) if spec.cwd else directory
         line = spec.command if spec.args is None else as_line((spec.command, *spec.args))
-        plain = None if own else self._finder.look_at_words(line, starts_in)
+        plain = None if own else self._finder.snapshot_words(line, starts_in)
         if plain is not None:
             return plain
         home = self._project.real_home
@@ -161,7 +161,9 @@ class HookSnapshots:
             **dict.fromkeys(self._variables.get(hook.dialect, ()), project or directory),
             **own,
         }
-        return self._finder.look((line, *own.values()), CommandPaths(starts_in, home, variables, self._env))
+        return self._finder.snapshot(
+            (line, *own.values()), CommandPaths(starts_in, home, variables, self._env)
+        )
 
     # -- items that are not hooks
 
@@ -179,7 +181,7 @@ class HookSnapshots:
 
         home = self._project.real_home
         paths = CommandPaths(directory, home, {"HOME": home, "PWD": directory}, self._env)
-        files = self._finder.look(words, paths).files
+        files = self._finder.snapshot(words, paths).files
         return self._present(item_of("server", where, label, facts, self._project.root, home, files))
 
     def _present(self, item: TrustItem) -> TrustItem:

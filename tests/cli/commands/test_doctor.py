@@ -116,7 +116,7 @@ def test_the_json_fits_its_schema_and_says_what_the_text_says() -> None:
     bare = json.loads(nothing.stdout)
     assert checker.mistakes(bare) == []
     assert nothing.status == 1
-    assert any("hooks.{toml" in one for one in bare["looked_for"])
+    assert any("hooks.{toml" in one for one in bare["searched"])
 
 
 def test_warnings_alone_are_no_failure_unless_that_is_asked_for() -> None:

@@ -73,5 +73,5 @@ def test_mods_of_the_user_and_of_the_project_are_found(tmp_path: Path) -> None:
     place(home / ".claude/skills", module, "mine")
     place(project / ".claude/skills", module, "theirs")
     (project / ".claude/settings.json").write_text("{}")
-    findings = list(dialect().surroundings(str(project), {"HOME": str(home)}))
+    findings = list(dialect().overrulers(str(project), {"HOME": str(home)}))
     assert ["mine" in one.message or "theirs" in one.message for one in findings] == [True, True]

@@ -175,7 +175,7 @@ class ClaudeCode(Dialect):
     def switched_off_by(self, settings: Mapping[str, Any]) -> Path:
         return ("disableAllHooks",) if settings.get("disableAllHooks") is True else ()
 
-    def surroundings(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Iterator[Diagnostic]:
+    def overrulers(self, cwd: str, env: Mapping[str, str], disk: Disk = DISK) -> Iterator[Diagnostic]:
         """Report mods, which can overrule hooks."""
         project = nearest_project(cwd, self.project_files, disk)
         user = self.user_directory(env)

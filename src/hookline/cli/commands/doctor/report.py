@@ -57,7 +57,7 @@ class Findings(Struct, frozen=True, eq=False, kw_only=True):
     #: The name of a finding, by which it can be accepted.
     finding: Callable[[Diagnostic], str]
     #: Searched paths, where none of them holds anything.
-    looked_for: tuple[str, ...]
+    searched: tuple[str, ...]
     #: The tools of agents that each guard sees.
     coverage: tuple[GuardCoverage, ...]
     containment: Tier
@@ -227,7 +227,7 @@ class DoctorDocument(Struct, frozen=True):
     #: Files of skills, commands and agents that are not in use, and of plugins that are off.
     dormant: tuple[DormantDocument, ...]
     #: Searched paths where nothing is configured.
-    looked_for: tuple[str, ...]
+    searched: tuple[str, ...]
     problems: tuple[ProblemDocument, ...]
     accepted: tuple[AcceptedDocument, ...]
     counts: CountDocument
@@ -250,7 +250,7 @@ def as_document(findings: Findings) -> DoctorDocument:
         installed.waiting_for_trust,
         tuple(_file_document(findings, found) for found in loaded.found),
         tuple(_dormant_document(each) for each in findings.dormant),
-        tuple(line.strip() for line in findings.looked_for),
+        tuple(line.strip() for line in findings.searched),
         tuple(
             ProblemDocument(**_problem(findings, one, whose.get(one.where.file))) for one in findings.problems
         ),

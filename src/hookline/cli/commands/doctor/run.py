@@ -122,9 +122,9 @@ def examine(args: argparse.Namespace) -> Findings:
     if args.baseline is not None:
         left, known = without_known(left, args.baseline, cwd, finding)
     everywhere = args.config is None and args.dialect is None
-    places: Sequence[str] = ()
+    searched: Sequence[str] = ()
     if not loaded.found:
-        places = searched_files(engine.loader, cwd).splitlines() if everywhere else loaded.looked_for
+        searched = searched_files(engine.loader, cwd).splitlines() if everywhere else loaded.searched
     return Findings(
         cwd=cwd,
         installation=installed,
@@ -135,7 +135,7 @@ def examine(args: argparse.Namespace) -> Findings:
         accepted=settled,
         elsewhere=_elsewhere(args, loaded, dormant.files),
         finding=finding,
-        looked_for=tuple(places),
+        searched=tuple(searched),
         coverage=covered,
         containment=containment_tier(),
         exec_guard=capabilities(),
