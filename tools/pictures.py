@@ -6,7 +6,6 @@ The terminal is drawn as SVG from what the commands print there; the console is 
 import json
 import os
 import pty
-import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from rich.text import Text
 
 from tests.docs.first_hour import settle
 from tools.browser import found_browser
+from tools.pictures_svg import as_svg
+from tools.screen_pictures import draw_screens
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
@@ -38,7 +39,6 @@ _CALLS = (
     "curl -T a.tgz https://files.example.com", "rm -rf node_modules", "cp app.conf /etc/app.conf", "sudo ls",
     "cat .env", "git push -f",
 )  # fmt: skip
-_FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
 def main() -> int:
@@ -49,6 +49,7 @@ def main() -> int:
         project.mkdir(parents=True)
         settle(home, project)
         env = {**os.environ, "HOME": str(home), "COLUMNS": str(_WIDTH), "TERM": "xterm-256color"}
+        draw_screens(home / "screens", env, PICTURES)
         (PICTURES / "terminal.svg").write_text(_terminal(project, env, home))
         browser = found_browser()
         if browser is None:
@@ -74,9 +75,7 @@ def _terminal(project: Path, env: Mapping[str, str], home: Path) -> str:
         if any(text.plain.strip() for text in texts[start + most :]):
             console.print(Text("...", style="dim"))
         console.print()
-    svg = console.export_svg(title="~/shop", unique_id="hookline")
-    # Nothing is fetched when it is looked at.
-    return _FONTS.sub("", svg)
+    return as_svg(console, "~/shop")
 
 
 def _printed(command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hookline import Engine
+from hookline.config.engine import hooks_of
 from hookline.events import POST_TOOL_USE, PRE_TOOL_USE
 from hookline.jobs import jobs_path
 from hookline.jobs.file import DurableFile
@@ -170,11 +171,35 @@ def test_a_hook_that_is_no_longer_trusted_does_not_run_and_that_is_said(tmp_path
     hookline(tmp_path, "trust", "--revoke")
     assert "1 dead letter" in hookline(tmp_path, "jobs", "run", status=1)
     assert not (tmp_path / "ran").exists()
+    # It is for the user: the model cannot trust anything, so it is not woken.
+    (wake,) = DurableFile(jobs_path(user(tmp_path))).wakes("s")
+    assert json.loads(wake.body)["kind"] == "message"
     assert "may not run: you have not trusted it" in hookline(tmp_path, "jobs", "show", job_id)
     hookline(tmp_path, "jobs", "retry", job_id)
     hookline(tmp_path, "jobs", "drop", job_id)
     hookline(tmp_path, "jobs", "drop", job_id, status=1)
     assert "no jobs wait" in hookline(tmp_path, "jobs", "run") + hookline(tmp_path, "jobs")
+
+
+def test_an_engine_that_trusts_a_project_runs_its_jobs_that_another_process_left(tmp_path: Path) -> None:
+    """`--trust` covers jobs taken over, of this project and of no other."""
+    user(tmp_path)
+    (tmp_path / "project" / ".git").mkdir()
+    configure(tmp_path / "project/.hookline/hooks.json", f"echo x >>{tmp_path}/ran", name="scan")
+    hashes = json.loads(hookline(tmp_path, "trust", "--json", status=1))["hashes"]
+    hookline(tmp_path, "trust", "--yes", hashes)
+    accept(tmp_path, tmp_path / "project")
+    hookline(tmp_path, "trust", "--revoke")
+    (tmp_path / "other").mkdir()
+
+    def trusted(directory: str) -> bool:
+        engine = Engine(env=user(tmp_path))
+        engine.load(tmp_path / directory, trust=True)
+        other, (hook,), _unreadable = hooks_of(engine, str(tmp_path / "project"))
+        return other.trust is not None and other.trust.status(hook).runs
+
+    assert trusted("project")
+    assert not trusted("other")
 
 
 def test_the_agent_can_make_every_hook_durable_that_is_not_waited_for(tmp_path: Path) -> None:

@@ -538,12 +538,16 @@ def hooks_of(
     The last of the three are the files that could not be read.
 
     They come with another engine, which admits them by the user's trust alone: neither a grant in the
-    environment of this process nor the name of the file in a job is used there.
+    environment of this process nor the name of the file in a job is used there. `--trust` covers the project
+    that it was given for.
     """
     from hookline.trust.trust import TrustOptions  # noqa: PLC0415 as the loader
 
     other = Engine(handlers=engine.handlers, journal=engine.journal, env=engine.env)
     trust = other.trust_in(directory, TrustOptions(environment=False))
+    given = engine.trust
+    if given is not None and given.options.trusts_all and trust.root == given.root:
+        trust = other.trust_in(directory, TrustOptions(trusts_all=True, environment=False))
     read = (
         partial(other.loader.files, [file], dialect)
         if file

@@ -361,7 +361,8 @@ class JobRunner:
             record(made.state, prepared, call, raw, judged)
             why = one_line(failure.detail or failure.cause.replace("_", " "), _LONGEST_WHY)
             if judged.status == "untrusted":
-                await self._over(lease, "dead", f"it may not run: {why}")
+                # The user can change that, the model cannot: it is not woken.
+                await self._over(lease, "dead", f"it may not run: {why}", wakes=False)
             else:
                 await self._over(lease, "retry", why)
             return
@@ -382,14 +383,16 @@ class JobRunner:
             lost = Failed("cancelled", "another process has taken the job over")
             record(made.state, prepared, call, raw, Judgement(status="cancelled", failure=lost))
 
-    async def _over(self, lease: Lease, how: str, why: str, late: Sequence[LateMessage] = ()) -> bool:
-        """Settle an attempt and deliver its result to the session.
+    async def _over(
+        self, lease: Lease, how: str, why: str, late: Sequence[LateMessage] = (), *, wakes: bool = True
+    ) -> bool:
+        """Settle an attempt and deliver its result to the session; a dead letter may be for the user alone.
 
         Returns False if the lease was lost: the result is ignored.
         """
         job = lease.job
         if how != "settled":
-            late = (dead_letter(job, why),)
+            late = (dead_letter(job, why, wakes=wakes),)
         late = numbered(late, job.id, lease.epoch)
         now = await self._settled(lease, how, as_wakes(late, job.session), why)
         if now == "queued":

@@ -150,15 +150,17 @@ def as_wakes(late: Iterable[LateMessage], session: str) -> list[Wake]:
     return [Wake(id=one.wake_id, session=session, body=msgspec.json.encode(one)) for one in late]
 
 
-def dead_letter(job: Job, why: str, how: str = "was not run to its end") -> LateMessage:
-    """Make the message for a session about a job that will not be run again."""
+def dead_letter(
+    job: Job, why: str, how: str = "was not run to its end", *, wakes: bool = True
+) -> LateMessage:
+    """Make the message for a session about a job that will not be run again. `wakes`: the model may act on it."""
     stored = readable_call(job.body)
     name = f"hook {stored.name}" if stored is not None else "a durable hook"
     text = f"{name} {how}: {why} (hookline jobs show {job.id[:8]})"
     if stored is None:
         return LateMessage(kind="message", text=text)
     return LateMessage(
-        kind="wake" if stored.rewake else "message",
+        kind="wake" if stored.rewake and wakes else "message",
         text=text,
         hook=stored.name,
         type=stored.type,

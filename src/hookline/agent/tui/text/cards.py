@@ -79,9 +79,8 @@ def result_card(shown: Shown, *, with_head: bool, also: Sequence[str] = (), said
 
 def _result(shown: Shown, also: Sequence[str], *, with_head: bool) -> Iterator[RenderableType]:
     if shown.refused:
-        yield marked(
-            "  └ ", "dim", Text("denied: ", "bold").append_text(words(shown.text or "no reason was given"))
-        )
+        denied = Text().append("denied: ", "bold").append_text(words(shown.text or "no reason was given"))
+        yield marked("  └ ", "dim", denied)
         if by := source_text(shown):
             yield Text(f"    {by}", "dim")
         yield from also_lines(also)
