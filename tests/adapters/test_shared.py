@@ -13,6 +13,7 @@ from hookline.adapters.tool_calls import call_tool
 from hookline.events import PRE_COMPACT, STOP
 from hookline.model.errors import EngineClosedError
 from tests.adapters.every_adapter import watched
+from tests.every import every
 from tools.adapters.results import read_results
 
 
@@ -107,6 +108,31 @@ def test_a_call_that_pauses_has_neither_failed_nor_succeeded() -> None:
         return fired
 
     assert asyncio.run(play()) == ["PreToolUse"]
+
+
+@every("way", ["closed", "stopped", "goes on"])
+def test_a_call_that_was_judged_before_does_not_run_in_a_session_that_ended_since(way: str) -> None:
+    ran: list[str] = []
+
+    async def run(_given: dict[str, object]) -> str:
+        ran.append("run")
+        return "done"
+
+    async def play() -> str:
+        async with Engine() as engine:
+            session = engine.session("a")
+            await session.prompt("go")
+            opened = await session.open_tool("t", {}, id="1")
+            if way == "closed":
+                await session.close()
+            elif way == "stopped":
+                session.host.stop("enough")
+            call = await call_tool(session, ("t", {}, "1"), run, check=lambda new: None, opened=opened)
+            return call.done.text
+
+    said = asyncio.run(play())
+    assert ran == (["run"] if way == "goes on" else [])
+    assert {"closed": "is closed", "stopped": "enough", "goes on": "done"}[way] in said
 
 
 def test_the_kind_of_a_failure_may_be_that_of_its_cause() -> None:

@@ -96,7 +96,10 @@ async def call_tool(
         check(new)
 
     try:
-        if opened is not None:
+        ended = (
+            session.closed or session.host.stopped is not None
+        )  # meanwhile: then the call is refused below
+        if opened is not None and (opened.refused is not None or not ended):
             return AdapterResult(opened.refused or await _finished(opened, run), given)
         done = await session.tool(name, arguments, run=run, id=call_id, check=problem)
         if done.pending is not None and later is not None:

@@ -72,8 +72,8 @@ class _HookedTool:
         self._bare = set_function_tool_failure_error_function(copy(tool), None)  # hooks get its exceptions
         #: Runs the agent behind the tool, if there is one.
         self._nested = nested if getattr(tool, "_is_agent_tool", False) else None
-        #: Calls that hooks have judged, by their ids, until the SDK invokes them.
-        self._opened: dict[str, HostCall] = {}
+        #: Calls that hooks have judged, by their ids, until the SDK invokes them; with the arguments they had.
+        self._opened: dict[str, tuple[dict[str, Any], HostCall]] = {}
 
     async def needs_approval(self, context: Any, arguments: dict[str, Any], call_id: str) -> bool:
         """Ask hooks before the SDK plans the call: only then it can wait for the user."""
@@ -87,7 +87,7 @@ class _HookedTool:
         if pending is not None:
             self._run.waiting[call_id] = pending
             return True
-        self._opened[call_id] = opened
+        self._opened[call_id] = arguments, opened
         return False
 
     async def invoke(self, context: Any, given: str) -> Any:
@@ -98,13 +98,14 @@ class _HookedTool:
             _check(tool, arguments)
         except Exception:  # noqa: BLE001 - arguments that do not fit: the SDK has an answer to it
             return await tool.on_invoke_tool(context, given)
+        judged, opened = self._opened.pop(context.tool_call_id, (None, None))
         call = await call_tool(
             self._run.session,
             (tool.name, arguments, context.tool_call_id),
             lambda new: self._run_bare(context, new),
             check=lambda new: _check(tool, new),
             shown=lambda value: to_jsonable_python(value, fallback=str),
-            opened=self._opened.pop(context.tool_call_id, None),
+            opened=opened if judged == arguments else None,
             # A call that hooks ask about again was approved, or the SDK would not invoke it.
             later=lambda _pending: Approval(allow=_is_approved(context)),
         )
