@@ -33,6 +33,8 @@ class Collector:
     spans: list[ReceivedSpan] = field(default_factory=list[ReceivedSpan])
     #: By name, the data points: attributes, and the sum or count.
     metrics: dict[str, list[tuple[dict[str, Any], float]]] = field(default_factory=dict[str, Any])
+    #: By name: 1 for differences, 2 for sums since the start of the process, 0 for neither.
+    temporality: dict[str, int] = field(default_factory=dict[str, int])
     bodies: list[bytes] = field(default_factory=list[bytes])
 
     @property
@@ -68,6 +70,7 @@ class Collector:
             for scope in resource.scope_metrics:
                 for metric in scope.metrics:
                     data = getattr(metric, metric.WhichOneof("data"))
+                    self.temporality[metric.name] = getattr(data, "aggregation_temporality", 0)
                     self.metrics[metric.name] = [
                         (_values(point.attributes), float(getattr(point, "count", 0) or _number(point)))
                         for point in data.data_points

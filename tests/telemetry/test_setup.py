@@ -50,8 +50,11 @@ def test_a_call_of_an_agent_is_a_span_under_that_of_the_agent(tmp_path: Path) ->
         assert guard.parent == dispatch.id
         assert dispatch.attributes["gen_ai.agent.name"] == "claude-code"
         assert dispatch.resource["service.name"] == "hookline"
+        assert dispatch.resource["host.name"] == os.uname().nodename
         assert guard.attributes["hookline.decision"] == "deny"
         assert collector.metrics["hookline.hook.decisions"][0][1] == 1
+        # The process ends: sums would begin a series of their own with each call.
+        assert collector.temporality["hookline.hook.decisions"] == 1
         assert not any(b"hunter2" in body for body in collector.bodies)
 
 

@@ -60,8 +60,13 @@ def command_engine(
     )
 
 
-def command_observer(journal: Journal, *, from_agent: bool = False) -> "Telemetry | None":
-    """Return telemetry, if the environment asks for it; `from_agent`: another agent has started this process."""
+def command_observer(
+    journal: Journal, *, from_agent: bool = False, lasting: bool = False
+) -> "Telemetry | None":
+    """Return telemetry, if the environment asks for it.
+
+    `from_agent`: another agent has started this process. `lasting`: it is a server.
+    """
     if not any(name.startswith("OTEL_") for name in os.environ):
         return None
     from hookline.telemetry.setup import observer_from
@@ -74,7 +79,7 @@ def command_observer(journal: Journal, *, from_agent: bool = False) -> "Telemetr
             note(f"hookline: {why}")
 
     seconds = _FLUSH_SECONDS_IN_A_CALL if from_agent else _FLUSH_SECONDS
-    return observer_from(os.environ, say, only_here=from_agent, seconds=seconds)
+    return observer_from(os.environ, say, only_here=from_agent, seconds=seconds, lasting=lasting)
 
 
 def command_journal(*, caller: str = "", origin: str = "") -> Journal:

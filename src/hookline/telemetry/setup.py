@@ -6,6 +6,7 @@ elsewhere.
 """
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from hookline.telemetry.observer import Telemetry
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+_ATTRIBUTES = "OTEL_RESOURCE_ATTRIBUTES"
+_TEMPORALITY = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
 _NAMES = {"TRACES": "spans", "METRICS": "metrics"}
 _SIGNALS = tuple(_NAMES)
 _UNAFFECTED = "hooks are not affected"
@@ -97,13 +100,13 @@ def refusal(env: Mapping[str, str], signals: list[str], *, only_here: bool) -> s
 
 
 def observer_from(
-    env: Mapping[str, str], say: Say, *, only_here: bool, seconds: float | None
+    env: Mapping[str, str], say: Say, *, only_here: bool, seconds: float | None, lasting: bool = False
 ) -> "Telemetry | None":
     """Return an observer if the environment asks for one and the packages are installed; report the first
     error.
 
     `only_here`: send nothing to other machines. `seconds`: how long to wait for unsent data when the engine
-    closes; None: the process lives on.
+    closes; None: the process lives on. `lasting`: it is a server, whose metrics are sums since its start.
     """
     warnings = SaidOnce(say, _header_texts(env))
     try:
@@ -112,7 +115,7 @@ def observer_from(
         signals = wanted_signals(env)
         why = refusal(env, signals, only_here=only_here)
         if why is None:
-            return _observer(env, signals, warnings, seconds) if signals else None
+            return _observer(env, signals, warnings, seconds, lasting or seconds is None) if signals else None
         warnings.say(why)
     except ModuleNotFoundError as missing:
         warnings.say(f"{missing.name} is missing: {how_to_add('otel')}")
@@ -122,7 +125,7 @@ def observer_from(
 
 
 def _observer(
-    env: Mapping[str, str], signals: list[str], warnings: "SaidOnce", seconds: float | None
+    env: Mapping[str, str], signals: list[str], warnings: "SaidOnce", seconds: float | None, lasting: bool
 ) -> "Telemetry":
     from opentelemetry.metrics import NoOpMeterProvider
     from opentelemetry.sdk.metrics import MeterProvider
@@ -142,7 +145,14 @@ def _observer(
         return CollectorSession(_endpoint(env, signal)[0], warnings.note)
 
     own = {} if env.get("OTEL_SERVICE_NAME") else {"service.name": "hookline"}
-    resource = Resource.create({**own, "service.version": __version__})
+    # Attributes of OTEL_RESOURCE_ATTRIBUTES come before these.
+    resource = Resource.create(
+        {
+            **own,
+            "service.version": __version__,
+            **({} if "host.name=" in env.get(_ATTRIBUTES, "") else _host()),
+        }
+    )
     tracers, meters = None, None
     if "TRACES" in signals:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -152,7 +162,11 @@ def _observer(
     if "METRICS" in signals:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 
-        reader = PeriodicExportingMetricReader(OTLPMetricExporter(session=session("METRICS")))
+        exporter = OTLPMetricExporter(
+            session=session("METRICS"),
+            preferred_temporality=None if lasting else _of_one_process(env),
+        )
+        reader = PeriodicExportingMetricReader(exporter)
         meters = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
     providers = [each for each in (tracers, meters) if each is not None]
     warnings.sending = True
@@ -164,6 +178,23 @@ def _observer(
         close_seconds=seconds,
         parent=env.get("TRACEPARENT", ""),
     )
+
+
+def _host() -> dict[str, str]:
+    return {"host.name": os.uname().nodename}
+
+
+def _of_one_process(env: Mapping[str, str]) -> Any:
+    """Return differences for a process that ends soon: each would begin a series of sums that nobody continues.
+
+    None: the environment chooses, or its default applies.
+    """
+    if env.get(_TEMPORALITY):
+        return None
+    from opentelemetry.sdk.metrics import Counter, Histogram, ObservableCounter
+    from opentelemetry.sdk.metrics.export import AggregationTemporality
+
+    return dict.fromkeys((Counter, Histogram, ObservableCounter), AggregationTemporality.DELTA)
 
 
 def flush(providers: list[Any], seconds: float, warnings: "SaidOnce") -> None:

@@ -121,7 +121,9 @@ def _engine(args: argparse.Namespace) -> Engine:
     commands = InServerDirectory(handlers["command"], cwd)
     journal = command_journal(caller=_CALLER)
     return Engine(
-        handlers=handlers | {"command": commands}, journal=journal, observer=command_observer(journal)
+        handlers=handlers | {"command": commands},
+        journal=journal,
+        observer=command_observer(journal, lasting=True),
     )
 
 
