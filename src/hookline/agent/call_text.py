@@ -29,8 +29,8 @@ def headline(tool: str, given: Mapping[str, Any], width: int = 160) -> str:
 
 def _of_list(given: Mapping[str, Any]) -> str:
     """Describe arguments without a main one; of a list of questions or steps, the current one."""
-    listed = next((cast("list[Any]", value) for value in given.values() if isinstance(value, list)), [])
-    rows = [cast("Mapping[str, Any]", row) for row in listed if isinstance(row, Mapping)]
+    lists = [cast("list[Any]", value) for value in given.values() if isinstance(value, list)]
+    rows = [cast("Mapping[str, Any]", row) for row in (lists[0] if lists else ()) if isinstance(row, Mapping)]
     current = next((row for row in rows if row.get("status") == "in_progress"), rows[0] if rows else {})
     said = current.get("question") or current.get("content")
     return said if isinstance(said, str) and said else as_json(given)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from hookline.agent.models.port import CompletionRequest, ToolOffer
+from hookline.agent.models.port import CompletionRequest, Effort, ToolOffer
 from hookline.agent.ports import UserPort
 from hookline.dialects.json_text import whole_text
 from hookline.engine.background import Inbox, LateMessage
@@ -75,6 +75,8 @@ class Conversation:
         #: Called when a durable hook's result is in the records, with its id.
         self.acknowledge: Callable[[str], None] | None = None
         self._base = system
+        #: How much the model thinks.
+        self.effort: Effort = ""
         #: Where the agent works; part of the system text.
         self.environment = ""
         self._session_context: list[str] = []
@@ -153,6 +155,7 @@ class Conversation:
             messages=(*self.messages, *extras),
             tools=tools,
             agent_type=agent_type,
+            effort=self.effort,
         )
 
     @property

@@ -17,6 +17,8 @@ ShownKind = Literal[
     "request", "held", "usage",
     # The text of an answer that broke off; a failed request that is repeated after `seconds`.
     "partial", "retry",
+    # The model's thinking, as it arrives, and all of it.
+    "thinking", "thought",
     # Actions of hooks: wake the agent, change something, add text for the model.
     "wake", "rewrite", "context",
 ]  # fmt: skip

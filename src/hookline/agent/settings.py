@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import msgspec
 from msgspec import Meta, Struct
 
+from hookline.agent.models.port import Effort
 from hookline.agent.prompts.prompt import PromptRoute
 from hookline.dialects.dialect import SUFFIXES, upward, user_directories
 from hookline.dialects.files import read_file
@@ -43,6 +44,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True):
     system: str = SYSTEM
     #: The system text says where the agent works. Definitions of agents ask for that themselves.
     environment: bool = True
+    #: How much the model thinks before it answers; empty: as it does by itself.
+    effort: Effort = ""
     #: The most model requests and tool calls that one turn may make.
     max_iterations: int = 50
     max_tool_calls: int = 200
@@ -67,6 +70,7 @@ class AgentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     model: str | None = None
     system: str | None = None
+    effort: Effort | None = None
     max_iterations: _Some | None = None
     max_tool_calls: _Count | None = None
     most_repeats: _Some | None = None

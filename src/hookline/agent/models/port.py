@@ -9,6 +9,8 @@ from hookline.model.events import ERROR_TYPES
 from hookline.model.messages import Message, ToolUse
 from hookline.model.usage import Usage
 
+Effort = Literal["", "low", "medium", "high", "max"]
+
 
 class ToolOffer(Struct, frozen=True, kw_only=True):
     """A tool as it is described to the model."""
@@ -27,6 +29,8 @@ class CompletionRequest(Struct, frozen=True, kw_only=True):
     tools: tuple[ToolOffer, ...] = ()
     #: The type of the subagent; None for the main agent.
     agent_type: str | None = None
+    #: How much the model thinks first; empty: as it does by itself.
+    effort: Effort = ""
 
 
 class CompletionResponse(Struct, frozen=True, kw_only=True):
@@ -44,8 +48,14 @@ class TextPiece(Struct, frozen=True):
     text: str
 
 
-#: A piece of a stream: text as it arrives, then the complete answer.
-Piece = TextPiece | CompletionResponse
+class ThoughtPiece(Struct, frozen=True):
+    """A piece of the model's thinking, as it arrives."""
+
+    text: str
+
+
+#: A piece of a stream: thoughts and text as they arrive, then the complete answer.
+Piece = ThoughtPiece | TextPiece | CompletionResponse
 
 
 #: What may help after an error: send the request again, or first make the conversation shorter.

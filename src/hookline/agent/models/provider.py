@@ -10,18 +10,31 @@ import httpx2
 from pydantic_ai import exceptions as x
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
+    ModelResponse,
     ModelResponseStreamEvent,
     PartDeltaEvent,
     PartStartEvent,
     TextPart,
     TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
 )
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from hookline.agent.models.choose import PROVIDERS, ModelSetupError, ModelTarget, missing, target_of
-from hookline.agent.models.port import CompletionRequest, ModelError, Piece, Remedy, TextPiece
+from hookline.agent.models.port import (
+    CompletionRequest,
+    CompletionResponse,
+    Effort,
+    ModelError,
+    Piece,
+    Remedy,
+    TextPiece,
+    ThoughtPiece,
+)
 from hookline.agent.models.provider_messages import model_messages, parameters, response_of, sendable
+from hookline.model.messages import Assistant, ToolMessage
 from hookline.model.safe_text import bare_url, one_line
 
 #: For a connection, and for the next byte of an answer: a model may think for minutes.
@@ -53,6 +66,8 @@ _STATUSES: Final[Mapping[int, str]] = {
     401: "auth_failed", 402: "billing", 403: "auth_failed", 408: "server", 413: "max_tokens", 429: "rate_limit",
 }  # fmt: skip
 _REMEDIES: Final[Mapping[str, Remedy]] = {"rate_limit": "retry", "server": "retry", "max_tokens": "compact"}
+_THINKING_TOKENS: Final = 32_000
+_MOST_THOUGHTS: Final = 200
 _LONGEST: Final = 600
 _SHORTEST_KEY: Final = 8
 
@@ -65,6 +80,8 @@ class ProviderPort:
         self._env = env
         self._client: httpx2.AsyncClient | None = None
         self._models: dict[ModelTarget, Model[Any]] = {}
+        #: Thoughts before calls, by the id of the first call.
+        self._thoughts: dict[str, list[ThinkingPart]] = {}
 
     def prepare(self) -> None:
         """Load the model's packages. Raises ModelSetupError if one is not installed."""
@@ -82,19 +99,39 @@ class ProviderPort:
         try:
             async with model_request_stream(
                 model,
-                model_messages(request.messages, marks=marks),
-                model_settings=request_settings(target, tools=bool(request.tools)),
+                model_messages(request.messages, marks=marks, thoughts=self._thoughts),
+                model_settings=request_settings(
+                    target, tools=bool(request.tools), effort=self._effort(request)
+                ),
                 model_request_parameters=parameters(request),
                 instrument=False,
             ) as stream:
                 async for event in stream:
-                    text = _text(event)
-                    if text:
+                    if text := _text(event):
                         yield TextPiece(sendable(text))
-                response = response_of(stream.get())
+                    elif thought := _thought(event):
+                        yield ThoughtPiece(sendable(thought))
+                answer = stream.get()
+                response = response_of(answer)
+                self._keep_thoughts(answer, response)
         except Exception as problem:
             raise model_error(problem, target) from problem
         yield response
+
+    def _keep_thoughts(self, answer: ModelResponse, response: CompletionResponse) -> None:
+        """Keep the thoughts before calls: providers want them back, signed, with the results of the calls."""
+        thoughts = [part for part in answer.parts if isinstance(part, ThinkingPart)]
+        if thoughts and response.tool_calls:
+            self._thoughts[response.tool_calls[0].id] = thoughts
+            while len(self._thoughts) > _MOST_THOUGHTS:
+                del self._thoughts[next(iter(self._thoughts))]
+
+    def _effort(self, request: CompletionRequest) -> Effort:
+        """Return the request's effort; none in the middle of calls whose thoughts are not known any more."""
+        last = next((each for each in reversed(request.messages) if isinstance(each, Assistant)), None)
+        open_calls = last is not None and last.tool_calls and isinstance(request.messages[-1], ToolMessage)
+        known = last is None or not open_calls or last.tool_calls[0].id in self._thoughts
+        return request.effort if known else ""
 
     async def close(self) -> None:
         """Close the connections. The port may be used again."""
@@ -142,6 +179,14 @@ def _text(event: ModelResponseStreamEvent) -> str:
     return ""
 
 
+def _thought(event: ModelResponseStreamEvent) -> str:
+    if isinstance(event, PartStartEvent) and isinstance(event.part, ThinkingPart):
+        return event.part.content
+    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, ThinkingPartDelta):
+        return event.delta.content_delta or ""
+    return ""
+
+
 # -- models of pydantic-ai ---------------------------------------------------------------------------------
 
 
@@ -158,9 +203,13 @@ def build_model(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     return _BUILDERS[speech](target, client)
 
 
-def request_settings(target: ModelTarget, *, tools: bool) -> ModelSettings:
+def request_settings(target: ModelTarget, *, tools: bool, effort: Effort = "") -> ModelSettings:
     """Return the settings of a request. With tools, the next request begins with the same bytes: they can be cached."""
     chosen: dict[str, Any] = {"request_timeout": LONGEST_REQUEST}
+    if effort:
+        chosen |= {"thinking": effort}
+        if target.row.speech == "anthropic":
+            chosen["max_tokens"] = _THINKING_TOKENS  # thoughts count, and the usual limit is too low for them
     if target.row.speech == "google":
         return ModelSettings(**chosen)  # its timeouts and retries are set in _google
     chosen |= {"timeout": TIMEOUT, "max_retries": 0}

@@ -49,8 +49,13 @@ def parameters(request: CompletionRequest) -> ModelRequestParameters:
     )
 
 
-def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMessage]:
-    """Convert the conversation, in an order every provider accepts. `marks`: the provider takes cache marks."""
+def model_messages(
+    messages: Sequence[Message], *, marks: bool, thoughts: Mapping[str, Sequence[ThinkingPart]] | None = None
+) -> list[ModelMessage]:
+    """Convert the conversation, in an order every provider accepts. `marks`: the provider takes cache marks.
+
+    `thoughts` are those that came before calls, by the id of the first call.
+    """
     found: list[ModelMessage] = []
     said: list[User | ToolMessage] = []
     open_calls: Sequence[ToolUse] = ()
@@ -60,7 +65,8 @@ def model_messages(messages: Sequence[Message], *, marks: bool) -> list[ModelMes
             continue
         _add_turn(found, open_calls, said, marks=marks)
         said, open_calls = [], message.tool_calls
-        parts = _assistant(message)
+        before = (thoughts or {}).get(message.tool_calls[0].id, ()) if message.tool_calls else ()
+        parts = [*before, *_assistant(message)]
         if parts:
             found.append(ModelResponse(parts=parts))
     _add_turn(found, open_calls, said, marks=marks)

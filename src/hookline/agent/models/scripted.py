@@ -14,6 +14,7 @@ from hookline.agent.models.port import (
     Piece,
     Remedy,
     TextPiece,
+    ThoughtPiece,
 )
 from hookline.documents.document import format_of, read_document
 from hookline.model.diagnostics import Diagnostic, Where
@@ -98,7 +99,10 @@ class ScriptedModel:
         return ToolUse(id=call.id or f"call_{self._calls}", name=call.name, input=call.input)
 
 
-async def _pieces(entry: Scripted) -> AsyncIterator[TextPiece]:
+async def _pieces(entry: Scripted) -> AsyncIterator[Piece]:
+    for line in (entry.reasoning or "").splitlines(keepends=True):
+        yield ThoughtPiece(line)
+        await asyncio.sleep(entry.pause)
     for line in entry.text.splitlines(keepends=True):
         yield TextPiece(line)
         # Other tasks run between two pieces, as they do while a real stream is read.

@@ -52,6 +52,9 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
             "optional", "ID", "continue an earlier session; last is the newest, alone it lists them"
         ),
         "model": LocalRow("optional", "NAME", "use another model; alone it says which one is used"),
+        "effort": LocalRow(
+            "optional", "LEVEL", "let the model think more or less; alone it says how much it does"
+        ),
         "mode": LocalRow("optional", "NAME", "change the permission mode; alone it lists them"),
         "add-dir": LocalRow("required", "DIR", "let the tools work in another directory too"),
         "worktree": LocalRow("required", "NAME", "work in a git worktree of that name"),

@@ -4,8 +4,10 @@ import asyncio
 import os
 from collections.abc import Mapping
 from functools import partial
+from typing import cast, get_args
 
 from hookline.agent.call_text import near
+from hookline.agent.models.port import Effort
 from hookline.agent.models.suggest import model_choices
 from hookline.agent.ports import Choice
 from hookline.agent.prompts.local_commands import SHELL
@@ -90,6 +92,19 @@ async def _picked_model(agent: Agent) -> str | None:
     choices = [Choice(key, name) for key, name in listed.items()]
     key, said = await chooser.pick(f"Which model? Now: {agent.model_name}", (), choices, words=True)
     return None if key is None else listed.get(key, said)
+
+
+async def effort(agent: Agent, argument: str) -> PromptTurn:
+    levels = [level for level in get_args(Effort) if level]
+    if not argument:
+        now = agent.conversation.effort or "auto"
+        return _say(agent, f"effort: {now}; /effort {'|'.join(levels)}, or auto: as the model does by itself")
+    if argument != "auto" and argument not in levels:
+        return _say(
+            agent, f"there is no effort {argument!r}; there are auto, {', '.join(levels)}", failed=True
+        )
+    agent.conversation.effort = cast("Effort", "" if argument == "auto" else argument)
+    return _say(agent, f"effort: {argument}")
 
 
 async def add_dir(agent: Agent, argument: str) -> PromptTurn:
@@ -236,6 +251,7 @@ def session_commands(
         "compact": compact,
         "mode": mode,
         "model": model,
+        "effort": effort,
         "add-dir": add_dir,
         "exit": leave,
         "logout": logout,

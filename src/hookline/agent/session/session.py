@@ -90,6 +90,7 @@ class Agent:
         self._marks: dict[int, tuple[int, int, str]] = {}
         self.instructions = Instructions(parts)
         self._mode_before_plan = "default"
+        parts.conversation.effort = parts.settings.effort
         self._environment = Environment(parts)
         self._commands: Mapping[str, Command] = commands if commands is not None else {}
         self._submission = Submission(parts, prompts if prompts is not None else PlainPrompts())

@@ -210,6 +210,7 @@ class Subagent:
                 last_gate=self._last_gate,
             ),
         )
+        self._conversation.effort = parent.conversation.effort
         self._compaction = Compactor(self._parts)
         self._environment = Environment(self._parts)
         self._late = LateMessages(hooks.inbox, self._conversation, user, self._workplace.watch)

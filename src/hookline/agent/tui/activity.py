@@ -62,6 +62,8 @@ class Activity:
         self.writes = False
         #: The agent waits until then before it repeats a request.
         self.retries_at: float | None = None
+        #: The end of what the model thinks.
+        self.thinking = ""
         #: Hooks for which the text is held back.
         self.held = ""
         #: The agent's last sign of life.
@@ -141,9 +143,11 @@ class Activity:
         elif self.asked is not None:
             model, since = self.asked
             held = f"its answer is held back for {one_line(self.held, 80)}" if self.held else "Esc stops it"
-            yield _running(
-                f"{one_line(model, 60)} {'writes' if self.writes else 'is working'}", now - since, held
-            )
+            does = "writes" if self.writes else "thinks" if self.thinking else "is working"
+            yield _running(f"{one_line(model, 60)} {does}", now - since, held)
+            if self.thinking and not self.writes:
+                last = self.thinking.rstrip().rsplit("\n", 2)[-2:]
+                yield from (Text(f"  │ {one_line(line, 200)}", "dim italic") for line in last if line.strip())
 
 
 def _running(what: str, seconds: float, about: str) -> Text:

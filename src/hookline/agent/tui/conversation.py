@@ -118,7 +118,7 @@ class ConversationView:
     def _show(self, shown: Shown) -> Iterator[None]:
         nested = cards.depth(shown)
         match shown.kind:
-            case "delta" | "request" | "held" | "usage":
+            case "delta" | "request" | "held" | "usage" | "thinking":
                 self._progress(shown, nested)
             case "answer" | "partial":
                 yield from self._answer(shown, nested)
@@ -176,11 +176,13 @@ class ConversationView:
         elif shown.kind == "delta":
             self.activity.writes = True
             self.stream.add(shown.text)
+        elif shown.kind == "thinking":
+            self.activity.thinking = (self.activity.thinking + shown.text)[-_MOST_RECALLED:]
         elif shown.kind == "held":
             self.activity.held = shown.text
         else:
             self.activity.asked = (shown.text, time.monotonic())
-            self.activity.held, self.activity.writes = "", False
+            self.activity.held, self.activity.writes, self.activity.thinking = "", False, ""
 
     def _end_turn(self) -> None:
         """Print what the turn took; not after one that no prompt began."""

@@ -7,7 +7,13 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from hookline.agent.models.port import CompletionRequest, CompletionResponse, ModelError, ToolOffer
+from hookline.agent.models.port import (
+    CompletionRequest,
+    CompletionResponse,
+    ModelError,
+    ThoughtPiece,
+    ToolOffer,
+)
 from hookline.agent.ports import Shown, ShownKind
 from hookline.agent.turn.checks import is_in_mode
 from hookline.agent.turn.retries import with_retries
@@ -191,18 +197,32 @@ class ModelRequests:
             self._show("held", ", ".join(holders))
         response = CompletionResponse()
         begun: list[str] = []
+        thought: list[str] = []
         try:
             async for piece in self._model.stream(request):
                 if isinstance(piece, CompletionResponse):
                     response = piece
+                elif isinstance(piece, ThoughtPiece):
+                    thought.append(piece.text)
+                    if live:
+                        self._show("thinking", piece.text)
                 elif live:
+                    self._show_thought(thought)
                     begun.append(piece.text)
                     self._show("delta", piece.text)
+            if live:
+                self._show_thought(thought)
         except ModelError:
             if begun:
                 self._show("partial", "".join(begun))
             raise
         return storable(response)
+
+    def _show_thought(self, pieces: list[str]) -> None:
+        """Show all that the model thought before it said something."""
+        if pieces:
+            self._show("thought", "".join(pieces))
+            pieces.clear()
 
     async def _display(self, turn: Turn, text: str) -> None:
         if not text:

@@ -61,8 +61,8 @@ def _lines(item: Item) -> Iterator[str]:
             yield f"{who}{mark} {headline(item.tool, item.tool_input, 2000)}{by}"
             yield from (f"    {line}" for line in patch_lines(item.patch))
             yield from (f"    {line}" for line in text.split("\n"))
-        case "context":
-            yield f"{who}+ added for the model{by}:"
+        case "context" | "thought":
+            yield f"{who}{f'+ added for the model{by}' if item.kind == 'context' else '✻ thought'}:"
             yield from (f"    {line}" for line in text.split("\n"))
         case "rewrite":
             yield f"{who}✎ {printable(rewrite_text(item.field, item.before, item.after, 4000))}{by}"

@@ -117,6 +117,14 @@ def source_text(shown: Shown) -> str:
     return one_line(" · ".join(filter(None, (who, event, near(shown.source)))), 300)
 
 
+def _summary(shown: Shown) -> str:
+    """Fold text of hooks for the model, and the model's thoughts, into one line."""
+    if shown.kind == "context":
+        return f"a hook added {len(shown.text):,} characters for the model ({_MORE})"
+    first = one_line(shown.text.strip().split("\n", 1)[0], 80)
+    return f"thought: {first} ({_MORE})"
+
+
 def note_card(shown: Shown) -> RenderableType | None:
     """Render notices, warnings and denials, distinguishable; and actions of hooks.
 
@@ -144,9 +152,9 @@ def note_card(shown: Shown) -> RenderableType | None:
             )
         case "rewrite":
             mark, style, text = "✎ ", "magenta", Text("a hook changed ", "magenta").append(_rewritten(shown))
-        case "context":
-            says = Text(f"a hook added {len(shown.text):,} characters for the model ({_MORE})", "dim")
-            mark, style, text = "+ ", "dim", says
+        case "context" | "thought":
+            mark, style = "+ " if shown.kind == "context" else "✻ ", "dim"
+            text = Text(_summary(shown), "dim italic" if shown.kind == "thought" else "dim")
         case _:
             return None
     if by:
