@@ -1,4 +1,4 @@
-"""What every framework with the real client of a provider must do: one tool, some hooks, and what is to come of it."""
+"""Play one tool and some hooks with the real client of a provider: what every framework must do, and its result."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -9,9 +9,9 @@ from hookline.handlers.agent import (
     AgentRun,
     AgentSpec,
     HookAgentTool,
+    HookToolOutput,
     RequestedCall,
     Step,
-    ToolOutput,
 )
 from tests.handlers.calls import call_with, finished
 
@@ -37,7 +37,7 @@ class Runner:
         self.steps = steps
         self.tools: Sequence[HookAgentTool] = tools
         self.begun: list[tuple[str, str | None, list[str]]] = []
-        self.outputs: list[Sequence[ToolOutput]] = []
+        self.outputs: list[Sequence[HookToolOutput]] = []
 
     async def begin(
         self, task: str, *, system: str, model: str | None, tools: Sequence[HookAgentTool]
@@ -45,7 +45,7 @@ class Runner:
         self.begun.append((task, model, [tool.name for tool in tools]))
         return self
 
-    async def step(self, outputs: Sequence[ToolOutput]) -> Step:
+    async def step(self, outputs: Sequence[HookToolOutput]) -> Step:
         self.outputs.append(outputs)
         return self.steps[min(len(self.outputs), len(self.steps)) - 1]
 
@@ -63,7 +63,7 @@ def test_an_agent_looks_around_and_answers() -> None:
     runner = Runner(uses("read"), Step("done"), tools=[read])
     assert ran(runner, AgentSpec("check $ARGUMENTS", "m")) == Replied(b"done")
     assert read.calls == [{"path": "x"}]
-    assert runner.outputs == [(), [ToolOutput("id-read", "found")]]
+    assert runner.outputs == [(), [HookToolOutput("id-read", "found")]]
     task, model, offered = runner.begun[0]
     assert task.startswith('check {"tool_name"')
     assert (model, offered) == ("m", ["read"])
@@ -94,7 +94,7 @@ def test_fifty_steps_are_the_default() -> None:
 def test_a_failing_tool_is_told_to_the_model() -> None:
     runner = Runner(uses("read"), Step("done"), tools=[Tool("read", answer=OSError("gone"))])
     assert ran(runner, AgentSpec("x")) == Replied(b"done")
-    assert runner.outputs[1] == [ToolOutput("id-read", "OSError: gone", is_error=True)]
+    assert runner.outputs[1] == [HookToolOutput("id-read", "OSError: gone", is_error=True)]
 
 
 def test_a_huge_tool_output_is_cut() -> None:
@@ -107,7 +107,7 @@ def test_a_runner_that_raises_is_a_transport_failure() -> None:
     down = ConnectionError("down")
 
     class Failing(Runner):
-        async def step(self, outputs: Sequence[ToolOutput]) -> Step:
+        async def step(self, outputs: Sequence[HookToolOutput]) -> Step:
             raise down
 
     assert ran(Failing(), AgentSpec("x")) == Failed(

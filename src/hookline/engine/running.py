@@ -67,7 +67,7 @@ class RunningHooks:
 
     @property
     def calls(self) -> tuple[HookInvocation, ...]:
-        """What each of them was called with, oldest first."""
+        """The input of each of them, oldest first."""
         return tuple(self._calls)
 
     def skip(self, call: HookInvocation, why: str) -> bool:

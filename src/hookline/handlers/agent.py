@@ -26,7 +26,7 @@ class RequestedCall(Struct, frozen=True):
     id: str = ""
 
 
-class ToolOutput(Struct, frozen=True):
+class HookToolOutput(Struct, frozen=True):
     """The result of a tool call."""
 
     id: str
@@ -54,7 +54,7 @@ class HookAgentTool(Protocol):
 class AgentRun(Protocol):
     """One conversation in progress."""
 
-    async def step(self, outputs: Sequence[ToolOutput]) -> Step:
+    async def step(self, outputs: Sequence[HookToolOutput]) -> Step:
         """Send one request to the model, with the outputs of the tools it last called."""
         ...
 
@@ -113,7 +113,7 @@ class AgentHandler:
 
 async def take_steps(run: AgentRun, tools: Mapping[str, HookAgentTool], max_steps: int) -> RawResult:
     """Step until there is an answer. Running out of steps is a crash: it ran, and ended without one."""
-    outputs: Sequence[ToolOutput] = ()
+    outputs: Sequence[HookToolOutput] = ()
     for _ in range(max_steps):
         step = await run.step(outputs)
         if not step.tool_uses:
@@ -122,13 +122,13 @@ async def take_steps(run: AgentRun, tools: Mapping[str, HookAgentTool], max_step
     return Failed("crashed", f"no answer within {max_steps} steps")
 
 
-async def _called(tools: Mapping[str, HookAgentTool], use: RequestedCall) -> ToolOutput:
+async def _called(tools: Mapping[str, HookAgentTool], use: RequestedCall) -> HookToolOutput:
     tool = tools.get(use.name)
     if tool is None:
         known = ", ".join(sorted(tools)) or "none"
-        return ToolOutput(use.id, f"there is no tool {use.name!r} here; tools: {known}", is_error=True)
+        return HookToolOutput(use.id, f"there is no tool {use.name!r} here; tools: {known}", is_error=True)
     try:
         text = await tool.call(use.input)
     except Exception as error:  # noqa: BLE001 - the model sees the error, as for any failed tool
-        return ToolOutput(use.id, described(error), is_error=True)
-    return ToolOutput(use.id, text[:_LONGEST_OUTPUT])
+        return HookToolOutput(use.id, described(error), is_error=True)
+    return HookToolOutput(use.id, text[:_LONGEST_OUTPUT])

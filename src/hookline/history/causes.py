@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookline.history.coverage import CoverageTotals, MissedCall, SessionFacts
+from hookline.history.coverage import CoverageTotals, CoveredSession, MissedCall
 
 Cause = Literal[
     "untrusted", "other agent", "installed later", "headless run", "subagent", "directory", "tool name", "event",
@@ -16,7 +16,7 @@ Cause = Literal[
 class Explained(Struct, frozen=True):
     """A missed call with its likely cause and the evidence for it."""
 
-    hole: MissedCall
+    missed: MissedCall
     cause: Cause
     why: str
 
@@ -34,57 +34,60 @@ class Causes:
         self._agents = {each.agent for each in seen}
 
     def explained(self) -> list[Explained]:
-        holes = sorted(self._sightings.holes.values(), key=lambda hole: (hole.first, hole.session, hole.tool))
-        return [self._explain(hole) for hole in holes]
+        missed_calls = sorted(
+            self._sightings.missed_calls.values(),
+            key=lambda missed: (missed.first, missed.session, missed.tool),
+        )
+        return [self._explain(missed) for missed in missed_calls]
 
-    def _explain(self, hole: MissedCall) -> Explained:
-        for cause, why in self._candidates(hole):
-            return Explained(hole, cause, why)
-        return Explained(hole, "unknown", "Hookline was asked about other calls of this session")
+    def _explain(self, missed: MissedCall) -> Explained:
+        for cause, why in self._candidates(missed):
+            return Explained(missed, cause, why)
+        return Explained(missed, "unknown", "Hookline was asked about other calls of this session")
 
-    def _candidates(self, hole: MissedCall) -> Iterable[tuple[Cause, str]]:
+    def _candidates(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
         """Yield the causes that fit, most certain first."""
-        if hole.untrusted:
+        if missed.untrusted:
             yield "untrusted", "the hook was there, and had not been trusted"
-        if hole.asked and not hole.untrusted:
+        if missed.asked and not missed.untrusted:
             yield "installed later", "other hooks ran on these calls, so this one was not there yet"
-        yield from self._by_time(hole)
-        session = self._sightings.sessions.get(f"{hole.agent}:{hole.session}")
+        yield from self._by_time(missed)
+        session = self._sightings.sessions.get(f"{missed.agent}:{missed.session}")
         if session is None or not (session.main or session.subagents):
-            yield from self._of_unseen_session(hole)
+            yield from self._of_unseen_session(missed)
         else:
-            yield from _of_seen_session(hole, session)
+            yield from _of_seen_session(missed, session)
 
-    def _by_time(self, hole: MissedCall) -> Iterable[tuple[Cause, str]]:
-        asked_since = self._sightings.callers.get(self._callers.get(hole.agent, hole.agent))
+    def _by_time(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
+        asked_since = self._sightings.callers.get(self._callers.get(missed.agent, missed.agent))
         if asked_since is None:
             yield "other agent", "this agent has never asked Hookline"
-        elif hole.last < asked_since:
+        elif missed.last < asked_since:
             yield "installed later", "this agent asked Hookline for the first time after that"
-        first = [self._sightings.hooks[key].record.first for key in hole.hooks]
-        if all(first) and hole.last < min(first):
+        first = [self._sightings.hooks[key].record.first for key in missed.hooks]
+        if all(first) and missed.last < min(first):
             yield "installed later", "the hook ran for the first time after that"
 
-    def _of_unseen_session(self, hole: MissedCall) -> Iterable[tuple[Cause, str]]:
-        if hole.headless and hole.agent in self._attended:
+    def _of_unseen_session(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
+        if missed.headless and missed.agent in self._attended:
             yield "headless run", "no call of this session asked Hookline, and it had no user at a terminal"
-        if hole.subagent and hole.agent in self._agents:
+        if missed.subagent and missed.agent in self._agents:
             yield "subagent", "no call of this subagent reached Hookline"
-        if (hole.agent, hole.began_in) not in self._projects and hole.agent in self._agents:
-            yield "directory", f"no session in {hole.began_in or hole.cwd} reached Hookline"
-        if hole.headless:
+        if (missed.agent, missed.began_in) not in self._projects and missed.agent in self._agents:
+            yield "directory", f"no session in {missed.began_in or missed.cwd} reached Hookline"
+        if missed.headless:
             yield "headless run", "no call of this session asked Hookline, and it had no user at a terminal"
-        untrusted = [key for key in hole.hooks if not self._sightings.hooks[key].trusted]
+        untrusted = [key for key in missed.hooks if not self._sightings.hooks[key].trusted]
         if untrusted:
             yield "untrusted", self._sightings.hooks[untrusted[0]].why_untrusted
 
 
-def _of_seen_session(hole: MissedCall, session: SessionFacts) -> Iterable[tuple[Cause, str]]:
-    if hole.subagent and not session.subagents:
+def _of_seen_session(missed: MissedCall, session: CoveredSession) -> Iterable[tuple[Cause, str]]:
+    if missed.subagent and not session.subagents:
         yield "subagent", "calls of the main agent reached Hookline, those of subagents did not"
-    if hole.cwd not in session.directories and hole.cwd != hole.began_in:
-        yield "directory", f"calls in {hole.began_in} reached Hookline, those in {hole.cwd} did not"
-    if hole.tool and hole.tool not in session.tools and session.tools:
-        yield "tool name", f"calls of other tools reached Hookline, none of {hole.tool} did"
-    if not hole.tool and session.main:
-        yield "event", f"this session reached Hookline at other events, never at {hole.event}"
+    if missed.cwd not in session.directories and missed.cwd != missed.began_in:
+        yield "directory", f"calls in {missed.began_in} reached Hookline, those in {missed.cwd} did not"
+    if missed.tool and missed.tool not in session.tools and session.tools:
+        yield "tool name", f"calls of other tools reached Hookline, none of {missed.tool} did"
+    if not missed.tool and session.main:
+        yield "event", f"this session reached Hookline at other events, never at {missed.event}"

@@ -123,7 +123,7 @@ class MissedCall(Struct):
         self.count += other.count
 
 
-class SessionFacts(Struct):
+class CoveredSession(Struct):
     """Facts of one session, from which causes of missed calls are inferred."""
 
     agent: str
@@ -135,7 +135,7 @@ class SessionFacts(Struct):
     directories: set[str] = field(default_factory=set[str])
     events: set[str] = field(default_factory=set[str])
 
-    def add(self, other: "SessionFacts") -> None:
+    def add(self, other: "CoveredSession") -> None:
         self.main += other.main
         self.subagents += other.subagents
         self.tools |= other.tools
@@ -147,8 +147,8 @@ class CoverageTotals(Struct):
     """Totals of everything that was compared."""
 
     hooks: dict[str, HookCoverage] = field(default_factory=dict[str, HookCoverage])
-    holes: dict[str, MissedCall] = field(default_factory=dict[str, MissedCall])
-    sessions: dict[str, SessionFacts] = field(default_factory=dict[str, SessionFacts])
+    missed_calls: dict[str, MissedCall] = field(default_factory=dict[str, MissedCall])
+    sessions: dict[str, CoveredSession] = field(default_factory=dict[str, CoveredSession])
     #: By agent: the number of events at which hooks run.
     recorded_events: dict[str, int] = field(default_factory=dict[str, int])
     problems: dict[str, int] = field(default_factory=dict[str, int])
@@ -161,7 +161,7 @@ class CoverageTotals(Struct):
     def add(self, other: "CoverageTotals") -> None:
         for mine, theirs in (
             (self.hooks, other.hooks),
-            (self.holes, other.holes),
+            (self.missed_calls, other.missed_calls),
             (self.sessions, other.sessions),
         ):
             _join(mine, theirs)
@@ -201,7 +201,7 @@ class Observation:
         self._memory: dict[tuple[Any, ...], tuple[MatchedHook, ...]] = {}
         self._known: dict[str, MatchedHook] = {}
         self._once: set[tuple[str, str]] = set()
-        self._holes: dict[tuple[Any, ...], MissedCall] = {}
+        self._missed_calls: dict[tuple[Any, ...], MissedCall] = {}
         #: Hook runs that transcripts record: by agent, event and command.
         self._notes: dict[tuple[str, str, str], int] = {}
         self._callers: dict[str, str] = {}
@@ -318,9 +318,9 @@ class Observation:
                 (untrusted if state == "untrusted" else missing).append(one)
         if ran or (untrusted and not missing):
             self._mark(recorded)
-        for holes, not_trusted in ((missing, False), (untrusted, True)):
-            if holes:
-                self._hole(recorded, holes, asked=ran or bool(untrusted), untrusted=not_trusted)
+        for unasked, not_trusted in ((missing, False), (untrusted, True)):
+            if unasked:
+                self._add_missed(recorded, unasked, asked=ran or bool(untrusted), untrusted=not_trusted)
 
     def _is_first(self, recorded: RecordedEvent, one: MatchedHook) -> bool:
         known = (recorded.session, one.key)
@@ -338,11 +338,11 @@ class Observation:
                 return "untrusted"
         return "ran" if self._index.take(recorded, one.hook.event.name, one.number) else "missing"
 
-    def _session(self, recorded: RecordedEvent) -> SessionFacts:
+    def _session(self, recorded: RecordedEvent) -> CoveredSession:
         key = f"{recorded.agent}:{recorded.session}"
         found = self.sightings.sessions.get(key)
         if found is None:
-            found = self.sightings.sessions[key] = SessionFacts(
+            found = self.sightings.sessions[key] = CoveredSession(
                 recorded.agent, recorded.began_in, recorded.headless
             )
         return found
@@ -358,7 +358,7 @@ class Observation:
         if recorded.tool:
             session.tools.add(recorded.tool)
 
-    def _hole(
+    def _add_missed(
         self, recorded: RecordedEvent, missing: Sequence[MatchedHook], *, asked: bool, untrusted: bool
     ) -> None:
         hooks = tuple([one.key for one in missing])
@@ -371,17 +371,17 @@ class Observation:
             recorded.cwd,
         )
         key = (*of_call, hooks, asked, untrusted)
-        hole = self._holes.get(key)
-        if hole is None:
+        missed = self._missed_calls.get(key)
+        if missed is None:
             self._session(recorded)
-            hole = self._holes[key] = MissedCall(
+            missed = self._missed_calls[key] = MissedCall(
                 recorded.agent, recorded.session, missing[0].hook.event.name, recorded.tool, recorded.cwd,
                 recorded.began_in,
                 recorded.subagent, recorded.headless, recorded.at, recorded.at, 0, example_text(recorded), hooks,
                 any(one.guard for one in missing), asked, untrusted,
             )  # fmt: skip
-        hole.count += 1
-        hole.last = max(hole.last, recorded.at)
+        missed.count += 1
+        missed.last = max(missed.last, recorded.at)
 
     def _add_unconcerned(self) -> None:
         """Add configured guards that no event concerned."""
@@ -393,8 +393,8 @@ class Observation:
     def finished(self) -> CoverageTotals:
         sightings = self.sightings
         self._add_unconcerned()
-        for key, hole in self._holes.items():
-            sightings.holes[_SEPARATOR.join(map(str, key))] = hole
+        for key, missed in self._missed_calls.items():
+            sightings.missed_calls[_SEPARATOR.join(map(str, key))] = missed
         for one in self._known.values():
             command: str = getattr(one.hook.spec, "command", "")
             noted = self._notes.get((one.hook.dialect, one.hook.policy.event_name, command), 0)

@@ -1,4 +1,4 @@
-"""Answer the questions of whoever operates a server: is it alive, is it ready, what has it counted?
+"""Answer the questions of the people who operate a server: is it alive, is it ready, what has it counted?
 
 `/healthz`, `/readyz` and `/metrics` (Prometheus text) on a port of their own, without a token: no payload and no
 name of a hook is in them. Enough of HTTP for that and no more.
@@ -30,7 +30,7 @@ class Metric(Struct, frozen=True):
 
 
 class Operations(Struct, frozen=True):
-    """What a server says about itself."""
+    """A server's report about itself."""
 
     #: Return why it cannot do its work now; empty if it can.
     not_ready: Callable[[], str]

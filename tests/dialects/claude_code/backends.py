@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from hookline.handlers.agent import HookAgentTool, Step, ToolOutput
+from hookline.handlers.agent import HookAgentTool, HookToolOutput, Step
 from hookline.handlers.mcp_tool import McpReply
 
 
@@ -105,7 +105,7 @@ class Model:
         self.prompts.append(task)
         return self
 
-    async def step(self, outputs: Sequence[ToolOutput]) -> Step:
+    async def step(self, outputs: Sequence[HookToolOutput]) -> Step:
         return Step(self.decision)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from hookline import Outcome
 from hookline.extending import Handler, standard_handlers
-from hookline.handlers.agent import AgentRun, HookAgentTool, Step, ToolOutput
+from hookline.handlers.agent import AgentRun, HookAgentTool, HookToolOutput, Step
 from tests.dialects.gencode.hooks import agent_with_hooks, bash, says
 from tests.dialects.hooked_agent import HookedAgent
 from tests.handlers.servers import Answer, Server, response, serving
@@ -89,7 +89,7 @@ class Runner:
         self.begun.append((task, system, model))
         return self
 
-    async def step(self, outputs: Sequence[ToolOutput]) -> Step:
+    async def step(self, outputs: Sequence[HookToolOutput]) -> Step:
         return Step(self.text)
 
 

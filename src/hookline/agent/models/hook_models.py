@@ -11,7 +11,7 @@ from hookline.agent.models.port import (
     Piece,
     ToolOffer,
 )
-from hookline.handlers.agent import AgentRun, HookAgentTool, RequestedCall, Step, ToolOutput
+from hookline.handlers.agent import AgentRun, HookAgentTool, HookToolOutput, RequestedCall, Step
 from hookline.model.messages import Assistant, Message, ToolMessage, User
 
 #: The name under which arguments that are not an object are passed: no tool has it, so the tool refuses them.
@@ -57,7 +57,7 @@ class _Run:
         self._messages: list[Message] = [User(text=task)]
         self._names: dict[str, str] = {}
 
-    async def step(self, outputs: Sequence[ToolOutput]) -> Step:
+    async def step(self, outputs: Sequence[HookToolOutput]) -> Step:
         self._messages += [
             ToolMessage(
                 tool_use_id=output.id,

@@ -68,7 +68,7 @@ class ChangeLog:
 
     @property
     def originals(self) -> dict[str, FileContent | None]:
-        """What each changed file was before its first change that is still known."""
+        """Contents of each changed file before its first change that is still known."""
         found: dict[str, FileContent | None] = {}
         for turn in tuple(self._turns):
             for path, change in tuple(turn.files.items()):

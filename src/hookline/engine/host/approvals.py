@@ -1,7 +1,7 @@
 """Keep questions that nobody at the machine can answer, until somebody does: `hookline approvals`.
 
 One file for each question, with the *pending* record of the call, and one for its answer, which can be made
-only once: whoever comes second, also the process that gives up waiting, finds it there. Both belong to the user
+only once: the second one, also the process that gives up waiting, finds it there. Both belong to the user
 whose agent asks, and nobody else can write them.
 
 ::
@@ -76,7 +76,7 @@ class ApprovalQueue:
     async def ask(self, call: QueuedCall) -> ApprovalAnswer:
         """Keep a call until it is answered, or its time is over, and return the answer. Raises OSError.
 
-        Whoever cancels it has given up: a later answer has no effect.
+        A caller that cancels it has given up: a later answer has no effect.
         """
         name = call.pending.id
         self.add(call)

@@ -97,7 +97,7 @@ class View(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What the options before the subcommand say about settings."""
+    """Settings by the options before the subcommand."""
 
     directories: tuple[str, ...] = ()
     git_dir: str = ""

@@ -29,7 +29,7 @@ BOUNDS: Final = (1, 3, 10, 30, 100, 300, 1_000, 3_000)
 
 
 class GuardCounts(Struct, kw_only=True, omit_defaults=True):
-    """What one hook did."""
+    """The counts of one hook."""
 
     hook: str
     #: The bundle that it is of, and its revision; empty and 0 for a hook of this machine.

@@ -24,7 +24,7 @@ _FAST: Final = 100
 
 
 class StageCounts(Struct, frozen=True, kw_only=True):
-    """What a bundle did on some machines in the last day."""
+    """The effects of a bundle on some machines in the last day."""
 
     machines: int = 0
     runs: int = 0

@@ -100,7 +100,7 @@ class FleetStatus(Struct, frozen=True, kw_only=True):
 
 
 class FleetGuard(Struct, frozen=True, kw_only=True):
-    """What one guard did on all machines in the last day."""
+    """The effects of one guard on all machines in the last day."""
 
     counts: GuardCounts
     #: Machines where it ran, and where it would have blocked something.

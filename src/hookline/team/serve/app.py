@@ -41,7 +41,7 @@ class ServerLimits(Struct, frozen=True):
     connections: int = 1024
     #: Seconds from the arrival of a request to the answer.
     deadline: float = 0.2
-    #: Requests of one caller, by its address, that are under way or wait. Beyond that the answer is 429.
+    #: Requests of one caller, by its address, that run or wait. Beyond that the answer is 429.
     per_caller: int = 128
 
 
@@ -209,7 +209,7 @@ class DecisionApp:
     def _check_caller(self, caller: str) -> None:
         most = self._bounds.per_caller
         if self._callers[caller] > most:
-            raise RefusedError(429, "caller", f"{most} requests of {caller} are under way: try again later")
+            raise RefusedError(429, "caller", f"{most} requests of {caller} are open: try again later")
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         """Return the payload, or None if the caller disconnected. The protocol bounds how long this takes."""

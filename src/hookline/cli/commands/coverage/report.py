@@ -148,7 +148,7 @@ def _missed(
     redactor: Redactor,
     excused: frozenset[str],
 ) -> MissedCalls:
-    each = one.hole
+    each = one.missed
     names = tuple(dict.fromkeys(sightings.hooks[key].name for key in each.hooks))
     return MissedCalls(
         one.cause, one.why, each.guard, agent_title(dialects, each.agent), each.session, each.subagent, each.event,

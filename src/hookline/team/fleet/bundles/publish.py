@@ -72,7 +72,7 @@ class PublishOptions(Struct, frozen=True):
 
 
 class KnownFleet(Struct, frozen=True):
-    """What machines have reported so far, for checks before something is published."""
+    """Reports of machines so far, for checks before something is published."""
 
     machines: tuple[MachineReport, ...] = ()
 
