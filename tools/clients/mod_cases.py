@@ -39,6 +39,10 @@ def cases() -> Iterator[Case]:
     yield _case("a guard rewrites", "rewritten", _and(rewrites, _alone), was_rewritten)
     yield _case("a guard rewrites, beside an entry", "rewritten", _and(rewrites, _beside), was_rewritten)
     yield _case("a call that takes longer than a mod may", "ran", _alone, forbidden=False, line="sleep 12; ")
+    yield Case(
+        name="mod: after cd, by a path from there", expected="denied", script=_after_cd, hooked="",
+        decision=judged,
+    )  # fmt: skip
     yield _case("another mod overrules hooks", "ran", _and(_hostile, Scene.install))
     yield _case("another mod overrules nothing", "denied", _and(_hostile, _alone), denied_with(REASON))
     yield _case(
@@ -95,6 +99,16 @@ def _beside(info: Scene) -> None:
 
 def _uninstalled(info: Scene) -> None:
     info.hookline("uninstall", info.client.name, "--yes")
+
+
+def _after_cd(info: Scene) -> Scripts:
+    """A guard about a file, which only the directory that the session is in by then leads to."""
+    info.write("inner/kept", "text\n")
+    line = 'cwd=$(jq -r .cwd); [ "${cwd##*/}" = inner ] && { echo wrong directory >&2; exit 2; }; exit 0'
+    info.add_hook("PreToolUse", line)
+    _alone(info)
+    shell = info.client.shell
+    return {MAIN: [shell("cd inner"), shell(f"touch {info.marks}/harmless")]}
 
 
 def _hostile(info: Scene) -> None:

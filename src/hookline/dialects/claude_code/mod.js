@@ -6,6 +6,8 @@ const CALL = ""
 const ADDRESS = ""
 
 let address
+// The id of the session, until the next prompt: asking for it takes longer than most guards.
+let session
 // What was answered about calls that run now, by their id, and for which input.
 const judged = new Map()
 
@@ -32,7 +34,9 @@ async function askProcess($, payload) {
 }
 
 async function ask($, tool, input, id) {
-  const [session, cwd] = await Promise.all([$.session.id(), $.session.cwd()])
+  // The directory may be another one after each call.
+  const cwd = await $.session.cwd()
+  session ??= await $.session.id()
   const payload = JSON.stringify({
     hook_event_name: "PreToolUse", session_id: session, cwd, tool_name: tool, tool_input: input, tool_use_id: id,
   })
@@ -54,6 +58,10 @@ export function register(on) {
     } finally {
       judged.delete(tool_use_id)
     }
+  })
+  on("prompt.submit", async ($, e, next) => {
+    session = undefined
+    return next(e)
   })
   on("tool.check", async ($, e, next) => {
     // Another plugin may have changed the call since: then it is another call.
