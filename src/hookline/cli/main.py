@@ -274,6 +274,22 @@ def add_strict_option(parser: Any) -> None:
     )
 
 
+def add_operations_options(parser: Any) -> None:
+    """Add --ops-port, --ops-host and --log."""
+    parser.add_argument(
+        "--ops-port",
+        metavar="N",
+        type=int,
+        help="answer /healthz, /readyz and /metrics there, without a token",
+    )
+    parser.add_argument(
+        "--ops-host", metavar="ADDRESS", default="127.0.0.1", help="at this address (127.0.0.1)"
+    )
+    parser.add_argument(
+        "--log", choices=("text", "json"), default="text", help="how to write what happens (default text)"
+    )
+
+
 def add_trust_option(parser: Any) -> None:
     parser.add_argument("--trust", action="store_true", help="trust this project for this run")
 

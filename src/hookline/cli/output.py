@@ -8,6 +8,7 @@ slow.
 import os
 import sys
 import time
+from collections.abc import Callable
 from enum import IntEnum
 from types import TracebackType
 from typing import Literal, Self, TextIO
@@ -197,3 +198,22 @@ def _is_terminal(stream: TextIO) -> bool:
         return stream.isatty()
     except ValueError:  # closed
         return False
+
+
+def log_lines(form: str, program: str) -> Callable[[str], None]:
+    """Return a function that writes one line to standard error: text for a person, or JSON for a collector of logs."""
+    from hookline.model.safe_text import one_line
+
+    def say(text: str) -> None:
+        text = one_line(text, 500)
+        if form == "text":
+            note(f"{program}: {text}")
+            return
+        from msgspec.json import encode
+
+        at = time.time()
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03}Z"
+        line: dict[str, str] = {"time": stamp, "program": program, "message": text}
+        note(encode(line).decode())
+
+    return say

@@ -120,11 +120,11 @@ def _machine_lines(found: FleetStatus, width: int) -> Iterator[str]:
             facts.append(
                 ("last problem", f"{ago} ago: {worker.last_problem} ({worker.problems:,} since it started)")
             )
-    yield from (paragraph(f"{name:18} {one_line(value, _LONGEST)}", width) for name, value in facts if value)
+    yield from (f"{name:18} {one_line(value, _LONGEST)}" for name, value in facts if value)
     for each in day.guards:
         counts = f"{each.runs:,} runs, {each.denied:,} denied, {each.failed:,} failed"
         shadow = f", {each.would_block:,} would have been blocked" if each.would_block else ""
-        yield one_line(f"{'guard ' + each.hook:18} {counts}{shadow}", _LONGEST)
+        yield f"{one_line(f'guard {each.hook}', 40):18} {counts}{shadow}"
     yield from _problems(found, width)
 
 

@@ -6,8 +6,7 @@ import os
 import signal
 from collections.abc import Callable
 
-from hookline.cli.log_lines import log_lines
-from hookline.cli.output import ExitStatus, show
+from hookline.cli.output import ExitStatus, log_lines, show
 from hookline.model.errors import HooklineError
 from hookline.team.fleet.settings import FleetSettings, read_settings
 from hookline.team.fleet.worker import Worker, with_slots

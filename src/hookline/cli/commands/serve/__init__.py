@@ -2,8 +2,13 @@
 
 from typing import Any
 
-from hookline.cli.log_lines import add_operations_options
-from hookline.cli.main import add_json_option, add_model_option, add_source_options, command_parser
+from hookline.cli.main import (
+    add_json_option,
+    add_model_option,
+    add_operations_options,
+    add_source_options,
+    command_parser,
+)
 
 _DESCRIPTION = """Answer http hooks of other machines with the hooks configured here: for guards that need central
 state, such as a budget of the team or a list that changes every hour. Other guards belong on the machines

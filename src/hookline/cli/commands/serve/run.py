@@ -17,8 +17,7 @@ from hookline.cli.engines import (
     report_diagnostics,
     working_directory,
 )
-from hookline.cli.log_lines import log_lines
-from hookline.cli.output import ExitStatus, note, show
+from hookline.cli.output import ExitStatus, log_lines, note, show
 from hookline.cli.requests import RequestError
 from hookline.cli.text import count_of
 from hookline.config.engine import Engine
