@@ -68,6 +68,7 @@ LOCAL_COMMANDS: Mapping[str, LocalRow] = MappingProxyType(
         ),
         "mcp": LocalRow("none", "", "show the MCP servers and their state"),
         "diff": LocalRow("none", "", "show what Edit and Write have changed in this run"),
+        "copy": LocalRow("none", "", "put the last answer into the clipboard"),
         "cost": LocalRow("none", "", "show the session's usage"),
         "context": LocalRow("none", "", "show how full the model's context window is, and of what"),
         "logout": LocalRow("none", "", "end the session and forget the account"),

@@ -53,6 +53,8 @@ class ConversationView:
         self._put = scrollback.put
         self._give_back = give_back
         self.stream = Stream()
+        #: For the clipboard.
+        self.last_answer = ""
         self.activity = Activity()
         #: For the page that shows all of it.
         self.kept = ShownHistory()
@@ -234,6 +236,7 @@ class ConversationView:
             self._put_news(shown)
 
     def _answer(self, shown: Shown, nested: int) -> Iterator[None]:
+        self.last_answer = self.last_answer if nested else shown.text
         if nested:
             self._parent(shown)
             self._put(indented(as_markdown(shown.text), nested), "text")

@@ -34,6 +34,8 @@ _TICK = 0.1
 #: Longest stretch of work before keys are handled.
 _SLICE = 0.015
 _REPAIR_EVERY = 1.0
+#: Seconds of work after which the user may look elsewhere.
+_LONG_WORK = 10.0
 
 
 class Screen:
@@ -74,6 +76,8 @@ class Screen:
         self.awake = asyncio.Event()
         self._seen_runs = 0
         self._repaired = 0.0
+        #: The state in the terminal's title, and since when.
+        self._state, self._state_since = "", time.monotonic()
 
     def _live_rows(self, input_rows: int) -> list[str]:
         return self._live.rows(input_rows)
@@ -170,6 +174,7 @@ class Screen:
             # Before the session is ready, silence is the start of it.
             activity.alive = self.channel.alive if self.channel.ready is not None else time.monotonic()
             self.status.expire_hint()
+            self._notify()
             self._look_after_terminal()
             silent = time.monotonic() - activity.alive >= SILENT
             if (
@@ -181,6 +186,18 @@ class Screen:
                 or self.status.leaving
             ):
                 self.app.invalidate()
+
+    def _notify(self) -> None:
+        """Say the state in the terminal's title, and ring when the agent begins to wait after a while."""
+        state, now = self.status.facts.state, time.monotonic()
+        if state == self._state or self.actions.away:
+            return
+        worked = now - self._state_since >= _LONG_WORK
+        if (state == "waits for you" or (state == "idle" and self._state == "busy")) and worked:
+            self._output.bell()
+        self._state, self._state_since = state, now
+        self._output.set_title(f"{state} · {self.status.facts.directory} · hookline")
+        self._output.flush()
 
     def _look_after_terminal(self) -> None:
         """Repair the terminal after hooks wrote to it or changed its settings, and redraw everything."""

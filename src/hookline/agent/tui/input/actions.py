@@ -49,11 +49,34 @@ class Actions:
             return
         self._buffer.append_to_history()
         self._buffer.reset()
-        if text == "/hooks":
-            self.inspect()
+        if text in ("/hooks", "/copy"):
+            (self.inspect if text == "/hooks" else self.copy)()
             return
         self._channel.submit(text)
         self._screen.app.invalidate()
+
+    def copy(self) -> None:
+        """Put the last answer into the clipboard."""
+        answer = self._screen.talk.last_answer
+        if answer:
+            self._screen.copy(answer)
+        self._status.hint("the last answer is in the clipboard" if answer else "there is no answer yet")
+
+    def edit(self) -> None:
+        """Handle Ctrl-X Ctrl-E: write the prompt in the user's editor."""
+        from hookline.agent.tui.editor import EditorError, edit_text  # noqa: PLC0415 only for those who use it
+
+        async def write() -> None:
+            try:
+                text = (await edit_text(self._screen, "prompt.md", self._buffer.text.encode())).decode(
+                    "utf-8", "replace"
+                )
+            except EditorError as problem:
+                self._status.hint(str(problem))
+            else:
+                self._buffer.set_document(Document(text.rstrip(), len(text.rstrip())), bypass_readonly=True)
+
+        self._screen.app.create_background_task(write())
 
     def take_back(self) -> None:
         """Handle Up on an empty line: edit the last queued prompt."""
