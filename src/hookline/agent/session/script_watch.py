@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from hookline.agent.call_text import near
 from hookline.agent.ports import UserPort
 from hookline.config.engine import Engine
-from hookline.config.watch import Mark, existing_directories, mark, until_different
+from hookline.config.watch import Mark, mark
 from hookline.disk import DISK
 from hookline.model.hook import Hook
 from hookline.model.safe_text import spelled_out
@@ -19,7 +19,7 @@ from hookline.trust.user_edits import accept_change
 
 #: Seconds given to a program that is still writing.
 _WRITE_SECONDS = 0.1
-#: Seconds between two looks for hooks that run scripts.
+#: Seconds between two looks at the scripts.
 _LOOK_SECONDS = 1.0
 #: Lines of a difference that a question can show; a yes must not cover more than was shown.
 _MOST_LINES = 400
@@ -31,7 +31,6 @@ class ScriptWatch:
     def __init__(self, engine: Engine, user: UserPort) -> None:
         self._engine = engine
         self._user = user
-        self._stop = asyncio.Event()
         #: The items that the user was asked about, by hook.
         self._asked: dict[tuple[str, str], str] = {}
         #: Hooks that were trusted when the user was not asked about them.
@@ -47,11 +46,10 @@ class ScriptWatch:
             def different(hooks: Sequence[Hook] = hooks, marks: Mapping[str, Mark | None] = marks) -> bool:
                 return self._engine.hooks != hooks or _marks(marks) != marks
 
-            if not files:
+            # Not by a watch of the system: a few marks once a second cost less than one that is awake.
+            while not different():  # noqa: ASYNC110 nothing says when a file changes
                 await asyncio.sleep(_LOOK_SECONDS)
-                continue
-            await until_different(existing_directories(files), self._stop, different)
-            if trust is not None and different() and self._engine.hooks == hooks:
+            if trust is not None and self._engine.hooks == hooks:
                 await asyncio.sleep(_WRITE_SECONDS)
                 await self._ask(trust, hooks)
 

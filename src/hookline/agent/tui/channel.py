@@ -107,10 +107,10 @@ Call = Callable[[], object]
 class PromptQueue(deque[str]):
     """Waiting prompts, the next one first; and the one that hooks check before it counts."""
 
-    def __init__(self, post: "Callable[[Item], None]", stats: "HookStats") -> None:
+    def __init__(self, post: "Callable[[Item], None]", stats: "HookStats | None" = None) -> None:
         super().__init__()
         self._post = post
-        self._stats = stats
+        self._stats = stats if stats is not None else HookStats()
         self.taken = ""
 
     def popleft(self) -> str:

@@ -55,6 +55,11 @@ class FullScreenPage(Protocol):
         """Handle a key; return False if it has no meaning here."""
         ...
 
+    @property
+    def is_stale(self) -> bool:
+        """True if it shows something else by now, so that it must be drawn again."""
+        ...
+
     def close(self) -> None:
         """End what the page has begun: it is not shown any more."""
         ...

@@ -182,7 +182,7 @@ class Screen:
                 or self.channel.running_hooks()
                 or silent
                 or self.dialog.open
-                or self.layout.page
+                or (self.layout.page is not None and self.layout.page.is_stale)
                 or self.status.leaving
             ):
                 self.app.invalidate()

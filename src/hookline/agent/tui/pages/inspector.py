@@ -60,6 +60,11 @@ class Inspector:
         """Return hooks of skills and definitions, which apply only in this session."""
         return self._session.hooks if self._session is not None else ()
 
+    @property
+    def is_stale(self) -> bool:
+        """True: times of running hooks change all the time."""
+        return True
+
     def close(self) -> None:
         """Do nothing: what it computes is of no use to others."""
 

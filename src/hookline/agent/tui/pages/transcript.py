@@ -84,6 +84,11 @@ class TranscriptPage:
         self._search: str | None = None
         self._sought = ""
 
+    @property
+    def is_stale(self) -> bool:
+        """False: it shows the text it was made with."""
+        return False
+
     def close(self) -> None:
         """Do nothing: nothing of it goes on."""
 

@@ -94,10 +94,19 @@ class WorkbenchPane:
         self._said = ""
         self._tasks: set[asyncio.Future[None]] = set()
         self._explaining = False
+        self._drawn: tuple[int, int, str] | None = None
 
     @property
     def _engine(self) -> "Engine | None":
         return self._screen.channel.engine
+
+    @property
+    def is_stale(self) -> bool:
+        """True if an event was fired, a hook ended or is running, or the agent asks, since it was drawn."""
+        return bool(self._tasks) or self._drawn != self._state() or bool(self._screen.channel.running_hooks())
+
+    def _state(self) -> tuple[int, int, str]:
+        return self._events.count, self._screen.channel.hook_stats.count, self._waits()
 
     def close(self) -> None:
         for task in self._tasks:
@@ -329,6 +338,7 @@ class WorkbenchPane:
     # -- drawing ----------------------------------------------------------------------------------------
 
     def text(self, columns: int, rows: int) -> AnyFormattedText:
+        self._drawn = self._state()
         room = max(rows - 2, 1)
         parts = self._text_lines(columns, room) if self._texts else self._list_lines(columns, room)
         parts += [("", "")] * (room - len(parts))
