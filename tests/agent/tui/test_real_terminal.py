@@ -81,7 +81,7 @@ def test_a_session_from_its_start_to_ctrl_d(place: Place) -> None:
         assert "an agent under your hooks" in terminal.text
         assert terminal.settings != terminal.before
         terminal.pastes("\r".join(f"pasted {number}" for number in range(40)))
-        terminal.until("pasted 39")
+        terminal.until("> [pasted 40 lines]")
         terminal.types("\r")
         terminal.until("You pasted.")
         assert terminal.everything.count("> pasted 0") == 1

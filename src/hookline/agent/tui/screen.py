@@ -111,6 +111,8 @@ class Screen:
         finally:
             for task in tasks:
                 task.cancel()
+            self._output.clear_title()
+            self._output.flush()
 
     def finish(self) -> None:
         """Print what is left and close, because the agent has ended."""

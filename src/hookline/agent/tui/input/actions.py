@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 _MODES = ("default", "acceptEdits", "plan")
 
 
+#: Lines of a pasted text that are shown as they are.
+_MOST_PASTED = 10
+
+
 class Actions:
     def __init__(self, screen: "Screen") -> None:
         self._screen = screen
@@ -27,6 +31,8 @@ class Actions:
         self._buffer = screen.buffer
         self._dialog = screen.dialog
         self._status = screen.status
+        #: Long pasted texts by the marks that stand for them in the input.
+        self._pastes: dict[str, str] = {}
         #: When Ctrl-C was pressed last, and how many keys had been pressed by then.
         self._pressed = (0.0, 0)
         self._keys = 0
@@ -41,19 +47,35 @@ class Actions:
 
     def send(self) -> None:
         """Handle Enter."""
-        text = self._buffer.text.strip()
+        text = self._unfolded(self._buffer.text).strip()
         if not text:
             self._channel.release()
             return
         if self._status.leaving:
             return
-        self._buffer.append_to_history()
+        self._buffer.history.append_string(text)
         self._buffer.reset()
+        self._pastes.clear()
         if text in ("/hooks", "/copy"):
             (self.inspect if text == "/hooks" else self.copy)()
             return
         self._channel.submit(text)
         self._screen.app.invalidate()
+
+    def paste(self, text: str) -> None:
+        """Insert pasted text; a long one as a mark, in whose place it is sent."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.count("\n") + 1
+        if lines > _MOST_PASTED:
+            mark = f"[pasted {lines:,} lines]"
+            mark = mark if mark not in self._pastes else f"[pasted {lines:,} lines, {len(self._pastes) + 1}]"
+            self._pastes[mark], text = text, mark
+        self._buffer.insert_text(text)
+
+    def _unfolded(self, text: str) -> str:
+        for mark, pasted in self._pastes.items():
+            text = text.replace(mark, pasted)
+        return text
 
     def copy(self) -> None:
         """Put the last answer into the clipboard."""
@@ -68,9 +90,9 @@ class Actions:
 
         async def write() -> None:
             try:
-                text = (await edit_text(self._screen, "prompt.md", self._buffer.text.encode())).decode(
-                    "utf-8", "replace"
-                )
+                text = (
+                    await edit_text(self._screen, "prompt.md", self._unfolded(self._buffer.text).encode())
+                ).decode("utf-8", "replace")
             except EditorError as problem:
                 self._status.hint(str(problem))
             else:
