@@ -244,6 +244,26 @@ def test_a_running_hook_is_skipped_once(project: Project) -> None:
     assert "skipped by the user while it ran" in journal.read_text()
 
 
+def test_switching_a_hook_off_ends_its_run(project: Project) -> None:
+    script = [{"tool_calls": [{"name": "Bash", "input": {"command": "echo hi"}}]}, {"text": "Done."}]
+    slow = {"type": "command", "command": "sleep 600", "name": "slow", "timeout": 900}
+
+    async def main() -> None:
+        event = {"PreToolUse": [{"hooks": [slow]}]}
+        async with project.agent(script, event, "--mode", "bypass") as one:
+            await one.until("Enter sends")
+            one.types("go\r")
+            await one.until(lambda: bool(one.screen.channel.running_hooks()))
+            one.types("\x1bOQ")
+            await one.until("decided")
+            one.types("o")
+            await one.until("until this session ends")
+            one.types("q")
+            await one.until("Done.")
+
+    asyncio.run(main())
+
+
 def test_hooks_skipped_for_lack_of_trust_are_one_line_each_time(project: Project) -> None:
     script = [{"text": "One."}, {"text": "Two."}]
     logs = {"Stop": [{"hooks": [{"type": "command", "command": "true", "name": "log", "async": True}]}]}
