@@ -66,6 +66,9 @@ def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> Non
         else:
             buffer.start_completion(select_first=True)
 
+    def paste(event: KeyPressEvent) -> None:
+        actions.paste(event.data)
+
     _on(keys, ("enter",), typing, enter)
     _on(keys, ("tab",), typing, tab)
     _on(keys, ("c-j",), typing, lambda: buffer.insert_text("\n"))
@@ -77,7 +80,7 @@ def _add_typing_keys(keys: KeyBindings, screen: "Screen", typing: Filter) -> Non
     _on(keys, ("up",), typing & empty & queued, actions.take_back)
     _on(keys, ("tab",), typing & empty & queued, actions.switch_last)
     _on(keys, ("c-x", "c-e"), typing, actions.edit)
-    keys.add(Keys.BracketedPaste, filter=typing)(lambda event: actions.paste(event.data))
+    keys.add(Keys.BracketedPaste, filter=typing)(paste)
     _on(keys, ("f2",), typing, actions.inspect)
     _on(keys, ("f3",), typing, actions.workbench)
     _on(keys, ("c-t",), typing, actions.read_all)
