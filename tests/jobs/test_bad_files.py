@@ -69,6 +69,7 @@ _CASES: Mapping[str, tuple[Callable[[Path], object], str]] = {
     "a link to nothing": (lambda file: file.symlink_to("/nowhere/at/all"), "it is a symbolic link"),
     "a pipe": (os.mkfifo, "it is not a regular file: move it away"),
     "writable by others": (_write(b"", 0o666), "make it yours (chmod 600)"),
+    "of an earlier version": (_execute("PRAGMA user_version = 2"), "an earlier Hookline made it"),
     "of a newer version": (_execute("PRAGMA user_version = 99"), "a newer Hookline made it: update this one"),
     "not where a file can be": (_parent_is_a_file, "a part of its path is not a directory"),
     "damaged text": (

@@ -1,6 +1,7 @@
-"""Queue files that an earlier version wrote: their jobs run, their results are delivered, `hookline jobs` lists them.
+"""Queue files of the present form: their jobs run, their results are delivered, `hookline jobs` lists them.
 
-`data/jobs.sql` and `data/fleet.sql` are dumps of the user's queue and of a worker's file, made by that version.
+`data/jobs.sql` and `data/fleet.sql` are dumps of the user's queue and of a worker's file. A change of the form that a
+file cannot be read by needs a new version: files of earlier versions are refused, with what to do.
 """
 
 import asyncio

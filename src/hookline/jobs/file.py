@@ -80,7 +80,7 @@ _SQLITE_REASONS: Final = {
 }
 
 #: Of the tables below.
-_VERSION: Final = 2
+_VERSION: Final = 3
 
 # Finished jobs leave the queue and stay in the ledger, where their ids are refused. Accepting a job thus touches as few
 # pages as it can: the row, and its id.
@@ -520,6 +520,8 @@ def _make_tables(connection: "Connection") -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > _VERSION:
         raise ValueError("a newer Hookline made it: update this one")
+    if 0 < version < _VERSION:
+        raise ValueError(f"an earlier Hookline made it, whose jobs this one cannot read: {_NEW_ONE}")
     if version != _VERSION:
         connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
 
