@@ -15,7 +15,7 @@ from hookline.agent.models.hook_tools import read_only_tools
 from hookline.agent.models.port import CompletionRequest, ModelError, Piece
 from hookline.agent.models.scripted import Scripted, ScriptedModel, ScriptedToolUse
 from hookline.extending import Failed, RawResult, Replied
-from hookline.handlers.agent import AgentHandler, AgentSpec, ToolOutput
+from hookline.handlers.agent import AgentHandler, AgentSpec, HookToolOutput
 from hookline.handlers.prompt import PromptHandler, PromptSpec
 from hookline.model.messages import User
 from tests.agent.models import provider_answers
@@ -96,7 +96,7 @@ def test_tools_that_say_nothing_about_themselves_are_offered_by_name() -> None:
         run = await runner.begin("task", system="s", model=None, tools=runner.tools)
         step = await run.step(())
         assert (step.tool_uses[0].name, step.tool_uses[0].input) == ("Bare", {"a": 1})
-        assert (await run.step([ToolOutput("c", "seen")])).text == "done"
+        assert (await run.step([HookToolOutput("c", "seen")])).text == "done"
         assert [tool.name for tool in model.requests[0].tools] == ["Bare"]
 
     asyncio.run(main())
