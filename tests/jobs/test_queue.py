@@ -9,6 +9,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def job(number: int, *, session: str = "s", ordered: bool = False, queue: str = 
     return Job(id=f"{number:04}", session=session, queue=queue, body=b"{}", ordered=ordered)
 
 
-def queue(directory: Path, **options: float) -> DurableFile:
+def queue(directory: Path, **options: Any) -> DurableFile:
     return DurableFile(str(directory / "state" / "jobs.sqlite"), back_off=(0.0,), **options)
 
 
