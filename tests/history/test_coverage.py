@@ -1,6 +1,7 @@
 """Test `hookline coverage`: a history with missed calls of every kind, each with its cause, and no false one."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -221,3 +222,105 @@ def test_without_transcripts_it_says_where_it_looked(cli: InProcess) -> None:
     assert (ran.status, ran.stdout) == (1, "")
     assert "no transcripts were found; searched" in ran.stderr
     assert ".claude/projects" in ran.stderr
+
+
+SWITCHES = {
+    "claude": (
+        ".claude/settings.json",
+        '{\n  "disableAllHooks": true\n}\n',
+        "2: disableAllHooks of ",
+        "disableAllHooks",
+    ),
+    "codex": (".codex/config.toml", "[features]\nhooks = false\n", "2: features.hooks of ", "features.hooks"),
+}
+
+
+def written_at(file: Path, at: float) -> Path:
+    os.utime(file, (at, at))
+    return file
+
+
+@pytest.mark.parametrize("place", ["~", "project"])
+@pytest.mark.parametrize("agent", list(SWITCHES))
+def test_a_switch_that_is_older_than_the_calls_is_their_cause(
+    planted: Planted, agent: str, place: str
+) -> None:
+    name, text, says, setting = SWITCHES[agent]
+    project = str(planted.cli.place.project)
+    file = written_at(planted.cli.write(f"~/{name}" if place == "~" else name, text), START + HOUR)
+    for at in (0.0, 2 * HOUR):
+        if agent == "claude":
+            session = planted.session(f"s{at}", at=START + at, cwd=project)
+            if at:
+                session.call("rm -r x")
+            else:
+                planted.seen(session)
+            session.write()
+        elif at:
+            codex_session(planted.home, f"s{at}", project, ["rm -r x"], at=START + at)
+    status, document = planted.coverage()
+    (missed,) = document["missed"]
+    whose = "a file of yours" if place == "~" else "this project"
+    assert (status, missed["cause"]) == (1, "settings")
+    assert missed["why"].startswith(f"{file}:{says}{whose} makes ")
+    assert missed["why"].endswith(f"; fix: remove {setting}")
+    assert planted.coverage("--except", "settings")[0] == 0
+
+
+@pytest.mark.parametrize(("since", "cause"), [(HOUR, "settings"), (3 * HOUR, "unknown"), (-HOUR, "unknown")])
+def test_a_switch_set_after_the_calls_or_that_did_not_hold_is_no_cause(
+    planted: Planted, since: float, cause: str
+) -> None:
+    project = str(planted.cli.place.project)
+    name, text, *_ = SWITCHES["claude"]
+    written_at(planted.cli.write(name, text), START + since)
+    seen = planted.session("seen", cwd=project)
+    planted.seen(seen)
+    seen.write()
+    unseen = planted.session("unseen", at=START + 2 * HOUR, cwd=project)
+    unseen.call("rm -r x")
+    unseen.write()
+    _, document = planted.coverage()
+    (missed,) = document["missed"]
+    assert missed["cause"] == cause
+    if cause == "unknown":
+        says = "no call of this session asked Hookline; its settings, as they are now, do not say why"
+        assert missed["why"] == says
+
+
+@pytest.mark.parametrize("level", ["untrusted", None, "trusted"])
+def test_entries_in_a_project_that_the_agent_does_not_trust_are_the_cause(
+    planted: Planted, level: str | None
+) -> None:
+    project = planted.cli.place.project
+    (project / ".git").mkdir(exist_ok=True)
+    entry = {"type": "command", "command": "hookline hook codex"}
+    text = json.dumps({"hooks": {"PreToolUse": [{"hooks": [entry]}]}}, indent=1)
+    written_at(planted.cli.write(".codex/hooks.json", text), START - HOUR)
+    if level is not None:
+        planted.cli.write("~/.codex/config.toml", f'[projects."{project}"]\ntrust_level = "{level}"\n')
+    codex_session(planted.home, "s", str(project), ["rm -r x"])
+    _, document = planted.coverage()
+    (missed,) = document["missed"]
+    if level == "trusted":
+        assert missed["cause"] == "other agent"
+        return
+    assert missed["cause"] == "settings"
+    assert f"{project}/.codex/hooks.json:2: " in missed["why"]
+    assert ("fix: add --trust" in missed["why"]) == (level is None)
+
+
+def test_entries_for_other_events_are_named_with_the_line_and_the_fix(planted: Planted) -> None:
+    entry = {"type": "command", "command": "hookline hook claude-code"}
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}, indent=1)
+    file = planted.cli.write("~/.claude/settings.json", text)
+    session = planted.session("s")
+    session.call("rm -r x")
+    session.write()
+    _, document = planted.coverage()
+    (missed,) = document["missed"]
+    assert missed["cause"] == "event"
+    assert missed["why"].startswith(f"{file}:")
+    assert missed["why"].endswith(
+        "Hookline's entries are not for PreToolUse; fix: hookline install claude-code"
+    )

@@ -1,15 +1,16 @@
-"""Find the likely cause of each missed call from the calls around it."""
+"""Find the likely cause of each missed call from the calls around it and from the settings of its agent."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct
 
+from hookline.history.agent_settings import AgentSettings
 from hookline.history.coverage import CoverageTotals, CoveredSession, MissedCall
 
 Cause = Literal[
-    "untrusted", "other agent", "installed later", "headless run", "subagent", "directory", "tool name", "event",
-    "unknown",
+    "untrusted", "settings", "other agent", "installed later", "headless run", "subagent", "directory", "tool name",
+    "event", "unknown",
 ]  # fmt: skip
 
 
@@ -24,14 +25,22 @@ class Explained(Struct, frozen=True):
 class Causes:
     """Totals of all sessions, from which causes are inferred."""
 
-    def __init__(self, sightings: CoverageTotals, callers: Mapping[str, str]) -> None:
+    def __init__(
+        self, sightings: CoverageTotals, callers: Mapping[str, str], settings: AgentSettings
+    ) -> None:
         """Take `callers`: by agent, its name in the journal."""
         self._sightings = sightings
+        self._settings = settings
         self._callers = callers
         seen = [each for each in sightings.sessions.values() if each.main or each.subagents]
         self._attended = {each.agent for each in seen if each.headless is False}
         self._projects = {(each.agent, each.began_in) for each in seen}
         self._agents = {each.agent for each in seen}
+        #: By agent and project: when a call last reached Hookline.
+        self._last: dict[tuple[str, str], float] = {}
+        for each in seen:
+            place = (each.agent, each.began_in)
+            self._last[place] = max(self._last.get(place, 0.0), each.last)
 
     def explained(self) -> list[Explained]:
         missed_calls = sorted(
@@ -43,7 +52,17 @@ class Causes:
     def _explain(self, missed: MissedCall) -> Explained:
         for cause, why in self._candidates(missed):
             return Explained(missed, cause, why)
-        return Explained(missed, "unknown", "Hookline was asked about other calls of this session")
+        seen = self._seen_session(missed) is not None
+        why = (
+            "Hookline was asked about other calls of this session"
+            if seen
+            else "no call of this session asked Hookline"
+        )
+        return Explained(missed, "unknown", f"{why}; its settings, as they are now, do not say why")
+
+    def _seen_session(self, missed: MissedCall) -> CoveredSession | None:
+        session = self._sightings.sessions.get(f"{missed.agent}:{missed.session}")
+        return session if session is not None and (session.main or session.subagents) else None
 
     def _candidates(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
         """Yield the causes that fit, most certain first."""
@@ -52,21 +71,38 @@ class Causes:
         if missed.asked and not missed.untrusted:
             yield "installed later", "other hooks ran on these calls, so this one was not there yet"
         yield from self._by_time(missed)
-        session = self._sightings.sessions.get(f"{missed.agent}:{missed.session}")
-        if session is None or not (session.main or session.subagents):
+        yield from self._by_settings(missed)
+        session = self._seen_session(missed)
+        if session is None:
             yield from self._of_unseen_session(missed)
         else:
             yield from _of_seen_session(missed, session)
+            yield from self._by_entries(missed)
 
     def _by_time(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
         asked_since = self._sightings.callers.get(self._callers.get(missed.agent, missed.agent))
         if asked_since is None:
+            yield from self._by_settings(missed)
+            yield from self._by_entries(missed)
             yield "other agent", "this agent has never asked Hookline"
         elif missed.last < asked_since:
             yield "installed later", "this agent asked Hookline for the first time after that"
         first = [self._sightings.hooks[key].record.first for key in missed.hooks]
         if all(first) and missed.last < min(first):
             yield "installed later", "the hook ran for the first time after that"
+
+    def _by_settings(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
+        """Yield settings that are older than the calls, if no call of the project has reached Hookline since."""
+        place = (missed.agent, missed.began_in or missed.cwd)
+        for obstacle in self._settings.at(*place).obstacles:
+            if self._last.get(place, 0.0) <= obstacle.since <= missed.first:
+                yield "settings", obstacle.why
+
+    def _by_entries(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
+        here = self._settings.at(missed.agent, missed.began_in or missed.cwd)
+        if here.events and missed.event not in here.events:
+            why = f"{here.entry}: Hookline's entries are not for {missed.event}"
+            yield "event", f"{why}; fix: hookline install {missed.agent}"
 
     def _of_unseen_session(self, missed: MissedCall) -> Iterable[tuple[Cause, str]]:
         if missed.headless and missed.agent in self._attended:

@@ -131,6 +131,8 @@ class CoveredSession(Struct):
     headless: bool | None = None
     main: int = 0
     subagents: int = 0
+    #: When Hookline was last asked about it.
+    last: float = 0.0
     tools: set[str] = field(default_factory=set[str])
     directories: set[str] = field(default_factory=set[str])
     events: set[str] = field(default_factory=set[str])
@@ -138,6 +140,7 @@ class CoveredSession(Struct):
     def add(self, other: "CoveredSession") -> None:
         self.main += other.main
         self.subagents += other.subagents
+        self.last = max(self.last, other.last)
         self.tools |= other.tools
         self.directories |= other.directories
         self.events |= other.events
@@ -353,6 +356,7 @@ class Observation:
             session.subagents += 1
         else:
             session.main += 1
+        session.last = max(session.last, recorded.at)
         session.directories.add(recorded.cwd)
         session.events.add(recorded.event)
         if recorded.tool:
