@@ -6,6 +6,7 @@ import shlex
 import stat
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import get_args
 
 from msgspec import Struct
@@ -39,6 +40,7 @@ from hookline.dialects.dialect import Dialect
 from hookline.dialects.installer import INSIDE, InstallError, InstallScope, Site
 from hookline.dialects.registry import dialect_named, every_dialect
 from hookline.disk import ancestors
+from hookline.extras import how_to_add
 from hookline.hook.call.payload import event_named
 from hookline.matching.nearest import nearest
 from hookline.model.errors import HooklineError
@@ -113,6 +115,8 @@ def _plan(dialect: Dialect, site: Site, wanted: _Wanted, records: InstallRecords
         notes.append(f"{program} is in a cache, which may be emptied: {_KEEP}")
     if site.scope == "managed" and (closed := _closed_directory(program)):
         notes.append(f"other users cannot enter {closed}, so {program} does not start for them: {_FOR_ALL}")
+    if site.scope == "plugin" and find_spec("mcp") is None:
+        notes.append(f"the plugin's MCP server does not start without the package mcp: {how_to_add('agent')}")
     return replace(plan, notes=tuple(notes)) if plan.writes else plan
 
 
