@@ -420,7 +420,7 @@ def test_without_a_daemon_it_says_what_starts_one(case: DoctorCase, monkeypatch:
     case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
     assert said() == ["no daemon is running; the next call of an agent starts one"]
     monkeypatch.setenv("HOOKLINE_DAEMON", "off")
-    assert "HOOKLINE_DAEMON=off keeps calls from starting one" in said()[0]
+    assert "HOOKLINE_DAEMON=off keeps calls from using a daemon" in said()[0]
 
 
 @pytest.mark.parametrize("own", [True, False])
@@ -433,6 +433,7 @@ def test_a_daemon_that_serves_another_home_is_named(
         return DaemonStatus(1, __version__, 0.0, 0, 0, 0, 0, 1800.0, home=home)
 
     monkeypatch.setattr("hookline.cli.commands.doctor.daemon.running", running)
+    monkeypatch.delenv("HOOKLINE_DAEMON", raising=False)
     entry = {"type": "command", "command": "hookline-relay hook --dialect claude-code Stop"}
     case.write("~/.claude/settings.json", json.dumps({"hooks": {"Stop": [{"hooks": [entry]}]}}))
     found = [one.message for one in case.problems() if one.code == "other-home"]

@@ -53,11 +53,13 @@ def _reached(context: CheckContext) -> Iterator[Diagnostic]:
             message = f"relays cannot reach a daemon: {problem}; each call starts Hookline anew"
             yield Diagnostic("warning", "no-daemon", message, place, fix="remove it, or chmod 700 it")
             return
-    status = running(None)
+    # Where it is switched off, one that runs for another home is of no concern.
+    off = context.env.get(SWITCH) == "off"
+    status = None if off else running(None)
     if status is None:
         message = "no daemon is running; the next call of an agent starts one"
-        if context.env.get(SWITCH) == "off":
-            message = f"no daemon is running, and {SWITCH}=off keeps calls from starting one: they are slow"
+        if off:
+            message = f"{SWITCH}=off keeps calls from using a daemon: they are slow"
         yield Diagnostic("info", "no-daemon", message, place, fix="hookline daemon start")
     elif (other := other_home(status, context.env.get("HOME", ""))) is not None:
         fix = "hookline daemon stop; the next call of an agent starts one that serves it"
