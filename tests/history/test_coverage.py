@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.in_process import InProcess, in_process
 from tests.history.past import START, ClaudeSession, PastJournal, codex_session, rules
+from tests.history.transcripts.rebuilt import RECORDED
 
 HOUR = 3600.0
 
@@ -324,3 +325,35 @@ def test_entries_for_other_events_are_named_with_the_line_and_the_fix(planted: P
     assert missed["why"].endswith(
         "Hookline's entries are not for PreToolUse; fix: hookline install claude-code"
     )
+
+
+@pytest.mark.parametrize(
+    ("recorded", "file", "text", "setting"),
+    [
+        (
+            "claude-code/1-bash-edit-read",
+            ".claude/settings.json",
+            '{"disableAllHooks": true}',
+            "disableAllHooks",
+        ),
+        ("codex/1-shell-patch-fail", ".codex/config.toml", "features.hooks = false", "features.hooks"),
+        (
+            "gemini/1-shell-edit-read",
+            ".gemini/settings.json",
+            '{"hooksConfig": {"enabled": false}}',
+            "hooksConfig.enabled",
+        ),
+    ],
+)
+def test_recorded_sessions_name_the_switch_of_their_agent(
+    planted: Planted, recorded: str, file: str, text: str, setting: str
+) -> None:
+    planted.file.write_text(rules(guard="deny Bash(*)"))
+    status, document = planted.coverage("--from", str(RECORDED / recorded))
+    assert status == 1
+    assert {missed["cause"] for missed in document["missed"]} == {"other agent"}
+    switch = written_at(planted.cli.write(f"~/{file}", text), START - 365 * 24 * HOUR)
+    _, document = planted.coverage("--from", str(RECORDED / recorded))
+    assert {missed["cause"] for missed in document["missed"]} == {"settings"}
+    for missed in document["missed"]:
+        assert missed["why"].startswith(f"{switch}:1: {setting} of a file of yours makes ")
