@@ -357,3 +357,19 @@ def test_recorded_sessions_name_the_switch_of_their_agent(
     assert {missed["cause"] for missed in document["missed"]} == {"settings"}
     for missed in document["missed"]:
         assert missed["why"].startswith(f"{switch}:1: {setting} of a file of yours makes ")
+
+
+def test_text_typed_into_a_running_shell_counts_for_a_rule_about_it(planted: Planted) -> None:
+    planted.file.write_text(rules(guard="deny BashInput(rm *)"))
+    file = codex_session(planted.home, "s", "/srv/app", ["bash"])
+    lines = file.read_text().splitlines()
+    for number, typed in enumerate(("rm -r x\n", "ls\n")):
+        given = json.dumps({"session_id": 1, "chars": typed})
+        call = {"type": "function_call", "name": "write_stdin", "arguments": given, "call_id": f"w{number}"}
+        answer = {"type": "function_call_output", "call_id": f"w{number}", "output": "ok"}
+        last = json.loads(lines[-1])
+        lines += [json.dumps({**last, "type": "response_item", "payload": each}) for each in (call, answer)]
+    file.write_text("\n".join(lines) + "\n")
+    status, document = planted.coverage()
+    found = [(missed["tool"], missed["count"]) for missed in document["missed"]]
+    assert (status, found) == (1, [("write_stdin", 1)])
