@@ -14,6 +14,7 @@ from bench import (
     loading,
     relay_calls,
     screen_terminal,
+    telemetry_calls,
     tool_calls,
 )
 from bench.figures import FIGURES
@@ -65,6 +66,7 @@ def main() -> int:
             tool_calls.findings,
             host_sessions.findings,
             relay_calls.findings,
+            telemetry_calls.findings,
             durable_hooks.findings,
             decisions.findings,
             decisions.load,

@@ -21,7 +21,7 @@ _ROUNDS = 200
 _AT_ONCE, _CALLS = 8, 200
 _CALL = ("hook", "--dialect", "claude-code", "PreToolUse")
 _LINES = ("ls -la src", "git push --force", "grep -rn TODO src tests", "git status && make test")
-_GUARD = 'type = "builtin"\ncommand = "force-push"'
+GUARD = 'type = "builtin"\ncommand = "force-push"'
 
 
 class Calls:
@@ -46,7 +46,7 @@ class Calls:
 def findings() -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="hookline-bench-") as scratch:
         daemons = Daemons(Path(scratch))
-        daemons.write(".hookline/hooks.toml", hook_file(_GUARD))
+        daemons.write(".hookline/hooks.toml", hook_file(GUARD))
         daemons.start()
         try:
             return [*_one_by_one(daemons), *_at_once(daemons)]
@@ -65,7 +65,7 @@ def _one_by_one(daemons: Daemons) -> list[Finding]:
     for _ in range(_ROUNDS):
         for name, line in lines.items():
             payload, _denied = calls.next()
-            taken[name].append(_milliseconds(line, payload, daemons.env)[0])
+            taken[name].append(milliseconds(line, payload, daemons.env)[0])
     least = statistics.median(taken["true"])
     return [
         Finding(
@@ -86,7 +86,7 @@ def _at_once(daemons: Daemons) -> list[Finding]:
 
     def call(one: tuple[Path, bool]) -> float:
         out = one[0].with_suffix(".out")
-        taken, status = _milliseconds(line, one[0], daemons.env, out)
+        taken, status = milliseconds(line, one[0], daemons.env, out)
         if status or (b'"deny"' in out.read_bytes()) != one[1]:
             wrong.append(str(one[0]))
         return taken
@@ -101,7 +101,7 @@ def _at_once(daemons: Daemons) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _milliseconds(
+def milliseconds(
     line: Sequence[str], payload: Path, env: dict[str, str], out: Path | None = None
 ) -> tuple[float, int]:
     streams = [

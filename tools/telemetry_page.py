@@ -5,6 +5,7 @@ from hookline.telemetry.vocabulary import (
     AT_END,
     DISPATCH_SPAN,
     HOOK_SPAN,
+    MACHINE,
     METRICS,
     OF_HOOK,
     Attribute,
@@ -38,6 +39,8 @@ def telemetry_page() -> str:
         f"## The span {code(HOOK_SPAN.format(hook='NAME'))}",
         "One hook, under its dispatch. It has failed (status error) if the hook gave no answer.",
         table(head, _rows(OF_HOOK)),
+        "## The resource",
+        f"`service.name`, `service.version`, `host.name`, and {code(MACHINE)}: the machine's name in its fleet.",
         "## Metrics",
         table(
             ("Metric", "Kind", "Unit", "Meaning", "By"),

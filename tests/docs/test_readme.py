@@ -13,7 +13,7 @@ import pytest
 
 import hookline
 from hookline import Engine
-from hookline.telemetry.vocabulary import AT_BEGINNING, AT_END, METRICS, OF_HOOK
+from hookline.telemetry.vocabulary import AT_BEGINNING, AT_END, MACHINE, METRICS, OF_HOOK
 from tests.cli.run_cli import clean_env, place
 from tests.docs.first_hour import settle
 from tests.docs.pages import Command, same_output, steps
@@ -146,6 +146,7 @@ def test_names_of_the_package_on_a_page_are_there() -> None:
         "hookline.dispatch",
         "hookline.hook",
         "hookline.refused",
+        MACHINE,
         *(each.name for each in (*AT_BEGINNING, *AT_END, *OF_HOOK, *METRICS)),
     }
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):

@@ -12,12 +12,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hookline.team.ops import Metric, prometheus
+from hookline.team.ops import Metric, measured, prometheus
 from hookline.team.serve.app import ServerLimits
+from hookline.telemetry import vocabulary
 from tests.handlers.calls import finished
 from tests.team.fleet.server import Server, home, needs_server
 from tests.team.serve.servers import deciding, payload
 from tests.team.serve.test_bounds import DENY
+from tests.telemetry.collector import collecting
 from tests.waiting import wait_until
 
 OLD, NEW = "an-old-token-of-callers", "a-new-token-of-callers"
@@ -141,6 +143,35 @@ def test_a_worker_is_probed_and_reads_its_settings_again(tmp_path: Path) -> None
             wait_until(lambda: sum("is in the fleet" in each["message"] for each in worker.lines) >= 3)
             server.kill()
             wait_until(lambda: worker.lines[-1]["message"].endswith("nothing listens there"))
+    finally:
+        server.kill()
+
+
+@needs_server
+def test_a_worker_sends_what_its_metrics_show(tmp_path: Path) -> None:
+    server = Server(tmp_path / "server")
+    words = ("fleet", "worker", "--ops-port", "0", "--log", "json")
+    try:
+        with collecting() as collector:
+            env = {
+                **home(tmp_path, "alpha", server, ""),
+                **collector.env,
+                "OTEL_METRIC_EXPORT_INTERVAL": "200",
+            }
+            with running(env, tmp_path, *words) as worker:
+                address = worker.address()
+                wait_until(lambda: collector.metrics.get("hookline.fleet.connected") == [({}, 1.0)])
+                shown = get(f"{address}/metrics")[1]
+        sent = {
+            measured(each, 0).name for each in vocabulary.FLEET if collector.metrics.get(each.name)
+        }  # fmt: skip
+        assert sent == {line.split()[0] for line in shown.splitlines() if not line.startswith("#")}
+        assert {
+            "hookline_fleet_dead_letters",
+            "hookline_fleet_unsent_bytes",
+            "hookline_fleet_problems_total",
+        } <= sent
+        assert collector.resource["hookline.machine"] == "alpha"
     finally:
         server.kill()
 

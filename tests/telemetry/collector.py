@@ -35,6 +35,8 @@ class Collector:
     metrics: dict[str, list[tuple[dict[str, Any], float]]] = field(default_factory=dict[str, Any])
     #: By name: 1 for differences, 2 for sums since the start of the process, 0 for neither.
     temporality: dict[str, int] = field(default_factory=dict[str, int])
+    #: Of the last metrics.
+    resource: dict[str, Any] = field(default_factory=dict[str, Any])
     bodies: list[bytes] = field(default_factory=list[bytes])
 
     @property
@@ -67,6 +69,7 @@ class Collector:
 
     def _take_metrics(self, request: Any) -> None:
         for resource in request.resource_metrics:
+            self.resource = _values(resource.resource.attributes)
             for scope in resource.scope_metrics:
                 for metric in scope.metrics:
                     data = getattr(metric, metric.WhichOneof("data"))

@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from hookline.journal.reader import read_journal
-from hookline.telemetry.collector import no_answer
+from hookline.telemetry.collector import CollectorSession, no_answer
 from hookline.telemetry.setup import SaidOnce, flush, observer_from, refusal, wanted_signals
 from tests.every import every
 from tests.telemetry.collector import collecting
@@ -263,3 +263,16 @@ def test_a_malformed_header_is_not_shown_and_the_rest_is_sent(tmp_path: Path) ->
     assert ran.stderr.count(b"a setting of telemetry is wrong") == 1
     assert b"[redacted]" in ran.stderr
     assert b"s3cret" not in ran.stderr
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_only_a_server_tries_again_where_nothing_listens(lasting: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    notes: list[str | None] = []
+    session = CollectorSession("VARIABLE", notes.append, lasting=lasting)
+    with session, pytest.raises(requests.RequestException) as problem:
+        session.post(f"http://127.0.0.1:{port}/v1/traces", timeout=60)
+    # The exporter tries again after an error of a connection, and after no other.
+    assert isinstance(problem.value, requests.ConnectionError) is lasting
+    assert "nothing listens" in (notes[0] or "")

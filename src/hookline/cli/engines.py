@@ -1,7 +1,7 @@
 """Build the engines of the commands, and load their hooks."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from hookline.handlers.registry import Handlers, standard_handlers
 from hookline.journal.journal import Journal
 from hookline.journal.redaction import Redactor
 from hookline.model.diagnostics import Diagnostic
+from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec
 from hookline.model.hook import Hook
 from hookline.model.run import Run
@@ -67,7 +68,7 @@ def command_observer(
 
     `from_agent`: another agent has started this process. `lasting`: it is a server.
     """
-    if not any(name.startswith("OTEL_") for name in os.environ):
+    if not _is_telemetry_asked_for(os.environ):
         return None
     from hookline.telemetry.setup import observer_from
 
@@ -79,7 +80,37 @@ def command_observer(
             note(f"hookline: {why}")
 
     seconds = _FLUSH_SECONDS_IN_A_CALL if from_agent else _FLUSH_SECONDS
-    return observer_from(os.environ, say, only_here=from_agent, seconds=seconds, lasting=lasting)
+    machine = _machine(os.environ)
+    return observer_from(
+        os.environ, say, only_here=from_agent, seconds=seconds, lasting=lasting, machine=machine
+    )
+
+
+def server_observer(
+    env: Mapping[str, str], say: Callable[[str], None], *, only_here: bool = False, machine: str = ""
+) -> "Telemetry | None":
+    """Return telemetry of a process that lasts, if the environment asks for it. `machine`: its name, if known."""
+    if not _is_telemetry_asked_for(env):
+        return None
+    from hookline.telemetry.setup import observer_from
+
+    return observer_from(env, say, only_here=only_here, seconds=None, machine=machine or _machine(env))
+
+
+def _is_telemetry_asked_for(env: Mapping[str, str]) -> bool:
+    return any(name.startswith("OTEL_") for name in env)
+
+
+def _machine(env: Mapping[str, str]) -> str:
+    """Return the name of this machine in its fleet; empty if it is in none."""
+    from hookline.config.bundles.settings import bundle_settings
+    from hookline.team.fleet.settings import read_settings
+
+    try:
+        return read_settings(env).name
+    except HooklineError:  # no server, or a mistake that others report
+        settings = bundle_settings(env)
+        return settings.machine if settings is not None else ""
 
 
 def command_journal(*, caller: str = "", origin: str = "") -> Journal:

@@ -100,6 +100,9 @@ class Outbox(DurableFile):
     def waiting(self) -> int:
         return self._count("job WHERE lane = ? AND settled IS NULL", FLEET)
 
+    def dead_letters(self) -> int:
+        return self._count("job WHERE state = 'dead'")
+
     def away_count(self) -> int:
         """Count the wakes on their way to other machines."""
         return self._count("away")

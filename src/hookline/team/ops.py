@@ -11,6 +11,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from hookline.telemetry import vocabulary
+
 #: Bytes of a request, seconds in which it must arrive, and connections at once.
 _MOST_HEAD: Final = 8_192
 _RECEIVE: Final = 5.0
@@ -35,6 +37,17 @@ class Operations(Struct, frozen=True):
     #: Return why it cannot do its work now; empty if it can.
     not_ready: Callable[[], str]
     metrics: Callable[[], Iterable[Metric]]
+
+
+#: Units that are part of a metric's name in Prometheus.
+_UNITS: Final = {"By": "_bytes", "s": "_seconds"}
+
+
+def measured(metric: vocabulary.Metric, value: float) -> Metric:
+    """Return a figure of OpenTelemetry's table under the name that it has in Prometheus."""
+    total = "_total" if metric.kind == "counter" else ""
+    name = f"{metric.name.replace('.', '_')}{_UNITS.get(metric.unit, '')}{total}"
+    return Metric(name, "counter" if total else "gauge", metric.meaning, value)
 
 
 def prometheus(metrics: Iterable[Metric]) -> str:

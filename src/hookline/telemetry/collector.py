@@ -19,19 +19,25 @@ class CollectorSession(requests.Session):
     """HTTP session of one signal's exporter, which records each failure in plain words.
 
     `variable` is the one that names the address. Proxies and passwords of the environment are not used.
+    `lasting`: the process is a server, which tries again where nothing listens; others would keep their caller waiting.
     """
 
-    def __init__(self, variable: str, note: Callable[[str | None], None]) -> None:
+    def __init__(self, variable: str, note: Callable[[str | None], None], *, lasting: bool = True) -> None:
         super().__init__()
         self.trust_env = False
         self._variable = variable
         self._note = note
+        self._lasting = lasting
 
     def request(self, method: Any, url: Any, *arguments: Any, **options: Any) -> requests.Response:
         try:
             response = super().request(method, url, *arguments, **options)
         except requests.RequestException as problem:
-            self._note(no_answer(str(url), self._variable, problem))
+            why = no_answer(str(url), self._variable, problem)
+            self._note(why)
+            if not self._lasting and _is_refused(problem):
+                # Only errors of connections are tried again.
+                raise requests.RequestException(why) from problem
             raise
         self._note(bad_answer(str(url), self._variable, response.status_code))
         return response
@@ -49,7 +55,7 @@ def no_answer(url: str, variable: str, problem: Exception) -> str:
                 "the collector has no TLS; OTEL_EXPORTER_OTLP_CERTIFICATE names an authority of your own"
             )
     codes = {each.errno for each in causes if isinstance(each, OSError)}
-    if errno.ECONNREFUSED in codes:
+    if _is_refused(problem):
         return f"nothing listens at {shown}: start a collector there, or unset {variable}"
     if names & {"NameResolutionError", "gaierror"}:
         return f"the name in {shown} cannot be resolved: correct it, or unset {variable}"
@@ -94,6 +100,10 @@ def address(url: str) -> str:
     return (
         f"{found.scheme}://{shown[:100]}{f':{port}' if port is not None else ''}" if host else "the collector"
     )
+
+
+def _is_refused(problem: Exception) -> bool:
+    return any(isinstance(each, OSError) and each.errno == errno.ECONNREFUSED for each in _causes(problem))
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:

@@ -5,7 +5,7 @@ that a hook in this process makes are its children. Spans of hooks are made from
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter, time_ns
 from typing import Any
 
@@ -22,6 +22,7 @@ from hookline.engine.translate_calls import call_of
 from hookline.handlers.http.handler import TRACE_PARENT
 from hookline.journal.observer import Ended
 from hookline.journal.redaction import Redactor
+from hookline.model.errors import HooklineError
 from hookline.model.events import EventSpec
 from hookline.model.outcome import Outcome
 from hookline.model.run import Run
@@ -187,6 +188,25 @@ class Telemetry:
             self._meter.create_observable_gauge(metric.name, [gauge(index)], metric.unit, metric.meaning)
         metric = words.SERVE_REFUSED
         self._meter.create_observable_counter(metric.name, [refused], metric.unit, metric.meaning)
+
+    def watch_machine(self, facts: Callable[[], Iterable[tuple[words.Metric, float]]]) -> None:
+        """Add metrics of a machine in a fleet. `facts` is called by the thread that sends them."""
+
+        def observed(metric: words.Metric) -> Callable[[CallbackOptions], list[Observation]]:
+            def values(_options: CallbackOptions) -> list[Observation]:
+                try:
+                    return [Observation(value) for each, value in facts() if each is metric]
+                except HooklineError:  # the worker reports its own problems
+                    return []
+
+            return values
+
+        create = {
+            "gauge": self._meter.create_observable_gauge,
+            "counter": self._meter.create_observable_counter,
+        }
+        for metric in words.FLEET:
+            create[metric.kind](metric.name, [observed(metric)], metric.unit, metric.meaning)
 
     def _text(self, value: Any) -> str:
         """Redact a text, then cut it: half a secret would not be found."""

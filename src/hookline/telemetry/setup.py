@@ -100,13 +100,20 @@ def refusal(env: Mapping[str, str], signals: list[str], *, only_here: bool) -> s
 
 
 def observer_from(
-    env: Mapping[str, str], say: Say, *, only_here: bool, seconds: float | None, lasting: bool = False
+    env: Mapping[str, str],
+    say: Say,
+    *,
+    only_here: bool,
+    seconds: float | None,
+    lasting: bool = False,
+    machine: str = "",
 ) -> "Telemetry | None":
     """Return an observer if the environment asks for one and the packages are installed; report the first
     error.
 
     `only_here`: send nothing to other machines. `seconds`: how long to wait for unsent data when the engine
     closes; None: the process lives on. `lasting`: it is a server, whose metrics are sums since its start.
+    `machine`: its name in the fleet.
     """
     warnings = SaidOnce(say, _header_texts(env))
     try:
@@ -115,7 +122,8 @@ def observer_from(
         signals = wanted_signals(env)
         why = refusal(env, signals, only_here=only_here)
         if why is None:
-            return _observer(env, signals, warnings, seconds, lasting or seconds is None) if signals else None
+            lasting = lasting or seconds is None
+            return _observer(env, signals, warnings, seconds, lasting, machine) if signals else None
         warnings.say(why)
     except ModuleNotFoundError as missing:
         warnings.say(f"{missing.name} is missing: {how_to_add('otel')}")
@@ -125,7 +133,12 @@ def observer_from(
 
 
 def _observer(
-    env: Mapping[str, str], signals: list[str], warnings: "SaidOnce", seconds: float | None, lasting: bool
+    env: Mapping[str, str],
+    signals: list[str],
+    warnings: "SaidOnce",
+    seconds: float | None,
+    lasting: bool,
+    machine: str,
 ) -> "Telemetry":
     from opentelemetry.metrics import NoOpMeterProvider
     from opentelemetry.sdk.metrics import MeterProvider
@@ -138,11 +151,12 @@ def _observer(
     from hookline import __version__
     from hookline.telemetry.collector import CollectorSession
     from hookline.telemetry.observer import Telemetry
+    from hookline.telemetry.vocabulary import MACHINE
 
     _listen(warnings)
 
     def session(signal: str) -> CollectorSession:
-        return CollectorSession(_endpoint(env, signal)[0], warnings.note)
+        return CollectorSession(_endpoint(env, signal)[0], warnings.note, lasting=lasting)
 
     own = {} if env.get("OTEL_SERVICE_NAME") else {"service.name": "hookline"}
     # Attributes of OTEL_RESOURCE_ATTRIBUTES come before these.
@@ -151,6 +165,7 @@ def _observer(
             **own,
             "service.version": __version__,
             **({} if "host.name=" in env.get(_ATTRIBUTES, "") else _host()),
+            **({MACHINE: machine} if machine else {}),
         }
     )
     tracers, meters = None, None

@@ -142,9 +142,41 @@ SERVE_UNDER_WAY = Metric("hookline.serve.under_way", "gauge", "{decision}", "Dec
 SERVE_REFUSED = Metric(
     "hookline.serve.refused", "counter", "{request}", "Requests that no hook was asked about.", ("hookline.refused",)
 )  # fmt: skip
-METRICS = (
-    RUNS, DURATION, QUEUE, DECISIONS, OPEN, DISPATCHES, SERVE_WAITING, SERVE_UNDER_WAY, SERVE_REFUSED,
+
+#: The state of a machine in a fleet, which its worker sends and also shows at /metrics.
+CONNECTED = Metric(
+    "hookline.fleet.connected", "gauge", "{connection}", "1 while the server of the fleet answers."
+)
+PROBLEM = Metric("hookline.fleet.problem", "gauge", "{problem}", "1 while the worker has a problem.")
+PROBLEMS = Metric("hookline.fleet.problems", "counter", "{problem}", "Problems since the start.")
+BUNDLE_AGE = Metric(
+    "hookline.fleet.bundle_age", "gauge", "s", "Age of the oldest active bundle, since it was published or renewed."
 )  # fmt: skip
+JOBS_WAITING = Metric(
+    "hookline.fleet.jobs_waiting", "gauge", "{job}", "Own jobs that the fleet has not settled."
+)
+JOBS_RUNNING = Metric(
+    "hookline.fleet.jobs_running", "gauge", "{job}", "Jobs of other machines that this one has."
+)
+JOBS_LOST = Metric("hookline.fleet.jobs_lost", "counter", "{job}", "Jobs that others took over.")
+DEAD_LETTERS = Metric(
+    "hookline.fleet.dead_letters", "gauge", "{job}", "Own jobs that failed for good, until they are retried or dropped."
+)  # fmt: skip
+UNSENT = Metric("hookline.fleet.unsent", "gauge", "By", "Bytes of runs that are not in the audit yet.")
+WAKES_WAITING = Metric(
+    "hookline.fleet.wakes_waiting", "gauge", "{wake}", "Wakes on their way to other machines."
+)
+RUNS_MISSING = Metric("hookline.fleet.runs_missing", "gauge", "{run}", "Runs that are missing in the audit.")
+FLEET = (
+    CONNECTED, PROBLEM, PROBLEMS, BUNDLE_AGE, JOBS_WAITING, JOBS_RUNNING, JOBS_LOST, DEAD_LETTERS, UNSENT,
+    WAKES_WAITING, RUNS_MISSING,
+)  # fmt: skip
+METRICS = (
+    RUNS, DURATION, QUEUE, DECISIONS, OPEN, DISPATCHES, SERVE_WAITING, SERVE_UNDER_WAY, SERVE_REFUSED, *FLEET,
+)  # fmt: skip
+
+#: The name of the machine in its fleet, in the resource of all spans and metrics.
+MACHINE = "hookline.machine"
 
 
 def attributes(table: tuple[Attribute, ...], thing: Any, *, content: bool) -> dict[str, Any]:

@@ -17,8 +17,13 @@ from msgspec.structs import replace
 from hookline.config.bundles.format import BundleFile, BundleScope
 from hookline.config.protection.protected_paths import protected_in
 from hookline.config.watch import Watch, changes
+from hookline.jobs.file import DurableFile
+from hookline.jobs.port import Job
 from hookline.jobs.stored import fleet_key, goes_to_fleet, hook_key
 from hookline.model.hook import Hook
+from hookline.team.fleet.settings import FleetSettings
+from hookline.team.fleet.worker import Worker
+from hookline.telemetry import vocabulary
 from tests.every import every
 from tests.team.fleet.machines import FILES, GUARD, SCRIPT, Machine, bundle, key, signed
 from tests.waiting import until
@@ -517,3 +522,18 @@ def test_a_full_disk_changes_nothing_and_is_said(machine: Machine) -> None:
     assert machine.in_force() == 3
     assert not machine.ask("ls").blocked
     assert own.offer(raw).what == "activated"
+
+
+def test_a_worker_measures_the_age_of_the_oldest_bundle_and_dead_letters(machine: Machine) -> None:
+    queue = DurableFile(str(machine.home / ".local/state/hookline/jobs.sqlite"))
+    queue.submit(Job(id="1", session="s", queue="files", body=b"{}"))
+    (lease,) = queue.claim(["files"], 1)
+    worker = Worker(FleetSettings(name="alpha"), machine.env, lambda _: None)
+    assert dict(worker.facts())[vocabulary.DEAD_LETTERS] == 0
+    queue.bury(lease, (), "exit 1")
+    issued = machine.activator.place.in_force().bundles["guards"].issued
+    least = time.time() - issued
+    found = dict(worker.facts())
+    assert least <= found[vocabulary.BUNDLE_AGE] <= time.time() - issued
+    assert (found[vocabulary.DEAD_LETTERS], found[vocabulary.CONNECTED]) == (1, 0)
+    queue.close()

@@ -15,6 +15,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from hookline import __version__
+from hookline.config.bundles.format import BundleError
+from hookline.config.bundles.settings import bundle_settings
+from hookline.config.bundles.store import BundleStore
 from hookline.config.engine import Engine
 from hookline.config.journals import user_journal
 from hookline.jobs.outbox import Outbox
@@ -33,7 +36,8 @@ from hookline.team.fleet.jobs.publisher import JobPublisher
 from hookline.team.fleet.jobs.wakes import WakeRouter
 from hookline.team.fleet.machine import Machine, NameTakenError, Presence
 from hookline.team.fleet.settings import FleetSettings
-from hookline.team.ops import Metric
+from hookline.team.ops import Metric, measured
+from hookline.telemetry import vocabulary
 
 #: Seconds until the server is tried again: at first, and at most. Half of it is left to chance, so that the machines
 #: of a fleet do not come back at once.
@@ -228,28 +232,38 @@ class Worker:
 
     def metrics(self) -> Iterator[Metric]:
         """Yield the state of this machine as metrics."""
-        for name, value, about in (
-            ("connected", self._problems.serving is not None, "1 while the server of the fleet answers."),
-            ("problem", bool(self._problems.now()), "1 while the worker has a problem."),
-        ):
-            yield Metric(f"hookline_fleet_{name}", "gauge", about, float(value))
-        total = self._problems.count
-        yield Metric("hookline_fleet_problems_total", "counter", "Problems since the start.", total)
+        return (measured(metric, value) for metric, value in self.facts())
+
+    def facts(self) -> Iterator[tuple[vocabulary.Metric, float]]:
+        """Yield the state of this machine; of bundles and jobs only where it has them. Any thread may ask."""
+        yield vocabulary.CONNECTED, float(self._problems.serving is not None)
+        yield vocabulary.PROBLEM, float(bool(self._problems.now()))
+        yield vocabulary.PROBLEMS, float(self._problems.count)
+        issued = self._bundles_issued()
+        if issued:
+            yield vocabulary.BUNDLE_AGE, max(0.0, time.time() - min(issued))
         if self._for_all:
             return
         presence = self._presence()
-        for name, value, about in (
-            ("jobs_waiting", presence.waiting, "Own jobs that the fleet has not settled."),
-            ("jobs_running", presence.running, "Jobs of other machines that this one has."),
-            ("unsent_bytes", presence.unsent, "Bytes of runs that are not in the audit yet."),
-            ("wakes_waiting", presence.wakes, "Wakes on their way to other machines."),
-            ("runs_missing", presence.missing, "Runs that are missing in the audit."),
-        ):
-            yield Metric(f"hookline_fleet_{name}", "gauge", about, float(value))
+        yield vocabulary.JOBS_WAITING, float(presence.waiting)
+        yield vocabulary.JOBS_RUNNING, float(presence.running)
+        yield vocabulary.JOBS_LOST, float(presence.lost)
+        yield vocabulary.DEAD_LETTERS, float(self._outbox.dead_letters())
+        yield vocabulary.UNSENT, float(presence.unsent)
+        yield vocabulary.WAKES_WAITING, float(presence.wakes)
+        yield vocabulary.RUNS_MISSING, float(presence.missing)
 
-        yield Metric(
-            "hookline_fleet_jobs_lost_total", "counter", "Jobs that others took over.", presence.lost
-        )
+    def _bundles_issued(self) -> list[int]:
+        """Return when the active bundles were published or renewed."""
+        settings = bundle_settings(self._env)
+        if settings is None:
+            return []
+        store = BundleStore(settings.place)
+        try:
+            names, active = store.names(), store.in_force().bundles
+        except BundleError:  # the machine's report says why
+            return []
+        return [each.issued for name, each in active.items() if name in names]
 
     def _note(self, problem: str) -> None:
         """Report a problem once as long as it lasts, and count it."""

@@ -108,11 +108,9 @@ def _seconds(text: str) -> float:
 
 def _observer(log: LogFile) -> "Telemetry | None":
     """Return telemetry for all calls, as the environment of the agent that made the first call asks for it."""
-    if not any(name.startswith("OTEL_") for name in os.environ):
-        return None
-    from hookline.telemetry.setup import observer_from
+    from hookline.cli.engines import server_observer
 
-    return observer_from(os.environ, log, only_here=True, seconds=None)
+    return server_observer(os.environ, log, only_here=True)
 
 
 def _run(args: argparse.Namespace) -> int:

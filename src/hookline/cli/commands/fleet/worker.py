@@ -5,20 +5,44 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from hookline.cli.engines import server_observer
 from hookline.cli.output import ExitStatus, log_lines, show
 from hookline.model.errors import HooklineError
 from hookline.team.fleet.settings import FleetSettings, read_settings
 from hookline.team.fleet.worker import Worker, with_slots
 from hookline.team.ops import Operations, operating
 
+if TYPE_CHECKING:
+    from hookline.telemetry.observer import Telemetry
+
+#: Seconds that its end may take to send telemetry.
+_FLUSH_SECONDS = 5.0
+
 
 async def run(args: argparse.Namespace) -> int:
     say = log_lines(args.log, "hookline fleet")
     settings = with_slots(read_settings(os.environ), args.slots)
+    observer = server_observer(os.environ, say, machine=settings.name)
+    try:
+        return await _stay(args, settings, say, observer)
+    finally:
+        if observer is not None:
+            await asyncio.to_thread(observer.flush, _FLUSH_SECONDS)
+
+
+async def _stay(
+    args: argparse.Namespace,
+    settings: FleetSettings,
+    say: Callable[[str], None],
+    observer: "Telemetry | None",
+) -> int:
     again = asyncio.Event()
+    worker = Worker(settings, os.environ, say, for_all=args.for_all)
+    if observer is not None:
+        observer.watch_machine(lambda: worker.facts())  # noqa: PLW0108 of the worker that is there then
     while True:
-        worker = Worker(settings, os.environ, say, for_all=args.for_all)
         operations = Operations(worker.not_ready, worker.metrics)
         try:
             async with operating(args.ops_host, args.ops_port, operations) as port:
@@ -32,6 +56,7 @@ async def run(args: argparse.Namespace) -> int:
             return show(f"{settings.name} has left the fleet")
         again.clear()
         settings = _settings_again(args, settings, say)
+        worker = Worker(settings, os.environ, say, for_all=args.for_all)
 
 
 async def _until_signalled(worker: Worker, again: asyncio.Event) -> None:
