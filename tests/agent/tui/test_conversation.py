@@ -196,3 +196,19 @@ def test_nothing_that_others_write_steers_the_terminal(project: Project) -> None
             assert "noway" in one.everything
 
     asyncio.run(main())
+
+
+def test_a_shell_line_that_was_stopped_runs_no_longer_on_the_screen(project: Project) -> None:
+    async def main() -> None:
+        async with project.agent([]) as one:
+            await one.until("Enter sends")
+            await one.idle()
+            one.types("!sleep 600\r")
+            await one.until(lambda: one.screen.talk.activity.calls)
+            one.types("\x03")
+            await one.until("■ stopped: Bash sleep 600")
+            await one.idle()
+            await one.until(lambda: not one.screen.talk.activity.calls)
+            await one.until(lambda: one.text.count("Bash sleep 600") == 1)  # the card; no row of a call below
+
+    asyncio.run(main())

@@ -104,7 +104,8 @@ class ConversationView:
                 yield from self._open(item)
             case Idle():
                 self._put_early()
-                self.activity.asked = None
+                # A command of the user that was stopped has neither a result nor a turn that settles.
+                self.activity.settle()
         yield
 
     def _take(self, item: Taken) -> None:
