@@ -151,7 +151,8 @@ def test_an_option_that_does_not_exist_is_one_clear_line(
 ) -> None:
     ran = run_here([command, *SHOWING.get(command, []), "--nope\x1b[31m"], where, capsys, monkeypatch)
     assert (ran.status, ran.stdout) == (1, "")
-    assert "unrecognized arguments: --nope" in ran.stderr
+    assert f"hookline {command}: unrecognized arguments: --nope" in ran.stderr
+    assert ran.stderr.startswith(f"usage: hookline {command} ")
     assert "\x1b" not in ran.stderr
 
 

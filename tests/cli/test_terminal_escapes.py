@@ -24,7 +24,7 @@ EVIL = "".join(f"a{each}" for each in PLANTED)
 #: TOML and JSON both read \uXXXX.
 SPELLED = json.dumps("".join(each for each in EVIL if ord(each) < 0x10000))[1:-1]
 #: What a file name can hold.
-EVIL_NAME = "p\x1b[31m\x1b]0;t\x07\u202e\x9b1Ao\u200b"
+EVIL_NAME = "p\nFORGED \x1b[31m\x1b]0;t\x07\u202e\x9b1Ao\u200b"
 
 STEERING = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"

@@ -151,8 +151,9 @@ def working_directory(cwd: str | None) -> str:
     where = os.path.abspath(cwd or os.curdir)
     if not os.path.isdir(where):
         from hookline.cli.requests import RequestError
+        from hookline.model.safe_text import one_line
 
-        raise RequestError(f"there is no directory {where}")
+        raise RequestError(one_line(f"there is no directory {where}", 1000))
     return where
 
 

@@ -65,6 +65,7 @@ def build_parser(command: str | None = None) -> "CommandParser":
         # Given prog, argparse need not format a usage line (and load shutil for it) to find it out.
         commands = parser.add_subparsers(metavar="COMMAND", prog="hookline")
         add_command_parser(command, commands)
+        parser.of_command = commands.choices[command]
     return parser
 
 
@@ -144,7 +145,7 @@ def parsed(parser: "CommandParser", words: Sequence[str]) -> "argparse.Namespace
     """Parse the words. argparse takes positional words from one stretch only; those after an option count as well."""
     args, rest = parser.parse_known_args(words)
     if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        (parser.of_command or parser).error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:
         args.words = [*args.words, *rest]
     return args

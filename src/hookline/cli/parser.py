@@ -9,6 +9,9 @@ from hookline.cli.output import ExitStatus, note, show
 class CommandParser(argparse.ArgumentParser):
     """Parser that prints help to stdout, and mistakes as one line on stderr."""
 
+    #: The parser of the one command in this one: it knows the usage that a mistake is about.
+    of_command: "CommandParser | None" = None
+
     def error(self, message: str) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] argparse says NoReturn; so do we, with our own status
         from hookline.model.safe_text import printable
 

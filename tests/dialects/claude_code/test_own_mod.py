@@ -166,4 +166,4 @@ def test_only_claude_code_has_mods(claude: ClaudeCode) -> None:
     ran = hookline(claude, "install", "codex", "--mod", "--yes")
     assert (ran.status, "leave --mod out" in ran.stderr) == (1, True)
     ran = hookline(claude, "install", "claude-code", "--project", "--mod", "--yes")
-    assert (ran.status, "leave --mod out" in ran.stderr) == (1, True)
+    assert (ran.status, "all your projects (--user): leave --mod out" in ran.stderr) == (1, True)

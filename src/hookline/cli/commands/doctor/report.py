@@ -473,4 +473,5 @@ def _summary(findings: Findings) -> str:
 
 def _short(file: str, cwd: str = "") -> str:
     """Shorten a path relative to the directory, or to the home directory, if it is in one of them."""
-    return printable(with_tilde(relative_to(cwd, file) if cwd else file))
+    # A path may contain line feeds: they must not begin a line of the report.
+    return printable(with_tilde(relative_to(cwd, file) if cwd else file)).replace("\n", "<U+000A>")

@@ -105,8 +105,10 @@ def _plan(dialect: Dialect, site: Site, wanted: _Wanted, records: InstallRecords
     named = os.path.relpath(file, site.project) if site.scope == "project" else file
     calls = hook_calls(dialect, names, program, wanted.choice, named, home=site.scope != "managed")
     if site.inside or any(entry.path == INSIDE for entry in installed_entries(dialect, site)):
-        if not dialect.inside_event or site.scope != "user":
+        if not dialect.inside_event:
             raise InstallError("there Hookline cannot run inside of it: leave --mod out")
+        if site.scope != "user":
+            raise InstallError("a mod is only installed for all your projects (--user): leave --mod out")
         (inside,) = hook_calls(dialect, [dialect.inside_event], program, wanted.choice, named)
         calls.append(replace(inside, inside=True))
     plan = plan_install(dialect, site, calls, own_entries(dialect), records)
