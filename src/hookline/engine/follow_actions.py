@@ -49,7 +49,7 @@ def followed_call(
     # A function knows the tools of its program, too.
     targets = (target, call.table) if hook.as_called else (target,)
     found: list[HookInput] = []
-    for action in _followed(last, event, engine):
+    for action in followed_actions(last, event, engine):
         if action.irreversible == BY_NAMES and not _may_be_asked_by_names(hook):
             continue
         ways = (
@@ -80,7 +80,7 @@ def _in_doubt(view: TranslatedAction, doubt: str) -> TranslatedAction:
     return replace(view, action=replace(view.action, doubt=doubt), translated=None)
 
 
-def _followed(last: "TranslationCache", event: EventSpec[Any], engine: "Engine") -> tuple[Action, ...]:
+def followed_actions(last: "TranslationCache", event: EventSpec[Any], engine: "Engine") -> tuple[Action, ...]:
     """Return what the call does to files: by its own tool, by a line or code, and by undeclared arguments."""
     known = last.followed
     if known is None:

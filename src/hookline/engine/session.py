@@ -156,6 +156,12 @@ class Session(HostCalls):
 
         return followed_call(prepared, event, payload, self._read(payload), self.engine)
 
+    def touches_files(self, event: EventSpec[Any], payload: Any) -> bool:
+        """Return False if no hook can be asked about what a call does to files: it does nothing to any."""
+        from hookline.engine.follow_actions import followed_actions  # noqa: PLC0415 only for hooks about files
+
+        return bool(followed_actions(self._read(payload), event, self.engine))
+
     def possible_hooks(self, lane: Lane, payload: Any) -> Sequence[PreparedHook]:
         """Return the hooks of a lane that a call may match; the others certainly do not match."""
         if lane.index is None:
