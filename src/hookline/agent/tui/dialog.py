@@ -136,9 +136,20 @@ class Dialog:
         asked = self.open
         if asked is None:
             return None
-        parts: list[RenderableType] = [*asked.why]
-        if asked.body:
-            parts += [Text("")] * bool(asked.why)
+        panel = self._panel(asked, width, [*asked.why], hint=True)
+        if len(painter.lines(panel, width)) <= rows:
+            return panel
+        if not self.is_above:
+            return None
+        # The choices come first: what is left out here is printed above.
+        short = self._panel(asked, width, [], hint=True)
+        fits = len(painter.lines(short, width)) <= rows
+        return short if fits else self._panel(asked, width, [], hint=False)
+
+    def _panel(self, asked: UserQuestion, width: int, why: list[RenderableType], *, hint: bool) -> Panel:
+        parts = [*why]
+        if asked.body and (why or not self.is_above):
+            parts += [Text("")] * bool(why)
             parts += (
                 [Text("(it is long: all of it is printed above)", "dim")] if self.is_above else asked.body
             )
@@ -146,21 +157,18 @@ class Dialog:
         for number, choice in enumerate(asked.choices):
             mark = "❯ " if number == self._chosen else "  "
             parts.append(marked(f"{mark}{choice.key} ", "bold", words(choice.text)))
-        if asked.hint:
+        if asked.hint and hint:
             parts.append(Text(f"  {asked.hint}", "dim"))
         if self.problem:
             parts.append(Text(f"  {self.problem}", "yellow"))
         title = words(asked.title, "bold")
         title.no_wrap, title.overflow = True, "ellipsis"
         title.truncate(max(width - 8, 1), overflow="ellipsis")
-        panel = Panel(stack(parts), title=title, title_align="left", box=ROUNDED, border_style="yellow")
-        if not self.is_above and len(painter.lines(panel, width)) > rows:
-            return None
-        return panel
+        return Panel(stack(parts), title=title, title_align="left", box=ROUNDED, border_style="yellow")
 
     def whole(self) -> RenderableType:
         """Return the text to print above the panel where it is too long for it."""
         asked = self.open
-        body = asked.body if asked is not None else ()
+        parts = (*asked.why, *asked.body) if asked is not None else ()
         title = words(asked.title if asked is not None else "", "bold")
-        return stack([Text(""), title, *body])
+        return stack([Text(""), title, *parts])
