@@ -48,10 +48,13 @@ def _with_followers(
     lane: Lane, selected: Sequence[PreparedHook], event: EventSpec[Any], payload: Any, session: "Session"
 ) -> Sequence[PreparedHook]:
     """Add the hooks that match no tool of the call, and a file that the call touches."""
-    asked_elsewhere = any(prepared.hook.actions == "others" for prepared in selected)
-    if not asked_elsewhere and not session.touches_files(event, payload):
-        return selected  # however many hooks there are
     names = {prepared.key: prepared for prepared in selected}
+    asked_elsewhere = any(prepared.hook.actions == "others" for prepared in selected)
+    if not asked_elsewhere:
+        # Most calls end here, however many hooks there are.
+        left = any(prepared.key not in names for prepared in lane.followers)
+        if not left or not session.touches_files(event, payload):
+            return selected
     others = [prepared for prepared in lane.followers if prepared.key not in names]
     if others and session.tool_table.tool(getattr(payload, "tool_name", "")) is not None:
         # What a declared tool does beside what it says, it does to files.
