@@ -203,6 +203,7 @@ class Supervisor:
         return False
 
     def _ended(self, status: int, why: str = "") -> None:
+        self._on_denials(0)
         self._status = status
         self._say(Ended(status, self._execs, self._denials, self._unverified, why))
 

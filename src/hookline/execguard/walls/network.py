@@ -16,6 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from hookline.execguard.kernel import Notification, answer, is_waiting, let_continue, libc, take_descriptor
@@ -64,7 +65,8 @@ class Connections:
 
     def said(self) -> list[Denied]:
         """Return the denials since the last call."""
-        os.eventfd_read(self.denials)
+        with suppress(BlockingIOError):
+            os.eventfd_read(self.denials)
         return [self._denied.popleft() for _ in range(len(self._denied))]
 
     def _decide(
@@ -80,15 +82,12 @@ class Connections:
             self._connect(listener, found, held, raw)
             return
         held.close()
-        answer(listener, found.id, error=errno.EPERM)
         where = f"[{address}]:{port}" if isinstance(address, ipaddress.IPv6Address) else f"{address}:{port}"
         hosts = ", ".join(("loopback", *self._wall.hosts))
-        self._denied.append(
-            Denied(
-                f"connect to {where}", f"The network wall lets it connect to {hosts} only.", "network wall"
-            )
-        )
+        said = f"The network wall lets it connect to {hosts} only."
+        self._denied.append(Denied(f"connect to {where}", said, "network wall"))
         os.eventfd_write(self.denials, 1)
+        answer(listener, found.id, error=errno.EPERM)  # last: the process may end at once
 
     def _connect(self, listener: int, found: Notification, held: socket.socket, raw: bytes) -> None:
         with held:
