@@ -81,7 +81,7 @@ package: $(READY)  ## a wheel and an sdist in dist/, each installed in a clean e
 site: $(READY)  ## the documentation site in .site/html, with search; ARGS=--browser looks at it in Chromium
 	@$(RUN)python -m tools.site $(ARGS)
 
-watch: $(READY)  ## what agents have changed since our tables were written; from npm, nothing of theirs runs
+watch: $(READY)  ## what agents have changed since our tables were written; from npm, without running them
 	@$(RUN)python -m tools.watch $(AGENTS)
 
 release-check: $(READY)  ## all that a release needs: every Python, metadata, checksums, SBOM, notes; in dist/

@@ -138,7 +138,7 @@ def killed(command: str, number: int, rounds: int, kinds: Mapping[str, str] = KI
 
 
 def _below(pid: int) -> set[int]:
-    """Return the processes that descend from this one. Orphans do, because an ancestor of theirs adopts them."""
+    """Return the processes that descend from this one. Orphans do, because one of its ancestors adopts them."""
     parents = {each.pid: each.parent for each in procfs.all_processes() if each.alive}
     found, fresh = {pid}, {pid}
     while fresh:

@@ -29,7 +29,7 @@ def queue_of(where: Place) -> ApprovalQueue:
 def asked(
     where: Place, settings: str, answer: Callable[[QueuedCall], object] | None = None
 ) -> dict[str, str]:
-    """Let an agent without a user ask; meanwhile somebody answers. Return what the agent is told."""
+    """Let an agent without a user ask; meanwhile somebody answers. Return the answer that the agent gets."""
     where.write("~/.config/hookline/hooks.toml", GUARD)
     where.write("~/.config/hookline/settings.toml", settings)
     program = where.home / "gemini"

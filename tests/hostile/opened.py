@@ -129,7 +129,7 @@ def _wrong_output(opening: Opening, status: int, output: str) -> Iterator[Wrong]
     if opening.name == "agent --json":
         received = _requests(output)
         if WORDS in received:
-            yield Wrong("leak", f"the model was told: {_around(received, WORDS)}")
+            yield Wrong("leak", f"the model received: {_around(received, WORDS)}")
     if status == _HUNG:
         yield Wrong("hang", f"it did not end within {_LONGEST:g} s; it said {output[-300:]!r}")
     if "hookline: broke" in output or "Traceback" in output:

@@ -139,8 +139,12 @@ def cancelled(result: Measured) -> str:
         return ""
     received, dead = times.signalled, times.dead
     if received is None or dead is None or received > _SIGNALLED or dead > _DEAD:
-        raise AdapterError(f"cancelled hooks were told to end after {received} s, and gone after {dead} s")
-    return f"cancelled hooks are told after {received * 1000:.0f} ms and gone after {dead * 1000:.0f} ms; "
+        raise AdapterError(
+            f"cancelled hooks got the signal to end after {received} s, and gone after {dead} s"
+        )
+    return (
+        f"cancelled hooks get the signal after {received * 1000:.0f} ms and gone after {dead * 1000:.0f} ms; "
+    )
 
 
 def set_up(target: Target) -> None:

@@ -51,7 +51,7 @@ class Client(Struct, frozen=True, kw_only=True):
     packages: Mapping[str, str] = {}
     #: False where Hookline has no entries to print.
     printed: bool = True
-    # What becomes of a guard's rewrite and question, and whether it shows the model the context of a hook.
+    # The effect of a guard's rewrite and question, and whether it shows the model the context of a hook.
     rewrites: bool = True
     #: "denied" where nobody can be asked; a client in which it is otherwise says what.
     asked: str = "denied"

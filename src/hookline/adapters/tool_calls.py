@@ -112,6 +112,6 @@ async def call_tool(
 async def _finished(opened: HostCall, run: Callable[[dict[str, Any]], Awaitable[Any]]) -> CallResult:
     try:
         response = await run(opened.arguments)
-    except Exception as error:  # noqa: BLE001 - a tool may raise anything; hooks and the model are told
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything; hooks and the model hear of it
         return await opened.failed(error)
     return await opened.returned(response)

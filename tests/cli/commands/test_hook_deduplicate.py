@@ -118,7 +118,7 @@ def test_calls_without_a_session_are_never_taken_for_the_same(caller: Caller) ->
 
 
 def test_equal_calls_without_a_number_are_the_same_only_by_another_entry(caller: Caller) -> None:
-    """Without a number, two equal calls at the same time cannot be told from two entries of one."""
+    """Without a number, two equal calls at the same time look like two entries of one."""
     dialect, raw = Engine().loader.dialect("claude-code"), _payload(caller, tool_use_id="")
     began = now()
 

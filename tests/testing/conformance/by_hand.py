@@ -131,7 +131,7 @@ class HookedLoop(History):
         self.add("user", *begun.texts)
 
     def _sent(self, request: ModelRequestResult) -> Sequence[Said]:
-        """Return the messages to send, as hooks left them, with text of theirs that stays."""
+        """Return the messages to send, as hooks left them, with the text that they added for good."""
         self.add("user", *(item.text for item in request.context))
         if not request.rewritten:
             return self.messages

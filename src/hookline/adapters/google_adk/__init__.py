@@ -74,7 +74,7 @@ class HooklinePlugin(BasePlugin):
         session = sub_agent(agent.name) or self._sessions.of(self._session_id(invocation))
         keep_run_context(session, invocation.session.state)
         run = self._runs[invocation.invocation_id] = _Run(session)
-        # An invocation that is cancelled has no end that a plugin would be told.
+        # An invocation that is cancelled has no end that a plugin would hear of.
         finalize(invocation, self._runs.pop, invocation.invocation_id, None)
         return run
 

@@ -84,7 +84,7 @@ class Table:
         return row
 
     def below(self, key: str) -> Iterator[ProgramRow]:
-        """Yield the rows of its sub-commands, and of theirs."""
+        """Yield the rows of its sub-commands, at every depth."""
         for name in self._below.get(key.partition(" ")[0], ()):
             if name.startswith(f"{key} ") and (row := self.get(name)) is not None:
                 yield row

@@ -179,7 +179,7 @@ def _by_builtin(node: Simple, variables: Variables) -> Iterator[_Assigned]:
             (_READING[program], UNKNOWN_VALUE),
         ]
         yield from named
-        # `read x <<< text`: which of the names gets which part of the text is not told apart.
+        # `read x <<< text`: which of the names gets which part of the text is unknown.
         known = [Elements((text,)) for text in _fed(node)]
         yield from ((name, value) for name, _ in named for value in known)
     elif program in _OPTION_NAMES:

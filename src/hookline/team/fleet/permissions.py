@@ -44,7 +44,7 @@ class Rights(Struct, frozen=True):
 
 
 def rights_of(role: Role, name: str) -> Rights:
-    """Return the rights of a role. `name` is that of the machine, or the name in `fleet.toml` of whoever it is."""
+    """Return the rights of a role. `name` is that of the machine, or the person's name in `fleet.toml`."""
     inbox = f"{inbox_of(name)}.>"
     if role == "machine":
         heard = ("hl.bundle", "hl.moved", f"hl.over.{name}", f"hl.home.{name}", f"hl.approval.{name}")
@@ -96,7 +96,7 @@ def _console() -> Iterator[str]:
     yield f"{_API}.CONSUMER.CREATE.{AUDIT}.>"
     yield f"{_API}.CONSUMER.INFO.{AUDIT}.*"
     yield f"{_API}.CONSUMER.MSG.NEXT.{AUDIT}.*"
-    # Whoever sees everything may answer, too.
+    # A person who sees everything may answer, too.
     yield f"{_API}.DIRECT.GET.KV_{APPROVALS}.>"
     yield f"$KV.{APPROVALS}.a.*.*"
     yield "hl.approval.*"

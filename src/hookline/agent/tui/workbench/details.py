@@ -190,7 +190,7 @@ def _changes(hook: str, outcome: Outcome, payload: Any) -> Iterator[str]:
         if edit.by == hook:
             yield rewrite_text(edit.field, field_of(payload, edit.field), outcome.updated(edit.field), 2000)
     yield from (f"added for the model: {item.text}" for item in outcome.context_items if item.hook == hook)
-    yield from (f"told the user: {each.text}" for each in outcome.messages if each.hook == hook)
+    yield from (f"showed the user: {each.text}" for each in outcome.messages if each.hook == hook)
     yield from (f"stopped the run: {each.reason}" for each in outcome.halts if each.by == hook)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hookline.cli.output import note
 
 _MOST_BYTES = 1 << 20
-#: A pipe that stays silent for so many seconds is not waited for: whoever started the agent may hold it open.
+#: A pipe that stays silent for so many seconds is not waited for: the program that started the agent may hold it open.
 _FIRST_BYTE = 3.0
 
 

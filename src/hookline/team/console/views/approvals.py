@@ -10,7 +10,7 @@ from hookline.team.console.html import Child, Html, h, join
 from hookline.team.console.ports import Document
 from hookline.team.console.views.layout import ago, command, empty, facts, many, section
 
-#: What became of an answer, by the word in the address to which it leads.
+#: Results of an answer, by the word in the address that shows them.
 RESULTS: Mapping[str, str] = {
     "allowed": "Allowed: the call runs.",
     "denied": "Denied: the agent reads that you refused it.",
