@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookline.cli.text import columns, paragraph, pieces, table, tables, terminal_width, wrapped
+from hookline.cli.text import columns, headed_table, paragraph, pieces, table, tables, terminal_width, wrapped
 
 
 def test_a_table_breaks_no_words():
@@ -27,6 +27,20 @@ def test_a_table_breaks_no_words():
     assert table([["name", "unbreakable-by-nature"]], 12) == "name\n  unbreakable-by-nature"
 
 
+def test_a_table_with_a_head_names_its_values_where_it_does_not_fit():
+    rows = [
+        ["NAME", "RUNS", "LAST", "WHERE", ""],
+        ["force-push", "4", "-", "~/.config/hooks.toml:5", "known"],
+    ]
+    wide = headed_table(rows, 80).split("\n")
+    assert [line.split()[0] for line in wide] == ["NAME", "force-push"]
+    assert headed_table(rows, 36).split("\n") == [
+        "force-push",
+        "  runs: 4, where:",
+        "  ~/.config/hooks.toml:5, known",
+    ]
+
+
 def test_what_is_shown_to_be_trusted_breaks_after_blanks_and_loses_none():
     text = "jq -r .tool_input.command  >> /var/log/commands-of-the-agent"
     lines = list(pieces(text, 24))
@@ -46,7 +60,10 @@ def test_nothing_wraps_to_one_empty_line():
 
 
 def test_escapes_never_reach_a_table():
-    assert "\x1b" not in table([["\x1b[31mred\x1b[0m"]], 40)
+    evil = "\x1b[31mred\x1b[0m\nforged"
+    for width in (40, 5):
+        assert "\x1b" not in table([[evil, evil]], width)
+        assert "\x1b" not in headed_table([["NAME", "CALL"], [evil, evil]], width)
 
 
 @pytest.mark.parametrize(("said", "meant"), [("10", 40), ("90", 90), ("9999", 160)])

@@ -116,6 +116,19 @@ def table(rows: Sequence[Sequence[str]], width: int) -> str:
     )
 
 
+def headed_table(rows: Sequence[Sequence[str]], width: int) -> str:
+    """Format a table whose first row names the columns; where it does not fit, the name stands before each value."""
+    if fits([rows], width):
+        return tables([rows], width)[0]
+    head, *rest = rows
+    lines: list[str] = []
+    for first, *cells in rest:
+        given = [(name, cell) for name, cell in zip(head[1:], cells, strict=True) if cell not in ("", "-")]
+        named = [f"{name.lower()}: {cell}" if name else cell for name, cell in given]
+        lines += [paragraph(first, width), paragraph(", ".join(named), width, GAP)]
+    return "\n".join(lines)
+
+
 def fits(groups: Sequence[Sequence[Sequence[str]]], width: int) -> bool:
     """Return True if these tables fit the width without breaking words."""
     return sum(_longest(_down(groups))) <= _spare(_down(groups), width)

@@ -73,6 +73,12 @@ def test_options_follow_the_name(cli: InProcess) -> None:
         assert json.loads(ran.stdout)["outcome"]["permission"] == permission
 
 
+def test_in_shadow_the_text_says_that_it_stops_nothing(cli: InProcess) -> None:
+    shadow, enforced = add(cli, "force-push", "--shadow").stdout, add(cli, "secrets-read").stdout
+    assert "it says, but in shadow mode it stops nothing:" in " ".join(shadow.split())
+    assert "it says:" in enforced
+
+
 def test_in_shadow_it_is_tried_as_if_it_were_enforced_and_stops_nothing(cli: InProcess) -> None:
     document = valid_document("guard", add(cli, "force-push", "--shadow", "--json").stdout)
     assert (document["mode"], document["problem"]) == ("shadow", None)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from hookline.cli.output import ExitStatus, note, show
 from hookline.cli.requests import RequestError
-from hookline.cli.text import json_lines, table, terminal_width
+from hookline.cli.text import headed_table, json_lines, terminal_width
 from hookline.engine.host.approvals import ApprovalAnswer, ApprovalQueue, Approvals, OwnApprovals, QueuedCall
 from hookline.journal.file import account_name
 from hookline.model.safe_text import one_line, printable
@@ -73,7 +73,7 @@ def _list(args: argparse.Namespace, waiting: Sequence[QueuedCall]) -> int:
         for each in waiting
     ]  # fmt: skip
     hint = "hookline approvals show ID shows one in full; allow ID and deny ID answer it"
-    return show(f"{table(rows, terminal_width())}\n{hint}")
+    return show(f"{headed_table(rows, terminal_width())}\n{hint}")
 
 
 def _found(waiting: Sequence[QueuedCall], words: Sequence[str]) -> QueuedCall:

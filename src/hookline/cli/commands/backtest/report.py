@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookline.cli.history import agent_title
 from hookline.cli.output import paint
-from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
+from hookline.cli.text import count_of, headed_table, json_lines, paragraph, with_tilde
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.recorded_event import Unread
 from hookline.history.backtest import AnswerCounts, BacktestTotals, CallExample, HookTotals, by_weight
@@ -203,7 +203,7 @@ def _hooks(document: BacktestDocument, width: int) -> Iterator[str]:
         yield ""
         rows = [["hook", "asked", "deny", "ask", "allow", "rewrite", "failed", ""]]
         rows += [_hook_row(hook) for hook in judged]
-        yield table(rows, width)
+        yield headed_table(rows, width)
     left_out = [hook for hook in document.hooks if hook.not_judged]
     if left_out:
         yield "\nNot judged:"

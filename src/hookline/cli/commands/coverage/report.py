@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from hookline.cli.commands.backtest.report import numbered
 from hookline.cli.history import agent_title, caller_of
 from hookline.cli.output import paint
-from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
+from hookline.cli.text import count_of, headed_table, json_lines, paragraph, with_tilde
 from hookline.dialects.dialect import Dialect
 from hookline.dialects.recorded_event import Unread
 from hookline.history.causes import Explained
@@ -172,7 +172,7 @@ def _lines(document: CoverageDocument, width: int, every: bool) -> Iterator[str]
         would = any(map(_would, concerned))
         more = ["would have"] if would else []
         head = ["hook", "event", "should", "seen", "last decision", *more, "no answer", ""]
-        yield table([head, *(_row(hook, would=would) for hook in concerned)], width)
+        yield headed_table([head, *(_row(hook, would=would) for hook in concerned)], width)
     yield from _own_lines(document, width)
     yield from _failures(document, width)
     yield from _missed_lines(document, width, every)

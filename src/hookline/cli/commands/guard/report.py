@@ -9,7 +9,16 @@ from msgspec import Struct
 from hookline.cli.agents_asking import AskingAgent
 from hookline.cli.describe import short_source
 from hookline.cli.output import Colour, paint
-from hookline.cli.text import columns, count_of, indented, json_lines, paragraph, table, with_tilde
+from hookline.cli.text import (
+    columns,
+    count_of,
+    headed_table,
+    indented,
+    json_lines,
+    paragraph,
+    table,
+    with_tilde,
+)
 from hookline.model.outcome import Permission
 from hookline.model.safe_text import one_line, printable
 
@@ -109,7 +118,8 @@ class AddedDocument(GuardDocument, frozen=True, forbid_unknown_fields=True):
         yield ""
         yield from _quoted(self.text)
         if self.tried:
-            yield "\nAsked about two commands, it says:\n"
+            shadow = ", but in shadow mode it stops nothing" if self.mode == "shadow" else ""
+            yield f"\nAsked about two commands, it says{shadow}:\n"
             room = max(columns(_short(each.command)) for each in self.tried)
             yield from (_tried_line(each, room, width) for each in self.tried)
         if self.tests is not None:
@@ -191,7 +201,7 @@ class RecommendedDocument(Struct, frozen=True, forbid_unknown_fields=True):
             for each in self.added
             if each.tried
         ]
-        yield indented(table([["GUARD", "ASKED ABOUT", "SAYS"], *rows], width - 2), 2)
+        yield indented(headed_table([["GUARD", "ASKED ABOUT", "SAYS"], *rows], width - 2), 2)
         if self.already:
             yield paragraph(f"\nThere before: {', '.join(self.already)}.", width)
         if any(not each.active for each in self.added):
@@ -380,7 +390,7 @@ class GuardsDocument(Struct, frozen=True, forbid_unknown_fields=True):
         if not self.hooks:
             return "no guards are configured here; `hookline guard add` lists the built-in ones"
         rows = [["name", "mode", "rule", "runs", "would have", "last", "where"]]
-        return table([*rows, *(_row(each) for each in self.hooks)], width)
+        return headed_table([*rows, *(_row(each) for each in self.hooks)], width)
 
 
 def _row(each: GuardFacts) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hookline.cli.text import count_of, json_lines, table, with_tilde
+from hookline.cli.text import count_of, headed_table, json_lines, with_tilde
 from hookline.jobs.owner import pid_of
 from hookline.jobs.port import FLEET, JobInfo, JobSummary
 from hookline.jobs.stored import StoredCall, readable_call
@@ -59,7 +59,7 @@ class JobsDocument(Struct, frozen=True, kw_only=True):
             for each in ("queued", "running", "settled", "dead")
             if each in states
         )
-        lines = [table(rows, width), f"{count_of(len(self.jobs), 'job')}: {counts}"]
+        lines = [headed_table(rows, width), f"{count_of(len(self.jobs), 'job')}: {counts}"]
         if self.dead:
             lines.append("hookline jobs show ID says more; retry ID tries one again, drop ID forgets it")
         return "\n".join(lines)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hookline.cli.describe import short_source
 from hookline.cli.output import Colour, paint
-from hookline.cli.text import count_of, json_lines, paragraph, table, with_tilde
+from hookline.cli.text import count_of, headed_table, json_lines, paragraph, with_tilde
 from hookline.cli.times import Times, milliseconds, times
 from hookline.model.run import Run, has_denied, is_block, would_have_blocked
 from hookline.model.safe_text import one_line, printable
@@ -250,7 +250,7 @@ def _counts_table(hooks: Sequence[HookCounts], width: int) -> str:
         ]
         for each in hooks
     ]  # fmt: skip
-    return table(rows, width)
+    return headed_table(rows, width)
 
 
 def _times_table(hooks: Sequence[HookCounts], width: int) -> str:
@@ -263,4 +263,4 @@ def _times_table(hooks: Sequence[HookCounts], width: int) -> str:
         shown = [milliseconds(figure) for figure in figures] or ["-"] * 4
         source = one_line(short_source(each.source), 200) or "-"
         rows.append([one_line(each.hook, 60), str(each.runs), *shown, source])
-    return table(rows, width)
+    return headed_table(rows, width)
