@@ -47,5 +47,5 @@ async def tell_failure(session: Session, error: BaseException) -> None:
         return
     if isinstance(error, Exception):
         await session.failed(error, failure_kind(error))
-    elif isinstance(error, CancelledError | GeneratorExit):
+    elif isinstance(error, CancelledError | GeneratorExit | KeyboardInterrupt):
         await session.cancelled()

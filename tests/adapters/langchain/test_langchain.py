@@ -1,19 +1,30 @@
 """Test LangChain with the conformance suite, and its special cases: interrupts, commands, threads, both entries."""
 
 import asyncio
+from contextlib import suppress
 from typing import Annotated, Any, cast
 
+import pytest
 from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariableType]
-from langchain.agents.middleware import ModelRetryMiddleware
-from langchain.tools import InjectedToolCallId, tool
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRetryMiddleware, ToolRetryMiddleware
+from langchain.tools import InjectedState, InjectedToolCallId, tool
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph  # pyright: ignore[reportMissingTypeStubs]
 from langgraph.types import Command, interrupt
 
 from hookline import Blocking, Engine, Outcome, context, deny, rewrite
 from hookline.adapters.langchain import ENDED, HooklineMiddleware
-from hookline.events import POST_TOOL_USE, POST_TOOL_USE_FAILURE, PRE_TOOL_USE, STOP, USER_PROMPT_SUBMIT
+from hookline.adapters.langchain.runs import graph_runs
+from hookline.events import (
+    POST_TOOL_USE,
+    POST_TOOL_USE_FAILURE,
+    PRE_MODEL_CALL,
+    PRE_TOOL_USE,
+    STOP,
+    USER_PROMPT_SUBMIT,
+)
 from hookline.testing.conformance import Case, ModelScript, ScriptedCall, ScriptedResponse, run_case
 from tests.adapters.every_adapter import (
     ACT,
@@ -29,6 +40,7 @@ from tests.adapters.every_adapter import (
 from tests.adapters.langchain.harness import LangChainHarness, ScriptedModel
 from tests.every import every
 
+_ENDS = frozenset({"Error", "StopFailure", "Stop", "SubagentStop", "TurnSettled"})
 CONFIG: Any = {"configurable": {"thread_id": "t1"}}
 
 
@@ -270,7 +282,7 @@ def test_a_retry_outside_reports_a_failure_once_and_only_if_it_is_one(entry: str
     hooks = HooklineMiddleware(engine)
     retry = ModelRetryMiddleware(max_retries=tries, initial_delay=0, jitter=False, on_failure="error")
     model = _Busy(script=ModelScript((ScriptedResponse("done"),)), left=[1, 2])
-    agent: Any = cast("Any", create_agent)(model, [], middleware=[hooks.outermost, retry, hooks])
+    agent: Any = cast("Any", create_agent)(model, [], middleware=[retry, hooks])
 
     async def play() -> Any:
         async with engine:
@@ -289,8 +301,153 @@ def test_a_retry_outside_reports_a_failure_once_and_only_if_it_is_one(entry: str
     except ConnectionError:
         failed = True
     assert failed == (tries == 1)
-    ends = [name for name in fired if name in {"Error", "StopFailure", "Stop", "TurnSettled"}]
-    assert ends == (["Error", "StopFailure", "TurnSettled"] if failed else ["Stop", "TurnSettled"])
+    assert ends(fired) == (["Error", "StopFailure", "TurnSettled"] if failed else ["Stop", "TurnSettled"])
+
+
+def ends(fired: list[str]) -> list[str]:
+    return [name for name in fired if name in _ENDS]
+
+
+def test_a_tool_that_is_tried_again_is_no_failed_turn() -> None:
+    left = [1]
+
+    @tool
+    def action() -> str:
+        """Act."""
+        if left:
+            left.pop()
+            raise ConnectionError("busy")
+        return "acted"
+
+    async def play() -> tuple[Any, list[str]]:
+        async with Engine() as engine:
+            fired = watched(engine)
+            retry = ToolRetryMiddleware(max_retries=1, initial_delay=0, jitter=False, on_failure="error")
+            model = ScriptedModel(script=ModelScript((ACT, ScriptedResponse("done"))))
+            hooks = HooklineMiddleware(engine)
+            agent = cast("Any", create_agent)(model, [action], middleware=[retry, hooks])
+            return await agent.ainvoke(said("go")), fired
+
+    result, fired = asyncio.run(play())
+    assert [each.text for each in result["messages"]][-2:] == ["acted", "done"]
+    assert ends(fired) == ["Stop", "TurnSettled"]
+
+
+def test_a_request_that_is_tried_again_has_the_text_of_hooks() -> None:
+    model = _Busy(script=ModelScript((ACT, ScriptedResponse("done"))), left=[])
+
+    @tool
+    def action() -> str:
+        """Act."""
+        model.left.append(1)
+        return "acted"
+
+    async def play() -> Any:
+        async with Engine() as engine:
+            engine.add(POST_TOOL_USE, lambda _call: context("for good"))
+            engine.add(POST_TOOL_USE, lambda _call: context("for once", transient=True))
+            engine.add(PRE_MODEL_CALL, lambda _request: context("each time", transient=True))
+            retry = ModelRetryMiddleware(max_retries=1, initial_delay=0, jitter=False, on_failure="error")
+            agent = cast("Any", create_agent)(model, [action], middleware=[retry, HooklineMiddleware(engine)])
+            return await agent.ainvoke(said("go"))
+
+    asyncio.run(play())
+    texts = [each.text for each in model.script.requests[-1].messages]
+    assert texts == ["go", "", "acted\n\n[hook context] for good", "for once", "each time"]
+
+
+@every("way", ["limit", "cancelled", "closed", "sub-agent"])
+def test_every_way_out_of_a_run_settles_its_turn_once(way: str) -> None:
+    reached = asyncio.Event()
+
+    @tool
+    async def action() -> str:
+        """Act."""
+        reached.set()
+        if way == "cancelled":
+            await asyncio.Event().wait()
+        if way == "sub-agent":
+            with suppress(ConnectionError):
+                await helper.ainvoke(said("help"))
+        return "acted"
+
+    async def play() -> tuple[list[str], Any]:
+        nonlocal helper
+        async with Engine() as engine:
+            fired = watched(engine)
+            hooks = HooklineMiddleware(engine)
+            helper = cast("Any", create_agent)(
+                _Busy(script=ModelScript(()), left=[1]), [], middleware=[hooks], name="helper"
+            )
+            agent = made(hooks, ACT, ScriptedResponse("done"), tools=[action])
+            if way == "limit":
+                with pytest.raises(GraphRecursionError):
+                    await agent.ainvoke(said("go"), {"recursion_limit": 2})
+            elif way == "closed":
+                steps = agent.astream(said("go"))
+                await anext(steps)
+                await steps.aclose()
+            else:
+                run = asyncio.create_task(agent.ainvoke(said("go")))
+                await reached.wait()
+                if way == "cancelled":
+                    run.cancel()
+                await asyncio.wait([run])
+            return ends(fired), hooks
+
+    helper: Any = None
+    fired, hooks = asyncio.run(play())
+    assert (
+        fired
+        == {
+            "limit": ["Error", "StopFailure", "TurnSettled"],
+            "cancelled": ["TurnSettled"],
+            "closed": ["TurnSettled"],
+            "sub-agent": ["SubagentStop", "Stop", "TurnSettled"],
+        }[way]
+    )
+    assert not hooks._below
+    assert not hooks._waiting
+    runs: Any = graph_runs()
+    assert not runs._graphs
+    assert not runs._reports
+
+
+class _LateTools(AgentMiddleware[Any, Any, Any]):
+    """A middleware that has a tool of its own for a call."""
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return await handler(request.override(tool=action_of_others))
+
+
+@tool("action")
+def action_of_others(ran: Annotated[list[str], InjectedState("ran")]) -> str:
+    """Act."""
+    ran.append("acted")
+    return "acted"
+
+
+def test_hooks_guard_a_tool_that_only_a_later_middleware_knows() -> None:
+    class State(AgentState[Any]):
+        ran: list[str]
+
+    @tool
+    def other() -> str:
+        """Do something else."""
+        return ""
+
+    async def play() -> Any:
+        async with Engine() as engine:
+            engine.add(PRE_TOOL_USE, lambda _call: deny("no"))
+            model = ScriptedModel(script=ModelScript((ACT, ScriptedResponse("done"))))
+            agent = cast("Any", create_agent)(
+                model, [other], middleware=[HooklineMiddleware(engine), _LateTools()], state_schema=State
+            )
+            return await agent.ainvoke({**said("go"), "ran": []})
+
+    result = asyncio.run(play())
+    assert result["ran"] == []
+    assert [each.text for each in result["messages"]][-2:] == ["no", "done"]
 
 
 def test_hooks_find_the_context_of_the_run() -> None:

@@ -8,9 +8,8 @@ subagent, if both have the middleware. For `invoke` and `stream`, hooks run on t
 instead of the engine to share it and to close it.
 """
 
-from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Unpack, cast
 from uuid import uuid4
@@ -21,16 +20,17 @@ from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from hookline import Blocking, Engine, Session
+from hookline import Blocking, Engine, EngineClosedError, Session
 from hookline.adapters.failures import tell_failure
 from hookline.adapters.langchain import messages as h
 from hookline.adapters.langchain.messages import ENDED, HooklineState
+from hookline.adapters.langchain.runs import graph_runs
 from hookline.adapters.sessions import MOST_SESSIONS, AdapterSessions, inside, keep_run_context, sub_agent
 from hookline.adapters.tool_calls import call_tool
 from hookline.events import POST_MODEL_CALL, PRE_MODEL_CALL
 from hookline.host import SessionOptions
 
-__all__ = ["ENDED", "HooklineMiddleware", "HooklineState", "OutermostMiddleware"]
+__all__ = ["ENDED", "HooklineMiddleware", "HooklineState"]
 
 
 class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -53,9 +53,8 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         self._sessions = AdapterSessions(engine.engine if isinstance(engine, Blocking) else engine, info)
         self._session_id, self._below = session_id, dict[str, Session]()
         #: Text of hooks that the next request takes along.
-        self._waiting: dict[Session, list[m.BaseMessage]] = {}
-        #: Runs whose failures `outermost` reports.
-        self._reported_outside: Counter[str] = Counter()
+        self._waiting: dict[Session, h.Waiting] = {}
+        self._runs = graph_runs()
         #: Ends the session of one thread, or of all.
         self.close = self._sessions.close
         #: Returns the session of a conversation by its id: to add hooks to it, or to read its inbox.
@@ -66,18 +65,32 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         """The bridge for synchronous agents."""
         return self._given if isinstance(self._given, Blocking) else Blocking(self._given)
 
-    def _begin(self, state: Any, runtime: Any) -> str:
+    def _begin(self, state: Any, runtime: Any, *, sync: bool = False) -> str:
         """Return the key of the run's session, found where the run was started."""
         key = self._key(state)
+        self._watch({"hookline": key}, sync=sync)
         keep_run_context(self._session({"hookline": key}), runtime.context)
         return key
+
+    def _watch(self, state: Any, *, sync: bool = False) -> None:
+        """Let the graph report to hooks if it ends with an error, when no try is left."""
+        key, session = state["hookline"], self._session(state)
+
+        async def report(error: BaseException) -> None:
+            self._below.pop(key, None)
+            self._waiting.pop(session, None)
+            told = tell_failure(session, error)
+            with suppress(EngineClosedError):
+                self.bridge.wait_for(told) if sync else await told
+
+        self._runs.watch((self, key), report)
 
     def _key(self, state: Any) -> str:
         config, key = get_config(), uuid4().hex
         below = sub_agent(str(config.get("metadata", {}).get("lc_agent_name") or "agent"))
         if below is not None:
             self._below[key] = below
-            if len(self._below) > MOST_SESSIONS:  # of one that fails the graph does not report the end
+            if len(self._below) > MOST_SESSIONS:  # of one that is paused for good
                 del self._below[next(iter(self._below))]
             return key
         if self._session_id is not None:
@@ -89,7 +102,7 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: Any, runtime: Any) -> Any:
-        return self.bridge.wait_for(self._prompt(state, self._begin(state, runtime)))
+        return self.bridge.wait_for(self._prompt(state, self._begin(state, runtime, sync=True)))
 
     async def abefore_agent(self, state: Any, runtime: Any) -> Any:
         return await self._prompt(state, self._begin(state, runtime))
@@ -105,9 +118,14 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         return {"hookline": key} | ({"messages": [h.with_prompt(last, prompt)]} if prompt.changed else {})
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
-        return self.bridge.with_caller(lambda there: self.awrap_model_call(request, there), handler)
+        self._watch(request.state, sync=True)
+        return self.bridge.with_caller(lambda there: self._request(request, there), handler)
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
+        self._watch(request.state)
+        return await self._request(request, handler)
+
+    async def _request(self, request: ModelRequest[Any], handler: Any) -> Any:
         session, known = self._session(request.state), h.known(request)
         shown: Any = m.convert_to_openai_messages(known) if session.has(PRE_MODEL_CALL) else []
         asked = await session.model(shown, getattr(request.model, "model_name", None))
@@ -115,54 +133,40 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             return h.ended(asked.blocked)
         if asked.rewritten:
             known = [h.wanted_message(each, shown, known) for each in asked.messages]
-        kept = [*self._waiting.pop(session, []), *(m.HumanMessage(item.text) for item in asked.context)]
-        sent = [*known, *kept, *(m.HumanMessage(text) for text in asked.transient)]
-        request = h.with_messages(request, sent)
+        waiting = self._waiting.pop(session, h.Waiting())
+        kept = h.with_texts(waiting.kept, (item.text for item in asked.context))
+        once = h.with_texts(waiting.once, asked.transient)
+        request = h.with_messages(request, [*known, *kept, *once])
         if session.has(POST_MODEL_CALL):
             request = h.unstreamed(request)
         try:
             response = await handler(request)
-        except BaseException as error:
-            state: Any = request.state
-            if state["hookline"] not in self._reported_outside:
-                await tell_failure(session, error)
+        except BaseException:
+            self._waiting[session] = h.Waiting(kept, once)  # for the next try, if there is one
             raise
         return await h.answered(session, response, kept)
 
-    @cached_property
-    def outermost(self) -> "OutermostMiddleware":
-        """A middleware to put first in the list, if another one tries models again: failures are reported there,
-        once, when no try is left.
-
-        ::
-
-            create_agent(model, tools, middleware=[hooks.outermost, ModelRetryMiddleware(), hooks])
-        """
-        return OutermostMiddleware(self)
-
-    @contextmanager
-    def reports_outside(self, state: Any) -> Generator[Session]:
-        """Leave failures of requests to the caller."""
-        key = state["hookline"]
-        self._reported_outside[key] += 1
-        try:
-            yield self._session(state)
-        finally:
-            self._reported_outside -= Counter((key,))
-
     def wrap_tool_call(self, request: ToolCallRequest, handler: Any) -> Any:
+        self._watch(request.state, sync=True)
+
         def run(changed: Any) -> Any:
             with inside(self._session(request.state)):
                 return handler(changed)
 
-        return self.bridge.with_caller(lambda there: self.awrap_tool_call(request, there), run)
+        return self.bridge.with_caller(lambda there: self._call(request, there, h.runs_itself(handler)), run)
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Any) -> Any:
+        self._watch(request.state)
+        return await self._call(request, handler, h.runs_itself(handler))
+
+    async def _call(self, request: ToolCallRequest, handler: Any, innermost: bool) -> Any:
         use, tool, session = request.tool_call, request.tool, self._session(request.state)
         try:
             h.check(tool, use["args"])
-        except ValueError:  # no such tool, or arguments that do not fit: LangGraph has an answer to it
-            return await handler(request)
+        except ValueError:
+            if innermost:  # no such tool, or arguments that do not fit: LangGraph has an answer to it
+                return await handler(request)
+            tool = h.ANY_TOOL  # a later middleware may have a tool for it, or other arguments
         call = await call_tool(
             session,
             (use["name"], use["args"], use["id"]),
@@ -172,12 +176,9 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
             pauses=(GraphBubbleUp,),
             later=h.ask_user,
         )
-        self._waiting.setdefault(session, []).extend(m.HumanMessage(item.text) for item in call.done.context)
-        try:
-            return h.result_of(call, use)
-        except Exception as error:  # of the tool: it ends the run
-            await tell_failure(session, error)
-            raise
+        kept = self._waiting.setdefault(session, h.Waiting()).kept
+        kept.extend(m.HumanMessage(item.text) for item in call.done.context)
+        return h.result_of(call, use)
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: Any, runtime: Any) -> Any:
@@ -192,29 +193,3 @@ class HooklineMiddleware(AgentMiddleware[Any, Any, Any]):
         self._below.pop(state["hookline"], None)
         self._waiting.pop(session, None)
         return {"messages": [h.ended(over.stop)]} if over is not None and over.stop and not ended else None
-
-
-class OutermostMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Reports requests that failed for good, after all middleware between it and the hooks."""
-
-    state_schema = HooklineState
-
-    def __init__(self, hooks: HooklineMiddleware) -> None:
-        super().__init__()
-        self._hooks = hooks
-
-    def wrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
-        with self._hooks.reports_outside(request.state) as session:
-            try:
-                return handler(request)
-            except BaseException as error:
-                self._hooks.bridge.wait_for(tell_failure(session, error))
-                raise
-
-    async def awrap_model_call(self, request: ModelRequest[Any], handler: Any) -> Any:
-        with self._hooks.reports_outside(request.state) as session:
-            try:
-                return await handler(request)
-            except BaseException as error:
-                await tell_failure(session, error)
-                raise

@@ -1,13 +1,15 @@
 """Convert the state, messages, results and answers of LangChain agents for hooks and back."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Annotated, Any, NotRequired, cast
 
 from langchain.agents.middleware import AgentState, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core import messages as m
 from langgraph.constants import TAG_NOSTREAM
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
@@ -23,6 +25,20 @@ class HooklineState(AgentState[Any]):
     """State of an agent, and the key of its session."""
 
     hookline: NotRequired[Annotated[str, PrivateStateAttr]]
+
+
+@dataclass
+class Waiting:
+    """Text of hooks that the next request takes along: to stay in the conversation, and for this once."""
+
+    kept: list[m.BaseMessage] = field(default_factory=list[m.BaseMessage])
+    once: list[m.BaseMessage] = field(default_factory=list[m.BaseMessage])
+
+
+def with_texts(waiting: Sequence[m.BaseMessage], texts: Iterable[str]) -> list[m.BaseMessage]:
+    """Return what waits, with these texts of hooks. A hook that runs again at the next try has the same."""
+    known = {each.text for each in waiting}
+    return [*waiting, *(m.HumanMessage(text) for text in texts if text not in known)]
 
 
 def with_prompt(message: m.HumanMessage, prompt: PromptResult) -> m.HumanMessage:
@@ -106,6 +122,15 @@ def shown_result(result: Any, call_id: str | None) -> Any:
     if message is not None and message.status == "error":
         raise ToolError(message.text)
     return message.content if message is not None else None
+
+
+#: Takes the place of a tool that only a later middleware knows.
+ANY_TOOL: Any = SimpleNamespace(tool_call_schema=None)
+
+
+def runs_itself(handler: Any) -> bool:
+    """Return True if what comes next is LangGraph's own node: no other middleware is between it and hooks."""
+    return getattr(handler, "__module__", None) == ToolCallRequest.__module__
 
 
 def check(tool: Any, arguments: dict[str, Any]) -> None:
