@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from hookline.config.engine import Engine
+from hookline.config.install.plan import installed_entries
+from hookline.dialects.installer import Site
 from tests.cli.run_cli import Place, clean_env, run_cli
 
 COUNT = 'echo ran >> "$HOME/{name}"; grep -q rm && {{ echo no rm here >&2; exit 2; }} || exit 0'
@@ -186,8 +189,79 @@ def test_entries_of_an_agent_whose_calls_have_no_ids(
         assert ran(where) == call
 
 
-def test_install_says_where_hooks_run_twice(where: Place) -> None:
+#: A call as agents send it that run equal entries of two files, one after another: stdin and environment.
+REPEATED: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
+    "reasonix": (
+        "PreToolUse",
+        {"event": "PreToolUse", "sessionId": "s-1", "toolName": "bash", "toolArgs": {"command": "rm x"}},
+        {},
+    ),
+    "codewhale": (
+        "tool_call_before",
+        {},
+        {
+            "DEEPSEEK_SESSION_ID": "s-1", "DEEPSEEK_MODE": "Agent", "DEEPSEEK_TOOL_NAME": "exec_shell",
+            "DEEPSEEK_TOOL_CALL_ID": "t-1", "DEEPSEEK_TOOL_ARGS": '{"command": "rm x"}',
+        },
+    ),
+}  # fmt: skip
+
+
+def commands(where: Place, agent: str, event: str) -> list[str]:
+    """Return the installed lines for an event: the user's, and the project's."""
+    dialect = Engine().loader.dialect(agent)
+    env = {"HOME": str(where.home)}
+    sites = [Site(scope, str(where.project), env) for scope in ("user", "project")]
+    return [
+        each.command for site in sites for each in installed_entries(dialect, site) if each.event == event
+    ]
+
+
+@pytest.mark.parametrize("agent", REPEATED)
+def test_an_agent_that_runs_equal_entries_of_two_files(agent: str, where: Place) -> None:
+    event, sent, env = REPEATED[agent]
     for scope in ("--user", "--project"):
-        found = run_cli(["install", "reasonix", scope, "--yes"], where.project, where.home)
+        found = run_cli(["install", agent, scope, "--yes", "--no-relay"], where.project, where.home)
         assert found.status == 0
-    assert "hooks run twice: keep one of them" in " ".join(found.stdout.split())
+    assert "each call will start it twice, and hooks run once" in " ".join(found.stdout.split())
+    lines = commands(where, agent, event)
+    assert len(lines) == 2
+    document = json.dumps({"cwd": str(where.project), **sent}).encode() if sent else b""
+    around = {**clean_env(where.home), **env, "DEEPSEEK_WORKSPACE": str(where.project)}
+    # The next call is an equal one, and is asked about anew.
+    for call in (1, 2):
+        for line in lines:
+            done = subprocess.run(
+                ["sh", "-c", line],
+                input=document,
+                cwd=where.project,
+                env=around,
+                capture_output=True,
+                check=False,
+            )
+            assert b"no rm here" in done.stdout + done.stderr
+        assert ran(where) == call
+    removed = run_cli(["uninstall", agent, "--project", "--yes"], where.project, where.home)
+    assert removed.status == 0
+    assert len(commands(where, agent, event)) == 1
+
+
+def test_doctor_names_equal_entries_that_are_both_run(where: Place) -> None:
+    """A project's entry as it was written before it named its file."""
+    for scope in ("--user", "--project"):
+        run_cli(["install", "reasonix", scope, "--yes"], where.project, where.home)
+    file = where.project / ".reasonix/settings.json"
+    assert " --scope project" in file.read_text()
+    ours = run_cli(["doctor", "--json"], where.project, where.home)
+    assert "asked-twice" not in [
+        one["code"] for one in json.loads(ours.stdout)["problems"] if one["severity"] != "note"
+    ]
+    file.write_text(file.read_text().replace(" --scope project", ""))
+    found = json.loads(run_cli(["doctor", "--json"], where.project, where.home).stdout)
+    (twice,) = [
+        one for one in found["problems"] if one["code"] == "asked-twice" and one["severity"] == "warning"
+    ]
+    assert "Reasonix runs both, and hooks twice" in twice["message"]
+    assert "hookline install reasonix --project" in twice["fix"]
+    run_cli(["install", "reasonix", "--project", "--yes"], where.project, where.home)
+    assert " --scope project" in file.read_text()

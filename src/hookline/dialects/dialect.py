@@ -254,7 +254,7 @@ class Dialect(ABC):
     other_variables: tuple[str, ...] = ()
     #: Variables that have another value for each hook.
     own_variables: tuple[str, ...] = ()
-    #: It runs an entry that is in two files twice, in order, and gives both the same.
+    #: It runs an entry that is in two files twice, in order, and gives both the same: each of ours names its file.
     repeats_entries: bool = False
     #: Options with which its agent runs without a user, if it then waits in vain for an answer to a question.
     headless_options: tuple[str, ...] = ()

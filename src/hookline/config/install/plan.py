@@ -222,8 +222,7 @@ def _encoded(text: str | None) -> bytes | None:
 
 
 def _elsewhere(dialect: Dialect, site: Site, is_own: IsOwn) -> list[str]:
-    """Return files where the agent calls Hookline already: with both, each call starts Hookline twice, though
-    in most agents hooks run once."""
+    """Return files where the agent calls Hookline already: with both, each call starts Hookline twice."""
     notes: list[str] = []
     for scope in get_args(InstallScope):
         other = Site(scope, site.project, site.env)
@@ -233,8 +232,9 @@ def _elsewhere(dialect: Dialect, site: Site, is_own: IsOwn) -> list[str]:
         except (InstallError, StopIteration):
             continue
         if scope != site.scope:
-            often = "hooks run twice: keep one of them" if dialect.repeats_entries else "hooks run once"
-            notes.append(f"{found.file} calls Hookline too: each call will start it twice, and {often}")
+            notes.append(
+                f"{found.file} calls Hookline too: each call will start it twice, and hooks run once"
+            )
     return notes
 
 

@@ -143,7 +143,7 @@ def plain_program(command: str, dialect: str) -> tuple[str, ...] | None:
     if call is None or call.arguments[:3] != ("hook", "--dialect", dialect):
         return None
     further = list(call.arguments[3:])
-    for option in ("--home", "--hooks"):
+    for option in ("--home", "--hooks", "--scope"):
         if further[:1] == [option]:
             del further[:2]
     return call.program if len(further) <= 1 and not "".join(further).startswith("-") else None

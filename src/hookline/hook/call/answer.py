@@ -61,6 +61,7 @@ class AgentCall:
         *,
         strict: bool = False,
         hooks: "HookSelection" = "all",
+        scope: str = "",
         by_hand: bool = False,
         directory: str | None = None,
         resources: CallResources | None = None,
@@ -80,6 +81,8 @@ class AgentCall:
         self._files = files
         self._strict = strict
         self._hooks: AskedHooks = hooks
+        #: The file that the entry is in, where the agent runs equal entries of two files.
+        self._scope = scope
         #: True if a person made the call, at a terminal.
         self._by_hand = by_hand
         self._env = env
@@ -161,7 +164,7 @@ class AgentCall:
             raise
         self._payload = parsed.payload
         apart = [self._env[name] for name in dialect.own_variables if name in self._env]
-        entry = " ".join((self._named, str(self._event_name), self._hooks, *apart))
+        entry = " ".join((self._named, str(self._event_name), self._hooks, self._scope, *apart))
         request = RawRequest(raw, self._files, self._env, self._started, self._strict, entry, self._hooks)
         self._shared_call = None if self._by_hand else shared_call(dialect, parsed, request)
         shared = await self._shared_call.shared_reply() if self._shared_call is not None else None

@@ -18,6 +18,7 @@ from hookline.model.wire import HookReply
 
 #: With these set, calls bypass the daemon.
 _IN_PROCESS: Final = ("HOOKLINE_TRACE", "HOOKLINE_TRACEBACK")
+_WITH_VALUE: Final = ("--dialect", "--home", "--hooks", "--scope")
 
 
 class HookArguments(Struct, frozen=True):
@@ -29,40 +30,41 @@ class HookArguments(Struct, frozen=True):
     #: The home directory that the entry names.
     home: str | None = None
     hooks: "HookSelection" = "all"
+    #: The file that the entry is in, for an agent that runs equal ones of two files.
+    scope: str = ""
 
 
 def read_words(words: Sequence[str]) -> HookArguments | None:
-    """Parse the words; None for anything but `hook --dialect NAME [--home DIR] [--hooks own|all] [EVENT] [--strict]`.
+    """Parse the words; None for anything but `hook --dialect NAME [--home DIR] [--hooks own|all]
+    [--scope NAME] [EVENT] [--strict]`.
 
     The process that has a terminal answers the rest.
     """
     if not words or words[0] != "hook":
         return None
-    dialect: str | None = None
-    home: str | None = None
+    given: dict[str, str] = {}
     events: list[str] = []
-    strict = False
-    hooks: HookSelection = "all"
     rest = iter(words[1:])
     for word in rest:
-        if word == "--dialect" and dialect is None:
-            dialect = next(rest, None)
-        elif word == "--home" and home is None:
-            home = next(rest, "")
-        elif word == "--hooks":
-            named = next(rest, "")
-            if named not in ("own", "all"):
-                return None
-            hooks = "own" if named == "own" else "all"
+        if word in _WITH_VALUE and word not in given:
+            given[word] = next(rest, "")
         elif word == "--strict":
-            strict = True
+            given[word] = word
         elif word.startswith("-") or not word:
             return None
         else:
             events.append(word)
-    if dialect is None or len(events) > 1:
+    dialect, hooks = given.get("--dialect"), given.get("--hooks", "all")
+    if not dialect or hooks not in ("own", "all") or len(events) > 1:
         return None
-    return HookArguments(dialect, events[0] if events else None, strict, home, hooks)
+    return HookArguments(
+        dialect,
+        events[0] if events else None,
+        "--strict" in given,
+        given.get("--home"),
+        "own" if hooks == "own" else "all",
+        given.get("--scope", ""),
+    )
 
 
 def refusal(request: RelayRequest, cache: DaemonCache) -> str | None:
@@ -114,8 +116,8 @@ class DaemonCall:
         )
         self.call = AgentCall(
             self.engine, asked.dialect, asked.event, None, env,
-            strict=asked.strict, hooks=asked.hooks, directory=request.directory, resources=resources, started=started,
-            pid=pid,
+            strict=asked.strict, hooks=asked.hooks, scope=asked.scope, directory=request.directory,
+            resources=resources, started=started, pid=pid,
         )  # fmt: skip
 
     async def begin(self) -> None:

@@ -170,7 +170,7 @@ def _is_call(words: "Sequence[str]") -> bool:
     named, rest = False, list(words[1:])
     while rest:
         word = rest.pop(0)
-        if word in ("--dialect", "--config", "--home", "--hooks"):
+        if word in ("--dialect", "--config", "--home", "--hooks", "--scope"):
             if not rest or rest.pop(0).startswith("-"):
                 return False
             named |= word == "--dialect"
@@ -178,7 +178,7 @@ def _is_call(words: "Sequence[str]") -> bool:
             named = True
         elif (
             word.startswith("-")
-            and not word.startswith(("--config=", "--home=", "--hooks="))
+            and not word.startswith(("--config=", "--home=", "--hooks=", "--scope="))
             and word != "--strict"
         ):
             return False

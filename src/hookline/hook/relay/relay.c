@@ -297,7 +297,7 @@ static int is_call(char **words) {
     for (words++; *words != NULL; words++) {
         int dialect = strcmp(*words, "--dialect") == 0;
         if (dialect || strcmp(*words, "--config") == 0 || strcmp(*words, "--home") == 0 ||
-            strcmp(*words, "--hooks") == 0) {
+            strcmp(*words, "--hooks") == 0 || strcmp(*words, "--scope") == 0) {
             if (words[1] == NULL || words[1][0] == '-')
                 return 0;
             named |= dialect;
@@ -305,7 +305,8 @@ static int is_call(char **words) {
         } else if (starts(*words, "--dialect=")) {
             named = 1;
         } else if ((*words)[0] == '-' && !starts(*words, "--config=") && !starts(*words, "--home=") &&
-                   !starts(*words, "--hooks=") && strcmp(*words, "--strict") != 0) {
+                   !starts(*words, "--hooks=") && !starts(*words, "--scope=") &&
+                   strcmp(*words, "--strict") != 0) {
             return 0;
         }
     }

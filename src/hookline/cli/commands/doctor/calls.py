@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 CODE: Final = "wrong-call"
 #: The name of Hookline's own agent for people.
 OWN_AGENT: Final = "hookline agent"
-_OPTIONS: Final = ("--dialect", "--config", "--home", "--hooks", "--print-config", "--strict")
+_OPTIONS: Final = ("--dialect", "--config", "--home", "--hooks", "--scope", "--print-config", "--strict")
 
 
 class _Call(Struct, frozen=True):
@@ -60,8 +60,9 @@ def calls(commands: Sequence[str]) -> CheckFunction:
                     events = asking.setdefault(hook.dialect, {})
                     events.setdefault(hook.policy.event_name, []).append(hook)
         for dialect, events in asking.items():
-            yield from _asked_twice(events)
-            yield from _never_asked(loaded, context, context.loader.dialect(dialect), events)
+            agent = context.loader.dialect(dialect)
+            yield from _asked_twice(agent, events, context)
+            yield from _never_asked(loaded, context, agent, events)
 
     return check
 
@@ -129,13 +130,32 @@ def _this_one(hook: Hook, words: Sequence[str], context: CheckContext) -> Repair
     return Repair("set", context.dialect(hook).field_path(hook.where.path, "command"), command)
 
 
-def _asked_twice(asking: Mapping[str, Sequence[Hook]]) -> Iterator[Diagnostic]:
-    """Find entries of one event that differ in their spelling: the agent takes them for two hooks."""
-    for name, (first, *others) in asking.items():
+def _asked_twice(
+    dialect: Dialect, asking: Mapping[str, Sequence[Hook]], context: CheckContext
+) -> Iterator[Diagnostic]:
+    """Find entries of one event that an agent takes for two hooks: it starts both, and hooks run once.
+
+    Where it starts equal ones too, nothing tells two calls of the same words from two calls of the agent.
+    """
+    found: dict[tuple[str, str, bool], list[tuple[Hook, Hook]]] = {}
+    for first, *others in asking.values():
         for other in others:
-            if other.spec != first.spec:
-                message = f"{first.where} asks Hookline at {name} too: each call starts it twice"
-                yield about(other, "info", "asked-twice", message, fix="remove one of them")
+            words = [hookline_arguments(each, context.shell) for each in (first, other)]
+            repeated = dialect.repeats_entries and words[0] == words[1]
+            if repeated or other.spec != first.spec:
+                found.setdefault((first.where.file, other.where.file, repeated), []).append((first, other))
+    for (*_, repeated), ((first, other), *rest) in found.items():
+        at = f"{first.policy.event_name}{f' and {len(rest)} more events' if rest else ''}"
+        if repeated:
+            message = f"{first.where} has the same entry at {at}: {dialect.title} runs both, and hooks twice"
+            of_project = "project" in (first.scope, other.scope)
+            again = f"hookline install {dialect.name}{' --project' if of_project else ''}"
+            yield about(other, "warning", "asked-twice", message, fix=f"{again}, or remove one of them")
+        else:
+            message = (
+                f"{first.where} asks Hookline at {at} too: each call starts it twice, and hooks run once"
+            )
+            yield about(other, "info", "asked-twice", message, fix="remove one of them")
 
 
 def _never_asked(

@@ -39,6 +39,11 @@ def add_parser(commands: Any) -> None:
         choices=("own", "all"),
         help="which hooks answer: Hookline's own, or also those written for other agents (all: the default)",
     )
+    parser.add_argument(
+        "--scope",
+        metavar="NAME",
+        help="whose file has this entry, for an agent that runs equal entries twice",
+    )
     add_home_option(parser)
     add_strict_option(parser)
     parser.add_argument("--print-config", metavar="NAME", help="print the entries for this agent's own file")

@@ -39,6 +39,7 @@ def answer_stdin(
     strict: bool = False,
     home: str | None = None,
     hooks: "HookSelection" = "all",
+    scope: str = "",
 ) -> int:
     """Read, answer, and return the exit status, which is the agent's own for the answer.
 
@@ -68,6 +69,7 @@ def answer_stdin(
         files,
         strict=strict,
         hooks=hooks,
+        scope=scope,
         by_hand=by_hand,
         started=lambda: began,
         pid=os.getpid(),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hookline.config.install.self_calls import EntryChoice
     from hookline.dialects.dialect import Dialect, DialectEvent
     from hookline.dialects.entries import HookCall, HookSelection
+    from hookline.dialects.installer import InstallScope
     from hookline.model.wire import HookReply
 
 #: Longer than the 600 seconds of a native hook: an agent that gives up first would not wait for a guard.
@@ -34,16 +35,15 @@ def hook_calls(
     program: str,
     choice: "EntryChoice",
     file: str = "its file",
-    *,
-    home: bool = True,
+    scope: "InstallScope" = "user",
 ) -> "list[HookCall]":
-    """Return the entries to write into a file, for one user or, without a home, for all. Raises `CallError`
-    for an event the agent does not have."""
-    return [_call(dialect, name, program, choice, file, home=home) for name in events or dialect.call_events]
+    """Return the entries to write into a file of this scope. Raises `CallError` for an event the agent does
+    not have."""
+    return [_call(dialect, name, program, choice, file, scope) for name in events or dialect.call_events]
 
 
 def _call(
-    dialect: "Dialect", name: str, program: str, choice: "EntryChoice", file: str, *, home: bool
+    dialect: "Dialect", name: str, program: str, choice: "EntryChoice", file: str, scope: "InstallScope"
 ) -> "HookCall":
     from hookline.config.install.self_calls import installed_test
     from hookline.dialects.entries import HookCall, started_if
@@ -51,7 +51,7 @@ def _call(
 
     event = event_named(dialect, name)
     seconds = _SECONDS_AT_END if event.event.name == "SessionEnd" else _SECONDS
-    command = hook_command(program, dialect, name, hooks=choice.hooks, home=home)
+    command = hook_command(program, dialect, name, hooks=choice.hooks, scope=scope)
     instead = _if_missing(dialect, event, file, blocks=choice.if_missing == "block")
     return HookCall(name, started_if(installed_test(program), instead, command), seconds, event.guards)
 
@@ -80,8 +80,7 @@ def hook_command(
     config: str = "",
     source: str = "",
     hooks: "HookSelection" = "all",
-    *,
-    home: bool = True,
+    scope: "InstallScope" = "user",
 ) -> str:
     """Return the command of an entry, which an agent runs at an event; with `config`, for the hooks of that
     file alone.
@@ -92,10 +91,12 @@ def hook_command(
 
     from hookline.config.home import Home
 
-    # The process that an agent starts does not trust HOME.
-    named = shlex.join(Home(os.environ.get("HOME", "")).option) if home else ""
+    # The process that an agent starts does not trust HOME. An administrator's entry is for every user.
+    named = shlex.join(Home(os.environ.get("HOME", "")).option) if scope != "managed" else ""
     of = f" {named}" if named else ""
     of += " --hooks own" if hooks == "own" else ""
+    # Two entries with the same words could not be told from two equal calls.
+    of += f" --scope {scope}" if dialect.repeats_entries and scope != "user" else ""
     of += f" --config {shlex.quote(config)}" if config else ""
     of += f" --from {source}" if source else ""
     return f"{program} hook --dialect {dialect.name}{of} {event}"

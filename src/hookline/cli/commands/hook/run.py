@@ -19,7 +19,7 @@ def run(args: "argparse.Namespace") -> int:
 
         return answer_stdin(
             args.dialect, args.words, args.config, args.source,
-            strict=args.strict, home=args.home, hooks=args.hooks or "all",
+            strict=args.strict, home=args.home, hooks=args.hooks or "all", scope=args.scope or "",
         )  # fmt: skip
     except Exception as problem:  # noqa: BLE001 if Hookline itself breaks, even on import, a guard must still block
         from hookline.model.safe_text import one_line

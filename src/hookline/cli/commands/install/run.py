@@ -103,7 +103,7 @@ def _plan(dialect: Dialect, site: Site, wanted: _Wanted, records: InstallRecords
     file = installer_of(dialect).files(site)[0]
     # A project's file is read on other machines, too.
     named = os.path.relpath(file, site.project) if site.scope == "project" else file
-    calls = hook_calls(dialect, names, program, wanted.choice, named, home=site.scope != "managed")
+    calls = hook_calls(dialect, names, program, wanted.choice, named, site.scope)
     if site.inside or any(entry.path == INSIDE for entry in installed_entries(dialect, site)):
         if not dialect.inside_event:
             raise InstallError("there Hookline cannot run inside of it: leave --mod out")
